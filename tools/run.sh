@@ -1,0 +1,90 @@
+#!/bin/sh
+# One entry point for a bare clone. usage: tools/run.sh <command> [arguments]
+#
+# Needs: sh, npm and any Node >= 18 (only to run npm). It installs a pinned pnpm, then
+# the workspace, which brings its own Node 24 (node_modules/.bin/node). When nothing
+# changed since the last install it starts no package manager and touches no network.
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+bin=$root/node_modules/.bin
+tools=$root/tools/toolchain
+stamp=$root/node_modules/.installed.lock
+
+# npm and pnpm keep their caches under HOME; without a usable one keep them in the clone
+if [ ! -w "${HOME:-/nonexistent}" ]; then HOME=$root/.cache/home npm_config_cache=$root/.cache/npm; mkdir -p "$HOME"; export HOME npm_config_cache; fi
+
+say() { printf '%s\n' "run: $*" >&2; }
+
+usable_node() { # pinned binary when it runs here, else a new enough node from PATH
+  if [ -x "$bin/node" ] && "$bin/node" -e 0 2>/dev/null; then echo "$bin/node"; return; fi
+  if node -e 'const [a,b]=process.versions.node.split(".").map(Number);process.exit(a>24||(a===24&&b>=11)?0:1)' 2>/dev/null; then command -v node; return; fi
+  say "no usable Node >= 24.11 for $(uname -sm)"; exit 1
+}
+
+pnpm() { # the native binary from the toolchain lock; on other platforms whatever npx finds
+  case $(uname -sm) in
+    "Linux x86_64") exe=$tools/node_modules/@pnpm/exe.linux-x64/pnpm ;;
+    "Linux aarch64") exe=$tools/node_modules/@pnpm/exe.linux-arm64/pnpm ;;
+    *) exe= ;;
+  esac
+  if [ -n "$exe" ]; then
+    if ! cmp -s "$tools/package-lock.json" "$tools/node_modules/.installed.lock"; then
+      (cd "$tools" && npm ci --prefer-offline --loglevel=error --ignore-scripts --no-audit --no-fund >&2)
+      cp "$tools/package-lock.json" "$tools/node_modules/.installed.lock"
+    fi
+    if "$exe" --version >/dev/null 2>&1; then "$exe" "$@"; return; fi
+  fi
+  npx --yes "pnpm@$(sed -n 's/.*exe.linux-x64": "\(.*\)".*/\1/p' "$tools/package.json")" "$@"
+}
+
+install() {
+  lock=$root/.install.lock
+  until mkdir "$lock" 2>/dev/null; do # two commands at once: the second waits for the first
+    kill -0 "$(cat "$lock/pid" 2>/dev/null)" 2>/dev/null || { sleep 1; kill -0 "$(cat "$lock/pid" 2>/dev/null)" 2>/dev/null || rm -rf "$lock"; }
+    sleep 0.2
+  done
+  echo $$ >"$lock/pid"
+  trap 'rm -rf "$lock"' EXIT
+  trap 'exit 130' INT TERM HUP
+  if ! cmp -s pnpm-lock.yaml "$stamp"; then
+    say "installing dependencies"
+    pnpm install --frozen-lockfile --prefer-offline --reporter=append-only >&2
+    cp pnpm-lock.yaml "$stamp"
+  fi
+  rm -rf "$lock"
+  trap - EXIT INT TERM HUP
+}
+
+cmd=${1:-help}
+[ $# -gt 0 ] && shift
+cmp -s pnpm-lock.yaml "$stamp" || install
+node=$(usable_node)
+PATH=$bin:$PATH
+export PATH NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/node_modules/.cache/v8}"
+case $cmd in
+  setup) say "set up with Node $("$node" --version)" ;;
+  start) exec "$node" packages/server/src/main.ts "$@" ;;
+  demo | openapi) exec "$node" packages/server/src/main.ts "$cmd" "$@" ;;
+  simulator) exec "$node" packages/pve-simulator/src/main.ts "$@" ;;
+  test) exec "$node" node_modules/vitest/vitest.mjs run "$@" ;;
+  bench) exec "$node" bench/main.ts "$@" ;;
+  docs) exec "$node" packages/server/src/main.ts docs "$@" ;; # writes docs/configuration.md
+  check) # types, lint with type information and import rules, formatting, unused code
+    "$bin/tsc" -p tsconfig.check.json
+    "$bin/oxlint" --quiet
+    "$bin/oxfmt" --check .
+    "$bin/knip" --no-progress
+    ;;
+  format) "$bin/oxfmt" . ;;
+  pack) # tarballs of the library packages in ./artifacts
+    mkdir -p artifacts
+    for p in domain ports application; do
+      "$bin/tsc" -b "packages/$p"
+      (cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
+    done
+    ;;
+  pnpm) pnpm "$@" ;;
+  exec) exec "$@" ;;
+  *) say "commands: setup start demo simulator openapi test check bench docs format pack pnpm exec"; exit 2 ;;
+esac
