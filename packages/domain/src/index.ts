@@ -1,1 +1,12 @@
-export {}
+export * from "./fault/fault.ts"
+export * from "./fault/faults.ts"
+export * from "./access/ids.ts"
+export * from "./access/user.ts"
+export * from "./access/decide.ts"
+export * from "./range/range.ts"
+export * from "./machine/observed.ts"
+export * from "./machine/mark.ts"
+export * from "./plan/action.ts"
+export * from "./plan/plan.ts"
+export * from "./run/event.ts"
+export * from "./subscription/license.ts"

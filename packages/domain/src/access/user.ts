@@ -1,0 +1,57 @@
+import type { RangeId, RecordId, UserId } from "./ids.ts"
+
+/** A user of the service. Secrets are kept apart (`UserSecrets`), so that nothing that holds a `User` can leak one. */
+export interface User {
+  readonly id: UserId
+  readonly recordId: RecordId
+  /** From 2 to 150; the user's VPN address ends in it. ROOT has 1. */
+  readonly number: number
+  readonly name: string
+  readonly email: string
+  readonly isAdmin: boolean
+  readonly hypervisorUsername: string
+  /** `pve` unless the installation manages system accounts over SSH. */
+  readonly hypervisorRealm: string
+  readonly defaultRangeId: RangeId | undefined
+  readonly hasCompletedOnboarding: boolean
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly lastActiveAt: Date | undefined
+}
+
+/** What authentication needs of a user. Never leaves the application. */
+export interface UserSecrets {
+  /** Keyed hash of the whole API key, hex; undefined when the user has none. */
+  readonly apiKeyHash: string | undefined
+  /** Sealed hypervisor password, which is also the login password; undefined for ROOT. */
+  readonly sealedPassword: string | undefined
+  /** Random text that signs the user's tokens; changing it ends them all. */
+  readonly tokenKey: string
+}
+
+/** How a user comes to a range (contract A 13.10). */
+export type AccessType = "Direct" | "Group Member" | "Group Manager"
+
+/** One path by which one user has one range. */
+export interface Grant {
+  readonly userId: UserId
+  readonly userNumber: number
+  readonly name: string
+  readonly rangeId: RangeId
+  readonly accessType: AccessType
+}
+
+/** Least caller that gets through an operation; an admin always does (contract README, `x-access`). */
+export type Access = "anonymous" | "user" | "range-access" | "range-owner" | "group-manager" | "admin"
+
+/** The name of a user's account on the hypervisor: lower case, only letters, digits, `.`, `_` and `-`, beginning with a letter. */
+export const hypervisorUsernameOf = (name: string, userId: UserId): string => {
+  const plain = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\s+/gu, "-")
+    .replace(/[^a-z0-9._-]/gu, "")
+    .replace(/^[^a-z]+/u, "")
+    .slice(0, 48)
+  return plain === "" ? userId.toLowerCase() : plain
+}

@@ -1,0 +1,70 @@
+import * as Data from "effect/Data"
+
+/** What sort of failure it is. Only adapter-http knows which HTTP status a kind has. */
+export type FaultKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not-found"
+  | "conflict"
+  | "precondition"
+  | "exhausted"
+  | "too-large"
+  | "unavailable"
+  | "timeout"
+  | "cancelled"
+
+/** One finding about a part of the input. `path` is dotted with array indexes (`ludus[2].vlan`), line and column count from 1. */
+export interface FaultIssue {
+  readonly path: string
+  readonly message: string
+  readonly line?: number
+  readonly column?: number
+  readonly allowed?: string
+}
+
+/** What a fault says: what could not be done, to what, because of which fact; `hint` names the way out. */
+export interface FaultText {
+  readonly message: string
+  readonly hint?: string
+  readonly issues?: readonly FaultIssue[]
+}
+
+/** An expected failure. Everything else is a defect. Faults can be yielded in Effect generators and thrown as errors. */
+export interface Fault<Tag extends string = string, Facts = unknown> extends Error {
+  readonly _tag: Tag
+  readonly kind: FaultKind
+  readonly facts: Facts
+  readonly hint: string | undefined
+  readonly issues: readonly FaultIssue[]
+}
+
+/**
+ * Makes the class of one fault: `class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { rangeId: string }) => ({ … })) {}`.
+ * The kind may depend on the facts where one emitter (a hypervisor) fails in several ways.
+ */
+export const defineFault = <const Tag extends string, Facts>(
+  tag: Tag,
+  kind: FaultKind | ((facts: Facts) => FaultKind),
+  describe: (facts: Facts) => FaultText,
+) => {
+  class Defined extends Data.TaggedError(tag)<{ readonly message: string }> {
+    readonly kind: FaultKind
+    readonly facts: Facts
+    readonly hint: string | undefined
+    readonly issues: readonly FaultIssue[]
+    constructor(facts: Facts) {
+      const text = describe(facts)
+      super({ message: text.message } as never)
+      this.kind = typeof kind === "function" ? kind(facts) : kind
+      this.facts = facts
+      this.hint = text.hint
+      this.issues = text.issues ?? []
+    }
+  }
+  return Defined
+}
+
+/** Tells an expected failure from any other thrown thing. */
+export const isFault = (u: unknown): u is Fault =>
+  u instanceof Error && "_tag" in u && "kind" in u && "facts" in u && "issues" in u

@@ -1,0 +1,99 @@
+import { defineFault, type FaultIssue } from "./fault.ts"
+
+/** Input that cannot be accepted; `issues` holds every finding. */
+export class InvalidInput extends defineFault(
+  "InvalidInput",
+  "invalid",
+  (f: { readonly what: string; readonly issues?: readonly FaultIssue[]; readonly hint?: string }) => ({
+    message: f.what,
+    ...(f.issues === undefined ? {} : { issues: f.issues }),
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}
+
+export class Unauthenticated extends defineFault("Unauthenticated", "unauthenticated", (f: { readonly reason: string }) => ({
+  message: f.reason,
+  hint: "Send the header X-API-KEY: <userID>.<secret>, or Authorization: Bearer <token>.",
+})) {}
+
+export class Forbidden extends defineFault(
+  "Forbidden",
+  "forbidden",
+  (f: { readonly reason: string; readonly hint?: string }) => ({
+    message: f.reason,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}
+
+export class UserNotFound extends defineFault("UserNotFound", "not-found", (f: { readonly userId: string }) => ({
+  message: `User ${f.userId} not found`,
+})) {}
+
+export class UserExists extends defineFault(
+  "UserExists",
+  "invalid",
+  (f: { readonly field: "userID" | "name" | "email"; readonly value: string }) => ({
+    message: `Cannot create the user: a user with the ${f.field} ${f.value} already exists`,
+  }),
+) {}
+
+/** A range named by the caller is unknown. */
+export class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { readonly rangeId: string }) => ({
+  message: `Range ${f.rangeId} not found: not in database`,
+  hint: "List the ranges you may use with GET /ranges/accessible.",
+})) {}
+
+/** The user's default range is missing. Clients match the beginning of this text (contract B 0.4). */
+export class DefaultRangeNotFound extends defineFault(
+  "DefaultRangeNotFound",
+  "not-found",
+  (f: { readonly rangeId: string; readonly userId: string }) => ({
+    message: `Range ${f.rangeId} not found for user ${f.userId}`,
+    hint: "Set a default range with POST /user/default-range, or name a range with ?rangeID= (-r on the command line).",
+  }),
+) {}
+
+export class RangeExists extends defineFault("RangeExists", "conflict", (f: { readonly what: string }) => ({
+  message: f.what,
+})) {}
+
+/** A changing run holds the range. */
+export class RangeBusy extends defineFault(
+  "RangeBusy",
+  "conflict",
+  (f: { readonly rangeId: string; readonly runId: string; readonly doing: string }) => ({
+    message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) is changing it`,
+    hint: `Wait for it (GET /runs/${f.runId}/events) or abort it (POST /range/abort?rangeID=${f.rangeId}).`,
+  }),
+) {}
+
+export class RunNotFound extends defineFault("RunNotFound", "not-found", (f: { readonly runId: string }) => ({
+  message: `Run ${f.runId} not found`,
+})) {}
+
+/** A state of the world or of the range forbids the change. */
+export class Conflict extends defineFault("Conflict", "conflict", (f: { readonly what: string; readonly hint?: string }) => ({
+  message: f.what,
+  ...(f.hint === undefined ? {} : { hint: f.hint }),
+})) {}
+
+/** Any other named thing that does not exist. */
+export class NotFound extends defineFault("NotFound", "not-found", (f: { readonly what: string; readonly hint?: string }) => ({
+  message: f.what,
+  ...(f.hint === undefined ? {} : { hint: f.hint }),
+})) {}
+
+/** No number, id or address is left to give. */
+export class Exhausted extends defineFault("Exhausted", "exhausted", (f: { readonly what: string; readonly hint?: string }) => ({
+  message: f.what,
+  ...(f.hint === undefined ? {} : { hint: f.hint }),
+})) {}
+
+export class EntitlementMissing extends defineFault(
+  "EntitlementMissing",
+  "forbidden",
+  (f: { readonly operation: string; readonly entitlement: string }) => ({
+    message: `Cannot run ${f.operation}: the licence in force does not include ${f.entitlement}`,
+    hint: "GET /license shows the licence in force.",
+  }),
+) {}

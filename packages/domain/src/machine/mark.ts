@@ -1,0 +1,50 @@
+import type { RangeId } from "../access/ids.ts"
+
+/**
+ * Our mark on a VM, kept in its description beside the groups that inventories read (contract B 4.4: JSON with `groups`). No mutating call
+ * goes to a VM whose mark does not name the range and machine that the caller expects.
+ */
+export interface MachineMark {
+  readonly range: RangeId
+  readonly machine: string
+}
+
+export interface MachineDescription {
+  readonly groups: readonly string[]
+  readonly mark: MachineMark | undefined
+}
+
+export const writeDescription = (mark: MachineMark, groups: readonly string[]): string =>
+  JSON.stringify({ groups, rangewright: { range: mark.range, machine: mark.machine } })
+
+const asText = (u: unknown): string | undefined => (typeof u === "string" && u !== "" ? u : undefined)
+const asRecord = (u: unknown): Record<string, unknown> =>
+  typeof u === "object" && u !== null && !Array.isArray(u) ? (u as Record<string, unknown>) : {}
+
+/** Reads a description leniently: a trailing comma is forgiven (older tools write one), anything else that is not our JSON has no mark. */
+export const readDescription = (text: string): MachineDescription => {
+  if (text.length > 65_536) return { groups: [], mark: undefined }
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/,(\s*[}\]])/gu, "$1"))
+  } catch {
+    return { groups: [], mark: undefined }
+  }
+  const record = asRecord(value)
+  const groups = Array.isArray(record["groups"]) ? record["groups"].filter((g): g is string => typeof g === "string") : []
+  const own = asRecord(record["rangewright"])
+  const range = asText(own["range"])
+  const machine = asText(own["machine"])
+  return { groups, mark: range === undefined || machine === undefined ? undefined : { range: range as RangeId, machine } }
+}
+
+export const carriesMark = (description: string, expected: MachineMark): boolean => {
+  const { mark } = readDescription(description)
+  return mark !== undefined && mark.range === expected.range && mark.machine === expected.machine
+}
+
+/** A MAC address that no other VM of the cluster has: locally administered, made of the VMID and the NIC's index. */
+export const macOf = (vmid: number, nic: number): string =>
+  [0x02, (vmid >>> 24) & 0xff, (vmid >>> 16) & 0xff, (vmid >>> 8) & 0xff, vmid & 0xff, nic & 0xff]
+    .map((b) => b.toString(16).padStart(2, "0").toUpperCase())
+    .join(":")

@@ -1,0 +1,73 @@
+import type { Vmid } from "../access/ids.ts"
+
+export type PowerState = "running" | "stopped" | "paused" | "unknown"
+
+/** A VM as one cluster-wide call shows it. `name` is absent for seconds after a clone (pve/facts c14). */
+export interface ObservedMachine {
+  readonly vmid: Vmid
+  readonly node: string
+  readonly name: string | undefined
+  readonly power: PowerState
+  readonly template: boolean
+  readonly pool: string | undefined
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly tags: readonly string[]
+}
+
+export interface ObservedNode {
+  readonly name: string
+  readonly online: boolean
+  readonly cpus: number
+  /** 0 to 1 over all cores. */
+  readonly cpuLoad: number
+  readonly memoryMiB: number
+  readonly memoryUsedMiB: number
+}
+
+export interface ObservedStorage {
+  readonly name: string
+  readonly node: string
+  readonly type: string
+  readonly shared: boolean
+  readonly active: boolean
+  readonly totalBytes: number
+  readonly usedBytes: number
+  readonly content: readonly string[]
+}
+
+/** The whole cluster at one moment, from one call. */
+export interface ObservedCluster {
+  readonly at: Date
+  readonly nodes: readonly ObservedNode[]
+  readonly storages: readonly ObservedStorage[]
+  readonly machines: readonly ObservedMachine[]
+}
+
+export interface Nic {
+  readonly index: number
+  readonly model: string
+  /** Upper case, colons. */
+  readonly mac: string
+  readonly bridge: string
+  readonly tag: number | undefined
+  readonly firewall: boolean
+}
+
+/** A VM's configuration, read from the VM itself. */
+export interface MachineDetail {
+  readonly vmid: Vmid
+  readonly node: string
+  readonly name: string
+  readonly template: boolean
+  readonly description: string
+  readonly cpus: number
+  readonly memoryMiB: number
+  /** Balloon minimum; undefined when ballooning is not set. */
+  readonly balloonMiB: number | undefined
+  readonly nics: readonly Nic[]
+  readonly lock: string | undefined
+  readonly digest: string | undefined
+  /** Storage that holds the first disk. */
+  readonly storage: string | undefined
+}

@@ -1,0 +1,82 @@
+import type { RangeId, UserId, Vmid } from "../access/ids.ts"
+import type { MachineMark } from "../machine/mark.ts"
+import type { Nic } from "../machine/observed.ts"
+
+/** JSON as data. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** The layer-2 network of a range: a VLAN-aware Linux bridge on one node, or a VLAN-aware VNet of a VXLAN zone in a cluster. */
+export type NetworkSpec =
+  | { readonly type: "bridge"; readonly name: string; readonly node: string; readonly comment: string }
+  | { readonly type: "vnet"; readonly name: string; readonly zone: string; readonly tag: number; readonly alias: string }
+
+/** A VM that a mutating action is about: the adapter refuses when the VM does not carry this mark. */
+export interface MachineRef {
+  readonly vmid: Vmid
+  readonly node: string
+  readonly mark: MachineMark
+}
+
+/** What a VM is set to, in one call. */
+export interface MachineSettings {
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly balloonMiB: number | undefined
+  readonly nics: readonly Nic[]
+  /** Whole description text: groups and our mark (`writeDescription`). */
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly tablet: boolean
+}
+
+/** Names of the stages inside a machine. Each is idempotent: the same input again changes nothing. */
+export type GuestStage =
+  | "address"
+  | "router"
+  | "firewall"
+  | "dns"
+  | "sysprep"
+  | "windows-base"
+  | "primary-dc"
+  | "alt-dc"
+  | "domain-join"
+  | "packages"
+  | "additional-tools"
+  | "chocolatey"
+  | "office"
+  | "visual-studio"
+  | "role"
+
+/** One effect on the world, with everything already chosen. Plans are made of these; execution makes no choices. */
+export type Action =
+  | { readonly kind: "create-pool"; readonly poolId: RangeId }
+  | { readonly kind: "remove-pool"; readonly poolId: RangeId }
+  | { readonly kind: "create-network"; readonly network: NetworkSpec }
+  | { readonly kind: "remove-network"; readonly network: NetworkSpec }
+  | {
+      readonly kind: "grant-access"
+      readonly rangeId: RangeId
+      readonly userIds: readonly UserId[]
+      readonly network: NetworkSpec
+    }
+  | {
+      readonly kind: "clone"
+      readonly machine: MachineRef
+      readonly name: string
+      readonly template: { readonly vmid: Vmid; readonly node: string; readonly name: string }
+      readonly pool: RangeId
+      readonly full: boolean
+      readonly storage: string | undefined
+      /** Written by the clone call itself, so that a VM never exists without our mark. */
+      readonly description: string
+    }
+  | { readonly kind: "configure"; readonly machine: MachineRef; readonly settings: MachineSettings }
+  | { readonly kind: "start"; readonly machine: MachineRef }
+  | { readonly kind: "stop"; readonly machine: MachineRef }
+  | { readonly kind: "shutdown"; readonly machine: MachineRef; readonly timeoutSeconds: number }
+  | { readonly kind: "delete"; readonly machine: MachineRef }
+  /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */
+  | { readonly kind: "await-address"; readonly machine: MachineRef; readonly expect: string | undefined; readonly within: string }
+  | { readonly kind: "guest"; readonly machine: MachineRef; readonly stage: GuestStage; readonly input: Json }
+
+export type ActionKind = Action["kind"]

@@ -1,0 +1,89 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import type { Action } from "./action.ts"
+
+/** Tags that select parts of a deploy (contract B 1.7). */
+export const deployTags = [
+  "access-control",
+  "additional-tools",
+  "allow-share-access",
+  "assign-ip",
+  "custom-choco",
+  "custom-groups",
+  "dcs",
+  "debug",
+  "dns-rewrites",
+  "domain-join",
+  "install-office",
+  "install-visual-studio",
+  "linux-packages",
+  "network",
+  "nexus",
+  "share",
+  "sysprep",
+  "user-defined-roles",
+  "vm-deploy",
+  "windows",
+] as const
+export type DeployTag = (typeof deployTags)[number]
+
+/** A thing of which only so many may be used at once: `clone@<storage>`, `boot@<node>`, `automation`. */
+export interface ResourceUse {
+  readonly resource: string
+  /** How many may use it at once. */
+  readonly slots: number
+}
+
+/** One step of a plan. */
+export interface Step {
+  /** Unique in the plan and stable: the same desired and observed state give the same keys (`clone:LAB-dc`). */
+  readonly key: string
+  /** For people: `Clone LAB-dc from win2022-server-x64-template`. Also the task name in the log. */
+  readonly title: string
+  /** The tag this step belongs to; undefined for steps every deploy needs. */
+  readonly tag: DeployTag | undefined
+  /** Name of the VM it is about. */
+  readonly machine: string | undefined
+  readonly action: Action
+  /** Keys of the steps that must have settled before. */
+  readonly after: readonly string[]
+  readonly uses: readonly ResourceUse[]
+  /** Expected seconds, by the timing model. */
+  readonly estimate: number
+}
+
+export type ChangeKind = "create" | "change" | "replace" | "remove" | "none"
+
+/** What a plan does to one object, for people. */
+export interface Change {
+  readonly kind: ChangeKind
+  readonly object: string
+  readonly reasons: readonly string[]
+}
+
+/** Where a VM goes and why. */
+export interface Placement {
+  readonly machine: string
+  readonly node: string
+  readonly reason: string
+}
+
+/** What was chosen for a VM before anything runs. */
+export interface Allocation {
+  readonly machine: string
+  readonly vmid: Vmid
+  readonly node: string
+  readonly address: string | undefined
+}
+
+/** A plan is data: nothing in it is left to choose. No difference, no steps. */
+export interface Plan {
+  readonly rangeId: RangeId
+  readonly steps: readonly Step[]
+  readonly changes: readonly Change[]
+  readonly placements: readonly Placement[]
+  readonly allocations: readonly Allocation[]
+  /** What the reader should know: stages left out, warnings of the configuration. */
+  readonly notes: readonly string[]
+  /** Length of the critical path in seconds, by the timing model. */
+  readonly criticalPathSeconds: number
+}

@@ -1,0 +1,35 @@
+import type { RangeId, RecordId, UserId } from "../access/ids.ts"
+
+/** States of a range on the wire (contract B 5.9). A run that waits shows as DEPLOYING. */
+export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
+export type RangeState = (typeof rangeStates)[number]
+
+/** Testing mode: the range is cut off from the internet but for what is allowed. */
+export interface TestingState {
+  readonly enabled: boolean
+  /** Each `<domain> (<ipv4>)`. */
+  readonly allowedDomains: readonly string[]
+  readonly allowedIps: readonly string[]
+}
+
+/** A range as the service keeps it. Its configuration text is kept apart. */
+export interface Range {
+  readonly id: RangeId
+  readonly recordId: RecordId
+  /** 1 to 153: the second octet of its addresses is this number, its router's outer address ends in 100 + this. */
+  readonly number: number
+  readonly name: string
+  readonly description: string
+  readonly purpose: string
+  readonly state: RangeState
+  readonly testing: TestingState
+  readonly lastDeploymentAt: Date | undefined
+  readonly lastActiveAt: Date | undefined
+  /** As given: a Go duration, `0` for never, undefined for the server's default. */
+  readonly autoShutdown: string | undefined
+  readonly createdBy: UserId | undefined
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  /** Goes up with each write; a `save` names the one it read. */
+  readonly version: number
+}

@@ -1,0 +1,66 @@
+import type { RangeId, RunId, UserId, Vmid } from "../access/ids.ts"
+import type { Json } from "../plan/action.ts"
+import type { Plan } from "../plan/plan.ts"
+
+export type RunKind = "deploy" | "destroy" | "delete-range" | "destroy-vm" | "power" | "auto-shutdown"
+export type RunStatus = "running" | "success" | "failure" | "aborted"
+
+/** A run's head: what it is about. Everything else is in its journal. */
+export interface RunHead {
+  readonly id: RunId
+  readonly kind: RunKind
+  readonly rangeId: RangeId
+  readonly by: UserId
+  /** The request, for the record and for a resumed run: tags, limit, names. */
+  readonly options: Json
+  readonly startedAt: Date
+}
+
+/** What a step's settlement tells. */
+export interface StepFacts {
+  readonly address?: string
+  readonly addresses?: readonly string[]
+  readonly changed?: boolean
+  readonly warnings?: readonly string[]
+}
+
+/** Why a step failed, as a fault says it. */
+export interface StepFailure {
+  readonly tag: string
+  readonly kind: string
+  readonly message: string
+  readonly hint?: string
+}
+
+/**
+ * One entry of a run's journal. The state of a run is a fold over these, and nothing else (`foldRun`); logs, progress and the event
+ * stream are folds too.
+ */
+export type RunEvent =
+  | { readonly type: "Planned"; readonly plan: Plan }
+  /** Written before the effect: from here on it may have happened. */
+  | { readonly type: "StepStarted"; readonly key: string; readonly attempt: number }
+  /** The effect was accepted; `token` is what `settle` needs (a task id), null when nothing is to be waited for. */
+  | { readonly type: "StepDispatched"; readonly key: string; readonly attempt: number; readonly token: Json }
+  | { readonly type: "StepSettled"; readonly key: string; readonly facts: StepFacts }
+  | { readonly type: "StepFailed"; readonly key: string; readonly failure: StepFailure; readonly final: boolean }
+  /** Not run: something before it failed, or the run was cancelled. */
+  | { readonly type: "StepSkipped"; readonly key: string; readonly because: string }
+  /** The chosen VMID turned out to be taken by another; the steps of this machine use the new one. */
+  | { readonly type: "Reallocated"; readonly machine: string; readonly from: Vmid; readonly to: Vmid }
+  /** Text that a tool inside a stage printed; whole lines. */
+  | { readonly type: "Output"; readonly key: string; readonly text: string }
+  /** The world is away: the run waits and goes on by itself. */
+  | { readonly type: "Waiting"; readonly reason: string }
+  | { readonly type: "Continued"; readonly reason: string }
+  /** Another worker took the run over after a crash. */
+  | { readonly type: "Resumed"; readonly generation: number }
+  | { readonly type: "CancelRequested"; readonly by: UserId }
+  | { readonly type: "Ended"; readonly status: Exclude<RunStatus, "running">; readonly message: string }
+
+/** A journal entry with its place (from 1, without gaps) and time. */
+export interface JournalEntry {
+  readonly seq: number
+  readonly at: Date
+  readonly event: RunEvent
+}
