@@ -1,1 +1,7 @@
-export {}
+export * from "./activity.ts"
+export * from "./operation/operation.ts"
+export * from "./operations/index.ts"
+export * from "./run/run-engine.ts"
+export * from "./services.ts"
+export * from "./settings.ts"
+export * from "./wire/common.ts"

@@ -71,7 +71,8 @@ export type Action =
       readonly description: string
     }
   | { readonly kind: "configure"; readonly machine: MachineRef; readonly settings: MachineSettings }
-  | { readonly kind: "start"; readonly machine: MachineRef }
+  /** With `untilAgent`, settled only when the guest agent answers (the boot is over). */
+  | { readonly kind: "start"; readonly machine: MachineRef; readonly untilAgent: boolean }
   | { readonly kind: "stop"; readonly machine: MachineRef }
   | { readonly kind: "shutdown"; readonly machine: MachineRef; readonly timeoutSeconds: number }
   | { readonly kind: "delete"; readonly machine: MachineRef }

@@ -1,0 +1,216 @@
+import type { Access, Fault, Range, User } from "@rangewright/domain"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import type { AppServices } from "../services.ts"
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+export type Group =
+  | "Host"
+  | "Ansible"
+  | "User"
+  | "Range"
+  | "Power"
+  | "Testing"
+  | "AntiSandbox"
+  | "Template"
+  | "Snapshot"
+  | "KMS"
+  | "Group"
+  | "Migration"
+  | "Blueprint"
+  | "Quota"
+  | "Sources"
+  | "VM"
+  | "Credentials"
+/** Where an operation is from: the public file, its clients' behaviour, or ourselves. */
+export type Origin = "file" | "page" | "ours"
+
+/**
+ * What the pipeline loads before the handler runs. `range`: the range selected by `?rangeID=`, else the user's default range.
+ * `range-in-path`: the range named by the path parameter `rangeID`. `none`: nothing is needed (a `?rangeID=` that is sent is still checked).
+ */
+export type Target = "none" | "range" | "range-in-path"
+
+export type WireSchema = Schema.Codec<unknown, unknown, never, never>
+/** Parameters by name. Their encoded side is text; a parameter is required unless its schema is an optional key. */
+export type ParameterSchemas = Schema.Struct.Fields
+
+/** A file that arrived by multipart, complete and within its limit. */
+export interface UploadedFile {
+  readonly filename: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+export type BodySpec =
+  /** Nothing is read: what is sent is ignored. */
+  | { readonly type: "none" }
+  | { readonly type: "json"; readonly schema: WireSchema; readonly required: boolean; readonly maxBytes?: number }
+  /** Text fields (booleans as `true`/`false`) and one file part. */
+  | { readonly type: "multipart"; readonly fields: ParameterSchemas; readonly file: string; readonly maxBytes: number }
+
+/** An event of a server-sent event stream. A client that comes back sends the last id as `Last-Event-ID`. */
+export interface ServerSentEvent {
+  readonly id: string
+  readonly event: string
+  readonly data: unknown
+}
+
+export type OutputSpec =
+  | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
+  /** The handler returns JSON text that it rendered itself; the schema describes it. For hot reads. */
+  | { readonly type: "prepared-json"; readonly schema: WireSchema }
+  | { readonly type: "text"; readonly contentType: string }
+  /** The handler returns `ZipEntry[]`. */
+  | { readonly type: "zip"; readonly filename: string }
+  /** The handler returns a stream of `ServerSentEvent`. */
+  | { readonly type: "events"; readonly schema: WireSchema }
+
+export interface ZipEntry {
+  readonly name: string
+  readonly content: string
+}
+
+/** Facts about a request that handlers seldom need. */
+export interface RequestMeta {
+  readonly requestId: string
+  readonly remote: string
+  /** `Last-Event-ID` of a returning event stream client. */
+  readonly lastEventId: string | undefined
+}
+
+/** The status answered and what it means, success first (contract `x-statuses`). */
+export type Statuses = Readonly<Partial<Record<200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 500 | 502, string>>>
+
+/** One operation, as the registry holds it. */
+export interface Operation {
+  readonly id: string
+  readonly route: { readonly method: Method; readonly path: string; readonly base: "/api/v2" | "/" }
+  readonly group: Group
+  readonly summary: string
+  readonly access: Access
+  readonly accessNote: string | undefined
+  readonly tier: "community" | "enterprise"
+  readonly origin: Origin
+  readonly target: Target
+  /** Changes something: gets an audit entry. */
+  readonly mutates: boolean
+  readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
+  readonly output: OutputSpec
+  readonly statuses: Statuses
+  readonly handle: (request: HandlerRequest) => Effect.Effect<unknown, Fault, AppServices>
+}
+
+/** What a handler gets when nothing is known of the operation's types. */
+export interface HandlerRequest {
+  readonly path: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
+  readonly file: UploadedFile | undefined
+  /** Owner of the credentials; undefined only where access is `anonymous`. */
+  readonly caller: User | undefined
+  /** The user acted as: `?userID=` of an admin, else the caller. */
+  readonly user: User | undefined
+  /** The loaded and authorised range; undefined when the target is `none` and no `?rangeID=` was sent. */
+  readonly range: Range | undefined
+  readonly meta: RequestMeta
+}
+
+type Loaded<A extends Access, T extends Target> = {
+  readonly caller: A extends "anonymous" ? User | undefined : User
+  readonly user: A extends "anonymous" ? User | undefined : User
+  readonly range: T extends "none" ? Range | undefined : Range
+  readonly meta: RequestMeta
+}
+type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]
+type BodyOf<B extends BodySpec> = B extends {
+  readonly type: "json"
+  readonly schema: infer S extends WireSchema
+  readonly required: infer R
+}
+  ? R extends true
+    ? S["Type"]
+    : S["Type"] | undefined
+  : B extends { readonly type: "multipart"; readonly fields: infer F extends ParameterSchemas }
+    ? Fields<F>
+    : undefined
+type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonly schema: infer S extends WireSchema }
+  ? S["Type"]
+  : O extends { readonly type: "prepared-json" | "text" }
+    ? string
+    : O extends { readonly type: "zip" }
+      ? readonly ZipEntry[]
+      : Stream.Stream<ServerSentEvent, Fault>
+
+/** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
+export interface Declaration<
+  A extends Access,
+  T extends Target,
+  P extends ParameterSchemas,
+  Q extends ParameterSchemas,
+  B extends BodySpec,
+  O extends OutputSpec,
+> {
+  /** The contract's operationId. */
+  readonly id: string
+  /** `GET /range/config/{name}`: relative to `base`. */
+  readonly route: `${Method} /${string}`
+  /** `/` for the record API. Default `/api/v2`. */
+  readonly base?: "/"
+  readonly group: Group
+  readonly summary: string
+  readonly access: A
+  readonly accessNote?: string
+  readonly tier?: "enterprise"
+  readonly origin?: Origin
+  readonly target: T
+  /** Default: every method but GET. */
+  readonly mutates?: boolean
+  readonly path?: P
+  readonly query?: Q
+  readonly body?: B
+  readonly output: O
+  readonly statuses: Statuses
+  readonly handle: (
+    request: {
+      readonly path: Fields<P>
+      readonly query: Fields<Q>
+      readonly body: BodyOf<B>
+      readonly file: B extends { readonly type: "multipart" } ? UploadedFile : undefined
+    } & Loaded<A, T>,
+  ) => Effect.Effect<ResultOf<O>, Fault, AppServices>
+}
+
+const noParameters = {} as const
+const noBody = { type: "none" } as const
+
+export const operation = <
+  const A extends Access,
+  const T extends Target,
+  const O extends OutputSpec,
+  const P extends ParameterSchemas = typeof noParameters,
+  const Q extends ParameterSchemas = typeof noParameters,
+  const B extends BodySpec = typeof noBody,
+>(
+  declared: Declaration<A, T, P, Q, B, O>,
+): Operation => {
+  const [method, path] = declared.route.split(" ", 2) as [Method, string]
+  return {
+    id: declared.id,
+    route: { method, path, base: declared.base ?? "/api/v2" },
+    group: declared.group,
+    summary: declared.summary,
+    access: declared.access,
+    accessNote: declared.accessNote,
+    tier: declared.tier ?? "community",
+    origin: declared.origin ?? "file",
+    target: declared.target,
+    mutates: declared.mutates ?? method !== "GET",
+    input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
+    output: declared.output,
+    statuses: declared.statuses,
+    // the pipeline decodes with these very schemas and loads what access and target say, so the typed view is the true one
+    handle: declared.handle as unknown as Operation["handle"],
+  }
+}

@@ -1,0 +1,52 @@
+import type { DeployTag, Fault, JournalEntry, Plan, Range, RunHead, RunId, RunState, UserId, Vmid } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+
+/** What a deploy was asked to do (contract B 5.6). */
+export interface DeployOptions {
+  /** Empty: everything. */
+  readonly tags: readonly DeployTag[]
+  /** Host pattern as Ansible reads it; empty: all machines. Restricts cloning too. */
+  readonly limit: string
+  /** Empty: all roles. Naming one runs it again although nothing changed. */
+  readonly onlyRoles: readonly string[]
+  /** Skips the refusals for testing mode. A running run is never overrun. */
+  readonly force: boolean
+  readonly verbose: boolean
+}
+
+export type RunRequest =
+  | { readonly kind: "deploy"; readonly options: DeployOptions }
+  /** Stops and deletes all VMs of the range; the range stays. */
+  | { readonly kind: "destroy" }
+  /** Everything: VMs, network, pool, rights, then the range itself. */
+  | { readonly kind: "delete-range"; readonly force: boolean }
+  | { readonly kind: "destroy-vm"; readonly vmid: Vmid }
+  /** `vmids` undefined: all VMs of the range. Off is a hard stop. */
+  | { readonly kind: "power"; readonly on: boolean; readonly vmids: readonly Vmid[] | undefined }
+  | { readonly kind: "auto-shutdown" }
+
+/**
+ * Plans and runs changes of ranges. A run survives the process: its journal is durable, and `recover` takes up what a dead worker left.
+ */
+export class RunEngine extends Context.Service<
+  RunEngine,
+  {
+    /** The plan that the request would run now; changes nothing. */
+    readonly preview: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<Plan, Fault>
+    /** Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range. */
+    readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<RunHead, Fault>
+    /** Waits for the end. */
+    readonly wait: (runId: RunId) => Effect.Effect<RunState, Fault>
+    /** Starts no new step and lets what is in flight settle; the range shows ABORTED at once. False when the run was over. */
+    readonly cancel: (runId: RunId, by: UserId) => Effect.Effect<boolean, Fault>
+    /** A new run that repeats a failed or aborted one from where it stands. */
+    readonly resume: (range: Range, runId: RunId, by: UserId) => Effect.Effect<RunHead, Fault>
+    readonly state: (runId: RunId) => Effect.Effect<RunState, Fault>
+    /** The journal after `afterSeq`, then live, until the run ends. A slow reader misses nothing: it reads from the journal. */
+    readonly events: (runId: RunId, afterSeq: number) => Stream.Stream<JournalEntry, Fault>
+    /** Claims the unfinished runs that no living worker holds and goes on with them; returns how many. */
+    readonly recover: Effect.Effect<number, Fault>
+  }
+>()("rangewright/RunEngine") {}

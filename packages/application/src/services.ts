@@ -1,0 +1,41 @@
+import type {
+  AuditTrail,
+  CredentialHasher,
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Lease,
+  LicenseProvider,
+  Machines,
+  NodeShell,
+  Ranges,
+  RunJournal,
+  SecretStore,
+  TokenSigner,
+  Users,
+} from "@rangewright/ports"
+import type { Activity } from "./activity.ts"
+import type { RunEngine } from "./run/run-engine.ts"
+import type { Settings } from "./settings.ts"
+
+/** Every port. */
+export type PortServices =
+  | AuditTrail
+  | CredentialHasher
+  | GuestAutomation
+  | Hypervisor
+  | HypervisorAccess
+  | HypervisorNetwork
+  | Lease
+  | LicenseProvider
+  | Machines
+  | NodeShell
+  | Ranges
+  | RunJournal
+  | SecretStore
+  | TokenSigner
+  | Users
+
+/** What the handlers of operations may ask for. */
+export type AppServices = PortServices | Activity | RunEngine | Settings

@@ -1,0 +1,37 @@
+import * as Context from "effect/Context"
+
+/** What the operator decides and the application needs; read once at start. */
+export interface SettingsShape {
+  /** Version of the service, `1.2.3`. */
+  readonly version: string
+  /** Range numbers never given. */
+  readonly reservedRangeNumbers: readonly number[]
+  /** Realm of users on the hypervisor: `pve`, or `pam` where SSH to the node is configured. */
+  readonly hypervisorRealm: string
+  /** Undefined: decided by the number of nodes seen. */
+  readonly clusterMode: boolean | undefined
+  readonly sdnZone: string
+  readonly vxlanTagBase: number
+  /** Bridge or VNet of the NAT network (192.0.2.0/24). */
+  readonly natNetwork: string
+  /** Node that holds the bridges of a single-node installation, and where VMs go that nothing else places; undefined: the first one. */
+  readonly defaultNode: string | undefined
+  /** Storage for full clones; undefined: the template's own. */
+  readonly vmStorage: string | undefined
+  /** VMIDs given to ranges. */
+  readonly vmidSpan: { readonly from: number; readonly to: number }
+  /** Finished runs kept per range. */
+  readonly maxLogHistory: number
+  /** Go duration; `0` never. */
+  readonly inactivityShutdown: string
+  /** Merged key by key under the configuration's `defaults`. */
+  readonly rangeDefaults: Readonly<Record<string, unknown>>
+  /** Addresses that machines of a range may not reach: the hypervisor's own. */
+  readonly protectedAddresses: readonly string[]
+  /** URL by which users reach the hypervisor's own interface. */
+  readonly hypervisorUrl: string
+  /** Seconds between two whole observations. */
+  readonly observeEverySeconds: number
+}
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("rangewright/Settings") {}

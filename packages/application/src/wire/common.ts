@@ -1,0 +1,12 @@
+import * as Schema from "effect/Schema"
+
+/** `{"result": "<text>"}`: the answer of most changes. */
+export const TextResult = Schema.Struct({ result: Schema.String }).annotate({ identifier: "TextResult" })
+
+/** Time "never" on the wire: clients test for Go's zero time and fail on an empty text (contract B 0.3). */
+export const zeroTime = "0001-01-01T00:00:00Z"
+
+export const wireTime = (at: Date | undefined): string => (at === undefined ? zeroTime : at.toISOString())
+
+/** Time in the record API: a blank instead of the T; never is the empty text (contract A 6.2). */
+export const recordTime = (at: Date | undefined): string => (at === undefined ? "" : at.toISOString().replace("T", " "))

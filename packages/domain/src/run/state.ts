@@ -1,0 +1,36 @@
+import type { Vmid } from "../access/ids.ts"
+import type { Json } from "../plan/action.ts"
+import type { Plan, Step } from "../plan/plan.ts"
+import type { RunStatus, StepFacts, StepFailure } from "./event.ts"
+
+export type StepPhase = "planned" | "started" | "dispatched" | "settled" | "failed" | "skipped"
+
+/** Where one step stands. */
+export interface StepState {
+  readonly step: Step
+  readonly phase: StepPhase
+  /** How often it was started. */
+  readonly attempt: number
+  readonly token: Json | undefined
+  readonly startedAt: Date | undefined
+  readonly endedAt: Date | undefined
+  readonly facts: StepFacts | undefined
+  readonly failure: StepFailure | undefined
+  readonly skippedBecause: string | undefined
+}
+
+/** Where a run stands: the fold of its journal. */
+export interface RunState {
+  readonly plan: Plan | undefined
+  /** In the order of the plan. */
+  readonly steps: ReadonlyMap<string, StepState>
+  readonly status: RunStatus
+  readonly message: string
+  /** What the run waits for, while the world is away. */
+  readonly waiting: string | undefined
+  readonly cancelRequested: boolean
+  /** Machines whose VMID was given anew. */
+  readonly reallocated: ReadonlyMap<string, Vmid>
+  readonly lastSeq: number
+  readonly endedAt: Date | undefined
+}

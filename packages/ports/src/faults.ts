@@ -1,0 +1,98 @@
+import { defineFault, type FaultKind } from "@rangewright/domain"
+
+/** The store could not do it: full disk, lost database, broken file. Acknowledged writes are never lost by it. */
+export class StorageFault extends defineFault(
+  "StorageFault",
+  "unavailable",
+  (f: { readonly doing: string; readonly because: string }) => ({
+    message: `Cannot ${f.doing}: the store is not usable (${f.because})`,
+    hint: "Look at /readyz and the service's log; the service recovers by itself when the store is usable again.",
+  }),
+) {}
+
+/** A save named an older version than the stored one: somebody else wrote in between. */
+export class StaleVersion extends defineFault("StaleVersion", "conflict", (f: { readonly what: string }) => ({
+  message: `Cannot save ${f.what}: it was changed by somebody else in the meantime`,
+  hint: "Read it again and repeat the change.",
+})) {}
+
+/** The lease is held by another generation: this worker must stop at once. */
+export class LeaseLost extends defineFault(
+  "LeaseLost",
+  "conflict",
+  (f: { readonly what: string; readonly generation: number }) => ({
+    message: `Cannot write to ${f.what}: generation ${f.generation} no longer holds its lease`,
+  }),
+) {}
+
+/** Why the hypervisor refused or could not; found from its answer by the one adapter that knows its texts. */
+export type HypervisorReason =
+  /** It cannot be reached, or a node is down. The same call may work later. */
+  | "away"
+  /** The call may or may not have had its effect; only observation tells. */
+  | "unknown-effect"
+  /** Our credentials were refused. */
+  | "unauthenticated"
+  | "forbidden"
+  | "not-found"
+  /** The id or name is taken. */
+  | "taken"
+  /** Locked or timed out on a lock: may be repeated. */
+  | "locked"
+  /** No quorum: reads work, changes do not. */
+  | "no-quorum"
+  | "invalid"
+  /** The object is not ours or not the one we expected: nothing was done. */
+  | "not-ours"
+  | "exhausted"
+  | "failed"
+
+const kindOf: Record<HypervisorReason, FaultKind> = {
+  away: "unavailable",
+  "unknown-effect": "unavailable",
+  unauthenticated: "unavailable",
+  forbidden: "unavailable",
+  "not-found": "not-found",
+  taken: "conflict",
+  locked: "conflict",
+  "no-quorum": "unavailable",
+  invalid: "unavailable",
+  "not-ours": "conflict",
+  exhausted: "exhausted",
+  failed: "unavailable",
+}
+
+/** What could not be done on the hypervisor, to what, and the hypervisor's own words. */
+export class HypervisorFault extends defineFault(
+  "HypervisorFault",
+  (f: { readonly doing: string; readonly reason: HypervisorReason; readonly detail: string; readonly hint?: string }) =>
+    kindOf[f.reason],
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}
+
+/** A stage inside a machine failed. `output` is the tail of what it printed, secrets masked. */
+export class GuestFault extends defineFault(
+  "GuestFault",
+  (f: {
+    readonly doing: string
+    readonly machine: string
+    readonly reason: "away" | "failed" | "timeout" | "unsupported"
+    readonly detail: string
+  }): FaultKind => (f.reason === "timeout" ? "timeout" : "unavailable"),
+  (f) => ({ message: `Cannot ${f.doing} on ${f.machine}: ${f.detail}` }),
+) {}
+
+/** A command on a node could not be run or failed. */
+export class ShellFault extends defineFault(
+  "ShellFault",
+  "unavailable",
+  (f: { readonly doing: string; readonly detail: string }) => ({
+    message: `Cannot ${f.doing}: ${f.detail}`,
+  }),
+) {}
+
+/** A sealed text cannot be opened: wrong key, or it was changed. */
+export class SealBroken extends defineFault("SealBroken", "unavailable", (f: { readonly what: string }) => ({
+  message: `Cannot open ${f.what}: it was sealed with another key or was changed`,
+  hint: "Restore the key file that belongs to this data folder.",
+})) {}

@@ -1,0 +1,35 @@
+import type { GuestStage, Json, MachineRef, StepFacts, UserId } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { GuestFault } from "./faults.ts"
+import type { Dispatched } from "./hypervisor.ts"
+
+export interface GuestTask {
+  readonly machine: MachineRef
+  /** Name of the VM. */
+  readonly name: string
+  readonly os: "windows" | "linux" | "macos"
+  readonly stage: GuestStage
+  /** Everything the stage needs; the same input again changes nothing. */
+  readonly input: Json
+  readonly verbose: boolean
+}
+
+export interface GuestResult {
+  readonly facts: StepFacts
+  /** What the tool printed, whole lines, secrets masked. */
+  readonly output: string
+}
+
+/** What happens inside machines: addresses, router set-up, domain stages, roles. */
+export class GuestAutomation extends Context.Service<
+  GuestAutomation,
+  {
+    /** Stages it can run; the planner leaves the others out and says so. */
+    readonly stages: ReadonlySet<GuestStage>
+    /** Role names that it can run for this user; undefined when it cannot tell. */
+    readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
+    readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>
+    readonly settle: (task: GuestTask, token: Json) => Effect.Effect<GuestResult, GuestFault>
+  }
+>()("rangewright/GuestAutomation") {}

@@ -1,0 +1,37 @@
+import type { Action, Json, MachineDetail, ObservedCluster, Vmid } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { HypervisorFault } from "./faults.ts"
+
+/** What `dispatch` answers: `token` names the work going on (a task), null when the effect is complete. JSON, so that a journal can keep it. */
+export interface Dispatched {
+  readonly token: Json
+}
+
+/**
+ * The machines of one hypervisor cluster. Observation is cheap and never changes anything; `dispatch` starts one effect and returns at
+ * once; only `settle` waits. A mutating dispatch on an existing VM first makes sure that it carries the expected mark, else it fails
+ * with `not-ours` and nothing was done. Dispatching an action whose effect is already there is success. A dispatch whose answer was lost
+ * fails with `unknown-effect`; dispatching it again is safe.
+ */
+export class Hypervisor extends Context.Service<
+  Hypervisor,
+  {
+    /** The whole cluster, in one call. */
+    readonly observe: Effect.Effect<ObservedCluster, HypervisorFault>
+    /** One VM's configuration, read live. Fails with `not-found`. */
+    readonly detail: (node: string, vmid: Vmid) => Effect.Effect<MachineDetail, HypervisorFault>
+    /** Actions about machines: clone, configure, start, stop, shutdown, delete. */
+    readonly dispatch: (action: MachineAction) => Effect.Effect<Dispatched, HypervisorFault>
+    /** Waits until the work is over. Success means that the effect was observed. May be called again with the same token, also after a restart. */
+    readonly settle: (action: MachineAction, token: Json) => Effect.Effect<void, HypervisorFault>
+    /** IPv4 addresses that the guest reports, without loopback and link-local; empty while it does not answer. */
+    readonly addresses: (node: string, vmid: Vmid) => Effect.Effect<readonly string[], HypervisorFault>
+    /** Names of users with a session in the guest; undefined when no agent answers. */
+    readonly sessions: (node: string, vmid: Vmid) => Effect.Effect<readonly string[] | undefined, HypervisorFault>
+    /** Product version, e.g. `9.2.3`. */
+    readonly version: Effect.Effect<string, HypervisorFault>
+  }
+>()("rangewright/Hypervisor") {}
+
+export type MachineAction = Extract<Action, { readonly kind: "clone" | "configure" | "start" | "stop" | "shutdown" | "delete" }>

@@ -1,0 +1,66 @@
+import type { ObservedCluster, ObservedMachine, RangeId, Vmid } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { Exhausted } from "@rangewright/domain"
+import type { StorageFault } from "./faults.ts"
+import type { RangeMachine } from "./ranges.ts"
+
+/** How fresh the kept state is. */
+export interface Freshness {
+  /** When the last whole observation was made; undefined before the first. */
+  readonly observedAt: Date | undefined
+  /** Since when the hypervisor does not answer; undefined while it does. */
+  readonly awaySince: Date | undefined
+  readonly awayReason: string | undefined
+}
+
+/** A VM with what the guest told. */
+export interface MachineSighting extends ObservedMachine {
+  readonly address?: string | undefined
+}
+
+/** The kept state of the hypervisor, so that no API read calls it, and the VMIDs given out. */
+export class Machines extends Context.Service<
+  Machines,
+  {
+    /** Replaces the kept state by a whole observation, atomically. Machines belong to the range whose pool they are in. Known addresses stay. */
+    readonly replace: (cluster: ObservedCluster) => Effect.Effect<void, StorageFault>
+    /** The last whole observation (nodes, storages, all machines). */
+    readonly cluster: Effect.Effect<ObservedCluster | undefined, StorageFault>
+    /** One VM changed by ourselves, shown at once. An undefined name or address keeps the kept one. */
+    readonly record: (machine: MachineSighting) => Effect.Effect<void, StorageFault>
+    /** The VM is gone. */
+    readonly forget: (vmid: Vmid) => Effect.Effect<void, StorageFault>
+    readonly ofRange: (rangeId: RangeId) => Effect.Effect<readonly RangeMachine[], StorageFault>
+    readonly find: (vmid: Vmid) => Effect.Effect<RangeMachine | undefined, StorageFault>
+    readonly away: (since: Date, reason: string) => Effect.Effect<void, StorageFault>
+    readonly freshness: Effect.Effect<Freshness, StorageFault>
+    /**
+     * VMIDs for these machines of a range, one each, none of them in `taken` or reserved before. A machine that has a reservation keeps
+     * it. All or nothing.
+     */
+    readonly reserve: (
+      rangeId: RangeId,
+      machines: readonly string[],
+      taken: ReadonlySet<number>,
+      span: { readonly from: number; readonly to: number },
+    ) => Effect.Effect<ReadonlyMap<string, Vmid>, Exhausted | StorageFault>
+    /** Gives a machine another VMID: the reserved one was taken by somebody else. */
+    readonly replaceReservation: (
+      rangeId: RangeId,
+      machine: string,
+      taken: ReadonlySet<number>,
+      span: { readonly from: number; readonly to: number },
+    ) => Effect.Effect<Vmid, Exhausted | StorageFault>
+    readonly release: (rangeId: RangeId, machines: readonly string[]) => Effect.Effect<void, StorageFault>
+    readonly reservations: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<string, Vmid>, StorageFault>
+    /** Stages inside machines that have succeeded: step key -> fingerprint of its input, by VMID. Forgotten with the VM. */
+    readonly stages: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, ReadonlyMap<string, string>>, StorageFault>
+    readonly recordStage: (
+      rangeId: RangeId,
+      vmid: Vmid,
+      stepKey: string,
+      fingerprint: string,
+    ) => Effect.Effect<void, StorageFault>
+  }
+>()("rangewright/Machines") {}

@@ -1,0 +1,90 @@
+import type {
+  Exhausted,
+  Grant,
+  ObservedMachine,
+  Range,
+  RangeExists,
+  RangeId,
+  RangeNotFound,
+  RecordId,
+  TestingState,
+  UserId,
+} from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { StaleVersion, StorageFault } from "./faults.ts"
+
+export interface NewRange {
+  readonly id: RangeId
+  readonly recordId: RecordId
+  /** Undefined: the lowest free one. */
+  readonly number: number | undefined
+  readonly reservedNumbers: readonly number[]
+  readonly name: string
+  readonly description: string
+  readonly purpose: string
+  readonly config: string
+  readonly createdBy: UserId | undefined
+  readonly owners: readonly UserId[]
+  readonly createdAt: Date
+}
+
+/** Absent keys keep their value. */
+export interface RangeChange {
+  readonly name?: string
+  readonly description?: string
+  readonly purpose?: string
+  readonly testing?: TestingState
+  readonly autoShutdown?: string | undefined
+}
+
+/** A VM of a range as the store last saw it; `address` is the guest's. */
+export interface RangeMachine extends ObservedMachine {
+  readonly rangeId: RangeId
+  readonly address: string | undefined
+  readonly isRouter: boolean
+}
+
+/** A range with its VMs, as plain rows: what lists show. */
+export interface RangeOverview {
+  readonly range: Range
+  readonly machines: readonly RangeMachine[]
+}
+
+/** Ranges, their configurations and who may use them. What must be atomic is one method. */
+export class Ranges extends Context.Service<
+  Ranges,
+  {
+    readonly find: (id: RangeId) => Effect.Effect<Range | undefined, StorageFault>
+    readonly findByRecordId: (id: RecordId) => Effect.Effect<Range | undefined, StorageFault>
+    /** Ascending by number. `for` narrows to ranges this user has a grant for. */
+    readonly list: (filter?: { readonly for?: UserId }) => Effect.Effect<readonly Range[], StorageFault>
+    /** Hot path: ranges with their machines, ascending by number, no entity hydration. */
+    readonly overview: (filter: {
+      readonly for?: UserId
+      readonly rangeId?: RangeId
+    }) => Effect.Effect<readonly RangeOverview[], StorageFault>
+    /** Goes up whenever anything that `overview` shows has changed; cheap. Comparing it proves that a rendered answer is still true. */
+    readonly revision: Effect.Effect<number, StorageFault>
+    readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | StorageFault>
+    readonly change: (
+      id: RangeId,
+      change: RangeChange,
+      expectedVersion?: number,
+    ) => Effect.Effect<Range, RangeNotFound | StaleVersion | StorageFault>
+    /** Removes the range with its configuration, grants, machines, runs and reservations. */
+    readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
+    /** The bytes as they were uploaded (UTF-8 text), and when. */
+    readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
+    readonly setConfig: (id: RangeId, text: string) => Effect.Effect<void, RangeNotFound | StorageFault>
+    /** Every path by which users have the range, ascending by user id. */
+    readonly grants: (id: RangeId) => Effect.Effect<readonly Grant[], StorageFault>
+    /** Every range a user has, by number. */
+    readonly grantsOf: (userId: UserId) => Effect.Effect<readonly (Grant & { readonly rangeNumber: number })[], StorageFault>
+    /** False when the direct grant was there already. */
+    readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | StorageFault>
+    /** False when there was no direct grant. */
+    readonly revoke: (id: RangeId, userId: UserId) => Effect.Effect<boolean, StorageFault>
+    readonly touch: (stamps: ReadonlyMap<RangeId, Date>) => Effect.Effect<void, StorageFault>
+  }
+>()("rangewright/Ranges") {}

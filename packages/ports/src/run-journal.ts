@@ -1,0 +1,72 @@
+import type { JournalEntry, RangeBusy, RangeId, RangeState, RunEvent, RunHead, RunId, RunStatus } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { LeaseLost, StorageFault } from "./faults.ts"
+
+/** A run with where it stands; everything else is in its journal. */
+export interface RunRecord extends RunHead {
+  readonly status: RunStatus
+  readonly endedAt: Date | undefined
+  /** Last sequence number of its journal. */
+  readonly lastSeq: number
+}
+
+/**
+ * Runs and their journals. An append is durable when it returns (fsync). Appends are fenced: one with an older generation than the
+ * run's lease fails with `LeaseLost` and writes nothing.
+ */
+export class RunJournal extends Context.Service<
+  RunJournal,
+  {
+    /** Opens a changing run and sets the range's state, atomically. A range has at most one unfinished run: else `RangeBusy`. */
+    readonly open: (run: RunHead, rangeState: RangeState | undefined) => Effect.Effect<void, RangeBusy | StorageFault>
+    /** Adds events in order, with the next sequence numbers. */
+    readonly append: (
+      runId: RunId,
+      generation: number,
+      events: readonly RunEvent[],
+      at: Date,
+    ) => Effect.Effect<readonly JournalEntry[], LeaseLost | StorageFault>
+    /** Writes `Ended` (last entry), the run's status and the range's state, atomically. Ending an ended run changes nothing. */
+    readonly close: (
+      runId: RunId,
+      generation: number,
+      ended: Extract<RunEvent, { readonly type: "Ended" }>,
+      rangeState: RangeState | undefined,
+      at: Date,
+    ) => Effect.Effect<void, LeaseLost | StorageFault>
+    /** Requests a cancel without holding the lease; fails with nothing when the run is over (false). */
+    readonly requestCancel: (
+      runId: RunId,
+      event: Extract<RunEvent, { readonly type: "CancelRequested" }>,
+      at: Date,
+    ) => Effect.Effect<boolean, StorageFault>
+    /** Entries after `seq`, ascending. */
+    readonly read: (runId: RunId, afterSeq: number, limit?: number) => Effect.Effect<readonly JournalEntry[], StorageFault>
+    readonly find: (runId: RunId) => Effect.Effect<RunRecord | undefined, StorageFault>
+    /** The unfinished run of a range. */
+    readonly active: (rangeId: RangeId) => Effect.Effect<RunRecord | undefined, StorageFault>
+    readonly unfinished: Effect.Effect<readonly RunRecord[], StorageFault>
+    /** Newest first. */
+    readonly list: (filter: {
+      readonly rangeId?: RangeId
+      readonly kinds?: readonly RunHead["kind"][]
+      readonly limit: number
+      readonly before?: Date
+    }) => Effect.Effect<readonly RunRecord[], StorageFault>
+    /** Keeps the newest `keep` finished runs of each range; returns how many went. */
+    readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
+  }
+>()("rangewright/RunJournal") {}
+
+/** Who works on a run. The generation goes up with each claim, so that a stale worker's writes are refused. */
+export class Lease extends Context.Service<
+  Lease,
+  {
+    /** The new generation (from 1), or undefined while another owner's lease is in force. */
+    readonly claim: (runId: RunId, owner: string, now: Date, seconds: number) => Effect.Effect<number | undefined, StorageFault>
+    /** False when the generation is no longer in force. */
+    readonly renew: (runId: RunId, generation: number, now: Date, seconds: number) => Effect.Effect<boolean, StorageFault>
+    readonly release: (runId: RunId, generation: number) => Effect.Effect<void, StorageFault>
+  }
+>()("rangewright/Lease") {}

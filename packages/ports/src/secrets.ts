@@ -1,0 +1,41 @@
+import type { UserId } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { SealBroken } from "./faults.ts"
+
+/** Hashes API keys: keyed SHA-256, hex. */
+export class CredentialHasher extends Context.Service<
+  CredentialHasher,
+  {
+    readonly hash: (apiKey: string) => string
+    /** Constant time. */
+    readonly verify: (apiKey: string, hash: string) => boolean
+    /** Equality of two texts in constant time. */
+    readonly equal: (a: string, b: string) => boolean
+    /** Random text of letters and digits from a cryptographic source. */
+    readonly randomText: (length: number, alphabet?: string) => string
+  }
+>()("rangewright/CredentialHasher") {}
+
+/** Seals secrets at rest: authenticated encryption; `context` is bound in, so that a sealed text cannot be moved to another place. */
+export class SecretStore extends Context.Service<
+  SecretStore,
+  {
+    readonly seal: (plain: string, context: string) => string
+    readonly open: (sealed: string, context: string) => Effect.Effect<string, SealBroken>
+  }
+>()("rangewright/SecretStore") {}
+
+/** Tokens of users: HS256, signed with the user's own key and the service's. */
+export class TokenSigner extends Context.Service<
+  TokenSigner,
+  {
+    readonly sign: (
+      subject: { readonly userId: UserId; readonly recordId: string; readonly tokenKey: string },
+      now: Date,
+    ) => Effect.Effect<string>
+    /** Record id named by a token, before it is verified; undefined when it is no token of ours. */
+    readonly subject: (token: string) => string | undefined
+    readonly verify: (token: string, tokenKey: string, now: Date) => Effect.Effect<boolean>
+  }
+>()("rangewright/TokenSigner") {}

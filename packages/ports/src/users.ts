@@ -1,0 +1,48 @@
+import type { RangeId, RecordId, User, UserExists, UserId, UserNotFound, UserSecrets, Exhausted } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { StorageFault } from "./faults.ts"
+
+export interface NewUser {
+  readonly id: UserId
+  readonly recordId: RecordId
+  readonly name: string
+  readonly email: string
+  readonly isAdmin: boolean
+  readonly hypervisorUsername: string
+  readonly hypervisorRealm: string
+  readonly secrets: UserSecrets
+  readonly createdAt: Date
+}
+
+/** The fields a user record's change may name; absent ones keep their value. */
+export interface UserChange {
+  readonly name?: string
+  readonly isAdmin?: boolean
+  readonly hasCompletedOnboarding?: boolean
+  readonly defaultRangeId?: RangeId | undefined
+}
+
+/** Users and their secrets. Unique by id, number, hypervisor account and e-mail address (without regard to case). */
+export class Users extends Context.Service<
+  Users,
+  {
+    readonly find: (id: UserId) => Effect.Effect<User | undefined, StorageFault>
+    readonly findByRecordId: (id: RecordId) => Effect.Effect<User | undefined, StorageFault>
+    readonly findByEmail: (email: string) => Effect.Effect<User | undefined, StorageFault>
+    /** Ascending by number, ROOT included. */
+    readonly list: Effect.Effect<readonly User[], StorageFault>
+    /** Takes the lowest free number from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
+    readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
+    readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
+    /** Also removes the user's grants. */
+    readonly remove: (id: UserId) => Effect.Effect<void, StorageFault>
+    /** Hot path: the user and what authentication needs, one read. */
+    readonly forAuthentication: (
+      id: UserId,
+    ) => Effect.Effect<{ readonly user: User; readonly secrets: UserSecrets } | undefined, StorageFault>
+    readonly setSecrets: (id: UserId, secrets: Partial<UserSecrets>) => Effect.Effect<void, UserNotFound | StorageFault>
+    /** Stamps of activity, many at once. */
+    readonly touch: (stamps: ReadonlyMap<UserId, Date>) => Effect.Effect<void, StorageFault>
+  }
+>()("rangewright/Users") {}
