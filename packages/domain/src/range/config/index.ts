@@ -1,1 +1,5 @@
 export type * from "./model.ts"
+export { builtinDefaults, routerDefaults } from "./defaults.ts"
+export { configurationError, type ConfigIssue } from "./issue.ts"
+export { type ParsedRangeConfig, type ParseOptions, parseRangeConfig } from "./parse.ts"
+export { type Rendered, renderName, renderString, type TemplateVariables } from "./variables.ts"

@@ -171,12 +171,13 @@ export interface PortRange {
   readonly last: number
 }
 
+export type FunctionalLevel = "Win2003" | "Win2008" | "Win2008R2" | "Win2012" | "Win2012R2" | "WinThreshold" | "Win2025"
 export interface RangeDefaults {
   readonly snapshotWithRam: boolean
   /** Hours for which an earlier testing snapshot is used again. */
   readonly staleHours: number
-  readonly domainFunctionalLevel: string
-  readonly forestFunctionalLevel: string
+  readonly domainFunctionalLevel: FunctionalLevel
+  readonly forestFunctionalLevel: FunctionalLevel
   readonly domainAdmin: string
   readonly domainAdminPassword: string
   readonly domainUser: string

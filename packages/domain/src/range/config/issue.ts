@@ -1,0 +1,114 @@
+/** What is wrong with a configuration, said so that its author can mend it. */
+import type { Path } from "./node.ts"
+
+export interface ConfigIssue {
+  /** Such as `ludus[2].vlan`; `(root)` for the file as a whole. */
+  readonly path: string
+  /** From 1; where the offending token begins. */
+  readonly line: number
+  /** From 1, in UTF-16 units. */
+  readonly column: number
+  /** Kebab-case, stable: what programs tell issues apart by. */
+  readonly code: string
+  /** What is wrong. */
+  readonly message: string
+  /** What is allowed instead. */
+  readonly allowed?: string
+  /** An error refuses the file; a warning does not. */
+  readonly severity: "error" | "warning"
+}
+
+/** An issue before its offset is turned into line and column. */
+export interface Finding {
+  readonly path: Path
+  readonly offset: number
+  readonly code: string
+  readonly message: string
+  readonly allowed?: string
+  readonly severity?: "error" | "warning"
+}
+
+const identifier = /^[A-Za-z_][A-Za-z0-9_-]*$/u
+const longestKeyShown = 60
+
+/** `["ludus", 2, "vlan"]` as `ludus[2].vlan`; keys that are no plain words are quoted. */
+export const formatPath = (path: Path): string => {
+  if (path.length === 0) return "(root)"
+  return path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`
+    if (identifier.test(step)) return text === "" ? step : `${text}.${step}`
+    return `${text}[${quote(step)}]`
+  }, "")
+}
+
+/** Text of the file, safe to show: cut to a readable length, control characters escaped. */
+export const quote = (text: string): string =>
+  JSON.stringify(text.length > longestKeyShown ? `${text.slice(0, longestKeyShown).toWellFormed()}…` : text)
+
+/** Turns offsets into lines and columns, both from 1. */
+export const locator = (text: string): ((offset: number) => { readonly line: number; readonly column: number }) => {
+  let starts: Array<number> | undefined
+  return (offset) => {
+    starts ??= lineStarts(text)
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
+  }
+}
+
+const lineStarts = (text: string): Array<number> => {
+  const starts = [0]
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** No report names more issues than this; the last one then says how many more there are. */
+export const mostIssues = 100
+
+/** Findings as issues: errors first, then warnings, each in document order and at most `mostIssues` of them. */
+export const report = (text: string, findings: ReadonlyArray<Finding>): ReadonlyArray<ConfigIssue> => {
+  const locate = locator(text)
+  const section = (severity: ConfigIssue["severity"]): ReadonlyArray<ConfigIssue> => {
+    const mine = findings.filter((finding) => (finding.severity ?? "error") === severity).toSorted((a, b) => a.offset - b.offset)
+    const issues = mine.slice(0, mostIssues).map((finding): ConfigIssue => ({
+      path: formatPath(finding.path),
+      ...locate(finding.offset),
+      code: finding.code,
+      message: finding.message,
+      ...(finding.allowed === undefined ? {} : { allowed: finding.allowed }),
+      severity,
+    }))
+    const next = mine[mostIssues]
+    if (next === undefined) return issues
+    const message = `and ${mine.length - mostIssues} more`
+    return [...issues, { path: "(root)", ...locate(next.offset), code: "more-issues", message, severity }]
+  }
+  return [...section("error"), ...section("warning")]
+}
+
+const graphCodes: ReadonlySet<string> = new Set(["role-dependency-not-found", "role-dependency-cycle"])
+
+/**
+ * The text that clients get with a refused configuration. Begins with `Configuration error: `; what the file itself gets wrong
+ * follows `invalid YAML: ` as `<path>: <message>; …`, role dependencies keep their own `ERROR: ` (contract B 3.1, 3.10).
+ */
+export const configurationError = (issues: ReadonlyArray<ConfigIssue>): string => {
+  const errors = issues.filter((issue) => issue.severity === "error")
+  const graph = errors.filter((issue) => graphCodes.has(issue.code))
+  const others = errors.filter((issue) => !graphCodes.has(issue.code))
+  const parts = [...graph.map((issue) => `${issue.message} (${place(issue)})`), ...others.map(sentence)]
+  return `Configuration error: ${graph.length === 0 ? "invalid YAML: " : ""}${parts.join("; ")}`
+}
+
+const sentence = (issue: ConfigIssue): string =>
+  issue.code === "more-issues"
+    ? issue.message
+    : `${dotted(issue.path)}: ${issue.message}${issue.allowed === undefined ? "" : ` (allowed: ${issue.allowed})`} at ${place(issue)}`
+const place = (issue: ConfigIssue): string => `line ${issue.line}, column ${issue.column}`
+/** `ludus[2].vlan` as `ludus.2.vlan`, the form of paths on the wire. */
+const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/gu, ".$1")

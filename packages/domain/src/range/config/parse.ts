@@ -1,0 +1,48 @@
+import * as Result from "effect/Result"
+import { build } from "./build.ts"
+import { declareRange } from "./declare-range.ts"
+import { decode } from "./decode.ts"
+import { builtinDefaults } from "./defaults.ts"
+import { type ConfigIssue, type Finding, report } from "./issue.ts"
+import type { RangeConfig, RangeDefaults } from "./model.ts"
+import { type Node } from "./node.ts"
+import { impossibleRules } from "./check-rules.ts"
+import { readYaml } from "./read-yaml.ts"
+
+export interface ParseOptions {
+  /** The server's own defaults; what is absent is the built-in one. The range's `defaults` win, key by key. */
+  readonly defaults?: Partial<RangeDefaults>
+}
+
+export interface ParsedRangeConfig {
+  readonly config: RangeConfig
+  /** What the file means otherwise to other readers, or says without effect. Never an error. */
+  readonly warnings: ReadonlyArray<ConfigIssue>
+  /** The file itself, so that later checks can point at it. */
+  readonly file: PlacedFile
+}
+export interface PlacedFile {
+  readonly text: string
+  readonly root: Node
+}
+
+/**
+ * Reads the text of a range configuration, YAML or JSON. Fails with everything that is wrong with it: the syntax, or else every
+ * key. Never throws, and takes time in proportion to `limits.tokens` at most. What depends on the range and the server (names,
+ * addresses, templates, roles) is for `checkRangeConfig`.
+ */
+export const parseRangeConfig = (
+  text: string,
+  options: ParseOptions = {},
+): Result.Result<ParsedRangeConfig, ReadonlyArray<ConfigIssue>> => {
+  const server = { ...builtinDefaults, ...options.defaults }
+  const warnings: Array<Finding> = []
+  const root = readYaml(text, warnings)
+  if (Result.isFailure(root)) return Result.fail(report(text, root.failure))
+  const file = decode(declareRange(server), root.success)
+  if (Result.isFailure(file)) return Result.fail(report(text, file.failure))
+  const config = build(file.success, server)
+  const impossible = impossibleRules(config.network.rules, root.success)
+  if (impossible.length > 0) return Result.fail(report(text, impossible))
+  return Result.succeed({ config, warnings: report(text, warnings), file: { text, root: root.success } })
+}

@@ -1,0 +1,91 @@
+/** Text of a configuration file to placed values. The text is hostile: no input takes long, goes deep or throws. */
+import * as Result from "effect/Result"
+import { Composer, type Document, Lexer, Parser, type ParsedNode } from "yaml"
+import type { Finding } from "./issue.ts"
+import { limits } from "./limits.ts"
+import type { Node } from "./node.ts"
+import { placeNodes } from "./place-nodes.ts"
+
+/** The values of the one document in the text. Fails with every syntax error found; warnings go to `warnings`. */
+export const readYaml = (text: string, warnings: Array<Finding>): Result.Result<Node, ReadonlyArray<Finding>> => {
+  const refused = refuseText(text)
+  if (refused !== undefined) return Result.fail([refused])
+  const documents = compose(text)
+  if (Result.isFailure(documents)) return Result.fail([documents.failure])
+  const [document, second] = documents.success
+  if (document === undefined) return Result.fail([problem(0, "empty", "the file is empty", "an object with the key `ludus`")])
+  if (document.errors.length > 0) return Result.fail(syntaxErrors(document))
+  if (second !== undefined)
+    return Result.fail([problem(second.range[0], "several-documents", "a second YAML document begins here", "one document")])
+  return placeNodes(document.contents, warnings)
+}
+
+const problem = (offset: number, code: string, message: string, allowed?: string): Finding => ({
+  path: [],
+  offset,
+  code,
+  message,
+  ...(allowed === undefined ? {} : { allowed }),
+})
+
+/** Code points that no YAML text may hold, and halves of character pairs. */
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF\uD800-\uDFFF]/u
+
+const refuseText = (text: string): Finding | undefined => {
+  if (text.length > limits.length)
+    return problem(0, "too-large", `the file has ${text.length} characters`, `at most ${limits.length}`)
+  const at = text.search(forbidden)
+  if (at === -1) return undefined
+  const code = (text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0")
+  return problem(
+    at,
+    "forbidden-character",
+    `the character U+${code} cannot stand in a text file`,
+    "printable characters, tabs and line ends",
+  )
+}
+
+/** Reads token by token, so that a file beyond the limits is given up before it costs anything. */
+const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Finding> => {
+  const parser = new Parser()
+  // No tag is resolved: what a scalar means is decided by scalar.ts, and repeated keys are ours to report.
+  const composer = new Composer({ version: "1.1", schema: "failsafe", uniqueKeys: false, strict: true, keepSourceTokens: false })
+  const documents: Array<Document.Parsed> = []
+  let tokens = 0
+  let properties = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens += 1
+    if (isProperty(lexeme)) properties += 1
+    const at = parser.offset
+    if (tokens > limits.tokens)
+      return Result.fail(problem(at, "too-large", "the file holds too much", `at most ${limits.tokens} tokens`))
+    if (properties > limits.properties)
+      return Result.fail(
+        problem(at, "too-many-anchors", "too many anchors, aliases, tags or directives", `at most ${limits.properties}`),
+      )
+    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) documents.push(document)
+    if (parser.stack.length > limits.depth)
+      return Result.fail(problem(at, "too-deep", "values are nested too deep", `at most ${limits.depth} levels`))
+    if (documents.length > 1) break
+  }
+  for (const token of parser.end()) for (const document of composer.next(token)) documents.push(document)
+  for (const document of composer.end()) documents.push(document)
+  return Result.succeed(documents)
+}
+
+const isProperty = (lexeme: string): boolean => {
+  const first = lexeme.charCodeAt(0)
+  return first === 0x26 || first === 0x2a || first === 0x21 || first === 0x25
+}
+
+const syntaxErrors = (document: Document.Parsed<ParsedNode>): ReadonlyArray<Finding> => {
+  const seen = new Set<number>()
+  return document.errors.flatMap((error) => {
+    const offset = error.pos[0]
+    if (seen.has(offset)) return []
+    seen.add(offset)
+    return [problem(offset, "yaml-syntax", firstLine(error.message), 'YAML; quote text that begins with { or [ or holds ": "')]
+  })
+}
+const firstLine = (message: string): string => (message.split("\n", 1)[0] ?? message).slice(0, 200).toWellFormed()

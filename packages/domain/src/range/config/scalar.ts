@@ -1,0 +1,45 @@
+/**
+ * What an unquoted scalar means. The dialect is YAML 1.1 as configurations of ranges have always been read at upload: yes, no, on,
+ * off, y and n are booleans, a leading zero is octal, and there are no base-60 numbers and no dates (contract B 3.1).
+ */
+
+const booleans: ReadonlyMap<string, boolean> = new Map(
+  ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]
+    .map((word): [string, boolean] => [word, true])
+    .concat(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"].map((word) => [word, false])),
+)
+const nulls: ReadonlySet<string> = new Set(["", "~", "null", "Null", "NULL"])
+const notFinite = /^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$/u
+const decimal = /^[-+]?(0|[1-9][0-9]*)$/u
+const based = /^([-+]?)0([xX][0-9a-fA-F]+|[bB][01]+|[oO]?[0-7]+)$/u
+const float = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/u
+const base60 = /^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/u
+
+/** A number that JSON cannot say (`.inf`, `.nan`): no value at all. */
+export const hasNoJsonForm = (source: string): boolean => notFinite.test(source)
+
+/** Text to us, a number in base 60 to other readers of YAML 1.1: `20:25` is 1225 to them. */
+export const isBase60Elsewhere = (source: string): boolean => base60.test(source)
+
+/** The value of a plain scalar. Whole numbers that a double cannot hold exactly stay text. */
+export const plainValue = (source: string): string | number | boolean | null => {
+  if (nulls.has(source)) return null
+  const first = source.charCodeAt(0)
+  const numeric = (first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46
+  if (!numeric) return booleans.get(source) ?? source
+  const digits = source.includes("_") ? source.replaceAll("_", "") : source
+  const value = numberOf(digits)
+  if (value === undefined) return source
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : source
+}
+
+const numberOf = (digits: string): number | undefined => {
+  if (decimal.test(digits)) return Number(digits)
+  const parts = based.exec(digits)
+  if (parts !== null) {
+    const body = parts[2] ?? ""
+    const value = Number(/^[xXbBoO]/u.test(body) ? `0${body}` : `0o${body}`)
+    return parts[1] === "-" ? -value : value
+  }
+  return float.test(digits) ? Number(digits) : undefined
+}

@@ -1,0 +1,25 @@
+/** The one of `names` that a typist most likely meant: at most two letters away, and not by replacing most of the word. */
+export const similar = (typed: string, names: ReadonlyArray<string>): string | undefined => {
+  if (typed.length > 40) return undefined
+  const lower = typed.toLowerCase()
+  let best: { readonly name: string; readonly away: number } | undefined
+  for (const name of names) {
+    const away = distance(lower, name.toLowerCase())
+    if (away <= Math.min(2, Math.floor(name.length / 3)) && (best === undefined || away < best.away)) best = { name, away }
+  }
+  return best?.name
+}
+
+/** Levenshtein: letters added, removed or replaced. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? a.length
+}
