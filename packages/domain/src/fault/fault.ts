@@ -13,6 +13,8 @@ export type FaultKind =
   | "unavailable"
   | "timeout"
   | "cancelled"
+  /** It was tried, or is asked of something that was never made, and there is nothing the caller sent that is wrong. */
+  | "failed"
 
 /** One finding about a part of the input. `path` is dotted with array indexes (`ludus[2].vlan`), line and column count from 1. */
 export interface FaultIssue {
