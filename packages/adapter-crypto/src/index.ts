@@ -1,1 +1,7 @@
-export {}
+export * from "./certificate.ts"
+export * from "./credential-hasher.ts"
+export * from "./faults.ts"
+export * from "./layer.ts"
+export * from "./master-key.ts"
+export * from "./secret-store.ts"
+export * from "./token-signer.ts"

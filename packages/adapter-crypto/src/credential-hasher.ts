@@ -1,0 +1,30 @@
+import { CredentialHasher } from "@rangewright/ports"
+import * as Layer from "effect/Layer"
+import { createHmac, randomInt, timingSafeEqual } from "node:crypto"
+import { keyFor, type MasterKey } from "./master-key.ts"
+
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+/** API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds (contract A 17-20). */
+export const credentialHasher = (master: MasterKey): CredentialHasher["Service"] => {
+  const key = keyFor(master, "api-key")
+  const digest = (text: string): Buffer => createHmac("sha256", key).update(text, "utf8").digest()
+  const hashPattern = /^[0-9a-f]{64}$/u
+  return {
+    hash: (apiKey) => digest(apiKey).toString("hex"),
+    verify: (apiKey, hash) => {
+      const actual = digest(apiKey)
+      return hashPattern.test(hash) && timingSafeEqual(actual, Buffer.from(hash, "hex"))
+    },
+    // digests have one length, so unequal lengths take the same time
+    equal: (a, b) => timingSafeEqual(digest(a), digest(b)),
+    randomText: (length, alphabet = alphanumeric) => {
+      let text = ""
+      while (text.length < length) text += alphabet[randomInt(alphabet.length)] ?? ""
+      return text
+    },
+  }
+}
+
+export const credentialHasherLayer = (master: MasterKey): Layer.Layer<CredentialHasher> =>
+  Layer.succeed(CredentialHasher, credentialHasher(master))

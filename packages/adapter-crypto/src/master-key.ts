@@ -1,0 +1,38 @@
+import * as Effect from "effect/Effect"
+import { hkdfSync, randomBytes } from "node:crypto"
+import { KeyUnusable } from "./faults.ts"
+import { loadOrCreateSecretFile } from "./secret-file.ts"
+
+const keyBytes = 32
+
+/** The one secret of an installation, 32 bytes. Losing it loses every sealed secret and every API key hash. */
+export interface MasterKey {
+  readonly bytes: Uint8Array
+}
+
+/** A key for one purpose (HKDF-SHA-256), so that no two uses share bytes. Purposes are part of the stored format: never rename one. */
+export const keyFor = (master: MasterKey, purpose: "api-key" | "seal" | "token"): Buffer =>
+  Buffer.from(hkdfSync("sha256", master.bytes, Buffer.alloc(0), `rangewright/${purpose}`, keyBytes))
+
+/** A key given as text, base64 or 64 hex digits. `from` says in faults where the text came from; the text itself is never shown. */
+export const masterKeyFromText = (text: string, from: string): Effect.Effect<MasterKey, KeyUnusable> => {
+  const plain = text.trim()
+  const hex = /^[0-9a-f]{64}$/iu.test(plain)
+  const bytes = hex || /^[A-Za-z0-9+/_-]{43}=?$/u.test(plain) ? Buffer.from(plain, hex ? "hex" : "base64") : undefined
+  return bytes?.length === keyBytes
+    ? Effect.succeed({ bytes })
+    : Effect.fail(
+        new KeyUnusable({
+          what: `the key from ${from}`,
+          because: `it is not ${keyBytes} bytes as base64 or hex`,
+          hint: "Make one with: openssl rand -base64 32",
+        }),
+      )
+}
+
+/** The installation's key from a file of mode 0600; made on first use. */
+export const loadOrCreateKey = (path: string): Effect.Effect<MasterKey, KeyUnusable> =>
+  loadOrCreateSecretFile(
+    path,
+    Effect.sync(() => `${randomBytes(keyBytes).toString("base64")}\n`),
+  ).pipe(Effect.flatMap((text) => masterKeyFromText(text, path)))

@@ -1,0 +1,37 @@
+import { SealBroken, SecretStore } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { keyFor, type MasterKey } from "./master-key.ts"
+
+/** Names the algorithm and layout, so that a later one can be told apart. */
+const version = "v1."
+const nonceBytes = 12
+const tagBytes = 16
+
+/** AES-256-GCM: `v1.` and base64url of nonce, tag, ciphertext. The context is authenticated but not stored. */
+export const secretStore = (master: MasterKey): SecretStore["Service"] => {
+  const key = keyFor(master, "seal")
+  const open = (sealed: string, context: string): string => {
+    if (!sealed.startsWith(version)) throw new Error("unknown format")
+    const bytes = Buffer.from(sealed.slice(version.length), "base64url")
+    if (bytes.length < nonceBytes + tagBytes) throw new Error("too short")
+    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    decipher.setAAD(Buffer.from(context, "utf8"))
+    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString("utf8")
+  }
+  return {
+    seal: (plain, context) => {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes })
+      cipher.setAAD(Buffer.from(context, "utf8"))
+      const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()])
+      return version + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")
+    },
+    open: (sealed, context) =>
+      Effect.try({ try: () => open(sealed, context), catch: () => new SealBroken({ what: `the secret of ${context}` }) }),
+  }
+}
+
+export const secretStoreLayer = (master: MasterKey): Layer.Layer<SecretStore> => Layer.succeed(SecretStore, secretStore(master))

@@ -1,0 +1,45 @@
+import { isRecordId } from "@rangewright/domain"
+import { TokenSigner } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { decodeJwt, jwtVerify, SignJWT } from "jose"
+import { createHmac } from "node:crypto"
+import { keyFor, type MasterKey } from "./master-key.ts"
+
+const lifetimeSeconds = 7 * 24 * 60 * 60
+/** What clients of the record API expect to find in a token (contract A 3.2). */
+const collectionId = "_pb_users_auth_"
+const longestToken = 4096
+
+/** A user's tokens are signed with a key made from the service's and the user's own: changing either ends them. */
+export const tokenSigner = (master: MasterKey): TokenSigner["Service"] => {
+  const service = keyFor(master, "token")
+  const keyOf = (tokenKey: string): Uint8Array => createHmac("sha256", service).update(tokenKey, "utf8").digest()
+  return {
+    sign: (subject, now) =>
+      Effect.promise(() =>
+        new SignJWT({ id: subject.recordId, type: "auth", collectionId, refreshable: true })
+          .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+          .setExpirationTime(Math.floor(now.getTime() / 1000) + lifetimeSeconds)
+          .sign(keyOf(subject.tokenKey)),
+      ),
+    subject: (token) => {
+      if (token.length > longestToken) return undefined
+      try {
+        const { id } = decodeJwt(token)
+        return typeof id === "string" && isRecordId(id) ? id : undefined
+      } catch {
+        return undefined
+      }
+    },
+    verify: (token, tokenKey, now) =>
+      Effect.promise(() =>
+        jwtVerify(token, keyOf(tokenKey), { algorithms: ["HS256"], currentDate: now, requiredClaims: ["exp"] }).then(
+          ({ payload }) => payload["type"] === "auth" && payload["collectionId"] === collectionId,
+          () => false,
+        ),
+      ),
+  }
+}
+
+export const tokenSignerLayer = (master: MasterKey): Layer.Layer<TokenSigner> => Layer.succeed(TokenSigner, tokenSigner(master))
