@@ -1,3 +1,6 @@
+export * from "./accounts/identity.ts"
+export * from "./accounts/provision-user.ts"
+export * from "./api-description.ts"
 export * from "./activity.ts"
 export * from "./operation/operation.ts"
 export * from "./operations/index.ts"

@@ -16,6 +16,7 @@ import type {
   Users,
 } from "@rangewright/ports"
 import type { Activity } from "./activity.ts"
+import type { ApiDescription } from "./api-description.ts"
 import type { RunEngine } from "./run/run-engine.ts"
 import type { Settings } from "./settings.ts"
 
@@ -38,4 +39,4 @@ export type PortServices =
   | Users
 
 /** What the handlers of operations may ask for. */
-export type AppServices = PortServices | Activity | RunEngine | Settings
+export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings

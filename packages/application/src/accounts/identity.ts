@@ -1,0 +1,31 @@
+import type { RecordId, RunId, UserId } from "@rangewright/domain"
+import { CredentialHasher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+const recordAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+/** A fresh identity for a record: 15 characters of a-z and 0-9. */
+export const newRecordId: Effect.Effect<RecordId, never, CredentialHasher> = Effect.map(
+  CredentialHasher,
+  (hasher) => hasher.randomText(15, recordAlphabet) as RecordId,
+)
+
+/** A fresh identity for a run; it is also the id of its entry in the log history. */
+export const newRunId: Effect.Effect<RunId, never, CredentialHasher> = Effect.map(newRecordId, (id) => id as string as RunId)
+
+/** A fresh API key, `<userID>.<40 letters and digits>` (contract A 3.1), with the hash to keep. */
+export const newApiKey = (
+  userId: UserId,
+): Effect.Effect<{ readonly key: string; readonly hash: string }, never, CredentialHasher> =>
+  Effect.map(CredentialHasher, (hasher) => {
+    const key = `${userId}.${hasher.randomText(40)}`
+    return { key, hash: hasher.hash(key) }
+  })
+
+/** What the user's sealed password is bound to: it cannot be opened for another user. */
+export const passwordContext = (userId: UserId): string => `password of ${userId}`
+
+/** Random text that signs a user's tokens (contract A 3.2: 50 letters and digits). */
+export const newTokenKey: Effect.Effect<string, never, CredentialHasher> = Effect.map(CredentialHasher, (hasher) =>
+  hasher.randomText(50),
+)

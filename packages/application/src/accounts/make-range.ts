@@ -1,0 +1,77 @@
+import {
+  RangeExists,
+  isRangeId,
+  isReservedRangeId,
+  InvalidInput,
+  type Fault,
+  type Range,
+  type RangeId,
+  type User,
+} from "@rangewright/domain"
+import { CredentialHasher, HypervisorAccess, Ranges } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+import { newRecordId } from "./identity.ts"
+
+export interface RangeDraft {
+  readonly id: string
+  readonly number: number | undefined
+  readonly name: string
+  readonly description: string
+  readonly purpose: string
+  readonly config: string
+  readonly createdBy: User | undefined
+  readonly owners: readonly User[]
+}
+
+const accountOf = (user: User) => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
+
+/**
+ * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
+ * name that was there before is somebody else's and refused (contract B 1.1, check 10). When the hypervisor fails, nothing is left behind.
+ */
+export const makeRange = (
+  draft: RangeDraft,
+): Effect.Effect<Range, Fault, Ranges | HypervisorAccess | Settings | CredentialHasher> =>
+  Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const access = yield* HypervisorAccess
+    const settings = yield* Settings
+    if (!isRangeId(draft.id))
+      return yield* Effect.fail(
+        new RangeExists({
+          what: `Cannot create range ${draft.id}: the range ID is not allowed (a letter, then letters, digits, _ and -; up to two further parts after /; 64 characters at most)`,
+        }),
+      )
+    const id: RangeId = draft.id
+    if (isReservedRangeId(id))
+      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: the name is reserved` }))
+    if (draft.name.trim() === "")
+      return yield* Effect.fail(new InvalidInput({ what: `Cannot create range ${id}: a name is needed` }))
+    if ((yield* ranges.find(id)) !== undefined)
+      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
+    if (yield* access.poolExists(id))
+      return yield* Effect.fail(
+        new RangeExists({
+          what: `Cannot create range ${id}: the hypervisor already has a pool with this name, and it is not ours`,
+        }),
+      )
+    const range = yield* ranges.create({
+      id,
+      recordId: yield* newRecordId,
+      number: draft.number,
+      reservedNumbers: settings.reservedRangeNumbers,
+      name: draft.name,
+      description: draft.description,
+      purpose: draft.purpose,
+      config: draft.config,
+      createdBy: draft.createdBy?.id,
+      owners: draft.owners.map((u) => u.id),
+      createdAt: new Date(yield* Clock.currentTimeMillis),
+    })
+    const provision = access.ensurePool(id).pipe(Effect.andThen(access.grant(id, draft.owners.map(accountOf), undefined)))
+    const undo = access.removePool(id).pipe(Effect.ignore, Effect.andThen(ranges.remove(id)), Effect.ignore)
+    yield* provision.pipe(Effect.onError(() => undo))
+    return range
+  })

@@ -1,0 +1,98 @@
+import {
+  InvalidInput,
+  RangeExists,
+  UserExists,
+  hypervisorUsernameOf,
+  type Fault,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
+import { CredentialHasher, HypervisorAccess, type Ranges, SecretStore, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+import { checkUserDraft, type UserDraft } from "./check-user.ts"
+import { newApiKey, newRecordId, newTokenKey, passwordContext } from "./identity.ts"
+import { makeRange } from "./make-range.ts"
+
+export interface ProvisionedUser {
+  readonly user: User
+  /** Shown once; only its hash is kept. */
+  readonly apiKey: string
+}
+
+/** Configuration of a range that has none yet. */
+export const emptyRangeConfig = "ludus: []\n"
+
+/**
+ * Makes a user: the row, the account on the hypervisor and a default range named like the user. All that can be wrong is found before
+ * anything is made, and a failure on the hypervisor leaves nothing behind.
+ */
+export const provisionUser = (
+  draft: UserDraft & { readonly isAdmin: boolean },
+): Effect.Effect<ProvisionedUser, Fault, Users | Ranges | HypervisorAccess | SecretStore | CredentialHasher | Settings> =>
+  Effect.gen(function* () {
+    const issues = checkUserDraft(draft)
+    if (issues.length > 0)
+      return yield* Effect.fail(
+        new InvalidInput({ what: `Cannot create the user: ${issues.map((i) => i.message).join("; ")}`, issues }),
+      )
+    const users = yield* Users
+    const access = yield* HypervisorAccess
+    const settings = yield* Settings
+    const id = draft.userId as UserId
+    const account = { username: hypervisorUsernameOf(draft.name, id), realm: settings.hypervisorRealm }
+    for (const other of yield* users.list) {
+      if (other.id.toLowerCase() === id.toLowerCase()) return yield* Effect.fail(new UserExists({ field: "userID", value: id }))
+      if (other.hypervisorUsername === account.username)
+        return yield* Effect.fail(new UserExists({ field: "name", value: draft.name }))
+      if (other.email.toLowerCase() === draft.email.toLowerCase())
+        return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
+    }
+    if (yield* access.userExists(account))
+      return yield* Effect.fail(
+        new InvalidInput({
+          what: `Cannot create user ${id}: the hypervisor account ${account.username}@${account.realm} already exists`,
+        }),
+      )
+    const { key, hash } = yield* newApiKey(id)
+    const hasher = yield* CredentialHasher
+    const password = draft.password === undefined || draft.password === "" ? hasher.randomText(15) : draft.password
+    const created = yield* users.create({
+      id,
+      recordId: yield* newRecordId,
+      name: draft.name,
+      email: draft.email,
+      isAdmin: draft.isAdmin,
+      hypervisorUsername: account.username,
+      hypervisorRealm: account.realm,
+      secrets: {
+        apiKeyHash: hash,
+        sealedPassword: (yield* SecretStore).seal(password, passwordContext(id)),
+        tokenKey: yield* newTokenKey,
+      },
+      createdAt: new Date(yield* Clock.currentTimeMillis),
+    })
+    const provision = Effect.gen(function* () {
+      yield* access.ensureUser(account, password, { admin: draft.isAdmin })
+      const range = yield* makeRange({
+        id,
+        number: undefined,
+        name: `Default range of ${draft.name}`,
+        description: "",
+        purpose: "",
+        config: emptyRangeConfig,
+        createdBy: created,
+        owners: [created],
+      }).pipe(
+        Effect.catchIf(
+          (f): f is RangeExists => f instanceof RangeExists,
+          (f) => Effect.fail(new InvalidInput({ what: `Cannot create user ${id}: ${f.message}` })),
+        ),
+      )
+      return yield* users.change(id, { defaultRangeId: range.id })
+    })
+    const undo = access.removeUser(account).pipe(Effect.ignore, Effect.andThen(users.remove(id)), Effect.ignore)
+    const user = yield* provision.pipe(Effect.onError(() => undo))
+    return { user, apiKey: key }
+  })

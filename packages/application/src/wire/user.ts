@@ -1,0 +1,86 @@
+import type { Range, User } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import { recordTime, wireTime } from "./common.ts"
+
+/** A user in lists (contract A 13.2). */
+export const UserObject = Schema.Struct({
+  name: Schema.String,
+  userID: Schema.String,
+  userNumber: Schema.optionalKey(Schema.Int),
+  dateCreated: Schema.String,
+  dateLastActive: Schema.String,
+  isAdmin: Schema.Boolean,
+  proxmoxUsername: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "UserObject" })
+
+export const userObject = (user: User): typeof UserObject.Type => ({
+  name: user.name,
+  userID: user.id,
+  userNumber: user.number,
+  dateCreated: wireTime(user.createdAt),
+  dateLastActive: wireTime(user.lastActiveAt),
+  isAdmin: user.isAdmin,
+  proxmoxUsername: user.hypervisorUsername,
+})
+
+/** A user in the record API and in `/whoami`; `email` only for the user's own eyes and administrators. */
+export const UserRecord = Schema.Struct({
+  id: Schema.String,
+  collectionId: Schema.String,
+  collectionName: Schema.String,
+  created: Schema.String,
+  updated: Schema.String,
+  name: Schema.String,
+  avatar: Schema.String,
+  email: Schema.optionalKey(Schema.String),
+  emailVisibility: Schema.Boolean,
+  verified: Schema.Boolean,
+  userID: Schema.String,
+  userNumber: Schema.Int,
+  lastActive: Schema.String,
+  isAdmin: Schema.Boolean,
+  hasCompletedOnboarding: Schema.Boolean,
+  proxmoxUsername: Schema.String,
+  proxmoxRealm: Schema.String,
+  quotaRAM: Schema.Int,
+  quotaCPU: Schema.Int,
+  quotaStorage: Schema.Int,
+  quotaVMs: Schema.Int,
+  quotaRanges: Schema.Int,
+  defaultRangeID: Schema.String,
+  ranges: Schema.Array(Schema.String),
+  groups: Schema.Array(Schema.String),
+}).annotate({ identifier: "UserRecord" })
+
+/** `ranges`: those the user has directly. Quotas are per-user values, 0 when unset. */
+export const userRecord = (
+  user: User,
+  ranges: readonly Pick<Range, "recordId">[],
+  options: { readonly withEmail: boolean },
+): typeof UserRecord.Type => ({
+  id: user.recordId,
+  collectionId: "_pb_users_auth_",
+  collectionName: "users",
+  created: recordTime(user.createdAt),
+  updated: recordTime(user.updatedAt),
+  name: user.name,
+  avatar: "",
+  ...(options.withEmail ? { email: user.email } : {}),
+  emailVisibility: false,
+  verified: true,
+  userID: user.id,
+  userNumber: user.number,
+  lastActive: recordTime(user.lastActiveAt),
+  isAdmin: user.isAdmin,
+  hasCompletedOnboarding: user.hasCompletedOnboarding,
+  proxmoxUsername: user.hypervisorUsername,
+  proxmoxRealm: user.hypervisorRealm,
+  quotaRAM: 0,
+  quotaCPU: 0,
+  quotaStorage: 0,
+  quotaVMs: 0,
+  quotaRanges: 0,
+  defaultRangeID: user.defaultRangeId ?? "",
+  ranges: ranges.map((r) => r.recordId),
+  groups: [],
+})
