@@ -1,4 +1,4 @@
-import type { GuestStage, Json, MachineRef, StepFacts, UserId } from "@rangewright/domain"
+import type { GuestOs, GuestStage, Json, MachineRef, StepFacts, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { GuestFault } from "./faults.ts"
@@ -8,7 +8,7 @@ export interface GuestTask {
   readonly machine: MachineRef
   /** Name of the VM. */
   readonly name: string
-  readonly os: "windows" | "linux" | "macos"
+  readonly os: GuestOs
   readonly stage: GuestStage
   /** Everything the stage needs; the same input again changes nothing. */
   readonly input: Json

@@ -18,16 +18,22 @@ export interface RunRecord extends RunHead {
 export class RunJournal extends Context.Service<
   RunJournal,
   {
-    /** Opens a changing run and sets the range's state, atomically. A range has at most one unfinished run: else `RangeBusy`. */
+    /**
+     * Opens a changing run and sets the range's state, atomically. A range has at most one unfinished run: else `RangeBusy`. Opening a
+     * deploy stamps the range's `lastDeploymentAt`. Opening the same run again changes nothing.
+     */
     readonly open: (run: RunHead, rangeState: RangeState | undefined) => Effect.Effect<void, RangeBusy | StorageFault>
-    /** Adds events in order, with the next sequence numbers. */
+    /** Adds events in order, with the next sequence numbers. A run that has ended or is gone takes none: `LeaseLost`. */
     readonly append: (
       runId: RunId,
       generation: number,
       events: readonly RunEvent[],
       at: Date,
     ) => Effect.Effect<readonly JournalEntry[], LeaseLost | StorageFault>
-    /** Writes `Ended` (last entry), the run's status and the range's state, atomically. Ending an ended run changes nothing. */
+    /**
+     * Writes `Ended` (last entry), the run's status and the range's state, atomically, and gives the lease back. Ending a run that has
+     * ended, or that went with its range, changes nothing.
+     */
     readonly close: (
       runId: RunId,
       generation: number,
@@ -35,11 +41,16 @@ export class RunJournal extends Context.Service<
       rangeState: RangeState | undefined,
       at: Date,
     ) => Effect.Effect<void, LeaseLost | StorageFault>
-    /** Requests a cancel without holding the lease; fails with nothing when the run is over (false). */
+    /**
+     * Requests a cancel without holding the lease, and shows it in the range's state at once. False when the run is over. Asking again
+     * changes nothing.
+     */
     readonly requestCancel: (
       runId: RunId,
       event: Extract<RunEvent, { readonly type: "CancelRequested" }>,
+      rangeState: RangeState | undefined,
       at: Date,
+      rangeState?: RangeState,
     ) => Effect.Effect<boolean, StorageFault>
     /** Entries after `seq`, ascending. */
     readonly read: (runId: RunId, afterSeq: number, limit?: number) => Effect.Effect<readonly JournalEntry[], StorageFault>
@@ -63,9 +74,9 @@ export class RunJournal extends Context.Service<
 export class Lease extends Context.Service<
   Lease,
   {
-    /** The new generation (from 1), or undefined while another owner's lease is in force. */
+    /** The new generation (from 1), or undefined while another owner's lease is in force, and when the run is over. */
     readonly claim: (runId: RunId, owner: string, now: Date, seconds: number) => Effect.Effect<number | undefined, StorageFault>
-    /** False when the generation is no longer in force. */
+    /** False when the generation is no longer in force: claimed by another, given back, or the run is over. */
     readonly renew: (runId: RunId, generation: number, now: Date, seconds: number) => Effect.Effect<boolean, StorageFault>
     readonly release: (runId: RunId, generation: number) => Effect.Effect<void, StorageFault>
   }

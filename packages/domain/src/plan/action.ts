@@ -47,6 +47,8 @@ export type GuestStage =
   | "visual-studio"
   | "role"
 
+export type GuestOs = "windows" | "linux" | "macos"
+
 /** One effect on the world, with everything already chosen. Plans are made of these; execution makes no choices. */
 export type Action =
   | { readonly kind: "create-pool"; readonly poolId: RangeId }
@@ -78,6 +80,12 @@ export type Action =
   | { readonly kind: "delete"; readonly machine: MachineRef }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */
   | { readonly kind: "await-address"; readonly machine: MachineRef; readonly expect: string | undefined; readonly within: string }
-  | { readonly kind: "guest"; readonly machine: MachineRef; readonly stage: GuestStage; readonly input: Json }
+  | {
+      readonly kind: "guest"
+      readonly machine: MachineRef
+      readonly os: GuestOs
+      readonly stage: GuestStage
+      readonly input: Json
+    }
 
 export type ActionKind = Action["kind"]
