@@ -1,0 +1,33 @@
+import { defineFault } from "../fault/fault.ts"
+
+/** Why no plan can be made. Every issue of a request is listed, not only the first. */
+export interface PlanIssue {
+  readonly code:
+    | "template-missing"
+    | "template-out-of-reach"
+    | "not-ours"
+    | "node-missing"
+    | "node-offline"
+    | "no-node"
+    | "network-not-ours"
+    | "no-vmid"
+    | "bad-limit"
+    | "unknown-machine"
+  /** What stands in the way, with the names of the objects concerned. */
+  readonly message: string
+  /** The way out. */
+  readonly hint?: string | undefined
+}
+
+/** A request that cannot be planned; nothing was changed. Its message lists every issue. */
+export class CannotPlan extends defineFault(
+  "CannotPlan",
+  "precondition",
+  (f: { readonly doing: string; readonly issues: readonly PlanIssue[] }) => {
+    const hints = [...new Set(f.issues.flatMap((i) => (i.hint === undefined ? [] : [i.hint])))]
+    return {
+      message: `Cannot ${f.doing}: ${f.issues.map((i) => i.message).join("; ")}`,
+      ...(hints.length === 0 ? {} : { hint: hints.join(" ") }),
+    }
+  },
+) {}

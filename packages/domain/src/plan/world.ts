@@ -1,0 +1,49 @@
+import type { Vmid } from "../access/ids.ts"
+import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
+import type { GuestStage } from "./action.ts"
+
+/** A network of the hypervisor, as far as a plan cares. */
+export interface PlanNetwork {
+  readonly name: string
+  /** Node of a bridge; undefined for a VNet, which every node has. */
+  readonly node?: string | undefined
+  /** False while a change waits to be applied. */
+  readonly usable: boolean
+  /** True when it carries our comment or alias. */
+  readonly ours: boolean
+}
+
+/** Everything a plan is made from besides what is wanted: the world at one moment, and what is remembered of it. */
+export interface PlanWorld {
+  readonly cluster: ObservedCluster
+  /** Of every VM in the range's pool whose node answers, and of the templates that `templatesToRead` names. */
+  readonly details: ReadonlyMap<Vmid, MachineDetail>
+  readonly networks: readonly PlanNetwork[]
+  readonly poolExists: boolean
+  /** True when everybody who has the range already has the rights on its pool and network. */
+  readonly granted: boolean
+  /** What the guests were last seen with, by VMID: the address inside the range, or the outer one of a router. */
+  readonly addresses: ReadonlyMap<Vmid, string>
+  /** Stages inside machines that have succeeded: step key -> fingerprint of its input (`stageFingerprint`). */
+  readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
+  /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
+  readonly reservations: ReadonlyMap<string, Vmid>
+}
+
+/** What the operator decides and a plan needs. */
+export interface PlanSettings {
+  /** True: networks are VNets of an SDN zone and VMs may go to any node. False: a bridge on one node that holds everything. */
+  readonly clusterMode: boolean
+  readonly sdnZone: string
+  readonly vxlanTagBase: number
+  /** Bridge or VNet of the NAT network (192.0.2.0/24). */
+  readonly natNetwork: string
+  /** Node of a single-node installation, and the last resort of placement; undefined: the first node by name. */
+  readonly defaultNode: string | undefined
+  /** Storage for full clones; undefined: the template's own. */
+  readonly vmStorage: string | undefined
+  /** Stages that the guest automation in use can run; the others are left out and named in the plan's notes. */
+  readonly guestStages: ReadonlySet<GuestStage>
+  /** Addresses that machines of a range may not reach: the hypervisor's own. */
+  readonly protectedAddresses: readonly string[]
+}
