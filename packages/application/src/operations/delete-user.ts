@@ -1,0 +1,35 @@
+import type { UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { removeUser } from "../accounts/remove-user.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+
+export const deleteUser = operation({
+  id: "deleteUser",
+  route: "DELETE /user/{userID}",
+  group: "User",
+  summary: "Remove a user, on request with their default range",
+  access: "admin",
+  target: "none",
+  path: { userID: Schema.String },
+  // only the exact text `true` deletes a range (contract A 6.1); everything else keeps it
+  query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the user and the account are gone",
+    400: "administrators cannot delete themselves; ROOT cannot be deleted",
+    401: "no valid credentials",
+    403: "the caller is no administrator",
+    404: "no user has this ID",
+    409: "the default range could not be deleted",
+    500: "unexpected server failure",
+    502: "the hypervisor is away or refused",
+  },
+  handle: ({ path, query, caller }) =>
+    Effect.gen(function* () {
+      const withRange = query.deleteDefaultRange === "true"
+      yield* removeUser(path.userID as UserId, caller, { deleteDefaultRange: withRange })
+      return { result: withRange ? `User ${path.userID} and their default range deleted` : `User ${path.userID} deleted` }
+    }),
+})

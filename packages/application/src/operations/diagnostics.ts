@@ -1,0 +1,77 @@
+import type { ObservedStorage } from "@rangewright/domain"
+import { Machines, NodeShell } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { parseLscpu, parsePveperf } from "../host/pveperf.ts"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+
+const Diagnostics = Schema.Struct({
+  cpu: Schema.Struct({ model: Schema.String, cores: Schema.Int }),
+  storage_pools: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      type: Schema.String,
+      size_gb: Schema.Finite,
+      used_gb: Schema.Finite,
+      free_gb: Schema.Finite,
+      free_percentage: Schema.Finite,
+    }),
+  ),
+  pveperf: Schema.Struct({
+    cpu_bogomips: Schema.Finite,
+    regex_per_second: Schema.Int,
+    hd_size: Schema.String,
+    buffered_reads: Schema.String,
+    average_seek_time: Schema.String,
+    fsyncs_per_second: Schema.Finite,
+    dns_ext: Schema.String,
+  }),
+})
+
+const twoDecimals = (n: number): number => Math.round(n * 100) / 100
+const gib = (bytes: number): number => twoDecimals(bytes / 2 ** 30)
+
+const poolOf = (storage: ObservedStorage) => ({
+  name: storage.name,
+  type: storage.type,
+  size_gb: gib(storage.totalBytes),
+  used_gb: gib(storage.usedBytes),
+  free_gb: gib(Math.max(0, storage.totalBytes - storage.usedBytes)),
+  free_percentage: storage.totalBytes > 0 ? twoDecimals(100 - (100 * storage.usedBytes) / storage.totalBytes) : 0,
+})
+
+/** The node's figures. What only a shell on the node can measure is zero and empty where no shell is configured. */
+export const diagnostics = operation({
+  id: "diagnostics",
+  route: "GET /diagnostics",
+  group: "Host",
+  summary: "Processor, storage and speed of the node",
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: Diagnostics },
+  statuses: {
+    200: "processor, storage and speed figures",
+    401: "no valid credentials",
+    403: "the caller is no administrator",
+    500: "a measuring tool failed",
+  },
+  handle: () =>
+    Effect.gen(function* () {
+      const cluster = yield* (yield* Machines).cluster
+      const settings = yield* Settings
+      const node = cluster?.nodes.find((n) => n.name === settings.defaultNode) ?? cluster?.nodes[0]
+      const shell = yield* NodeShell
+      const measured = (program: string) =>
+        node === undefined || !shell.available
+          ? Effect.succeed("")
+          : Effect.map(shell.run(node.name, { program, args: [], timeoutSeconds: 60 }), (r) => r.stdout)
+      const [lscpu, pveperf] = yield* Effect.all([measured("lscpu"), measured("pveperf")], { concurrency: 2 })
+      const cpu = parseLscpu(lscpu)
+      return {
+        cpu: { model: cpu.model, cores: cpu.cores > 0 ? cpu.cores : (node?.cpus ?? 0) },
+        storage_pools: (cluster?.storages ?? []).filter((s) => s.node === node?.name).map(poolOf),
+        pveperf: parsePveperf(pveperf),
+      }
+    }),
+})

@@ -1,0 +1,36 @@
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { newApiKey } from "../accounts/identity.ts"
+import { operation } from "../operation/operation.ts"
+
+/** A GET that changes: clients rely on it (contract A 13.2). It is audited like every change. */
+export const getApiKey = operation({
+  id: "getAPIKey",
+  route: "GET /user/apikey",
+  group: "User",
+  summary: "Replace the user's API key by a new one",
+  access: "user",
+  target: "none",
+  mutates: true,
+  query: { userID: Schema.optionalKey(Schema.String) },
+  output: {
+    type: "json",
+    status: 201,
+    schema: Schema.Struct({
+      result: Schema.Struct({ apiKey: Schema.String, userID: Schema.String }).annotate({ identifier: "UserAPIKeyObject" }),
+    }),
+  },
+  statuses: {
+    201: "the new key; the old one is void",
+    400: "userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    500: "unexpected server failure",
+  },
+  handle: ({ user }) =>
+    Effect.gen(function* () {
+      const { key, hash } = yield* newApiKey(user.id)
+      yield* (yield* Users).setSecrets(user.id, { apiKeyHash: hash })
+      return { result: { apiKey: key, userID: user.id } }
+    }),
+})

@@ -1,0 +1,47 @@
+import { NotFound } from "@rangewright/domain"
+import { SecretStore, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { passwordContext } from "../accounts/identity.ts"
+import { operation } from "../operation/operation.ts"
+
+const UserCredentialObject = Schema.Struct({
+  ludusEmail: Schema.optionalKey(Schema.String),
+  proxmoxUsername: Schema.optionalKey(Schema.String),
+  proxmoxRealm: Schema.optionalKey(Schema.String),
+  proxmoxPassword: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "UserCredentialObject" })
+
+export const getCredentials = operation({
+  id: "getCredentials",
+  route: "GET /user/credentials",
+  group: "User",
+  summary: "The user's login on the hypervisor",
+  access: "user",
+  target: "none",
+  query: { userID: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: Schema.Struct({ result: UserCredentialObject }) },
+  statuses: {
+    200: "the hypervisor login",
+    400: "userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    404: "the user has no hypervisor login",
+    500: "unexpected server failure",
+    502: "the stored password cannot be read",
+  },
+  handle: ({ user }) =>
+    Effect.gen(function* () {
+      const found = yield* (yield* Users).forAuthentication(user.id)
+      const sealed = found?.secrets.sealedPassword
+      if (sealed === undefined) return yield* Effect.fail(new NotFound({ what: `User ${user.id} has no hypervisor login` }))
+      const password = yield* (yield* SecretStore).open(sealed, passwordContext(user.id))
+      return {
+        result: {
+          ludusEmail: user.email,
+          proxmoxUsername: user.hypervisorUsername,
+          proxmoxRealm: user.hypervisorRealm,
+          proxmoxPassword: password,
+        },
+      }
+    }),
+})

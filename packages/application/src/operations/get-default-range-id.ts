@@ -1,0 +1,30 @@
+import { NotFound } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { DefaultRange } from "../wire/default-range.ts"
+
+/** The stored value, also when that range is gone: clients show it and offer to set another (contract A 13.2). */
+export const getDefaultRangeId = operation({
+  id: "getDefaultRangeID",
+  route: "GET /user/default-range",
+  group: "User",
+  summary: "The user's default range",
+  access: "user",
+  target: "none",
+  query: { userID: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: DefaultRange },
+  statuses: {
+    200: "the stored range ID",
+    400: "userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    404: "no default range is stored",
+    500: "unexpected server failure",
+  },
+  handle: ({ user }) =>
+    user.defaultRangeId === undefined
+      ? Effect.fail(
+          new NotFound({ what: `User ${user.id} has no default range`, hint: "Set one with POST /user/default-range." }),
+        )
+      : Effect.succeed({ defaultRangeID: user.defaultRangeId }),
+})

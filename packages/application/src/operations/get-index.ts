@@ -1,0 +1,22 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { LicenseProvider } from "@rangewright/ports"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+
+export const getIndex = operation({
+  id: "index",
+  route: "GET /",
+  group: "Host",
+  summary: "Version of the service",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: Schema.Struct({ version: Schema.String, result: Schema.String }) },
+  statuses: { 200: "the version, and a line about it", 401: "no valid credentials", 500: "unexpected server failure" },
+  handle: () =>
+    Effect.gen(function* () {
+      const { version } = yield* Settings
+      const license = yield* (yield* LicenseProvider).current
+      return { version, result: `Rangewright ${version} - ${license.message}` }
+    }),
+})

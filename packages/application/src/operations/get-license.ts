@@ -1,0 +1,34 @@
+import { LicenseProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+
+const LicenseDataObject = Schema.Struct({
+  entitlements: Schema.Array(Schema.String),
+  licensed_to: Schema.String,
+  expires_at: Schema.NullOr(Schema.String),
+  active: Schema.Boolean,
+  message: Schema.String,
+}).annotate({ identifier: "LicenseDataObject" })
+
+export const getLicense = operation({
+  id: "getLicense",
+  route: "GET /license",
+  group: "Host",
+  summary: "The licence in force",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: LicenseDataObject },
+  statuses: { 200: "the licence in force", 401: "no valid credentials", 500: "unexpected server failure" },
+  handle: () =>
+    Effect.gen(function* () {
+      const license = yield* (yield* LicenseProvider).current
+      return {
+        entitlements: license.entitlements,
+        licensed_to: license.licensedTo,
+        expires_at: license.expiresAt?.toISOString() ?? null,
+        active: license.active,
+        message: license.message,
+      }
+    }),
+})

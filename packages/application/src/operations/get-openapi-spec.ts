@@ -1,0 +1,15 @@
+import * as Effect from "effect/Effect"
+import { ApiDescription } from "../api-description.ts"
+import { operation } from "../operation/operation.ts"
+
+export const getOpenApiSpec = operation({
+  id: "getOpenAPISpec",
+  route: "GET /openapi",
+  group: "Host",
+  summary: "This API, described as OpenAPI",
+  access: "user",
+  target: "none",
+  output: { type: "text", contentType: "text/yaml" },
+  statuses: { 200: "the description, as YAML", 401: "no valid credentials", 500: "unexpected server failure" },
+  handle: () => Effect.map(ApiDescription, (description) => description.yaml),
+})

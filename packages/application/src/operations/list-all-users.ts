@@ -1,0 +1,27 @@
+import { rootUserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { UserObject, userObject } from "../wire/user.ts"
+
+export const listAllUsers = operation({
+  id: "listAllUsers",
+  route: "GET /user/all",
+  group: "User",
+  summary: "All users but ROOT",
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: Schema.Array(UserObject) },
+  statuses: {
+    200: "all users",
+    401: "no valid credentials",
+    403: "the caller is no administrator",
+    500: "unexpected server failure",
+  },
+  handle: () =>
+    Effect.gen(function* () {
+      const all = yield* (yield* Users).list
+      return all.filter((u) => u.id !== rootUserId).map(userObject)
+    }),
+})

@@ -1,0 +1,22 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { UserObject, userObject } from "../wire/user.ts"
+
+export const listUser = operation({
+  id: "listUser",
+  route: "GET /user",
+  group: "User",
+  summary: "The user acted as",
+  access: "user",
+  target: "none",
+  query: { userID: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: Schema.Array(UserObject) },
+  statuses: {
+    200: "a list that holds the one user",
+    400: "userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    500: "unexpected server failure",
+  },
+  handle: ({ user }) => Effect.succeed([userObject(user)]),
+})

@@ -1,0 +1,51 @@
+import { Forbidden, InvalidInput, UserNotFound, rootUserId, type UserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { passwordProblem } from "../accounts/check-user.ts"
+import { changePassword } from "../accounts/change-password.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+
+export const postCredentials = operation({
+  id: "postCredentials",
+  route: "POST /user/credentials",
+  group: "User",
+  summary: "Set the password of a user, here and on the hypervisor",
+  access: "user",
+  accessNote: "self, or an administrator",
+  target: "none",
+  query: { userID: Schema.optionalKey(Schema.String) },
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({ userID: Schema.optionalKey(Schema.String), proxmoxPassword: Schema.String }),
+  },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the password was changed in both places",
+    400: "the password is missing or not acceptable; ROOT has no password; userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    403: "the password of another user needs an administrator",
+    404: "no user has this ID",
+    500: "unexpected server failure",
+    502: "the hypervisor is away or refused the password",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const targetId = (body.userID === undefined || body.userID === "" ? user.id : body.userID) as UserId
+      if (targetId !== user.id && !user.isAdmin)
+        return yield* Effect.fail(
+          new Forbidden({ reason: `Cannot set the password of ${targetId}: only administrators may set that of another user` }),
+        )
+      const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword)
+      if (problem !== undefined)
+        return yield* Effect.fail(new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` }))
+      if (targetId === rootUserId)
+        return yield* Effect.fail(new InvalidInput({ what: "Cannot set the password of ROOT: it has none" }))
+      const target = yield* (yield* Users).find(targetId)
+      if (target === undefined) return yield* Effect.fail(new UserNotFound({ userId: targetId }))
+      yield* changePassword(target, body.proxmoxPassword)
+      return { result: `Password of ${targetId} changed` }
+    }),
+})

@@ -1,0 +1,78 @@
+import { InvalidInput, NotFound, rootUserId, type FaultIssue, type RecordId } from "@rangewright/domain"
+import { CredentialHasher, Ranges, SecretStore, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { changePassword } from "../../accounts/change-password.ts"
+import { passwordProblem } from "../../accounts/check-user.ts"
+import { passwordContext } from "../../accounts/identity.ts"
+import { operation } from "../../operation/operation.ts"
+import { UserRecord, userRecord } from "../../wire/user.ts"
+
+const refused = (path: string, message: string): InvalidInput => {
+  const issue: FaultIssue = { path, message }
+  return new InvalidInput({ what: "Failed to update record.", issues: [issue] })
+}
+
+/** Name, onboarding flag and own password; `isAdmin` only by administrators, and nobody's own (contract A 9, A 17-64). */
+export const recordUpdateUser = operation({
+  id: "recordUpdateUser",
+  route: "PATCH /api/collections/users/records/{id}",
+  base: "/",
+  group: "User",
+  origin: "page",
+  summary: "Change a user's name, password or role",
+  access: "user",
+  accessNote: "self, or an administrator",
+  target: "none",
+  path: { id: Schema.String },
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      name: Schema.optionalKey(Schema.String),
+      hasCompletedOnboarding: Schema.optionalKey(Schema.Boolean),
+      oldPassword: Schema.optionalKey(Schema.String),
+      password: Schema.optionalKey(Schema.String),
+      passwordConfirm: Schema.optionalKey(Schema.String),
+      isAdmin: Schema.optionalKey(Schema.Boolean),
+    }),
+  },
+  output: { type: "json", schema: UserRecord },
+  statuses: {
+    200: "the user as it is now",
+    400: "a field is not valid",
+    401: "no valid credentials",
+    404: "no such record, or not the caller's to change",
+    502: "the hypervisor is away or refused the password",
+  },
+  handle: ({ path, body, user }) =>
+    Effect.gen(function* () {
+      const users = yield* Users
+      const target = yield* users.findByRecordId(path.id as RecordId)
+      if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
+        return yield* Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
+      if (body.isAdmin !== undefined && body.isAdmin !== target.isAdmin && (!user.isAdmin || target.id === user.id))
+        return yield* Effect.fail(refused("isAdmin", "only another administrator may change this"))
+      if (body.name !== undefined && (body.name.trim() === "" || body.name.length > 255))
+        return yield* Effect.fail(refused("name", "1 to 255 characters are needed"))
+      if (body.password !== undefined) {
+        const problem = passwordProblem(body.password)
+        if (problem !== undefined) return yield* Effect.fail(refused("password", problem))
+        if (body.password !== body.passwordConfirm)
+          return yield* Effect.fail(refused("passwordConfirm", "it differs from the password"))
+        if (!user.isAdmin || target.id === user.id) {
+          const sealed = (yield* users.forAuthentication(target.id))?.secrets.sealedPassword
+          const current = sealed === undefined ? "" : yield* (yield* SecretStore).open(sealed, passwordContext(target.id))
+          if (!(yield* CredentialHasher).equal(current, body.oldPassword ?? ""))
+            return yield* Effect.fail(refused("oldPassword", "it is not the current password"))
+        }
+        yield* changePassword(target, body.password)
+      }
+      const changed = yield* users.change(target.id, {
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(body.isAdmin === undefined ? {} : { isAdmin: body.isAdmin }),
+        ...(body.hasCompletedOnboarding === undefined ? {} : { hasCompletedOnboarding: body.hasCompletedOnboarding }),
+      })
+      return userRecord(changed, yield* (yield* Ranges).list({ for: changed.id }), { withEmail: true })
+    }),
+})

@@ -1,0 +1,36 @@
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { RangeRecord, rangeRecord } from "../wire/range-record.ts"
+import { UserRecord, userRecord } from "../wire/user.ts"
+
+export const whoami = operation({
+  id: "whoami",
+  route: "GET /whoami",
+  group: "User",
+  summary: "The user acted as, and the range selected",
+  access: "user",
+  target: "none",
+  query: { rangeID: Schema.optionalKey(Schema.String), userID: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: Schema.Struct({ user: UserRecord, range: Schema.NullOr(RangeRecord) }) },
+  statuses: {
+    200: "the user and the selected range",
+    400: "userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    403: "the user may not use the range",
+    404: "the range named is unknown",
+    500: "unexpected server failure",
+  },
+  handle: ({ caller, user, range }) =>
+    Effect.gen(function* () {
+      const ranges = yield* Ranges
+      const own = yield* ranges.list({ for: user.id })
+      const selected = range ?? own.find((r) => r.id === user.defaultRangeId)
+      const overview = selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id })
+      return {
+        user: userRecord(user, own, { withEmail: caller.isAdmin || caller.id === user.id }),
+        range: selected === undefined ? null : rangeRecord(selected, overview[0]?.machines.length ?? 0),
+      }
+    }),
+})

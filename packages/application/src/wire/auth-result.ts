@@ -1,0 +1,19 @@
+import type { User } from "@rangewright/domain"
+import { Ranges, TokenSigner, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { UserRecord, userRecord } from "./user.ts"
+
+export const AuthResult = Schema.Struct({ record: UserRecord, token: Schema.String }).annotate({ identifier: "AuthResult" })
+
+/** A fresh token for the user, with their record. */
+export const authResult = (user: User) =>
+  Effect.gen(function* () {
+    const found = yield* (yield* Users).forAuthentication(user.id)
+    const token = yield* (yield* TokenSigner).sign(
+      { userId: user.id, recordId: user.recordId, tokenKey: found?.secrets.tokenKey ?? "" },
+      new Date(yield* Clock.currentTimeMillis),
+    )
+    return { record: userRecord(user, yield* (yield* Ranges).list({ for: user.id }), { withEmail: true }), token }
+  })
