@@ -48,7 +48,6 @@ export class RunJournal extends Context.Service<
     readonly requestCancel: (
       runId: RunId,
       event: Extract<RunEvent, { readonly type: "CancelRequested" }>,
-      rangeState: RangeState | undefined,
       at: Date,
       rangeState?: RangeState,
     ) => Effect.Effect<boolean, StorageFault>
