@@ -31,6 +31,12 @@ export class HypervisorAccess extends Context.Service<
       accounts: readonly HypervisorAccount[],
       network: NetworkSpec | undefined,
     ) => Effect.Effect<void, HypervisorFault>
+    /** Whether `grant` with the same arguments would change nothing; one read. */
+    readonly granted: (
+      poolId: RangeId,
+      accounts: readonly HypervisorAccount[],
+      network: NetworkSpec | undefined,
+    ) => Effect.Effect<boolean, HypervisorFault>
     readonly revoke: (
       poolId: RangeId,
       accounts: readonly HypervisorAccount[],

@@ -1,0 +1,139 @@
+import type { Vmid } from "../access/ids.ts"
+import type { Step } from "../plan/plan.ts"
+import type { JournalEntry, RunEvent } from "./event.ts"
+import { reallocateStep } from "./reallocate.ts"
+import type { RunState, StepState } from "./state.ts"
+
+/** A fold that goes on: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
+export interface RunFold {
+  /** Entries come in order; one whose number is not above the last one seen is ignored, so that a page may be read twice. */
+  readonly push: (entry: JournalEntry) => void
+  /** A live view: later pushes change what its maps hold. */
+  readonly state: () => RunState
+}
+
+const planned = (step: Step): StepState => ({
+  step,
+  phase: "planned",
+  attempt: 0,
+  token: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  facts: undefined,
+  failure: undefined,
+  skippedBecause: undefined,
+})
+
+export const emptyRunState: RunState = {
+  plan: undefined,
+  steps: new Map(),
+  status: "running",
+  message: "",
+  waiting: undefined,
+  cancelRequested: false,
+  reallocated: new Map(),
+  lastSeq: 0,
+  endedAt: undefined,
+}
+
+/** What one event makes of the step it names. */
+const stepAfter = (was: StepState, event: RunEvent, at: Date): StepState => {
+  switch (event.type) {
+    case "StepStarted":
+      return {
+        ...was,
+        phase: "started",
+        attempt: event.attempt,
+        token: undefined,
+        startedAt: was.startedAt ?? at,
+        endedAt: undefined,
+      }
+    case "StepDispatched":
+      return { ...was, phase: "dispatched", attempt: event.attempt, token: event.token }
+    case "StepSettled":
+      return { ...was, phase: "settled", facts: event.facts, failure: undefined, endedAt: at }
+    case "StepFailed":
+      // one that is not final goes back to where it can be started again
+      return event.final
+        ? { ...was, phase: "failed", failure: event.failure, endedAt: at }
+        : { ...was, phase: "planned", failure: event.failure, token: undefined }
+    case "StepSkipped":
+      return { ...was, phase: "skipped", skippedBecause: event.because, endedAt: at }
+    default:
+      return was
+  }
+}
+
+/** Starts a fold over a run's journal. Total: any prefix, and any order of events, gives a state. */
+export const openFold = (): RunFold => {
+  const steps = new Map<string, StepState>()
+  const ofMachine = new Map<string, string[]>()
+  const reallocated = new Map<string, Vmid>()
+  let state: RunState = { ...emptyRunState, steps, reallocated }
+
+  const plan = (event: Extract<RunEvent, { readonly type: "Planned" }>): Partial<RunState> => {
+    steps.clear()
+    ofMachine.clear()
+    for (const step of event.plan.steps) {
+      steps.set(step.key, planned(step))
+      if (step.machine === undefined) continue
+      const keys = ofMachine.get(step.machine)
+      if (keys === undefined) ofMachine.set(step.machine, [step.key])
+      else keys.push(step.key)
+    }
+    return { plan: event.plan }
+  }
+
+  const reallocate = (event: Extract<RunEvent, { readonly type: "Reallocated" }>): Partial<RunState> => {
+    reallocated.set(event.machine, event.to)
+    for (const key of ofMachine.get(event.machine) ?? []) {
+      const was = steps.get(key)
+      if (was !== undefined) steps.set(key, { ...was, step: reallocateStep(was.step, event.from, event.to) })
+    }
+    return {}
+  }
+
+  const change = (event: RunEvent, at: Date): Partial<RunState> => {
+    switch (event.type) {
+      case "Planned":
+        return plan(event)
+      case "Reallocated":
+        return reallocate(event)
+      case "StepStarted":
+      case "StepDispatched":
+      case "StepSettled":
+      case "StepFailed":
+      case "StepSkipped": {
+        const was = steps.get(event.key)
+        if (was !== undefined) steps.set(event.key, stepAfter(was, event, at))
+        return {}
+      }
+      case "Waiting":
+        return { waiting: event.reason }
+      case "Continued":
+        return { waiting: undefined }
+      case "CancelRequested":
+        return { cancelRequested: true }
+      case "Ended":
+        return { status: event.status, message: event.message, endedAt: at, waiting: undefined }
+      case "Output":
+      case "Resumed":
+        return {}
+    }
+  }
+
+  return {
+    push: (entry) => {
+      if (entry.seq <= state.lastSeq) return
+      state = { ...state, ...change(entry.event, entry.at), lastSeq: entry.seq }
+    },
+    state: () => state,
+  }
+}
+
+/** Where a run stands after these entries. */
+export const foldRun = (entries: Iterable<JournalEntry>): RunState => {
+  const fold = openFold()
+  for (const entry of entries) fold.push(entry)
+  return fold.state()
+}

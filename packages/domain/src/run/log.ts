@@ -1,0 +1,160 @@
+import type { Action } from "../plan/action.ts"
+import type { Plan, Step } from "../plan/plan.ts"
+import type { JournalEntry, RunEvent, RunHead, StepFailure } from "./event.ts"
+
+/**
+ * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:` (and forgive one
+ * that `...ignoring` follows), tasks by `TASK [title]`, and the end by `PLAY RECAP` (contract B 1.10, A.4).
+ */
+export interface RunLog {
+  /** The text that this entry adds: whole lines, each ended; empty when it adds none. Costs O(text added). */
+  readonly push: (entry: JournalEntry) => string
+}
+
+const width = 80
+const header = (text: string): string => `\n${text} ${"*".repeat(Math.max(3, width - text.length - 1))}\n`
+
+/** Title of the play that a step belongs to. */
+const playOf = (action: Action): string => {
+  switch (action.kind) {
+    case "create-pool":
+    case "grant-access":
+      return "Prepare the range"
+    case "create-network":
+      return "Create the network"
+    case "clone":
+      return "Clone machines"
+    case "configure":
+      return "Configure machines"
+    case "start":
+      return "Start machines"
+    case "await-address":
+      return "Wait for addresses"
+    case "stop":
+    case "shutdown":
+      return "Stop machines"
+    case "delete":
+      return "Delete machines"
+    case "remove-network":
+    case "remove-pool":
+      return "Remove the range"
+    case "guest":
+      return action.stage === "role" ? "Run roles" : `Set up machines: ${action.stage}`
+  }
+}
+
+type Outcome = "ok" | "changed" | "failed" | "skipped" | "ignored"
+type Tally = Record<Outcome, number>
+
+const hostOf = (step: Step): string => step.machine ?? "localhost"
+
+const recapLine = (host: string, tally: Tally): string =>
+  `${host.padEnd(26)} : ok=${String(tally.ok + tally.changed).padEnd(4)} changed=${String(tally.changed).padEnd(4)} unreachable=0    ` +
+  `failed=${String(tally.failed).padEnd(4)} skipped=${String(tally.skipped).padEnd(4)} rescued=0    ignored=${tally.ignored}\n`
+
+const failureText = ({ message, hint }: StepFailure): string =>
+  JSON.stringify({ changed: false, msg: hint === undefined ? message : `${message}\n${hint}` })
+
+/** Whole lines; a line that is not ended is ended. */
+const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
+const warning = (text: string): string => `[WARNING]: ${text.replace(/\s*\n\s*/gu, " ")}\n`
+
+/** A log that goes on. With `plan`, entries from the middle of a run can be pushed first. */
+export const openLog = (head: Pick<RunHead, "kind" | "rangeId">, plan?: Plan): RunLog => {
+  const steps = new Map<string, Step>((plan?.steps ?? []).map((step) => [step.key, step]))
+  const tallies = new Map<string, Tally>()
+  let play = ""
+  let task = ""
+
+  const enter = (nextPlay: string, nextTask: string): string => {
+    let text = ""
+    if (nextPlay !== play) text += header(`PLAY [${nextPlay}]`)
+    if (nextPlay !== play || nextTask !== task) text += header(`TASK [${nextTask}]`)
+    play = nextPlay
+    task = nextTask
+    return text
+  }
+  const count = (host: string, outcome: Outcome): void => {
+    const tally = tallies.get(host) ?? { ok: 0, changed: 0, failed: 0, skipped: 0, ignored: 0 }
+    tally[outcome] += 1
+    tallies.set(host, tally)
+  }
+  const told = (key: string, outcome: Outcome, line: (host: string) => string): string => {
+    const step = steps.get(key)
+    const host = step === undefined ? "localhost" : hostOf(step)
+    count(host, outcome)
+    return (step === undefined ? enter("Run", key) : enter(playOf(step.action), step.title)) + line(host)
+  }
+  const onServer = (title: string, line: string): string => enter("Run", title) + line
+
+  const planned = (event: Extract<RunEvent, { readonly type: "Planned" }>): string => {
+    for (const step of event.plan.steps) steps.set(step.key, step)
+    count("localhost", "ok")
+    const summary = `${event.plan.steps.length} steps, about ${Math.ceil(event.plan.criticalPathSeconds)} s`
+    return (
+      onServer(`Plan ${head.kind} of ${head.rangeId}`, `ok: [localhost] => ${JSON.stringify({ msg: summary })}\n`) +
+      event.plan.notes.map(warning).join("")
+    )
+  }
+  const ended = (event: Extract<RunEvent, { readonly type: "Ended" }>): string => {
+    const hosts = [...tallies].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const why = event.status === "success" || event.message === "" ? "" : lines(`\nRun ended: ${event.status}: ${event.message}`)
+    return why + header("PLAY RECAP") + hosts.map(([host, tally]) => recapLine(host, tally)).join("")
+  }
+
+  return {
+    push: ({ event }) => {
+      switch (event.type) {
+        case "Planned":
+          return planned(event)
+        case "StepSettled": {
+          const changed = event.facts.changed !== false
+          const outcome = changed ? "changed" : "ok"
+          const warnings = (event.facts.warnings ?? []).map(warning).join("")
+          return told(event.key, outcome, (host) => `${outcome}: [${host}]\n${warnings}`)
+        }
+        case "StepFailed":
+          return told(event.key, event.final ? "failed" : "ignored", (host) => {
+            const line = `fatal: [${host}]: FAILED! => ${failureText(event.failure)}\n`
+            return event.final ? line : `${line}...ignoring\n`
+          })
+        case "StepSkipped":
+          return told(
+            event.key,
+            "skipped",
+            (host) => `skipping: [${host}] => ${JSON.stringify({ skip_reason: event.because })}\n`,
+          )
+        case "Output": {
+          const step = steps.get(event.key)
+          return (step === undefined ? "" : enter(playOf(step.action), step.title)) + lines(event.text)
+        }
+        case "Reallocated":
+          return onServer(
+            `Give ${event.machine} another VMID`,
+            warning(`VMID ${event.from} is taken; ${event.machine} gets ${event.to}`),
+          )
+        case "Waiting":
+          return onServer("Wait for the hypervisor", warning(`the run waits: ${event.reason}`))
+        case "Continued":
+          return onServer("Wait for the hypervisor", `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
+        case "Resumed":
+          return onServer("Take the run over", warning("the service was restarted; the run goes on where it stood"))
+        case "CancelRequested":
+          return onServer("Abort", warning(`${event.by} aborted the run; no new step starts`))
+        case "Ended":
+          return ended(event)
+        case "StepStarted":
+        case "StepDispatched":
+          return ""
+      }
+    },
+  }
+}
+
+/** The whole log of a run so far. `plan` is needed only where the entries do not begin with it. */
+export const renderLog = (head: Pick<RunHead, "kind" | "rangeId">, entries: Iterable<JournalEntry>, plan?: Plan): string => {
+  const log = openLog(head, plan)
+  let text = ""
+  for (const entry of entries) text += log.push(entry)
+  return text
+}

@@ -1,0 +1,97 @@
+import type { Step } from "../plan/plan.ts"
+import type { RunState, StepPhase, StepState } from "./state.ts"
+
+export interface RunProgress {
+  readonly total: number
+  /** Settled, failed or skipped. */
+  readonly done: number
+  readonly running: number
+  readonly failed: number
+  readonly skipped: number
+  /** 0 to 100, by estimated work; 100 only when nothing is left. */
+  readonly percent: number
+  /** Seconds until the end; 0 when the run is over, undefined before there is a plan. */
+  readonly remainingSeconds: number | undefined
+}
+
+const doneIn: Readonly<Record<StepPhase, boolean>> = {
+  planned: false,
+  started: false,
+  dispatched: false,
+  settled: true,
+  failed: true,
+  skipped: true,
+}
+
+export const isDone = (state: StepState): boolean => doneIn[state.phase]
+const isRunning = (state: StepState): boolean => state.phase === "started" || state.phase === "dispatched"
+const secondsBetween = (from: Date, to: Date): number => Math.max(0, (to.getTime() - from.getTime()) / 1000)
+
+/** How much longer (or shorter) than estimated the settled steps took; 1 while nothing is known, and never beyond a factor of 10. */
+const pace = (states: Iterable<StepState>): number => {
+  let estimated = 0
+  let measured = 0
+  for (const { phase, step, startedAt, endedAt } of states) {
+    if (phase !== "settled" || startedAt === undefined || endedAt === undefined) continue
+    estimated += step.estimate
+    measured += secondsBetween(startedAt, endedAt)
+  }
+  return estimated === 0 ? 1 : Math.min(10, Math.max(0.1, measured / estimated))
+}
+
+/**
+ * Seconds until the last step ends: the longest chain of what is left, or the work that waits for the scarcest resource, whichever is
+ * longer. `left` gives a step's own seconds.
+ */
+const longestRemainder = (state: RunState, left: (step: StepState) => number): number => {
+  const ends = new Map<string, number>()
+  const work = new Map<string, number>()
+  let longest = 0
+  const endOf = (key: string): number => {
+    const known = ends.get(key)
+    if (known !== undefined) return known
+    ends.set(key, 0) // a plan with a cycle is no plan; do not follow it for ever
+    const own = state.steps.get(key)
+    if (own === undefined) return 0
+    const end = own.step.after.reduce((latest, before) => Math.max(latest, endOf(before)), 0) + left(own)
+    ends.set(key, end)
+    return end
+  }
+  // steps stand in the plan's order, which puts most of what a step waits for before it, so the recursion stays shallow
+  for (const [key, own] of state.steps) {
+    longest = Math.max(longest, endOf(key))
+    for (const { resource, slots } of own.step.uses) {
+      const total = (work.get(resource) ?? 0) + left(own) / slots
+      work.set(resource, total)
+      longest = Math.max(longest, total)
+    }
+  }
+  return longest
+}
+
+/** How far a run is at the moment `now`, and how long it will still take by its estimates and the times measured so far. */
+export const progressOf = (state: RunState, now: Date): RunProgress => {
+  const states = [...state.steps.values()]
+  const total = states.length
+  const done = states.filter(isDone).length
+  const factor = pace(states)
+  const left = (own: StepState): number => {
+    if (isDone(own)) return 0
+    const whole = own.step.estimate * factor
+    return own.startedAt === undefined ? whole : Math.max(0, whole - secondsBetween(own.startedAt, now))
+  }
+  const work = (step: Step): number => Math.max(step.estimate, 0.001)
+  const all = states.reduce((sum, own) => sum + work(own.step), 0)
+  const rest = states.reduce((sum, own) => sum + (isDone(own) ? 0 : Math.min(work(own.step), left(own) / factor)), 0)
+  const over = state.status !== "running"
+  const percent = all === 0 || done === total ? 100 : Math.min(99, Math.floor((100 * (all - rest)) / all))
+  return {
+    total,
+    done,
+    running: states.filter(isRunning).length,
+    failed: states.filter(({ phase }) => phase === "failed").length,
+    skipped: states.filter(({ phase }) => phase === "skipped").length,
+    percent: over ? 100 : state.plan === undefined ? 0 : percent,
+    remainingSeconds: over ? 0 : state.plan === undefined ? undefined : Math.ceil(longestRemainder(state, left)),
+  }
+}
