@@ -1,0 +1,89 @@
+import type { ObservedMachine } from "../../machine/observed.ts"
+import { type MachineConfig, type RangeConfig, renderName } from "../config/index.ts"
+import { machineGroups, routerGroups } from "../groups.ts"
+import type { Range } from "../range.ts"
+import { osIdOf } from "./guest-login.ts"
+
+/** A VM of a range as the service last saw it. */
+export interface SeenMachine extends ObservedMachine {
+  /** As the guest reported it. */
+  readonly address: string | undefined
+  readonly isRouter: boolean
+}
+
+/** A VM of a range joined with what the configuration says of it: what connection files and inventories are made from. */
+export interface RangeHost {
+  readonly seen: SeenMachine
+  readonly name: string
+  /** The guest's own address, or the configured one where the configuration vouches for it (`force_ip`). */
+  readonly address: string | undefined
+  /** Where the machine is to be found once its stages are done; undefined for machines that the configuration does not name. */
+  readonly configuredAddress: string | undefined
+  /** `windows`, `macos`, a distribution or `linux`; undefined for machines that the configuration does not name. */
+  readonly osId: string | undefined
+  readonly groups: readonly string[]
+  readonly machine: MachineConfig | undefined
+}
+
+/** Names that DNS, SSH and Ansible all take. What the hypervisor names otherwise appears in no file of ours. */
+const plainName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})$/u
+
+const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): string =>
+  `10.${range.number}.${machine.vlan}.${machine.octet}`
+
+/** Addresses that machines with `force_ip` are taken to have, by VM name. */
+export const forcedAddresses = (range: Pick<Range, "id" | "number">, config: RangeConfig): ReadonlyMap<string, string> =>
+  new Map(
+    config.machines
+      .filter((machine) => machine.forceIp)
+      .map((machine) => [renderName(machine.name, { rangeId: range.id }), staticAddress(range, machine)]),
+  )
+
+/** The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. */
+export const rangeHosts = (
+  range: Pick<Range, "id" | "number">,
+  config: RangeConfig | undefined,
+  machines: readonly SeenMachine[],
+): readonly RangeHost[] => {
+  const configured = new Map(
+    (config?.machines ?? []).map((machine) => [renderName(machine.name, { rangeId: range.id }), machine] as const),
+  )
+  return machines
+    .filter((seen) => !seen.template)
+    .flatMap((seen) =>
+      seen.name !== undefined && plainName.test(seen.name) ? [hostOf(range, config, seen, seen.name, configured)] : [],
+    )
+    .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.seen.vmid - b.seen.vmid))
+}
+
+const hostOf = (
+  range: Pick<Range, "id" | "number">,
+  config: RangeConfig | undefined,
+  seen: SeenMachine,
+  name: string,
+  configured: ReadonlyMap<string, MachineConfig>,
+): RangeHost => {
+  if (seen.isRouter)
+    return {
+      seen,
+      name,
+      address: seen.address,
+      configuredAddress: undefined,
+      osId: config === undefined ? undefined : osIdOf("linux", config.router.template),
+      groups: routerGroups(range.id),
+      machine: undefined,
+    }
+  const machine = configured.get(name)
+  if (machine === undefined)
+    return { seen, name, address: seen.address, configuredAddress: undefined, osId: undefined, groups: [range.id], machine }
+  const configuredAddress = staticAddress(range, machine)
+  return {
+    seen,
+    name,
+    address: seen.address ?? (machine.forceIp ? configuredAddress : undefined),
+    configuredAddress,
+    osId: osIdOf(machine.os.kind, machine.template),
+    groups: machineGroups(range.id, machine),
+    machine,
+  }
+}

@@ -1,0 +1,7 @@
+export * from "./guest-login.ts"
+export * from "./host.ts"
+export * from "./hosts-file.ts"
+export * from "./inventory.ts"
+export * from "./log-window.ts"
+export * from "./remote-desktop.ts"
+export * from "./ssh-config.ts"

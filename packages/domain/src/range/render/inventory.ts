@@ -1,0 +1,89 @@
+import { stringify } from "yaml"
+import type { RangeId } from "../../access/ids.ts"
+import { guestLoginOf } from "./guest-login.ts"
+import type { RangeHost } from "./host.ts"
+
+/** The hosts of one range, for an inventory. */
+export interface InventoryRange {
+  readonly rangeId: RangeId
+  readonly hosts: readonly RangeHost[]
+}
+
+type Variables = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/**
+ * An Ansible inventory in the form that `ansible-inventory --list -y` prints: the groups below `all`, each host's variables at its first
+ * mention. Made from kept state and configuration alone; the only credentials in it are the well-known ones of the templates.
+ */
+export const renderInventory = (ranges: readonly InventoryRange[]): string => {
+  const groups = groupsOf(ranges)
+  const described = new Set<string>()
+  const children: Record<string, { hosts?: Record<string, Variables> }> = {}
+  for (const [group, hosts] of [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const members: Record<string, Variables> = {}
+    for (const host of hosts) {
+      members[host.name] = described.has(host.name) ? {} : variablesOf(host)
+      described.add(host.name)
+    }
+    children[group] = hosts.length === 0 ? {} : { hosts: members }
+  }
+  // 1.1 is what Ansible reads: it makes the printer quote `yes`, `on` and their like
+  return stringify({ all: { children } }, { version: "1.1", indentSeq: false, lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readonly RangeHost[]> => {
+  const groups = new Map<string, RangeHost[]>()
+  for (const { rangeId, hosts } of ranges) {
+    groups.set(rangeId, [])
+    for (const host of hosts) {
+      const own = [
+        ...host.groups,
+        ...(host.osId === undefined ? [] : [host.osId]),
+        ...(host.seen.power === "running" ? ["running"] : []),
+      ]
+      for (const group of new Set(own)) groups.set(group, [...(groups.get(group) ?? []), host])
+    }
+  }
+  // `all` is the root, and `__proto__` no name that an object of the printer can hold
+  groups.delete("all")
+  groups.delete("__proto__")
+  return groups
+}
+
+const variablesOf = (host: RangeHost): Variables => ({
+  ...connectionOf(host.osId),
+  ...(host.address === undefined ? {} : { ansible_host: host.address }),
+  groups: host.groups,
+  proxmox_cpus: host.seen.cpus,
+  proxmox_maxcpu: host.seen.cpus,
+  proxmox_maxmem: host.seen.memoryMiB * 1_048_576,
+  proxmox_name: host.name,
+  proxmox_node: host.seen.node,
+  ...(host.osId === undefined ? {} : { proxmox_os_id: host.osId }),
+  ...(host.seen.pool === undefined ? {} : { proxmox_pool: host.seen.pool }),
+  proxmox_status: host.seen.power,
+  ...(host.seen.tags.length === 0 ? {} : { proxmox_tags: host.seen.tags.join(";") }),
+  proxmox_type: "qemu",
+  proxmox_vmid: host.seen.vmid,
+})
+
+const connectionOf = (osId: string | undefined): Variables => {
+  const login = osId === undefined ? undefined : guestLoginOf(osId)
+  if (login === undefined) return {}
+  if (login.connection === "winrm")
+    return {
+      ansible_connection: "winrm",
+      ansible_password: login.password,
+      ansible_user: login.user,
+      ansible_winrm_operation_timeout_sec: 240,
+      ansible_winrm_read_timeout_sec: 320,
+      ansible_winrm_scheme: "https",
+      ansible_winrm_server_cert_validation: "ignore",
+    }
+  return {
+    ...(login.user === "root" || osId === "macos" ? {} : { ansible_become_password: login.password }),
+    ansible_password: login.password,
+    ansible_ssh_common_args: "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+    ansible_user: login.user,
+  }
+}
