@@ -1,4 +1,5 @@
 /** A checked file, in its own spelling, to the typed model. */
+import type { Json } from "../../plan/action.ts"
 import type { RangeFile } from "./declare-range.ts"
 import { network as networkShape, router as routerShape } from "./declare-network.ts"
 import { absent } from "./decode.ts"
@@ -6,7 +7,6 @@ import { routerDefaults } from "./defaults.ts"
 import type {
   Endpoint,
   FirewallRule,
-  Json,
   JsonObject,
   MachineConfig,
   MachineOs,

@@ -1,4 +1,5 @@
 /** Firewall rules that are well-formed and still cannot be loaded, or mean nothing (contract B 3.4, cross rules). */
+import { parseCidr } from "../../network/cidr.ts"
 import { type Finding, quote } from "./issue.ts"
 import type { Endpoint, FirewallRule, Protocol } from "./model.ts"
 import { type Node, offsetOf, type Path } from "./node.ts"
@@ -58,3 +59,24 @@ const end = ({ zone, octets }: Endpoint, side: "src" | "dst", found: Found): Rea
     ]
   return []
 }
+
+/**
+ * Entries of `always_blocked_networks` that are no network, and so block nothing. The first must be `address/length`, as it always
+ * had to; the others only warn, because files that hold them are in use.
+ */
+export const unusableNetworks = (networks: ReadonlyArray<string>, root: Node): ReadonlyArray<Finding> =>
+  networks.flatMap((network, index) => {
+    const usable = parseCidr(network) !== undefined && (index > 0 || network.includes("/"))
+    if (usable) return []
+    const path: Path = ["network", "always_blocked_networks", index]
+    return [
+      {
+        path,
+        offset: offsetOf(root, path),
+        code: "no-network",
+        message: `${quote(network)} is no IPv4 network${index > 0 ? " and blocks nothing" : ""}`,
+        allowed: "address/length, such as 192.168.1.0/24",
+        severity: index > 0 ? "warning" : "error",
+      },
+    ]
+  })

@@ -1,7 +1,7 @@
 /** Checks placed values against the declaration and gives the typed value, or everything that is wrong. */
 import * as Result from "effect/Result"
 import { type Finding, quote } from "./issue.ts"
-import type { Json } from "./model.ts"
+import type { Json } from "../../plan/action.ts"
 import { emptyMap, type MapNode, type Node, type Path, toJson } from "./node.ts"
 import { similar } from "./similar.ts"
 import type { Infer, Key, NumberShape, ObjectShape, Of, Shape, TextShape } from "./shape.ts"

@@ -30,6 +30,7 @@ export interface Finding {
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_-]*$/u
 const longestKeyShown = 60
+const longestAllowedShown = 160
 
 /** `["ludus", 2, "vlan"]` as `ludus[2].vlan`; keys that are no plain words are quoted. */
 export const formatPath = (path: Path): string => {
@@ -108,7 +109,8 @@ export const configurationError = (issues: ReadonlyArray<ConfigIssue>): string =
 const sentence = (issue: ConfigIssue): string =>
   issue.code === "more-issues"
     ? issue.message
-    : `${dotted(issue.path)}: ${issue.message}${issue.allowed === undefined ? "" : ` (allowed: ${issue.allowed})`} at ${place(issue)}`
+    : `${dotted(issue.path)}: ${issue.message}${issue.allowed === undefined ? "" : ` (allowed: ${shortened(issue.allowed)})`} at ${place(issue)}`
+const shortened = (text: string): string => (text.length > longestAllowedShown ? `${text.slice(0, longestAllowedShown)}…` : text)
 const place = (issue: ConfigIssue): string => `line ${issue.line}, column ${issue.column}`
 /** `ludus[2].vlan` as `ludus.2.vlan`, the form of paths on the wire. */
 const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/gu, ".$1")

@@ -3,8 +3,9 @@
  * file; the planner, the firewall and the name service read it. Nothing here knows how the file spells its keys.
  */
 
-/** Any JSON value; what role variables and extensions hold. Objects never carry a `__proto__` key. */
-export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject
+import type { Json } from "../../plan/action.ts"
+
+/** What role variables and extensions hold. Never has a `__proto__` key. */
 export interface JsonObject {
   readonly [key: string]: Json
 }

@@ -1,5 +1,5 @@
 /** A configuration file as read: values with the place where they stand in the text. */
-import type { Json } from "./model.ts"
+import type { Json } from "../../plan/action.ts"
 
 export type Node = ScalarNode | ListNode | MapNode
 interface Placed {

@@ -5,8 +5,8 @@ import { decode } from "./decode.ts"
 import { builtinDefaults } from "./defaults.ts"
 import { type ConfigIssue, type Finding, report } from "./issue.ts"
 import type { RangeConfig, RangeDefaults } from "./model.ts"
-import { type Node } from "./node.ts"
-import { impossibleRules } from "./check-rules.ts"
+import type { Node } from "./node.ts"
+import { impossibleRules, unusableNetworks } from "./check-rules.ts"
 import { readYaml } from "./read-yaml.ts"
 
 export interface ParseOptions {
@@ -42,7 +42,9 @@ export const parseRangeConfig = (
   const file = decode(declareRange(server), root.success)
   if (Result.isFailure(file)) return Result.fail(report(text, file.failure))
   const config = build(file.success, server)
-  const impossible = impossibleRules(config.network.rules, root.success)
-  if (impossible.length > 0) return Result.fail(report(text, impossible))
-  return Result.succeed({ config, warnings: report(text, warnings), file: { text, root: root.success } })
+  const { rules, alwaysBlocked } = config.network
+  const findings = [...impossibleRules(rules, root.success), ...unusableNetworks(alwaysBlocked, root.success)]
+  const errors = findings.filter(({ severity }) => severity !== "warning")
+  if (errors.length > 0) return Result.fail(report(text, errors))
+  return Result.succeed({ config, warnings: report(text, [...warnings, ...findings]), file: { text, root: root.success } })
 }

@@ -79,13 +79,17 @@ const isProperty = (lexeme: string): boolean => {
   return first === 0x26 || first === 0x2a || first === 0x21 || first === 0x25
 }
 
+/** Up to the first token that fits nowhere: what follows it is mostly its consequence. */
 const syntaxErrors = (document: Document.Parsed<ParsedNode>): ReadonlyArray<Finding> => {
-  const seen = new Set<number>()
-  return document.errors.flatMap((error) => {
+  const findings: Array<Finding> = []
+  for (const error of document.errors) {
     const offset = error.pos[0]
-    if (seen.has(offset)) return []
-    seen.add(offset)
-    return [problem(offset, "yaml-syntax", firstLine(error.message), 'YAML; quote text that begins with { or [ or holds ": "')]
-  })
+    if (offset === findings.at(-1)?.offset) continue
+    const message = error.message.replace(/:?\s".*/su, "").slice(0, 200)
+    findings.push(
+      problem(offset, "yaml-syntax", message, "YAML; quote text that begins with {, [, * or &, or holds a colon and a blank"),
+    )
+    if (error.code === "UNEXPECTED_TOKEN") break
+  }
+  return findings
 }
-const firstLine = (message: string): string => (message.split("\n", 1)[0] ?? message).slice(0, 200).toWellFormed()

@@ -2,7 +2,8 @@
  * Words to declare what a configuration may hold. One declaration gives the check of a file (`decode.ts`), the JSON Schema for
  * editors (`json-schema.ts`) and the TypeScript type of the decoded value (`Infer`).
  */
-import type { Json, JsonObject } from "./model.ts"
+import type { Json } from "../../plan/action.ts"
+import type { JsonObject } from "./model.ts"
 import type { MapNode } from "./node.ts"
 
 export type Shape = TextShape | NumberShape | FlagShape | AnyShape | ListShape | ObjectShape | EitherShape

@@ -1,0 +1,166 @@
+/** The packet filter of a range's router, from its configuration (contract B 6.1, 6.4). */
+import type { Endpoint, FirewallRule, NetworkConfig, PortRange } from "../range/config/model.ts"
+import { machineAddress, natHost, rangeNetwork, vlanNetwork, vpnAddress, vpnNetwork, vpnServer } from "./addressing.ts"
+import { parseCidr } from "./cidr.ts"
+import { comment, ruleComment } from "./comment.ts"
+import type { AddressMatch, PacketFilter, PacketRule, UserChain } from "./packet-rule.ts"
+
+export interface FirewallInput {
+  readonly rangeNumber: number
+  readonly network: NetworkConfig
+  /** Who reaches the range from the VPN: its owner, and whom it is shared with. */
+  readonly grants: ReadonlyArray<{ readonly userId: string; readonly userNumber: number }>
+  /** Addresses of the host that ranges must not reach, besides the one in the outside network. */
+  readonly hostAddresses: ReadonlyArray<string>
+  /** Absent: testing mode is off. */
+  readonly testing?: TestingFirewall | undefined
+}
+export interface TestingFirewall {
+  /** Addresses of machines that keep their way out. */
+  readonly exempt: ReadonlyArray<string>
+  /** Addresses outside that all machines may reach. */
+  readonly allowed: ReadonlyArray<string>
+}
+
+/** All rules in the order in which they are tried. Of the configuration's rules the last one listed comes first. */
+export const packetFilter = (input: FirewallInput): PacketFilter => {
+  const range: AddressMatch = { network: rangeNetwork(input.rangeNumber).text }
+  return {
+    policies: { INPUT: "ACCEPT", FORWARD: "DROP", OUTPUT: "ACCEPT" },
+    rules: [
+      { chain: "INPUT", action: "LUDUS_DEFAULTS" },
+      {
+        chain: "INPUT",
+        source: range,
+        protocol: "tcp",
+        ports: { first: 22, last: 22 },
+        action: "REJECT",
+        comment: "Default: Deny SSH to the router",
+      },
+      { chain: "FORWARD", action: "LUDUS_DEFAULTS" },
+      { chain: "FORWARD", action: "LUDUS_TESTING" },
+      { chain: "FORWARD", action: "LUDUS_USER_RULES" },
+      ...defaultRules(input, range),
+      ...testingRules(input, range),
+      ...userRules(input, range),
+    ],
+  }
+}
+
+const usesVpn = (rule: FirewallRule): boolean => rule.source.zone === "wireguard" || rule.destination.zone === "wireguard"
+
+const defaultRules = (
+  { network, rangeNumber, grants, hostAddresses }: FirewallInput,
+  range: AddressMatch,
+): ReadonlyArray<PacketRule> => {
+  const chain = "LUDUS_DEFAULTS"
+  const deny = (address: string, what: string): PacketRule => ({
+    chain,
+    source: range,
+    destination: { network: address },
+    action: "REJECT",
+    comment: `Default: Deny traffic to ${what}`,
+  })
+  // What is no network blocks nothing; `checkRangeConfig` and the parser say so.
+  const blocked = network.alwaysBlocked.flatMap((text) => parseCidr(text)?.text ?? [])
+  const hosts = [...new Set([natHost, ...hostAddresses])].filter((address) => parseCidr(address) !== undefined)
+  return [
+    ...blocked.toReversed().map((text): PacketRule => ({
+      chain,
+      source: range,
+      destination: { network: text },
+      action: "REJECT",
+      comment: "User Default: always_blocked_networks rule",
+    })),
+    { chain, established: true, action: "ACCEPT", comment: "Default: allow related/established rule" },
+    { chain, source: { network: natHost }, fromOutside: true, action: "ACCEPT", comment: "Default: Ludus access rule" },
+    ...hosts.map((address) => deny(address, "the host")),
+    ...network.rules
+      .filter(usesVpn)
+      .toReversed()
+      .flatMap((rule) => expand(chain, rule, rangeNumber)),
+    deny(vpnServer, "the VPN server"),
+    ...grants.map(({ userId, userNumber }): PacketRule => ({
+      chain,
+      source: { network: vpnAddress(userNumber) },
+      fromOutside: true,
+      action: "ACCEPT",
+      comment: comment(`Access Grant: ${userId}`),
+    })),
+    {
+      chain,
+      source: range,
+      destination: { network: vpnNetwork.text },
+      action: network.wireguardDefault,
+      comment: "User Default: WireGuard Subnet Rule",
+    },
+    { chain, fromOutside: true, action: "REJECT", comment: "Default: Deny traffic in on external interface" },
+  ]
+}
+
+const testingRules = ({ testing, rangeNumber }: FirewallInput, range: AddressMatch): ReadonlyArray<PacketRule> => {
+  if (testing === undefined) return []
+  const chain = "LUDUS_TESTING"
+  const outside: AddressMatch = { network: rangeNetwork(rangeNumber).text, outside: true }
+  return [
+    ...testing.exempt.map((address): PacketRule => ({
+      chain,
+      source: { network: address },
+      destination: outside,
+      action: "ACCEPT",
+      comment: comment(`Ludus Testing: Allow ${address} out`),
+    })),
+    ...testing.allowed.map((address): PacketRule => ({
+      chain,
+      source: range,
+      destination: { network: address },
+      action: "ACCEPT",
+      comment: comment(`Ludus Testing: Allow ${address}`),
+    })),
+  ]
+}
+
+const userRules = ({ network, rangeNumber, testing }: FirewallInput, range: AddressMatch): ReadonlyArray<PacketRule> => {
+  const chain = "LUDUS_USER_RULES"
+  const outside: AddressMatch = { network: rangeNetwork(rangeNumber).text, outside: true }
+  const own = network.rules.filter((rule) => !usesVpn(rule)).toReversed()
+  const toRange: PacketRule = {
+    chain,
+    source: range,
+    destination: range,
+    action: network.interVlanDefault,
+    comment: "User Default: Inter-VLAN Rule",
+  }
+  const toOutside: PacketRule = {
+    chain,
+    source: range,
+    destination: outside,
+    action: network.externalDefault,
+    comment: "User Default: External Rule",
+  }
+  return [...own.flatMap((rule) => expand(chain, rule, rangeNumber)), toRange, ...(testing === undefined ? [toOutside] : [])]
+}
+
+/** One rule for each element of the port list. */
+const expand = (chain: UserChain, rule: FirewallRule, rangeNumber: number): ReadonlyArray<PacketRule> => {
+  const ports: ReadonlyArray<PortRange | undefined> = rule.ports === "all" ? [undefined] : rule.ports
+  return ports.map((range) => ({
+    chain,
+    source: addresses(rule.source, rangeNumber),
+    destination: addresses(rule.destination, rangeNumber),
+    ...(rule.protocol === "all" ? {} : { protocol: rule.protocol }),
+    ...(range === undefined ? {} : { ports: range }),
+    action: rule.action,
+    comment: ruleComment(rule.name),
+  }))
+}
+
+const addresses = ({ zone, octets }: Endpoint, rangeNumber: number): AddressMatch => {
+  const range = rangeNetwork(rangeNumber).text
+  if (zone === "all") return { network: range }
+  if (zone === "public") return { network: range, outside: true }
+  const address = (octet: number): string => (zone === "wireguard" ? vpnAddress(octet) : machineAddress(rangeNumber, zone, octet))
+  if (octets === undefined) return { network: zone === "wireguard" ? vpnNetwork.text : vlanNetwork(rangeNumber, zone).text }
+  if (octets.first === octets.last) return { network: address(octets.first) }
+  return { first: address(octets.first), last: address(octets.last) }
+}

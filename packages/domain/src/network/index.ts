@@ -1,0 +1,25 @@
+export {
+  bridgeName,
+  dhcpPool,
+  dhcpRange,
+  gatewayAddress,
+  machineAddress,
+  machineOctets,
+  natHost,
+  natNetwork,
+  rangeNetwork,
+  rangeNumberProblem,
+  rangeNumbers,
+  vlanNetwork,
+  vlans,
+  vnetName,
+  vpnAddress,
+  vpnNetwork,
+  vpnServer,
+  wanAddress,
+} from "./addressing.ts"
+export { addressNumber, type Cidr, overlaps, parseCidr } from "./cidr.ts"
+export { type DnsNames, dnsNames, type DnsRecord } from "./dns.ts"
+export { type FirewallInput, packetFilter, type TestingFirewall } from "./firewall.ts"
+export { renderIptablesRestore } from "./iptables.ts"
+export type { AddressMatch, Chain, PacketFilter, PacketRule } from "./packet-rule.ts"

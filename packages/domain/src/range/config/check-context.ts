@@ -1,0 +1,36 @@
+import type { NameTemplate, RangeConfig } from "./model.ts"
+import type { Node, Path } from "./node.ts"
+
+/** What is known about the range and the server; what is absent is not checked. */
+export interface RangeFacts {
+  readonly rangeId: string
+  readonly rangeNumber: number
+  /** Names of the templates that are built and visible to the caller. */
+  readonly templates?: ReadonlySet<string> | undefined
+  readonly roles?: InstalledRoles | undefined
+  readonly nodes?: ReadonlyArray<NodeFacts> | undefined
+  /** Names of machines at the hypervisor that do not belong to this range. */
+  readonly foreignVmNames?: ReadonlySet<string> | undefined
+}
+export interface InstalledRoles {
+  readonly names: ReadonlySet<string>
+  /** Such as `microsoft.ad`: all roles of an installed collection count as installed. */
+  readonly collections: ReadonlySet<string>
+}
+export interface NodeFacts {
+  readonly name: string
+  readonly cpus?: number | undefined
+  readonly ramGb?: number | undefined
+}
+
+export type Look = (path: Path, code: string, message: string, allowed?: string) => void
+
+/** What every check gets; it says what it finds through `error` and `warning`. */
+export interface CheckContext {
+  readonly config: RangeConfig
+  readonly facts: RangeFacts
+  readonly root: Node
+  readonly render: (name: NameTemplate) => string
+  readonly error: Look
+  readonly warning: Look
+}

@@ -1,0 +1,98 @@
+/** Addresses, templates, nodes and sizes of machines (contract B 3.9, 2, 5, 9 and 10, and what it names as unchecked). */
+import { dhcpPool } from "../../network/addressing.ts"
+import type { CheckContext } from "./check-context.ts"
+import { quote } from "./issue.ts"
+import type { NameTemplate } from "./model.ts"
+import type { Path } from "./node.ts"
+
+export const machineChecks = (context: CheckContext): void => {
+  addresses(context)
+  templates(context)
+  placement(context)
+  sizes(context)
+}
+
+const addresses = ({ config, facts, error, warning }: CheckContext): void => {
+  const seen = new Map<string, number>()
+  for (const [index, { vlan, octet }] of config.machines.entries()) {
+    const address = `10.${facts.rangeNumber}.${vlan}.${octet}`
+    const first = seen.get(address)
+    const path: Path = ["ludus", index, "ip_last_octet"]
+    if (first === undefined) seen.set(address, index)
+    else
+      error(
+        path,
+        "repeated-address",
+        `the address ${address} is already that of ludus[${first}]`,
+        "an address of its own for each machine",
+      )
+    if (octet >= dhcpPool.first && octet <= dhcpPool.last)
+      warning(
+        path,
+        "address-in-dhcp-pool",
+        `${address} is also handed out to machines at first boot`,
+        `1 to ${dhcpPool.first - 1}`,
+      )
+  }
+}
+
+const templates = ({ config, facts, error, warning }: CheckContext): void => {
+  const known = facts.templates
+  if (known === undefined) return
+  const built = known.size === 0 ? "none is built yet" : `built: ${[...known].toSorted().join(", ")}`
+  for (const [index, { template }] of config.machines.entries())
+    if (!known.has(template))
+      error(
+        ["ludus", index, "template"],
+        "template-not-built",
+        `the template ${quote(template)} is not built or not visible`,
+        built,
+      )
+  const { template } = config.router
+  // A file may wait for the router's template; a deploy cannot.
+  if (!known.has(template))
+    warning(
+      ["router", "template"],
+      "router-template-not-built",
+      `the router's template ${quote(template)} is not built or not visible`,
+      built,
+    )
+}
+
+const placement = ({ config, facts, error, render }: CheckContext): void => {
+  const { nodes } = facts
+  if (nodes === undefined) return
+  const names = nodes.map(({ name }) => name)
+  const exists = (path: Path, node: NameTemplate | undefined): void => {
+    if (node === undefined || names.includes(render(node))) return
+    error([...path, "target_node"], "unknown-node", `the node ${quote(render(node))} does not exist`, names.join(", "))
+  }
+  exists(["router"], config.router.targetNode)
+  exists(["defaults"], config.defaults.targetNode)
+  for (const [index, machine] of config.machines.entries()) exists(["ludus", index], machine.targetNode)
+}
+
+const sizes = ({ config, facts, warning }: CheckContext): void => {
+  const largest = (values: ReadonlyArray<number | undefined>): number | undefined =>
+    values.length === 0 || values.includes(undefined) ? undefined : Math.max(...values.map(Number))
+  const mostCpus = largest(facts.nodes?.map(({ cpus }) => cpus) ?? [])
+  const mostRam = largest(facts.nodes?.map(({ ramGb }) => ramGb) ?? [])
+  const fits = (
+    path: Path,
+    size: { readonly cpus: number; readonly ramGb: number; readonly ramMinGb?: number | undefined },
+  ): void => {
+    if (size.ramMinGb !== undefined && size.ramMinGb > size.ramGb)
+      warning(
+        [...path, "ram_min_gb"],
+        "ram-minimum-above-ram",
+        `${size.ramMinGb} GiB at least, of ${size.ramGb} GiB in all`,
+        `at most ${size.ramGb}`,
+      )
+    if (mostCpus !== undefined && size.cpus > mostCpus)
+      warning([...path, "cpus"], "larger-than-node", `no node has ${size.cpus} cores`, `at most ${mostCpus}`)
+    if (mostRam !== undefined && size.ramGb > mostRam)
+      warning([...path, "ram_gb"], "larger-than-node", `no node has ${size.ramGb} GiB of memory`, `at most ${mostRam}`)
+  }
+  fits(["router"], config.router)
+  for (const [index, machine] of config.machines.entries()) fits(["ludus", index], machine)
+}

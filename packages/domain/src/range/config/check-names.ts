@@ -1,0 +1,58 @@
+/** Names of machines: legal, unique, and not someone else's (contract B 3.9, 1 and 3 to 8). */
+import type { CheckContext } from "./check-context.ts"
+import { quote } from "./issue.ts"
+import type { Path } from "./node.ts"
+
+const legalName = /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/u
+const allowedName = "1 to 63 letters, digits, dots and hyphens, the first a letter or digit; {{ range_id }} is put in"
+/** Windows knows a machine by this many characters of its host name. */
+const netbiosLength = 15
+
+export const nameChecks = ({ config, facts, render, error, warning }: CheckContext): void => {
+  const names = new Map<string, string>()
+  const hostNames = new Map<string, string>()
+  const shortNames = new Map<string, string>()
+
+  const legal = (path: Path, name: string): void => {
+    if (!legalName.test(name)) error(path, "illegal-name", `${quote(name)} is no legal name`, allowedName)
+  }
+  const unique = (seen: Map<string, string>, path: Path, key: string, owner: string, code: string, what: string): void => {
+    const first = seen.get(key)
+    if (first === undefined) seen.set(key, owner)
+    else error(path, code, `${what} is already that of ${first}`, "a name of its own for each machine")
+  }
+  const ours = (path: Path, name: string): void => {
+    if (facts.foreignVmNames?.has(name) === true)
+      error(path, "name-taken", `a machine ${quote(name)} exists that is not of this range`, "a name that no other machine has")
+  }
+
+  const router = render(config.router.name)
+  legal(["router", "vm_name"], router)
+  ours(["router", "vm_name"], router)
+  names.set(router, "the router")
+
+  for (const [index, machine] of config.machines.entries()) {
+    const at = (key: string): Path => ["ludus", index, key]
+    const owner = `ludus[${index}]`
+    const name = render(machine.name)
+    const hostname = render(machine.hostname)
+    legal(at("vm_name"), name)
+    legal(at("hostname"), hostname)
+    ours(at("vm_name"), name)
+    unique(names, at("vm_name"), name, owner, "repeated-name", `the name ${quote(name)}`)
+    unique(hostNames, at("hostname"), hostname, owner, "repeated-hostname", `the host name ${quote(hostname)}`)
+    const short = hostname.slice(0, netbiosLength)
+    if (machine.os.kind === "windows" && short !== hostname)
+      warning(
+        at("hostname"),
+        "long-hostname",
+        `Windows cuts ${quote(hostname)} to ${quote(short)}`,
+        `${netbiosLength} characters`,
+      )
+    // A host name that is repeated as a whole is reported as that only.
+    if (machine.domain === undefined || hostNames.get(hostname) !== owner) continue
+    const what = `in the domain ${machine.domain.fqdn}, ${quote(short)} (${netbiosLength} characters of the host name)`
+    const key = `${short.toLowerCase()} ${machine.domain.fqdn.toLowerCase()}`
+    unique(shortNames, at("hostname"), key, owner, "repeated-netbios-name", what)
+  }
+}
