@@ -1,1 +1,2 @@
-export {}
+export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
+export { memoryStorageLayer } from "./storage/storage-layer.ts"

@@ -23,7 +23,10 @@ export interface MachineSighting extends ObservedMachine {
 export class Machines extends Context.Service<
   Machines,
   {
-    /** Replaces the kept state by a whole observation, atomically. Machines belong to the range whose pool they are in. Known addresses stay. */
+    /**
+     * Replaces the kept state by a whole observation, atomically, and ends `away`. Machines belong to the range whose pool they are in.
+     * Known addresses stay, and the name of one that shows none. What `record` and `forget` told after the observation's time holds.
+     */
     readonly replace: (cluster: ObservedCluster) => Effect.Effect<void, StorageFault>
     /** The last whole observation (nodes, storages, all machines). */
     readonly cluster: Effect.Effect<ObservedCluster | undefined, StorageFault>
@@ -31,8 +34,11 @@ export class Machines extends Context.Service<
     readonly record: (machine: MachineSighting) => Effect.Effect<void, StorageFault>
     /** The VM is gone. */
     readonly forget: (vmid: Vmid) => Effect.Effect<void, StorageFault>
+    /** Without templates, ascending by VMID. */
     readonly ofRange: (rangeId: RangeId) => Effect.Effect<readonly RangeMachine[], StorageFault>
+    /** Undefined also for a VM that is in no range's pool, and for a template. */
     readonly find: (vmid: Vmid) => Effect.Effect<RangeMachine | undefined, StorageFault>
+    /** The hypervisor does not answer. While it is away, the first `since` holds. */
     readonly away: (since: Date, reason: string) => Effect.Effect<void, StorageFault>
     readonly freshness: Effect.Effect<Freshness, StorageFault>
     /**

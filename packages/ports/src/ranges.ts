@@ -9,6 +9,7 @@ import type {
   RecordId,
   TestingState,
   UserId,
+  UserNotFound,
 } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -66,7 +67,8 @@ export class Ranges extends Context.Service<
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
     /** Goes up whenever anything that `overview` shows has changed; cheap. Comparing it proves that a rendered answer is still true. */
     readonly revision: Effect.Effect<number, StorageFault>
-    readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | StorageFault>
+    /** `UserNotFound` for an owner or creator that does not exist. */
+    readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | UserNotFound | StorageFault>
     readonly change: (
       id: RangeId,
       change: RangeChange,
@@ -82,9 +84,10 @@ export class Ranges extends Context.Service<
     /** Every range a user has, by number. */
     readonly grantsOf: (userId: UserId) => Effect.Effect<readonly (Grant & { readonly rangeNumber: number })[], StorageFault>
     /** False when the direct grant was there already. */
-    readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | StorageFault>
+    readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | UserNotFound | StorageFault>
     /** False when there was no direct grant. */
     readonly revoke: (id: RangeId, userId: UserId) => Effect.Effect<boolean, StorageFault>
+    /** Stamps of activity; they never go back, and ids that do not exist are left out. */
     readonly touch: (stamps: ReadonlyMap<RangeId, Date>) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Ranges") {}

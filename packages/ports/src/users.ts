@@ -42,7 +42,7 @@ export class Users extends Context.Service<
       id: UserId,
     ) => Effect.Effect<{ readonly user: User; readonly secrets: UserSecrets } | undefined, StorageFault>
     readonly setSecrets: (id: UserId, secrets: Partial<UserSecrets>) => Effect.Effect<void, UserNotFound | StorageFault>
-    /** Stamps of activity, many at once. */
+    /** Stamps of activity, many at once; they never go back, and ids that do not exist are left out. */
     readonly touch: (stamps: ReadonlyMap<UserId, Date>) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/Users") {}

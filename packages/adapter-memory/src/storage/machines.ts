@@ -1,0 +1,131 @@
+import { allocateVmids, Exhausted, isRouter, type RangeId, type Vmid } from "@rangewright/domain"
+import { Machines, type RangeMachine, StorageFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { MemoryStore, StoredMachine } from "./memory-store.ts"
+
+/** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
+const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): RangeMachine | undefined => {
+  if (stored === undefined || stored.machine.template) return undefined
+  const { machine, address } = stored
+  const rangeId = machine.pool as RangeId
+  return store.ranges.has(rangeId) ? { ...machine, rangeId, address, isRouter: isRouter(machine, rangeId) } : undefined
+}
+
+export const machinesOf = (store: MemoryStore, rangeId: RangeId): readonly RangeMachine[] =>
+  [...store.machines.values()]
+    .flatMap((stored) => ofItsRange(store, stored) ?? [])
+    .filter((machine) => machine.rangeId === rangeId)
+    .sort((a, b) => a.vmid - b.vmid)
+
+const dropStages = (store: MemoryStore, gone: (vmid: Vmid) => boolean): void => {
+  for (const stages of store.stages.values()) for (const vmid of stages.keys()) if (gone(vmid)) stages.delete(vmid)
+}
+
+export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
+  const reservedOf = (rangeId: RangeId) => new Map(store.reservations.get(rangeId))
+  const knownRange = (doing: string, rangeId: RangeId) =>
+    store.ranges.has(rangeId) ? Effect.void : Effect.fail(new StorageFault({ doing, because: `range ${rangeId} is not stored` }))
+  const allocate = (
+    machines: readonly string[],
+    taken: ReadonlySet<number>,
+    span: { readonly from: number; readonly to: number },
+  ) => {
+    const reserved = new Set([...store.reservations.values()].flatMap((of) => [...of.values()]))
+    return Effect.fromResult(allocateVmids(machines, span, { has: (n) => taken.has(n) || reserved.has(n as Vmid) }))
+  }
+
+  return Layer.succeed(Machines, {
+    replace: (cluster) =>
+      Effect.sync(() => {
+        const at = cluster.at.getTime()
+        const told = new Map([...store.machines].filter(([, stored]) => stored.recordedAt > at))
+        for (const [vmid, when] of store.gone) if (when <= at) store.gone.delete(vmid)
+        const kept = new Map(store.machines)
+        store.machines.clear()
+        for (const machine of cluster.machines) {
+          if (store.gone.has(machine.vmid)) continue
+          const before = kept.get(machine.vmid)
+          const name = machine.name ?? before?.machine.name
+          store.machines.set(machine.vmid, { machine: { ...machine, name }, address: before?.address, recordedAt: 0 })
+        }
+        for (const [vmid, stored] of told) store.machines.set(vmid, stored)
+        dropStages(store, (vmid) => !store.machines.has(vmid))
+        store.observed = { at: cluster.at, nodes: cluster.nodes, storages: cluster.storages }
+        store.away = undefined
+        store.revision++
+      }),
+    cluster: Effect.sync(() => {
+      if (store.observed === undefined) return undefined
+      const machines = [...store.machines.values()].map(({ machine }) => machine)
+      return { ...store.observed, machines: machines.sort((a, b) => a.vmid - b.vmid) }
+    }),
+    record: (sighting) =>
+      Effect.gen(function* () {
+        const { address, ...seen } = sighting
+        const before = store.machines.get(seen.vmid)
+        const machine = { ...seen, name: seen.name ?? before?.machine.name }
+        const recordedAt = yield* Clock.currentTimeMillis
+        store.machines.set(machine.vmid, { machine, address: address ?? before?.address, recordedAt })
+        store.gone.delete(machine.vmid)
+        store.revision++
+      }),
+    forget: (vmid) =>
+      Effect.gen(function* () {
+        store.gone.set(vmid, yield* Clock.currentTimeMillis)
+        dropStages(store, (other) => other === vmid)
+        if (store.machines.delete(vmid)) store.revision++
+      }),
+    ofRange: (rangeId) => Effect.sync(() => machinesOf(store, rangeId)),
+    find: (vmid) => Effect.sync(() => ofItsRange(store, store.machines.get(vmid))),
+    away: (since, reason) =>
+      Effect.sync(() => {
+        store.away = { awaySince: store.away?.awaySince ?? since, awayReason: reason }
+        store.revision++
+      }),
+    freshness: Effect.sync(() => ({
+      observedAt: store.observed?.at,
+      awaySince: store.away?.awaySince,
+      awayReason: store.away?.awayReason,
+    })),
+    reserve: (rangeId, machines, taken, span) =>
+      Effect.gen(function* () {
+        yield* knownRange("reserve VMIDs", rangeId)
+        const reserved = reservedOf(rangeId)
+        const fresh = yield* allocate(
+          machines.filter((machine) => !reserved.has(machine)),
+          taken,
+          span,
+        )
+        for (const [machine, vmid] of fresh) reserved.set(machine, vmid)
+        store.reservations.set(rangeId, reserved)
+        return new Map([...reserved].filter(([machine]) => machines.includes(machine)))
+      }),
+    replaceReservation: (rangeId, machine, taken, span) =>
+      Effect.gen(function* () {
+        yield* knownRange("reserve a VMID", rangeId)
+        const fresh = yield* allocate([machine], taken, span)
+        const vmid = fresh.get(machine)
+        if (vmid === undefined) return yield* new Exhausted({ what: `Cannot reserve a VMID for ${machine}` })
+        store.reservations.set(rangeId, reservedOf(rangeId).set(machine, vmid))
+        return vmid
+      }),
+    release: (rangeId, machines) =>
+      Effect.sync(() => {
+        const reserved = reservedOf(rangeId)
+        for (const machine of machines) reserved.delete(machine)
+        store.reservations.set(rangeId, reserved)
+      }),
+    reservations: (rangeId) => Effect.sync(() => reservedOf(rangeId)),
+    stages: (rangeId) =>
+      Effect.sync(() => new Map([...(store.stages.get(rangeId) ?? [])].map(([vmid, stages]) => [vmid, new Map(stages)]))),
+    recordStage: (rangeId, vmid, stepKey, fingerprint) =>
+      Effect.gen(function* () {
+        yield* knownRange("remember a stage", rangeId)
+        const ofRange = store.stages.get(rangeId) ?? new Map<Vmid, Map<string, string>>()
+        ofRange.set(vmid, new Map(ofRange.get(vmid)).set(stepKey, fingerprint))
+        store.stages.set(rangeId, ofRange)
+      }),
+  })
+}

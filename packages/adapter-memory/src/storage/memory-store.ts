@@ -1,0 +1,84 @@
+import type {
+  JournalEntry,
+  ObservedCluster,
+  ObservedMachine,
+  Range,
+  RangeId,
+  RunId,
+  User,
+  UserId,
+  UserSecrets,
+  Vmid,
+} from "@rangewright/domain"
+import type { AuditEntry, Freshness, RunRecord } from "@rangewright/ports"
+
+/** A run with its journal and its lease. */
+export interface StoredRun {
+  readonly record: RunRecord
+  readonly entries: readonly JournalEntry[]
+  readonly cancelRequested: boolean
+  /** 0 before the first claim. */
+  readonly generation: number
+  readonly lease: { readonly owner: string; readonly until: number } | undefined
+}
+
+/** A machine as last seen, and when we said so ourselves (milliseconds; 0: an observation said it). */
+export interface StoredMachine {
+  readonly machine: ObservedMachine
+  readonly address: string | undefined
+  readonly recordedAt: number
+}
+
+/** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
+export interface MemoryStore {
+  readonly users: Map<UserId, { readonly user: User; readonly secrets: UserSecrets }>
+  /** Numbers of removed users -> when the user went, in milliseconds. */
+  readonly restingNumbers: Map<number, number>
+  readonly ranges: Map<RangeId, Range>
+  readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
+  readonly grants: Map<RangeId, Set<UserId>>
+  readonly machines: Map<Vmid, StoredMachine>
+  /** VMIDs that we said are gone -> when, in milliseconds. */
+  readonly gone: Map<Vmid, number>
+  readonly reservations: Map<RangeId, Map<string, Vmid>>
+  readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
+  readonly runs: Map<RunId, StoredRun>
+  readonly audit: AuditEntry[]
+  observed: Pick<ObservedCluster, "at" | "nodes" | "storages"> | undefined
+  away: Pick<Freshness, "awaySince" | "awayReason"> | undefined
+  revision: number
+}
+
+export const makeMemoryStore = (): MemoryStore => ({
+  users: new Map(),
+  restingNumbers: new Map(),
+  ranges: new Map(),
+  configs: new Map(),
+  grants: new Map(),
+  machines: new Map(),
+  gone: new Map(),
+  reservations: new Map(),
+  stages: new Map(),
+  runs: new Map(),
+  audit: [],
+  observed: undefined,
+  away: undefined,
+  revision: 0,
+})
+
+/** Removes what a range has beside itself, as a cascading delete does. */
+export const dropRange = (store: MemoryStore, id: RangeId): void => {
+  store.ranges.delete(id)
+  for (const kept of [store.configs, store.grants, store.reservations, store.stages]) kept.delete(id)
+  for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
+  for (const [runId, { record }] of store.runs) if (record.rangeId === id) store.runs.delete(runId)
+  store.revision++
+}
+
+/** A write to a range: its version goes up. */
+export const writeRange = (store: MemoryStore, range: Range, at: Date): Range => {
+  const written = { ...range, updatedAt: at, version: range.version + 1 }
+  store.ranges.set(range.id, written)
+  store.revision++
+  return written
+}

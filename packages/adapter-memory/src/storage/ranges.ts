@@ -1,0 +1,118 @@
+import {
+  allocateRangeNumber,
+  type Range,
+  RangeExists,
+  type RangeId,
+  RangeNotFound,
+  type UserId,
+  UserNotFound,
+} from "@rangewright/domain"
+import { Ranges, StaleVersion } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { machinesOf } from "./machines.ts"
+import { dropRange, type MemoryStore, writeRange } from "./memory-store.ts"
+
+const byNumber = (a: { readonly number: number }, b: { readonly number: number }): number => a.number - b.number
+
+export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
+  const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+  const known = (id: RangeId) => {
+    const found = store.ranges.get(id)
+    return found === undefined ? Effect.fail(new RangeNotFound({ rangeId: id })) : Effect.succeed(found)
+  }
+  const knownUser = (id: UserId) => {
+    const found = store.users.get(id)
+    return found === undefined ? Effect.fail(new UserNotFound({ userId: id })) : Effect.succeed(found.user)
+  }
+  const has = (rangeId: RangeId, userId: UserId) => store.grants.get(rangeId)?.has(userId) === true
+  const select = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
+    [...store.ranges.values()]
+      .filter((range) => filter.rangeId === undefined || range.id === filter.rangeId)
+      .filter((range) => filter.for === undefined || has(range.id, filter.for))
+      .sort(byNumber)
+  const directGrant = (rangeId: RangeId, userId: UserId) => {
+    const user = store.users.get(userId)?.user
+    return user === undefined
+      ? []
+      : [{ userId, userNumber: user.number, name: user.name, rangeId, accessType: "Direct" as const }]
+  }
+
+  return Layer.succeed(Ranges, {
+    find: (id) => Effect.sync(() => store.ranges.get(id)),
+    findByRecordId: (id) => Effect.sync(() => [...store.ranges.values()].find((range) => range.recordId === id)),
+    list: (filter = {}) => Effect.sync(() => select(filter)),
+    overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
+    revision: Effect.sync(() => store.revision),
+    create: ({ config, owners, reservedNumbers, number: wish, ...given }) =>
+      Effect.gen(function* () {
+        if (store.ranges.has(given.id))
+          return yield* new RangeExists({ what: `Cannot create range ${given.id}: a range with this id exists` })
+        const taken = new Set([...store.ranges.values()].map((range) => range.number))
+        const number = yield* Effect.fromResult(allocateRangeNumber({ id: given.id, number: wish, reservedNumbers }, taken))
+        for (const userId of given.createdBy === undefined ? owners : [...owners, given.createdBy]) yield* knownUser(userId)
+        const range: Range = {
+          ...given,
+          number,
+          state: "NEVER DEPLOYED",
+          testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+          lastDeploymentAt: undefined,
+          lastActiveAt: undefined,
+          autoShutdown: undefined,
+          updatedAt: given.createdAt,
+          version: 1,
+        }
+        store.ranges.set(range.id, range)
+        store.configs.set(range.id, { text: config, updatedAt: range.createdAt })
+        store.grants.set(range.id, new Set(owners))
+        store.revision++
+        return range
+      }),
+    change: (id, change, expectedVersion) =>
+      Effect.gen(function* () {
+        const range = yield* known(id)
+        if (expectedVersion !== undefined && expectedVersion !== range.version)
+          return yield* new StaleVersion({ what: `range ${id}` })
+        return writeRange(store, { ...range, ...change }, yield* now)
+      }),
+    remove: (id) => Effect.sync(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
+    config: (id) => Effect.sync(() => store.configs.get(id)),
+    setConfig: (id, text) =>
+      Effect.gen(function* () {
+        yield* known(id)
+        store.configs.set(id, { text, updatedAt: yield* now })
+      }),
+    grants: (id) => Effect.sync(() => [...(store.grants.get(id) ?? [])].sort().flatMap((userId) => directGrant(id, userId))),
+    grantsOf: (userId) =>
+      Effect.sync(() =>
+        select({ for: userId }).flatMap((range) =>
+          directGrant(range.id, userId).map((grant) => ({ ...grant, rangeNumber: range.number })),
+        ),
+      ),
+    grant: (id, userId) =>
+      Effect.gen(function* () {
+        yield* known(id)
+        yield* knownUser(userId)
+        if (has(id, userId)) return false
+        store.grants.set(id, new Set(store.grants.get(id)).add(userId))
+        store.revision++
+        return true
+      }),
+    revoke: (id, userId) =>
+      Effect.sync(() => {
+        const went = store.grants.get(id)?.delete(userId) === true
+        if (went) store.revision++
+        return went
+      }),
+    touch: (stamps) =>
+      Effect.sync(() => {
+        for (const [id, at] of stamps) {
+          const range = store.ranges.get(id)
+          if (range === undefined || at <= (range.lastActiveAt ?? new Date(0))) continue
+          store.ranges.set(id, { ...range, lastActiveAt: at })
+          store.revision++
+        }
+      }),
+  })
+}

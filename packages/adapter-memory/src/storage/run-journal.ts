@@ -1,0 +1,95 @@
+import { type JournalEntry, RangeBusy, type RangeId, type RangeState, type RunEvent, type RunId } from "@rangewright/domain"
+import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
+
+/** Entries as a database gives them back: JSON, owned by nobody else. */
+const asStored = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
+
+const newestFirst = (a: RunRecord, b: RunRecord): number =>
+  b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
+
+export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => {
+  const records = () => [...store.runs.values()].map(({ record }) => record).sort(newestFirst)
+  const unfinished = () => records().filter(({ status }) => status === "running")
+  const fenced = (runId: RunId, generation: number) => {
+    const run = store.runs.get(runId)
+    return run === undefined || run.record.status !== "running" || run.generation !== generation
+      ? Effect.fail(new LeaseLost({ what: `run ${runId}`, generation }))
+      : Effect.succeed(run)
+  }
+  const write = (run: StoredRun, events: readonly RunEvent[], at: Date, change: Partial<StoredRun>): readonly JournalEntry[] => {
+    const { lastSeq } = run.record
+    const entries = events.map((event, i) => ({ seq: lastSeq + 1 + i, at, event: asStored(event) }))
+    const record = { ...run.record, ...change.record, lastSeq: lastSeq + entries.length }
+    store.runs.set(record.id, { ...run, ...change, record, entries: [...run.entries, ...entries] })
+    return entries
+  }
+  const setState = (rangeId: RangeId, state: RangeState | undefined, at: Date, lastDeploymentAt?: Date) => {
+    const range = store.ranges.get(rangeId)
+    if (range === undefined || (state === undefined && lastDeploymentAt === undefined)) return
+    writeRange(store, { ...range, state: state ?? range.state, lastDeploymentAt: lastDeploymentAt ?? range.lastDeploymentAt }, at)
+  }
+
+  return Layer.succeed(RunJournal, {
+    open: (head, rangeState) =>
+      Effect.gen(function* () {
+        if (store.runs.has(head.id)) return
+        if (!store.ranges.has(head.rangeId))
+          return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` })
+        const busy = unfinished().find(({ rangeId }) => rangeId === head.rangeId)
+        if (busy !== undefined) return yield* new RangeBusy({ rangeId: head.rangeId, runId: busy.id, doing: busy.kind })
+        store.runs.set(head.id, {
+          record: { ...head, options: asStored(head.options), status: "running", endedAt: undefined, lastSeq: 0 },
+          entries: [],
+          cancelRequested: false,
+          generation: 0,
+          lease: undefined,
+        })
+        setState(head.rangeId, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
+      }),
+    append: (runId, generation, events, at) => Effect.map(fenced(runId, generation), (run) => write(run, events, at, {})),
+    close: (runId, generation, ended, rangeState, at) =>
+      Effect.gen(function* () {
+        if (store.runs.get(runId)?.record.status !== "running") return
+        const run = yield* fenced(runId, generation)
+        write(run, [ended], at, { record: { ...run.record, status: ended.status, endedAt: at }, lease: undefined })
+        setState(run.record.rangeId, rangeState, at)
+      }),
+    requestCancel: (runId, event, at, rangeState) =>
+      Effect.sync(() => {
+        const run = store.runs.get(runId)
+        if (run === undefined || run.record.status !== "running") return false
+        if (run.cancelRequested) return true
+        write(run, [event], at, { cancelRequested: true })
+        setState(run.record.rangeId, rangeState, at)
+        return true
+      }),
+    read: (runId, afterSeq, limit) =>
+      Effect.sync(() => (store.runs.get(runId)?.entries ?? []).filter(({ seq }) => seq > afterSeq).slice(0, limit)),
+    find: (runId) => Effect.sync(() => store.runs.get(runId)?.record),
+    active: (rangeId) => Effect.sync(() => unfinished().find((run) => run.rangeId === rangeId)),
+    unfinished: Effect.sync(unfinished),
+    list: ({ rangeId, kinds, limit, before }) =>
+      Effect.sync(() =>
+        records()
+          .filter((run) => rangeId === undefined || run.rangeId === rangeId)
+          .filter((run) => kinds === undefined || kinds.includes(run.kind))
+          .filter((run) => before === undefined || run.startedAt < before)
+          .slice(0, limit),
+      ),
+    prune: (keep) =>
+      Effect.sync(() => {
+        const seen = new Map<RangeId, number>()
+        let went = 0
+        for (const run of records()) {
+          if (run.status === "running") continue
+          const newer = seen.get(run.rangeId) ?? 0
+          seen.set(run.rangeId, newer + 1)
+          if (newer >= keep && store.runs.delete(run.id)) went++
+        }
+        return went
+      }),
+  })
+}

@@ -1,0 +1,83 @@
+import { allocateUserNumber, type User, UserExists, type UserId, UserNotFound, userNumberRestMillis } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { MemoryStore } from "./memory-store.ts"
+
+const sameEmail = (a: string, b: string): boolean => a !== "" && a.toLowerCase() === b.toLowerCase()
+
+export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
+  const all = () => [...store.users.values()].map(({ user }) => user)
+  const firstOf = (test: (user: User) => boolean) => Effect.sync(() => all().find(test))
+  const known = (id: UserId) => {
+    const found = store.users.get(id)
+    return found === undefined ? Effect.fail(new UserNotFound({ userId: id })) : Effect.succeed(found)
+  }
+
+  return Layer.succeed(Users, {
+    find: (id) => Effect.sync(() => store.users.get(id)?.user),
+    findByRecordId: (id) => firstOf((user) => user.recordId === id),
+    findByEmail: (email) => firstOf((user) => sameEmail(user.email, email)),
+    list: Effect.sync(() => all().sort((a, b) => a.number - b.number)),
+    create: ({ secrets, ...wanted }) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (store.users.has(wanted.id)) return yield* new UserExists({ field: "userID", value: wanted.id })
+        const account = (user: Pick<User, "hypervisorUsername" | "hypervisorRealm">) =>
+          `${user.hypervisorUsername}@${user.hypervisorRealm}`
+        if (all().some((user) => account(user) === account(wanted)))
+          return yield* new UserExists({ field: "name", value: wanted.name })
+        if (all().some((user) => sameEmail(user.email, wanted.email)))
+          return yield* new UserExists({ field: "email", value: wanted.email })
+        for (const [number, at] of store.restingNumbers) if (now - at >= userNumberRestMillis) store.restingNumbers.delete(number)
+        const taken = new Set([...all().map((user) => user.number), ...store.restingNumbers.keys()])
+        const number = yield* Effect.fromResult(allocateUserNumber(wanted.id, taken))
+        const user: User = {
+          ...wanted,
+          number,
+          defaultRangeId: undefined,
+          hasCompletedOnboarding: false,
+          updatedAt: wanted.createdAt,
+          lastActiveAt: undefined,
+        }
+        store.users.set(user.id, { user, secrets })
+        return user
+      }),
+    change: (id, change) =>
+      Effect.gen(function* () {
+        const found = yield* known(id)
+        const user: User = { ...found.user, ...change, updatedAt: new Date(yield* Clock.currentTimeMillis) }
+        store.users.set(id, { ...found, user })
+        return user
+      }),
+    remove: (id) =>
+      Effect.gen(function* () {
+        const found = store.users.get(id)
+        if (found === undefined) return
+        store.restingNumbers.set(found.user.number, yield* Clock.currentTimeMillis)
+        store.users.delete(id)
+        for (const users of store.grants.values()) users.delete(id)
+        for (const range of store.ranges.values())
+          if (range.createdBy === id) store.ranges.set(range.id, { ...range, createdBy: undefined })
+        store.revision++
+      }),
+    forAuthentication: (id) => Effect.sync(() => store.users.get(id)),
+    setSecrets: (id, secrets) =>
+      Effect.gen(function* () {
+        const found = yield* known(id)
+        store.users.set(id, {
+          user: { ...found.user, updatedAt: new Date(yield* Clock.currentTimeMillis) },
+          secrets: { ...found.secrets, ...secrets },
+        })
+      }),
+    touch: (stamps) =>
+      Effect.sync(() => {
+        for (const [id, at] of stamps) {
+          const found = store.users.get(id)
+          if (found !== undefined && at > (found.user.lastActiveAt ?? new Date(0)))
+            store.users.set(id, { ...found, user: { ...found.user, lastActiveAt: at } })
+        }
+      }),
+  })
+}

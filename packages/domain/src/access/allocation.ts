@@ -1,0 +1,87 @@
+import * as Result from "effect/Result"
+import { Exhausted, RangeExists } from "../fault/faults.ts"
+import { rootUserId, type UserId, type Vmid } from "./ids.ts"
+
+/** Whole numbers from `from` to `to`, both included. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** Numbers of users: each is the last octet of a VPN address (contract A 12.4). */
+export const userNumberSpan: Span = { from: 2, to: 150 }
+/** ROOT's number, outside the span. */
+export const rootUserNumber = 1
+/** A removed user's number rests this long, so that no firewall rule made for its address meets the next user. */
+export const userNumberRestMillis = 24 * 60 * 60 * 1000
+/** Numbers of ranges: the second octet of addresses, and 100 + number is an octet too (contract B 4.1). */
+export const rangeNumberSpan: Span = { from: 1, to: 153 }
+
+/** The lowest number of the span that is not taken. */
+export const lowestFree = (span: Span, taken: { readonly has: (n: number) => boolean }): number | undefined => {
+  for (let n = span.from; n <= span.to; n++) if (!taken.has(n)) return n
+  return undefined
+}
+
+/** `taken`: the numbers of all users and those that rest. */
+export const allocateUserNumber = (userId: UserId, taken: ReadonlySet<number>): Result.Result<number, Exhausted> => {
+  if (userId === rootUserId) return Result.succeed(rootUserNumber)
+  const number = lowestFree(userNumberSpan, taken)
+  return number === undefined
+    ? Result.fail(
+        new Exhausted({
+          what: `Cannot create user ${userId}: all user numbers from ${userNumberSpan.from} to ${userNumberSpan.to} are taken`,
+          hint: "Remove users that are no longer needed; their numbers rest for a day before they are given again.",
+        }),
+      )
+    : Result.succeed(number)
+}
+
+/** The wished number of a new range, or the lowest free one. `taken`: the numbers of all ranges. */
+export const allocateRangeNumber = (
+  range: { readonly id: string; readonly number: number | undefined; readonly reservedNumbers: readonly number[] },
+  taken: ReadonlySet<number>,
+): Result.Result<number, RangeExists | Exhausted> => {
+  const reserved = new Set(range.reservedNumbers)
+  const { from, to } = rangeNumberSpan
+  const refuse = (why: string) =>
+    Result.fail(new RangeExists({ what: `Cannot create range ${range.id} with number ${range.number}: ${why}` }))
+  if (range.number !== undefined) {
+    if (!Number.isInteger(range.number) || range.number < from || range.number > to)
+      return refuse(`numbers go from ${from} to ${to}`)
+    if (reserved.has(range.number)) return refuse("the number is reserved by the service's settings")
+    return taken.has(range.number) ? refuse("another range has this number") : Result.succeed(range.number)
+  }
+  const number = lowestFree(rangeNumberSpan, { has: (n) => taken.has(n) || reserved.has(n) })
+  return number === undefined
+    ? Result.fail(
+        new Exhausted({
+          what: `Cannot create range ${range.id}: all range numbers from ${from} to ${to} are taken or reserved`,
+          hint: "Delete ranges that are no longer needed.",
+        }),
+      )
+    : Result.succeed(number)
+}
+
+/** A VMID for each of these machines, all different. `taken`: those in use and those reserved. All or nothing. */
+export const allocateVmids = (
+  machines: readonly string[],
+  span: Span,
+  taken: { readonly has: (n: number) => boolean },
+): Result.Result<ReadonlyMap<string, Vmid>, Exhausted> => {
+  const given = new Map<string, Vmid>()
+  let from = span.from
+  for (const machine of new Set(machines)) {
+    const vmid = lowestFree({ from, to: span.to }, taken)
+    if (vmid === undefined)
+      return Result.fail(
+        new Exhausted({
+          what: `Cannot reserve a VMID for ${machine}: all from ${span.from} to ${span.to} are taken`,
+          hint: "Widen the span of VMIDs in the service's settings, or delete machines.",
+        }),
+      )
+    given.set(machine, vmid as Vmid)
+    from = vmid + 1
+  }
+  return Result.succeed(given)
+}
