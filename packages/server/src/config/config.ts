@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs"
+import { parse } from "yaml"
+import { readSecretFile, type Key } from "./key.ts"
+import { keys, type Keys } from "./keys.ts"
+
+/** The configuration in force. */
+export type Config = { readonly [K in keyof Keys]: Keys[K]["fallback"] }
+
+/** Everything that is wrong with the configuration, a line each. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration cannot be used:\n${problems.map((p) => `  - ${p}`).join("\n")}`)
+    this.problems = problems
+  }
+}
+
+export interface ConfigSources {
+  /** Path of the YAML file; undefined when there is none. */
+  readonly file: string | undefined
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+export const environmentName = (key: Key<unknown>): string => `RANGEWRIGHT_${key.name.toUpperCase()}`
+
+const readFile = (path: string): Readonly<Record<string, unknown>> => {
+  let content: unknown
+  try {
+    content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 }) ?? {}
+  } catch (error) {
+    throw new ConfigurationError([`${path}: ${error instanceof Error ? error.message : String(error)}`])
+  }
+  if (typeof content !== "object" || content === null || Array.isArray(content))
+    throw new ConfigurationError([`${path}: a mapping of keys to values is needed`])
+  return content as Record<string, unknown>
+}
+
+const fileKey = (key: Key<unknown>): string => `${key.name}_file`
+
+/** The names a configuration file may use. */
+const knownNames: ReadonlySet<string> = new Set(
+  Object.values(keys).flatMap((k: Key<unknown>) => (k.secret ? [k.name, fileKey(k)] : [k.name])),
+)
+const knownVariables: ReadonlySet<string> = new Set([
+  ...[...knownNames].map((n) => `RANGEWRIGHT_${n.toUpperCase()}`),
+  "RANGEWRIGHT_CONFIG",
+])
+
+/** One key: environment over file over default; a secret also from a file of its own. */
+const readKey = (
+  key: Key<unknown>,
+  sources: ConfigSources,
+  content: Readonly<Record<string, unknown>>,
+  problems: string[],
+): unknown => {
+  const variable = environmentName(key)
+  const given: readonly (readonly [string, unknown])[] = [
+    [variable, sources.environment[variable]],
+    ...(key.secret ? ([[`${variable}_FILE`, sources.environment[`${variable}_FILE`]]] as const) : []),
+    [key.name, content[key.name]],
+    ...(key.secret ? ([[fileKey(key), content[fileKey(key)]]] as const) : []),
+  ]
+  const found = given.find(([, value]) => value !== undefined && value !== null)
+  if (found === undefined) return key.fallback
+  const [from, value] = found
+  const fromFile = key.secret && from.toLowerCase().endsWith("_file") ? readSecretFile(String(value)) : { value }
+  const read = "problem" in fromFile ? fromFile : key.read(fromFile.value)
+  if ("value" in read) return read.value
+  problems.push(`${from}: ${read.problem}`)
+  return key.fallback
+}
+
+/** Rules between keys. */
+const crossChecks = (config: Config): readonly string[] => {
+  const problems: string[] = []
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) problems.push("tls_cert and tls_key: give both or none")
+  if (config.vmidTo <= config.vmidFrom) problems.push("vmid_to: must be greater than vmid_from")
+  if (config.adminPort !== undefined && config.adminPort === config.port) problems.push("admin_port: must differ from port")
+  if (config.sshHost !== undefined && config.sshFingerprint === undefined)
+    problems.push("ssh_fingerprint: needed with ssh_host, so that the node is who it should be")
+  if (config.hypervisor === "proxmox" && config.proxmoxUrl.length === 0)
+    problems.push("proxmox_url: needed with hypervisor: proxmox")
+  for (const url of config.proxmoxUrl)
+    if (!URL.canParse(url) || !/^https?:/u.test(url)) problems.push(`proxmox_url: ${url} is no http(s) URL`)
+  if (config.proxmoxUrl.length > 0 && config.hypervisor !== "simulator") {
+    if (config.proxmoxTokenId === undefined) problems.push("proxmox_token_id: needed with proxmox_url")
+    else if (!/^[^\s!@]+@[^\s!@]+![^\s!@]+$/u.test(config.proxmoxTokenId))
+      problems.push("proxmox_token_id: must read user@realm!name")
+    if (config.proxmoxTokenSecret === undefined) problems.push("proxmox_token_secret: needed with proxmox_url")
+  }
+  for (const n of config.reservedRangeNumbers)
+    if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
+      problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)
+  if (!/^(0|(\d+(\.\d+)?(h|m|s|ms))+)$/u.test(config.inactivityShutdown))
+    problems.push("inactivity_shutdown_timeout: write a duration such as 4h or 1h30m, or 0")
+  return problems
+}
+
+/** Reads and checks the whole configuration; fails with all problems at once. Misspelt names are problems, not silence. */
+export const loadConfig = (sources: ConfigSources): Config => {
+  const content = sources.file === undefined ? {} : readFile(sources.file)
+  const problems = Object.keys(content)
+    .filter((name) => !knownNames.has(name))
+    .map((name) => `${name}: no such key (docs/configuration.md lists all)`)
+  for (const variable of Object.keys(sources.environment))
+    if (variable.startsWith("RANGEWRIGHT_") && !variable.startsWith("RANGEWRIGHT_TEST_") && !knownVariables.has(variable))
+      problems.push(`${variable}: no such variable (docs/configuration.md lists all)`)
+  const config = Object.fromEntries(
+    Object.entries(keys).map(([field, key]: [string, Key<unknown>]) => [field, readKey(key, sources, content, problems)]),
+  ) as unknown as Config
+  if (problems.length === 0) problems.push(...crossChecks(config))
+  if (problems.length > 0) throw new ConfigurationError(problems)
+  return config
+}
+
+/** Which hypervisor the configuration means. */
+export const hypervisorKind = (config: Config): "simulator" | "proxmox" =>
+  config.hypervisor === "auto" ? (config.proxmoxUrl.length > 0 ? "proxmox" : "simulator") : config.hypervisor

@@ -1,0 +1,38 @@
+import { environmentName } from "./config.ts"
+import type { Key } from "./key.ts"
+import { keys } from "./keys.ts"
+
+const row = (key: Key<unknown>): string => {
+  const variable = `\`${environmentName(key)}\``
+  const secret = key.secret
+    ? ` Secret: may also come from a file named by \`${key.name}_file\` or \`${environmentName(key)}_FILE\`.`
+    : ""
+  const example = key.example === undefined ? "" : ` Example: \`${key.example}\`.`
+  return `| \`${key.name}\` | ${variable} | ${key.default} | ${key.about}${example}${secret} |`
+}
+
+/** docs/configuration.md, made from the declaration of the keys. */
+export const configurationDocument = (): string => {
+  const all: readonly Key<unknown>[] = Object.values(keys)
+  const groups = [...new Set(all.map((k) => k.group))]
+  const sections = groups.map((group) =>
+    [
+      `## ${group}`,
+      "",
+      "| key | variable | default | meaning |",
+      "| --- | --- | --- | --- |",
+      ...all.filter((k) => k.group === group).map(row),
+      "",
+    ].join("\n"),
+  )
+  return [
+    "# Configuration",
+    "",
+    "This page is generated from the declaration in `packages/server/src/config/keys.ts` by `npm run docs`.",
+    "",
+    "The service reads a YAML file (`--config FILE`, else `RANGEWRIGHT_CONFIG`, else `rangewright.yml` in the working folder when it is there) and",
+    "environment variables; a variable beats the file. Names that are not listed here are refused at start, so that a typing mistake is no silence.",
+    "",
+    ...sections,
+  ].join("\n")
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs"
+
+/** One key of the configuration: its name in the YAML file; the environment variable is `RANGEWRIGHT_` and the name in capitals. */
+export interface Key<A> {
+  readonly name: string
+  readonly about: string
+  /** How the default reads in the documentation. */
+  readonly default: string
+  readonly example?: string
+  /** A secret is never shown; it may also come from a file named by `<name>_file`. */
+  readonly secret: boolean
+  readonly group: string
+  /** The value, or why the text or YAML value is none. */
+  readonly read: (value: unknown) => { readonly value: A } | { readonly problem: string }
+  readonly fallback: A
+}
+
+interface Facts<A> {
+  readonly about: string
+  readonly default: A
+  readonly shown?: string
+  readonly example?: string
+  readonly secret?: boolean
+}
+
+type Reader<A> = Key<A>["read"]
+
+const make =
+  <A>(read: Reader<A>) =>
+  (group: string, name: string, facts: Facts<A>): Key<A> => ({
+    name,
+    group,
+    about: facts.about,
+    default: facts.shown ?? (facts.default === undefined ? "none" : JSON.stringify(facts.default)),
+    ...(facts.example === undefined ? {} : { example: facts.example }),
+    secret: facts.secret ?? false,
+    read,
+    fallback: facts.default,
+  })
+
+const asText = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
+
+const readText: Reader<string> = (value) => {
+  const text = asText(value)
+  return text === undefined ? { problem: "a text is needed" } : { value: text.trim() }
+}
+
+/** A text that may be absent; an empty one counts as absent. */
+export const optionalText = make<string | undefined>((value) => {
+  const read = readText(value)
+  return "problem" in read ? read : { value: read.value === "" ? undefined : read.value }
+})
+export const text = make<string>(readText)
+
+export const wholeNumber = (min: number, max: number) =>
+  make<number>((value) => {
+    const n = Number(asText(value) ?? Number.NaN)
+    return Number.isInteger(n) && n >= min && n <= max
+      ? { value: n }
+      : { problem: `a whole number from ${min} to ${max} is needed` }
+  })
+
+export const optionalPort = make<number | undefined>((value) => {
+  const n = Number(asText(value) ?? Number.NaN)
+  return Number.isInteger(n) && n >= 1 && n <= 65_535 ? { value: n } : { problem: "a port from 1 to 65535 is needed" }
+})
+
+const truths = new Map([
+  ["true", true],
+  ["yes", true],
+  ["on", true],
+  ["1", true],
+  ["false", false],
+  ["no", false],
+  ["off", false],
+  ["0", false],
+])
+const readBoolean: Reader<boolean> = (value) => {
+  const found = truths.get((asText(value) ?? "").toLowerCase())
+  return found === undefined ? { problem: "true or false is needed" } : { value: found }
+}
+export const boolean = make<boolean>(readBoolean)
+export const optionalBoolean = make<boolean | undefined>(readBoolean)
+
+export const oneOf = <const T extends string>(allowed: readonly T[]) =>
+  make<T>((value) => {
+    const found = allowed.find((a) => a === asText(value))
+    return found === undefined ? { problem: `one of ${allowed.join(", ")} is needed` } : { value: found }
+  })
+
+/** A YAML list, or a text parted by commas. */
+export const list = make<readonly string[]>((value) => {
+  if (Array.isArray(value)) {
+    const items = value.map(asText)
+    return items.includes(undefined) ? { problem: "a list of texts is needed" } : { value: items as string[] }
+  }
+  const plain = asText(value)
+  return plain === undefined
+    ? { problem: "a list, or a text parted by commas, is needed" }
+    : {
+        value: plain
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== ""),
+      }
+})
+
+export const mapping = make<Readonly<Record<string, unknown>>>((value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? { value: value as Record<string, unknown> }
+    : { problem: "a mapping is needed (only in the file)" },
+)
+
+/** Reads a secret kept in a file of its own; the last line end is not part of it. */
+export const readSecretFile = (path: string): { readonly value: string } | { readonly problem: string } => {
+  try {
+    return { value: readFileSync(path, "utf8").replace(/\r?\n$/u, "") }
+  } catch (error) {
+    return { problem: `the file ${path} cannot be read (${error instanceof Error ? error.message : String(error)})` }
+  }
+}

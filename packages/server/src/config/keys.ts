@@ -1,0 +1,189 @@
+import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
+
+const service = "Service"
+const tls = "TLS"
+const hypervisor = "Hypervisor"
+const network = "Networks and machines"
+const ranges = "Ranges"
+const keeping = "Keeping and logging"
+
+/**
+ * Every key of the configuration: the one declaration from which reading, checking, `--help` and docs/configuration.md are made.
+ */
+export const keys = {
+  host: text(service, "host", {
+    about: "Address to listen on. Plain HTTP is served to loopback clients only.",
+    default: "0.0.0.0",
+  }),
+  port: wholeNumber(0, 65_535)(service, "port", {
+    about: "Port for HTTPS and, from loopback, plain HTTP. 0 takes a free one.",
+    default: 8080,
+  }),
+  adminPort: optionalPort(service, "admin_port", {
+    about:
+      "A second port that serves the same, for clients that expect the administrators' one at 8081. Loopback only unless expose_admin_port.",
+    default: undefined,
+    example: "8081",
+  }),
+  exposeAdminPort: boolean(service, "expose_admin_port", {
+    about: "Let admin_port listen on `host` instead of loopback.",
+    default: false,
+  }),
+  data: text(service, "data", {
+    about: "Folder of the service: database, keys, certificate. Made with mode 0700.",
+    default: "./data",
+  }),
+  databaseUrl: optionalText(service, "database_url", {
+    about: "PostgreSQL instead of the SQLite file in `data`; needed when several instances run.",
+    default: undefined,
+    example: "postgres://rangewright@db/rangewright",
+    secret: true,
+  }),
+  secretKey: optionalText(service, "secret_key", {
+    about:
+      "32 bytes as base64 or hex that seal stored secrets and key the hashes of API keys. Without it a key file is made in `data`.",
+    default: undefined,
+    secret: true,
+  }),
+  corsOrigin: text(service, "cors_origin", { about: "Origin that browsers may call from; `*` for any.", default: "*" }),
+
+  tlsCert: optionalText(tls, "tls_cert", {
+    about: "Certificate chain, PEM file. Without it the service makes its own certificate.",
+    default: undefined,
+  }),
+  tlsKey: optionalText(tls, "tls_key", { about: "Private key of tls_cert, PEM file.", default: undefined }),
+  tlsHosts: list(tls, "tls_hosts", {
+    about: "Names and addresses in the certificate that the service makes.",
+    default: [],
+    shown: "localhost, loopback and the host's name",
+  }),
+
+  hypervisor: oneOf(["auto", "simulator", "proxmox"])(hypervisor, "hypervisor", {
+    about: "`proxmox` or the built-in `simulator`. `auto`: proxmox when proxmox_url is set, else the simulator.",
+    default: "auto",
+  }),
+  proxmoxUrl: list(hypervisor, "proxmox_url", {
+    about: "URL of the Proxmox VE API; several nodes of one cluster parted by commas: the next is used when one is down.",
+    default: [],
+    shown: "none",
+    example: "https://pve1:8006, https://pve2:8006",
+  }),
+  proxmoxTokenId: optionalText(hypervisor, "proxmox_token_id", {
+    about: "API token, `user@realm!name`.",
+    default: undefined,
+    example: "rangewright@pve!service",
+  }),
+  proxmoxTokenSecret: optionalText(hypervisor, "proxmox_token_secret", {
+    about: "Secret of the token.",
+    default: undefined,
+    secret: true,
+  }),
+  proxmoxFingerprint: optionalText(hypervisor, "proxmox_fingerprint", {
+    about:
+      "SHA-256 fingerprint of the API's certificate (colons or not). Needed when no authority that this host trusts signed it.",
+    default: undefined,
+  }),
+  proxmoxCaFile: optionalText(hypervisor, "proxmox_ca_file", {
+    about: "PEM file of the authority that signed the API's certificate.",
+    default: undefined,
+  }),
+  proxmoxNode: optionalText(hypervisor, "proxmox_node", {
+    about: "Node of a single-node installation, and where VMs go that nothing else places.",
+    default: undefined,
+    shown: "the first node",
+  }),
+  proxmoxRealm: oneOf(["pve", "pam"])(hypervisor, "proxmox_realm", {
+    about: "Realm of the users' accounts on the hypervisor. `pam` needs SSH to the node.",
+    default: "pve",
+  }),
+  sshHost: optionalText(hypervisor, "ssh_host", {
+    about: "Host for commands on the node (diagnostics). Without it they are left out.",
+    default: undefined,
+  }),
+  sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "Port of SSH.", default: 22 }),
+  sshUser: text(hypervisor, "ssh_user", { about: "User of SSH.", default: "root" }),
+  sshKeyFile: optionalText(hypervisor, "ssh_key_file", { about: "Private key file (OpenSSH).", default: undefined }),
+  sshFingerprint: optionalText(hypervisor, "ssh_fingerprint", {
+    about: "Host key, `SHA256:…` as `ssh-keygen -lf` prints it. Required with ssh_host.",
+    default: undefined,
+  }),
+  guestAutomation: oneOf(["auto", "guest-program", "none"])(hypervisor, "guest_automation", {
+    about:
+      "What works inside machines. `guest-program` is the simulator's stand-in; `auto` takes it on the simulator, and nothing on Proxmox VE: the plan then leaves the stages inside machines out and says so.",
+    default: "auto",
+  }),
+  simulatorSpeed: wholeNumber(1, 100_000)(hypervisor, "simulator_speed", {
+    about: "How many times faster than real the built-in simulator runs.",
+    default: 20,
+  }),
+  simulatorNodes: wholeNumber(1, 32)(hypervisor, "simulator_nodes", { about: "Nodes of the built-in simulator.", default: 1 }),
+  observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
+    about: "Seconds between two looks at the whole cluster.",
+    default: 10,
+  }),
+
+  clusterMode: optionalBoolean(network, "cluster_mode", {
+    about: "VNets of an SDN zone instead of Linux bridges.",
+    default: undefined,
+    shown: "true when the cluster has more than one node",
+  }),
+  sdnZone: text(network, "sdn_zone", { about: "VXLAN zone of the ranges' VNets in cluster mode.", default: "ludus" }),
+  vxlanTagBase: wholeNumber(0, 16_000_000)(network, "vxlan_tag_base", {
+    about: "VXLAN tag of a range's VNet is this plus its number.",
+    default: 0,
+  }),
+  natNetwork: optionalText(network, "ludus_nat_interface", {
+    about: "Bridge or VNet of the NAT network 192.0.2.0/24, where routers have their outer side.",
+    default: undefined,
+    shown: "vmbr1000; ludusnat in cluster mode",
+  }),
+  protectedAddresses: list(network, "protected_addresses", {
+    about: "Addresses that machines of ranges must not reach, such as the hypervisor's own.",
+    default: [],
+    shown: "the hosts of proxmox_url that are addresses",
+  }),
+  vmStorage: optionalText(network, "proxmox_vm_storage_pool", {
+    about: "Storage of full clones.",
+    default: undefined,
+    shown: "that of the template",
+  }),
+  vmidFrom: wholeNumber(100, 999_999_999)(network, "vmid_from", {
+    about: "First VMID given to machines of ranges.",
+    default: 20_000,
+  }),
+  vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID given to machines of ranges.", default: 29_999 }),
+
+  reservedRangeNumbers: list(ranges, "reserved_range_numbers", {
+    about: "Range numbers (1 to 153) never given.",
+    default: [],
+    shown: "none",
+  }),
+  rangeDefaults: mapping(ranges, "defaults", {
+    about: "Put under the `defaults` of every range configuration, key by key.",
+    default: {},
+    shown: "none",
+  }),
+  inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {
+    about: "Ranges idle for so long are shut down, `4h` or `30m`; `0` never. A range may say otherwise.",
+    default: "0",
+  }),
+
+  maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
+    about: "Finished runs, with their logs, kept for each range.",
+    default: 100,
+  }),
+  auditDays: wholeNumber(1, 36_500)(keeping, "audit_days", {
+    about: "Days that entries of the audit trail are kept.",
+    default: 365,
+  }),
+  logLevel: oneOf(["debug", "info", "warn", "error"])(keeping, "log_level", {
+    about: "Least level that is logged.",
+    default: "info",
+  }),
+  logFormat: oneOf(["auto", "json", "text"])(keeping, "log_format", {
+    about: "`auto`: lines for people on a terminal, else JSON.",
+    default: "auto",
+  }),
+}
+
+export type Keys = typeof keys

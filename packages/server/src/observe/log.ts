@@ -1,0 +1,55 @@
+import { pino, type Logger } from "pino"
+import * as Cause from "effect/Cause"
+import * as EffectLogger from "effect/Logger"
+import type * as Layer from "effect/Layer"
+
+export type Log = Logger
+
+const colours = { debug: 90, info: 36, warn: 33, error: 31 } as const
+const labels = new Map<number, keyof typeof colours>([
+  [20, "debug"],
+  [30, "info"],
+  [40, "warn"],
+  [50, "error"],
+])
+
+/** A log line for people: time, level, message, then the facts as `key=value`. */
+const forPeople = (line: string): string => {
+  const { time, level, msg, ...facts } = JSON.parse(line) as { time: number; level: number; msg?: string } & Record<
+    string,
+    unknown
+  >
+  const label = labels.get(level) ?? "info"
+  const rest = Object.entries(facts)
+    .map(([key, value]) => ` ${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("")
+  return `${new Date(time).toISOString().slice(11, 19)} \u001b[${colours[label]}m${label.padEnd(5)}\u001b[0m ${msg ?? ""}\u001b[90m${rest}\u001b[0m\n`
+}
+
+/** Names whose values never reach a log, wherever they stand. */
+const secretNames = ["password", "apiKey", "authorization", "token", "secret", "tokenSecret", "cookie", "x-api-key"]
+const redact = { paths: secretNames.flatMap((n) => [`["${n}"]`, `*["${n}"]`, `*.*["${n}"]`]), censor: "[secret]" }
+
+/** The service's log on standard error, one line an event; standard output belongs to commands. */
+export const makeLog = (options: { readonly level: string; readonly format: "auto" | "json" | "text" }): Log => {
+  const text = options.format === "text" || (options.format === "auto" && process.stderr.isTTY)
+  const settings = { level: options.level, base: null, redact }
+  return text
+    ? pino(settings, { write: (line: string) => void process.stderr.write(forPeople(line)) })
+    : pino(settings, pino.destination({ fd: 2, sync: true }))
+}
+
+/** Effect's log calls go to the same log. */
+export const effectLog = (log: Log): Layer.Layer<never> =>
+  EffectLogger.layer([
+    EffectLogger.make(({ logLevel, message, cause }) => {
+      const words = Array.isArray(message) ? message : [message]
+      const facts = words.filter((w): w is object => typeof w === "object" && w !== null)
+      const line = words.filter((w) => typeof w !== "object").join(" ")
+      const fields = Object.assign({}, ...facts, cause.reasons.length > 0 ? { cause: Cause.pretty(cause) } : {}) as object
+      if (logLevel === "Error" || logLevel === "Fatal") log.error(fields, line)
+      else if (logLevel === "Warn") log.warn(fields, line)
+      else if (logLevel === "Info") log.info(fields, line)
+      else log.debug(fields, line)
+    }),
+  ])
