@@ -36,8 +36,13 @@ export const emptyRunState: RunState = {
   endedAt: undefined,
 }
 
+type StepEvent = Extract<
+  RunEvent,
+  { readonly type: "StepStarted" | "StepDispatched" | "StepSettled" | "StepFailed" | "StepSkipped" }
+>
+
 /** What one event makes of the step it names. */
-const stepAfter = (was: StepState, event: RunEvent, at: Date): StepState => {
+const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   switch (event.type) {
     case "StepStarted":
       return {
@@ -59,8 +64,6 @@ const stepAfter = (was: StepState, event: RunEvent, at: Date): StepState => {
         : { ...was, phase: "planned", failure: event.failure, token: undefined }
     case "StepSkipped":
       return { ...was, phase: "skipped", skippedBecause: event.because, endedAt: at }
-    default:
-      return was
   }
 }
 
@@ -116,8 +119,9 @@ export const openFold = (): RunFold => {
         return { cancelRequested: true }
       case "Ended":
         return { status: event.status, message: event.message, endedAt: at, waiting: undefined }
-      case "Output":
       case "Resumed":
+        return { waiting: undefined }
+      case "Output":
         return {}
     }
   }

@@ -23,14 +23,10 @@ export const reallocateStep = (step: Step, from: Vmid, to: Vmid): Step => {
   if (!("machine" in action) || action.machine.vmid !== from) return step
   const machine = { ...action.machine, vmid: to }
   const macs = macsBetween(from, to)
-  switch (action.kind) {
-    case "configure": {
-      const nics = action.settings.nics.map((nic) => ({ ...nic, mac: macs.get(nic.mac) ?? nic.mac }))
-      return { ...step, action: { ...action, machine, settings: { ...action.settings, nics } } }
-    }
-    case "guest":
-      return { ...step, action: { ...action, machine, input: replaceMacs(action.input, macs) } }
-    default:
-      return { ...step, action: { ...action, machine } }
+  if (action.kind === "configure") {
+    const nics = action.settings.nics.map((nic) => ({ ...nic, mac: macs.get(nic.mac) ?? nic.mac }))
+    return { ...step, action: { ...action, machine, settings: { ...action.settings, nics } } }
   }
+  if (action.kind === "guest") return { ...step, action: { ...action, machine, input: replaceMacs(action.input, macs) } }
+  return { ...step, action: { ...action, machine } }
 }

@@ -1,0 +1,25 @@
+import type { RangeState } from "../range/range.ts"
+import type { RunKind, RunStatus } from "./event.ts"
+
+/** What the range shows while a run of this kind changes it (contract B 5.9); undefined: what it showed before. */
+export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
+  switch (kind) {
+    case "deploy":
+      return "DEPLOYING"
+    case "destroy":
+    case "delete-range":
+      return "DESTROYING"
+    case "destroy-vm":
+    case "power":
+    case "auto-shutdown":
+      return undefined
+  }
+}
+
+/** What the range shows after the run ended so; undefined: what it showed before. */
+export const rangeStateAfter = (kind: RunKind, status: Exclude<RunStatus, "running">): RangeState | undefined => {
+  if (rangeStateDuring(kind) === undefined) return undefined
+  if (status === "aborted") return "ABORTED"
+  if (status === "failure") return "ERROR"
+  return kind === "deploy" ? "SUCCESS" : "DESTROYED"
+}
