@@ -1,0 +1,64 @@
+import { isRecordId, isUserId, Unauthenticated, type User } from "@rangewright/domain"
+import { CredentialHasher, TokenSigner, Users, type StorageFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** What a request shows of who sends it, as it was sent. */
+export interface Credentials {
+  /** `X-API-KEY`: `<userID>.<secret>`. */
+  readonly apiKey: string | undefined
+  /** `Authorization`: a token, with or without `Bearer`. */
+  readonly authorization: string | undefined
+}
+
+const malformed = "The API key is malformed: it must be <userID>.<secret> with exactly one dot"
+/** One text for an unknown user and for a wrong secret: the answer must not tell which users exist (contract A 17-20). */
+const refused = "The API key is not valid"
+
+const byApiKey = Effect.fnUntraced(function* (
+  apiKey: string,
+): Effect.fn.Return<User, Unauthenticated | StorageFault, Users | CredentialHasher> {
+  const [id = "", secret, ...more] = apiKey.split(".")
+  if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
+    return yield* new Unauthenticated({ reason: malformed })
+  const found = yield* (yield* Users).forAuthentication(id)
+  const hash = found?.secrets.apiKeyHash ?? ""
+  if (!(yield* CredentialHasher).verify(apiKey, hash) || found === undefined)
+    return yield* new Unauthenticated({ reason: refused })
+  return found.user
+})
+
+const byToken = Effect.fnUntraced(function* (
+  authorization: string,
+): Effect.fn.Return<User | undefined, StorageFault, Users | TokenSigner> {
+  const token = authorization.replace(/^bearer\s+/iu, "").trim()
+  const signer = yield* TokenSigner
+  const recordId = signer.subject(token)
+  if (recordId === undefined || !isRecordId(recordId)) return undefined
+  const users = yield* Users
+  const named = yield* users.findByRecordId(recordId)
+  const found = named === undefined ? undefined : yield* users.forAuthentication(named.id)
+  if (found === undefined) return undefined
+  const now = new Date(yield* Clock.currentTimeMillis)
+  return (yield* signer.verify(token, found.secrets.tokenKey, now)) ? found.user : undefined
+})
+
+/**
+ * The owner of the credentials. An API key wins over a token and fails the request when it is wrong; a token that is wrong or has
+ * ended counts as none (contract A 3). Undefined: nobody.
+ */
+export const authenticate = ({
+  apiKey,
+  authorization,
+}: Credentials): Effect.Effect<User | undefined, Unauthenticated | StorageFault, Users | CredentialHasher | TokenSigner> => {
+  if (apiKey !== undefined) return byApiKey(apiKey)
+  return authorization === undefined ? Effect.succeed(undefined) : byToken(authorization)
+}
+
+/** As `authenticate`, where somebody is needed. */
+export const requireCaller = (credentials: Credentials) =>
+  Effect.flatMap(authenticate(credentials), (caller) =>
+    caller === undefined
+      ? Effect.fail(new Unauthenticated({ reason: "The request carries no valid credentials" }))
+      : Effect.succeed(caller),
+  )

@@ -1,0 +1,122 @@
+import {
+  enterpriseEntitlement,
+  EntitlementMissing,
+  entitles,
+  Forbidden,
+  isFault,
+  rootUserId,
+  Unauthenticated,
+  type Fault,
+  type Range,
+  type User,
+} from "@rangewright/domain"
+import { AuditTrail, LicenseProvider } from "@rangewright/ports"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { Activity } from "../activity.ts"
+import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
+import type { AppServices } from "../services.ts"
+import { authenticate, requireCaller, type Credentials } from "./credentials.ts"
+import { selectRange } from "./select-range.ts"
+import { selectUser } from "./select-user.ts"
+
+/** A request before anything of it is trusted. */
+export interface Call {
+  readonly credentials: Credentials
+  /** Path parameters as text. */
+  readonly path: Readonly<Record<string, string>>
+  /** Query parameters as text; of one that was sent twice the first, and none that is empty. */
+  readonly query: Readonly<Record<string, string>>
+  readonly meta: RequestMeta
+}
+
+/** The decoded input of an operation. */
+export type Input = Pick<HandlerRequest, "path" | "query" | "body" | "file">
+
+/** Who asks for what, as far as it is known yet; the audit entry tells it. */
+interface Admission {
+  readonly caller: User | undefined
+  user: User | undefined
+  range: Range | undefined
+}
+
+/** An operation that never answers 403 refuses with 401 instead: clients of that operation read that (contract A 5). */
+const refuseNonAdmin = (operation: Operation, caller: User) => {
+  const reason = `${operation.id} is for administrators only: ${caller.id} is none`
+  return operation.statuses[403] === undefined ? new Unauthenticated({ reason }) : new Forbidden({ reason })
+}
+
+/** Fills in the user and the range; fails when the operation is not the caller's to run. */
+const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
+  admission.user = yield* selectUser(caller, call.query["userID"])
+  // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
+  if (operation.access === "admin" && !caller.isAdmin) return yield* Effect.fail(refuseNonAdmin(operation, caller))
+  admission.range = yield* selectRange(operation, caller, admission.user, {
+    rangeId: call.query["rangeID"],
+    rangeNumber: call.query["rangeNumber"],
+    inPath: call.path["rangeID"],
+  })
+  if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
+    return yield* new EntitlementMissing({ operation: operation.id, entitlement: enterpriseEntitlement })
+  const activity = yield* Activity
+  const now = new Date(yield* Clock.currentTimeMillis)
+  activity.user(caller.id, now)
+  if (admission.range !== undefined && caller.id !== rootUserId) activity.range(admission.range.id, now)
+})
+
+const outcomeOf = (exit: Exit.Exit<unknown, Fault>): string => {
+  if (Exit.isSuccess(exit)) return "ok"
+  const failure = Cause.squash(exit.cause)
+  if (isFault(failure)) return failure._tag
+  return Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "defect"
+}
+
+const auditOf = Effect.fnUntraced(function* (
+  operation: Operation,
+  call: Call,
+  admission: Admission,
+  exit: Exit.Exit<unknown, Fault>,
+): Effect.fn.Return<void, never, AuditTrail> {
+  const entry = {
+    at: new Date(yield* Clock.currentTimeMillis),
+    requestId: call.meta.requestId,
+    callerId: admission.caller?.id,
+    actingAs: admission.user?.id,
+    operation: operation.id,
+    rangeId: admission.range?.id,
+    detail: Object.entries(call.path)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" "),
+    outcome: outcomeOf(exit),
+    remote: call.meta.remote,
+  }
+  // the change is made or refused already: a store that cannot take the entry must not turn that answer around
+  yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
+})
+
+/**
+ * Runs an operation for a request: who asks, as whom, on which range, whether they may, then the input, then the handler. `input` is
+ * read only once the caller is admitted, so that nobody without rights makes us read a body. Every operation that changes something
+ * leaves an audit entry, also when it was refused to a known caller.
+ */
+export const perform = Effect.fnUntraced(function* (
+  operation: Operation,
+  call: Call,
+  input: Effect.Effect<Input, Fault>,
+): Effect.fn.Return<unknown, Fault, AppServices> {
+  const caller =
+    operation.access === "anonymous"
+      ? // a stale credential must not keep anybody from what needs none, such as logging in
+        yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
+      : yield* requireCaller(call.credentials)
+  const admission: Admission = { caller, user: caller, range: undefined }
+  const work = Effect.gen(function* () {
+    if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
+    const { path, query, body, file } = yield* input
+    const { user, range } = admission
+    return yield* operation.handle({ path, query, body, file, caller, user, range, meta: call.meta })
+  })
+  return yield* operation.mutates ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit)) : work
+})

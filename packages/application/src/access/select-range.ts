@@ -1,0 +1,93 @@
+import {
+  DefaultRangeNotFound,
+  Forbidden,
+  InvalidInput,
+  isRangeId,
+  mayUse,
+  RangeNotFound,
+  rootUserId,
+  type Range,
+  type User,
+} from "@rangewright/domain"
+import { Ranges, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Operation } from "../operation/operation.ts"
+
+/** Fails unless the user may use the range in this way. For handlers whose target names a range only indirectly, such as a VM. */
+export const requireRangeAccess = Effect.fnUntraced(function* (
+  range: Range,
+  user: User,
+  access: "range-access" | "range-owner",
+): Effect.fn.Return<void, Forbidden | StorageFault, Ranges> {
+  if (user.isAdmin || mayUse(access, user, yield* (yield* Ranges).grants(range.id))) return
+  return yield* new Forbidden(
+    access === "range-owner"
+      ? { reason: `${user.id} does not own range ${range.id}`, hint: "Ask one of its owners or an administrator." }
+      : { reason: `${user.id} may not use range ${range.id}`, hint: "List the ranges you may use with GET /ranges/accessible." },
+  )
+})
+
+const named = Effect.fnUntraced(function* (
+  id: string,
+  user: User,
+  access: "range-access" | "range-owner",
+): Effect.fn.Return<Range, RangeNotFound | Forbidden | StorageFault, Ranges> {
+  const range = isRangeId(id) ? yield* (yield* Ranges).find(id) : undefined
+  if (range === undefined) return yield* new RangeNotFound({ rangeId: id })
+  yield* requireRangeAccess(range, user, access)
+  return range
+})
+
+const byDefault = Effect.fnUntraced(function* (
+  user: User,
+  access: "range-access" | "range-owner",
+): Effect.fn.Return<Range, DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
+  const id = user.defaultRangeId
+  const range = id === undefined ? undefined : yield* (yield* Ranges).find(id)
+  if (range === undefined) return yield* new DefaultRangeNotFound({ rangeId: id ?? "(no default)", userId: user.id })
+  yield* requireRangeAccess(range, user, access)
+  return range
+})
+
+/** What a request says about its range, empty values left out. */
+export interface RangeSelection {
+  /** `?rangeID=`. */
+  readonly rangeId: string | undefined
+  /** `?rangeNumber=`, which selects nothing. */
+  readonly rangeNumber: string | undefined
+  /** The path parameter `rangeID`. */
+  readonly inPath: string | undefined
+}
+
+/**
+ * The range that the operation works on, known to exist and to be open to the user (contract A 4.2, mended as A 17-1 and 17-29 ask:
+ * the default range is checked like any other, and a destructive call that names a range by a key we do not know is refused rather
+ * than aimed at the default). A `?rangeID=` is checked also where the operation needs no range. Only an operation that needs one
+ * fails when there is no default.
+ */
+export const selectRange = Effect.fnUntraced(function* (
+  operation: Operation,
+  caller: User,
+  user: User,
+  selection: RangeSelection,
+): Effect.fn.Return<Range | undefined, RangeNotFound | DefaultRangeNotFound | Forbidden | InvalidInput | StorageFault, Ranges> {
+  const access = operation.access === "range-owner" ? "range-owner" : "range-access"
+  const { target, route } = operation
+  const byQuery =
+    selection.rangeId === undefined
+      ? undefined
+      : yield* named(selection.rangeId, user, target === "range" ? access : "range-access")
+  if (byQuery === undefined && user.id === rootUserId && !(route.base === "/api/v2" && route.path.startsWith("/user")))
+    return yield* new Forbidden({
+      reason: `${caller.id} has no range and may only manage users`,
+      hint: "Use an administrator's own key, or say whose behalf or which range it is with ?userID= or ?rangeID=.",
+    })
+  if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
+  if (target === "none" || byQuery !== undefined) return byQuery
+  if (route.method === "DELETE" && selection.rangeNumber !== undefined)
+    return yield* new InvalidInput({
+      what: "Cannot tell which range is meant: rangeNumber does not select a range, and without rangeID your default range would be hit",
+      hint: "Name the range with ?rangeID=.",
+    })
+  return yield* byDefault(user, access)
+})

@@ -1,0 +1,45 @@
+import type { RangeId, UserId } from "@rangewright/domain"
+import { Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Activity } from "./activity.ts"
+
+/** How long stamps gather before they are written: a crash loses no more than this of them. */
+const writeEvery = "10 seconds"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const ranges = yield* Ranges
+  const ofUsers = new Map<UserId, Date>()
+  const ofRanges = new Map<RangeId, Date>()
+  const latest = new Map<RangeId, Date>()
+
+  const write = <K>(pending: Map<K, Date>, touch: (stamps: ReadonlyMap<K, Date>) => Effect.Effect<void, unknown>) =>
+    Effect.suspend(() => {
+      if (pending.size === 0) return Effect.void
+      const stamps = new Map(pending)
+      pending.clear()
+      // a stamp that cannot be written is kept for the next time, unless a newer one came
+      const keep = Effect.sync(() => stamps.forEach((at, key) => pending.has(key) || pending.set(key, at)))
+      return touch(stamps).pipe(
+        Effect.tapError(() => keep),
+        Effect.ignore({ log: "Warn" }),
+      )
+    })
+  const flush = Effect.andThen(write(ofUsers, users.touch), write(ofRanges, ranges.touch))
+
+  yield* Effect.addFinalizer(() => flush)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
+  return Activity.of({
+    user: (id, at) => void ofUsers.set(id, at),
+    range: (id, at) => {
+      ofRanges.set(id, at)
+      latest.set(id, at)
+    },
+    lastOfRange: (id) => latest.get(id),
+    flush,
+  })
+})
+
+/** Activity in memory, written every ten seconds and when the layer is closed. */
+export const activityLayer: Layer.Layer<Activity, never, Users | Ranges> = Layer.effect(Activity, make)
