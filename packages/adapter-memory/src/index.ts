@@ -1,2 +1,3 @@
+export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"

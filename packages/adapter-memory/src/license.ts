@@ -1,0 +1,26 @@
+import { enterpriseEntitlement, type License } from "@rangewright/domain"
+import { LicenseProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** A licence that never changes. */
+export const licenseLayer = (license: License): Layer.Layer<LicenseProvider> =>
+  Layer.succeed(LicenseProvider, { current: Effect.succeed(license) })
+
+/** The default: a self-hosted instance is entitled to everything. */
+export const openLicense: License = {
+  entitlements: [enterpriseEntitlement, "PRO_ROLES", "ENTERPRISE_ROLES"],
+  licensedTo: "",
+  active: true,
+  message: "open: everything is included",
+  expiresAt: undefined,
+}
+
+/** What a community licence of the original entitles to: nothing beyond the common operations. For tests of the tiers. */
+export const communityLicense: License = {
+  entitlements: [],
+  licensedTo: "",
+  active: true,
+  message: "community license",
+  expiresAt: undefined,
+}
