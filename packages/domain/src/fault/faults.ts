@@ -89,6 +89,12 @@ export class Exhausted extends defineFault("Exhausted", "exhausted", (f: { reado
   ...(f.hint === undefined ? {} : { hint: f.hint }),
 })) {}
 
+/** Work that was tried and did not succeed, or is asked of what was never made (a log before the first deploy). */
+export class Failed extends defineFault("Failed", "failed", (f: { readonly what: string; readonly hint?: string }) => ({
+  message: f.what,
+  ...(f.hint === undefined ? {} : { hint: f.hint }),
+})) {}
+
 export class EntitlementMissing extends defineFault(
   "EntitlementMissing",
   "forbidden",

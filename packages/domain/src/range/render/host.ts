@@ -1,6 +1,7 @@
 import type { ObservedMachine } from "../../machine/observed.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../config/index.ts"
 import { machineGroups, routerGroups } from "../groups.ts"
+import { machineAddress } from "../../network/addressing.ts"
 import type { Range } from "../range.ts"
 import { osIdOf } from "./guest-login.ts"
 
@@ -29,7 +30,7 @@ export interface RangeHost {
 const plainName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})$/u
 
 const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): string =>
-  `10.${range.number}.${machine.vlan}.${machine.octet}`
+  machineAddress(range.number, machine.vlan, machine.octet)
 
 /** Addresses that machines with `force_ip` are taken to have, by VM name. */
 export const forcedAddresses = (range: Pick<Range, "id" | "number">, config: RangeConfig): ReadonlyMap<string, string> =>

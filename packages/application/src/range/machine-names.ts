@@ -1,0 +1,24 @@
+import type { RangeMachine } from "@rangewright/ports"
+
+/** Machines named by a caller, or the names that mean none of them, ascending. */
+export type NamedMachines =
+  | { readonly known: true; readonly machines: readonly RangeMachine[] }
+  | { readonly known: false; readonly unknown: readonly string[] }
+
+/**
+ * Machines of a range by name or VMID. A number is tried as a VMID first. `all`, alone, is every machine, the router too; it gives what
+ * the range has, which may be nothing. Naming one twice is naming it once.
+ */
+export const namedMachines = (wanted: readonly (string | number)[], machines: readonly RangeMachine[]): NamedMachines => {
+  const own = machines.filter((machine) => !machine.template)
+  const names = wanted.map((name) => String(name).trim())
+  if (names.length === 1 && names[0] === "all") return { known: true, machines: own }
+  const unknown = new Set<string>()
+  const found = new Set<RangeMachine>()
+  for (const name of names) {
+    const machine = own.find(({ vmid }) => String(vmid) === name) ?? own.find((candidate) => candidate.name === name)
+    if (machine === undefined) unknown.add(name)
+    else found.add(machine)
+  }
+  return unknown.size > 0 ? { known: false, unknown: [...unknown].toSorted() } : { known: true, machines: [...found] }
+}

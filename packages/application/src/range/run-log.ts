@@ -1,0 +1,33 @@
+import { openLog, type RunHead, type RunLog } from "@rangewright/domain"
+import { RunJournal, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+interface LogSoFar {
+  readonly log: RunLog
+  lastSeq: number
+  text: string
+}
+
+/** Logs that followers ask for again and again. Journals only grow, so what was rendered stays true and only the rest is read. */
+const mostKept = 16
+const kept = new WeakMap<object, Map<string, LogSoFar>>()
+
+/** The log of a run so far, in Ansible's shape. */
+export const runLog = (run: RunHead): Effect.Effect<string, StorageFault, RunJournal> =>
+  Effect.gen(function* () {
+    const journal = yield* RunJournal
+    const logs = kept.get(journal) ?? new Map<string, LogSoFar>()
+    kept.set(journal, logs)
+    const known = logs.get(run.id) ?? { log: openLog(run), lastSeq: 0, text: "" }
+    logs.delete(run.id)
+    logs.set(run.id, known)
+    const [oldest] = logs.keys()
+    if (logs.size > mostKept && oldest !== undefined) logs.delete(oldest)
+    for (const entry of yield* journal.read(run.id, known.lastSeq)) {
+      // two requests may have read the same entries
+      if (entry.seq <= known.lastSeq) continue
+      known.text += known.log.push(entry)
+      known.lastSeq = entry.seq
+    }
+    return known.text
+  })

@@ -1,0 +1,26 @@
+import type { ConfigIssue, FaultIssue } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+
+/** A finding in a range configuration; lines and columns count from 1. */
+export const ConfigIssueObject = Schema.Struct({
+  path: Schema.String,
+  line: Schema.Int,
+  column: Schema.Int,
+  /** Stable: what programs tell findings apart by. */
+  code: Schema.String,
+  message: Schema.String,
+  allowed: Schema.optionalKey(Schema.String),
+  severity: Schema.Literals(["error", "warning"]),
+}).annotate({ identifier: "ConfigIssue" })
+
+export const faultIssue = ({ path, line, column, message, allowed }: ConfigIssue): FaultIssue => ({
+  path,
+  line,
+  column,
+  message,
+  ...(allowed === undefined ? {} : { allowed }),
+})
+
+/** `line 3, column 5: ludus[0].vlan: …`, for texts that people read. */
+export const issueLine = ({ line, column, path, message }: ConfigIssue): string =>
+  `line ${line}, column ${column}: ${path}: ${message}`

@@ -1,0 +1,41 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "t", "T", "TRUE", "true", "True"].map((text) => [text, true] as const),
+  ...["0", "f", "F", "FALSE", "false", "False"].map((text) => [text, false] as const),
+])
+
+/** A boolean in a query or a form, as Go reads them (contract A 6.1). */
+export const BooleanText = Schema.String.pipe(
+  Schema.decodeTo(Schema.Boolean, {
+    decode: SchemaGetter.transformEffect((text: string, options) => {
+      const value = booleans.get(text)
+      return value === undefined
+        ? Effect.fail(new SchemaIssue.InvalidValue({ message: "Expected true or false" }, text, options))
+        : Effect.succeed(value)
+    }),
+    encode: SchemaGetter.transform(String),
+  }),
+)
+
+/** A whole number from 0 in a query or a path; at most nine digits. */
+export const WholeNumberText = Schema.String.pipe(
+  Schema.decodeTo(Schema.Int, {
+    decode: SchemaGetter.transformEffect((text: string, options) =>
+      /^\d{1,9}$/u.test(text)
+        ? Effect.succeed(Number(text))
+        : Effect.fail(new SchemaIssue.InvalidValue({ message: "Expected a whole number from 0" }, text, options)),
+    ),
+    encode: SchemaGetter.transform(String),
+  }),
+)
+
+/** Items of a comma list, trimmed, without the empty ones. */
+export const commaList = (text: string): readonly string[] =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "")

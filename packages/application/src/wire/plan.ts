@@ -1,0 +1,73 @@
+import type { Change, Plan, Step } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+
+export const PlanChange = Schema.Struct({
+  kind: Schema.Literals(["create", "change", "replace", "remove", "none"]),
+  object: Schema.String,
+  reasons: Schema.Array(Schema.String),
+}).annotate({ identifier: "PlanChange" })
+
+/** A step as people see it. What it is given inside the guest stays here: there may be passwords in it. */
+export const PlanStep = Schema.Struct({
+  key: Schema.String,
+  title: Schema.String,
+  tag: Schema.optionalKey(Schema.String),
+  machine: Schema.optionalKey(Schema.String),
+  action: Schema.String,
+  after: Schema.Array(Schema.String),
+  estimateSeconds: Schema.Number,
+}).annotate({ identifier: "PlanStep" })
+
+export const PlanObject = Schema.Struct({
+  rangeID: Schema.String,
+  changes: Schema.Array(PlanChange),
+  steps: Schema.Array(PlanStep),
+  placements: Schema.Array(Schema.Struct({ machine: Schema.String, node: Schema.String, reason: Schema.String })),
+  allocations: Schema.Array(
+    Schema.Struct({
+      machine: Schema.String,
+      proxmoxID: Schema.Int,
+      node: Schema.String,
+      address: Schema.optionalKey(Schema.String),
+    }),
+  ),
+  notes: Schema.Array(Schema.String),
+  /** Length of the critical path, by the timing model. */
+  estimateSeconds: Schema.Number,
+}).annotate({ identifier: "Plan" })
+
+const actionName = ({ action }: Step): string => (action.kind === "guest" ? `guest ${action.stage}` : action.kind)
+
+export const planStep = (step: Step): typeof PlanStep.Type => ({
+  key: step.key,
+  title: step.title,
+  ...(step.tag === undefined ? {} : { tag: step.tag }),
+  ...(step.machine === undefined ? {} : { machine: step.machine }),
+  action: actionName(step),
+  after: step.after,
+  estimateSeconds: step.estimate,
+})
+
+export const planObject = (plan: Plan): typeof PlanObject.Type => ({
+  rangeID: plan.rangeId,
+  changes: plan.changes,
+  steps: plan.steps.map(planStep),
+  placements: plan.placements,
+  allocations: plan.allocations.map(({ machine, vmid, node, address }) => ({
+    machine,
+    proxmoxID: vmid,
+    node,
+    ...(address === undefined ? {} : { address }),
+  })),
+  notes: plan.notes,
+  estimateSeconds: plan.criticalPathSeconds,
+})
+
+/** `2 to create, 1 to change`; what stays is not counted. */
+export const changeCounts = (changes: readonly Change[]): string => {
+  const counts = (["create", "change", "replace", "remove"] as const).flatMap((kind) => {
+    const count = changes.filter((change) => change.kind === kind).length
+    return count === 0 ? [] : [`${count} to ${kind}`]
+  })
+  return counts.length === 0 ? "nothing to change" : counts.join(", ")
+}

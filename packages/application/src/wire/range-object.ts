@@ -1,0 +1,93 @@
+import { rangeStates, type Range } from "@rangewright/domain"
+import type { Freshness, RangeMachine, RangeOverview } from "@rangewright/ports"
+import * as Schema from "effect/Schema"
+import { wireTime } from "./common.ts"
+
+export const VMObject = Schema.Struct({
+  ID: Schema.Int,
+  proxmoxID: Schema.Int,
+  rangeNumber: Schema.Int,
+  name: Schema.String,
+  poweredOn: Schema.Boolean,
+  /** `null`, the text, while no address is known. */
+  ip: Schema.String,
+  isRouter: Schema.optionalKey(Schema.Boolean),
+  cpu: Schema.Int,
+  /** Whole GiB. */
+  ram: Schema.Int,
+  osVersion: Schema.optionalKey(Schema.String),
+  licenseStatus: Schema.optionalKey(Schema.String),
+  lastUpdate: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "VMObject" })
+
+/** A range with its machines (contract B 1.2). `observedAt` and `awaySince` are ours: how fresh the machines' state is. */
+export const RangeObject = Schema.Struct({
+  rangeState: Schema.Literals(rangeStates),
+  rangeNumber: Schema.Int,
+  rangeID: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  purpose: Schema.optionalKey(Schema.String),
+  lastDeployment: Schema.String,
+  testingEnabled: Schema.Boolean,
+  numberOfVMs: Schema.Int,
+  allowedIPs: Schema.Array(Schema.String),
+  allowedDomains: Schema.Array(Schema.String),
+  VMs: Schema.Array(VMObject),
+  observedAt: Schema.optionalKey(Schema.String),
+  awaySince: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "RangeObject" })
+
+/** Facts that only a live look into the guest could tell. Reads never call the hypervisor, so they are not known. */
+const notLooked = { osVersion: "N/A", licenseStatus: "N/A", lastUpdate: "N/A" }
+
+export interface RangeObjectOptions {
+  readonly details: boolean
+  /** Addresses that the configuration vouches for (`force_ip`), by VM name. */
+  readonly forced: ReadonlyMap<string, string>
+}
+
+/** Whether an address is inside the range's own network. */
+export const isInside = (range: Pick<Range, "number">, address: string): boolean => address.startsWith(`10.${range.number}.`)
+
+const vmObject = (range: Range, machine: RangeMachine, { details, forced }: RangeObjectOptions): typeof VMObject.Type => {
+  const own = machine.address !== undefined && isInside(range, machine.address) ? machine.address : undefined
+  return {
+    ID: 0,
+    proxmoxID: machine.vmid,
+    rangeNumber: range.number,
+    name: machine.name ?? "",
+    poweredOn: machine.power === "running",
+    ip: own ?? forced.get(machine.name ?? "") ?? "null",
+    ...(machine.isRouter ? { isRouter: true } : {}),
+    cpu: machine.cpus,
+    ram: Math.floor(machine.memoryMiB / 1024),
+    ...(details ? notLooked : {}),
+  }
+}
+
+export const rangeObject = ({ range, machines }: RangeOverview, options: RangeObjectOptions): typeof RangeObject.Type => {
+  const vms = machines.filter((machine) => !machine.template)
+  return {
+    rangeState: range.state,
+    rangeNumber: range.number,
+    rangeID: range.id,
+    name: range.name,
+    ...(range.description === "" ? {} : { description: range.description }),
+    ...(range.purpose === "" ? {} : { purpose: range.purpose }),
+    lastDeployment: wireTime(range.lastDeploymentAt),
+    testingEnabled: range.testing.enabled,
+    numberOfVMs: vms.length,
+    allowedIPs: range.testing.allowedIps,
+    allowedDomains: range.testing.allowedDomains,
+    VMs: vms.map((machine) => vmObject(range, machine, options)),
+  }
+}
+
+/** The freshness as the last members of a JSON object, closing brace included. */
+export const freshnessTail = ({ observedAt, awaySince }: Pick<Freshness, "observedAt" | "awaySince">): string =>
+  [
+    ...(observedAt === undefined ? [] : [`,"observedAt":"${observedAt.toISOString()}"`]),
+    ...(awaySince === undefined ? [] : [`,"awaySince":"${awaySince.toISOString()}"`]),
+    "}",
+  ].join("")

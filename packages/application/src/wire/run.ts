@@ -1,0 +1,130 @@
+import { type JournalEntry, progressOf, type RunState, type StepState } from "@rangewright/domain"
+import type { RunRecord } from "@rangewright/ports"
+import * as Schema from "effect/Schema"
+import { RunStatusText } from "./log-history.ts"
+import { planObject, PlanObject, planStep, PlanStep } from "./plan.ts"
+
+const summary = {
+  id: Schema.String,
+  kind: Schema.Literals(["deploy", "destroy", "delete-range", "destroy-vm", "power", "auto-shutdown"]),
+  rangeID: Schema.String,
+  /** The user who asked for it. */
+  by: Schema.String,
+  status: RunStatusText,
+  startedAt: Schema.String,
+  endedAt: Schema.optionalKey(Schema.String),
+}
+
+/** A run as lists show it. */
+export const RunSummary = Schema.Struct(summary).annotate({ identifier: "RunSummary" })
+
+export const StepFailureObject = Schema.Struct({
+  fault: Schema.String,
+  message: Schema.String,
+  hint: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "StepFailure" })
+
+export const RunStep = Schema.Struct({
+  ...PlanStep.fields,
+  phase: Schema.Literals(["planned", "started", "dispatched", "settled", "failed", "skipped"]),
+  attempt: Schema.Int,
+  startedAt: Schema.optionalKey(Schema.String),
+  endedAt: Schema.optionalKey(Schema.String),
+  changed: Schema.optionalKey(Schema.Boolean),
+  address: Schema.optionalKey(Schema.String),
+  warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  failure: Schema.optionalKey(StepFailureObject),
+  skippedBecause: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "RunStep" })
+
+/** A run with where each of its steps stands. */
+export const RunObject = Schema.Struct({
+  ...summary,
+  message: Schema.String,
+  /** What the run waits for while the hypervisor is away; it goes on by itself. */
+  waiting: Schema.optionalKey(Schema.String),
+  cancelRequested: Schema.Boolean,
+  /** Last event id so far: a stream after it misses nothing. */
+  lastEventID: Schema.Int,
+  progress: Schema.Struct({
+    total: Schema.Int,
+    done: Schema.Int,
+    running: Schema.Int,
+    failed: Schema.Int,
+    skipped: Schema.Int,
+    percent: Schema.Number,
+    remainingSeconds: Schema.optionalKey(Schema.Number),
+  }),
+  estimateSeconds: Schema.optionalKey(Schema.Number),
+  notes: Schema.Array(Schema.String),
+  steps: Schema.Array(RunStep),
+}).annotate({ identifier: "Run" })
+
+/** One journal entry on the event stream; further members depend on `type`. */
+export const RunEventObject = Schema.StructWithRest(Schema.Struct({ seq: Schema.Int, at: Schema.String, type: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Unknown),
+]).annotate({ identifier: "RunEvent" })
+
+const when = <K extends string>(key: K, at: Date | undefined): { readonly [P in K]?: string } =>
+  at === undefined ? {} : ({ [key]: at.toISOString() } as { readonly [P in K]: string })
+
+export const runSummary = (run: RunRecord): typeof RunSummary.Type => ({
+  id: run.id,
+  kind: run.kind,
+  rangeID: run.rangeId,
+  by: run.by,
+  status: run.status,
+  startedAt: run.startedAt.toISOString(),
+  ...when("endedAt", run.endedAt),
+})
+
+const failureObject = (failure: NonNullable<StepState["failure"]>): typeof StepFailureObject.Type => ({
+  fault: failure.tag,
+  message: failure.message,
+  ...(failure.hint === undefined ? {} : { hint: failure.hint }),
+})
+
+const runStep = (state: StepState): typeof RunStep.Type => ({
+  ...planStep(state.step),
+  phase: state.phase,
+  attempt: state.attempt,
+  ...when("startedAt", state.startedAt),
+  ...when("endedAt", state.endedAt),
+  ...(state.facts?.changed === undefined ? {} : { changed: state.facts.changed }),
+  ...(state.facts?.address === undefined ? {} : { address: state.facts.address }),
+  ...(state.facts?.warnings === undefined ? {} : { warnings: state.facts.warnings }),
+  ...(state.failure === undefined ? {} : { failure: failureObject(state.failure) }),
+  ...(state.skippedBecause === undefined ? {} : { skippedBecause: state.skippedBecause }),
+})
+
+export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
+  const { remainingSeconds, ...counts } = progressOf(state, now)
+  return {
+    ...runSummary(run),
+    status: state.status,
+    ...when("endedAt", state.endedAt),
+    message: state.message,
+    ...(state.waiting === undefined ? {} : { waiting: state.waiting }),
+    cancelRequested: state.cancelRequested,
+    lastEventID: state.lastSeq,
+    progress: { ...counts, ...(remainingSeconds === undefined ? {} : { remainingSeconds }) },
+    ...(state.plan === undefined ? {} : { estimateSeconds: state.plan.criticalPathSeconds }),
+    notes: state.plan?.notes ?? [],
+    steps: [...state.steps.values()].map(runStep),
+  }
+}
+
+/** A journal entry for a watcher: the plan without what its steps are given, and no task ids. */
+export const runEventObject = ({ seq, at, event }: JournalEntry): typeof RunEventObject.Type => {
+  const head = { seq, at: at.toISOString(), type: event.type }
+  switch (event.type) {
+    case "Planned":
+      return { ...head, plan: planObject(event.plan) satisfies typeof PlanObject.Type }
+    case "StepDispatched":
+      return { ...head, key: event.key, attempt: event.attempt }
+    case "StepFailed":
+      return { ...head, key: event.key, failure: failureObject(event.failure), final: event.final }
+    default:
+      return { ...event, ...head }
+  }
+}

@@ -1,0 +1,24 @@
+/** What statuses mean for every operation on a selected range; an operation adds its own causes to them. */
+export const rangeStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  403: "the caller may not use the range",
+  404: "the range is unknown, or none is selected",
+  500: "unexpected server failure",
+} as const
+
+/** For operations that need a user and no range. */
+export const userStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  500: "unexpected server failure",
+} as const
+
+/** For operations of administrators. */
+export const adminStatuses = {
+  401: "no valid credentials",
+  403: "the caller is no administrator",
+  500: "unexpected server failure",
+} as const
+
+export const hypervisorAway = "the hypervisor is away or refused"
