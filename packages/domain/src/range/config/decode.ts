@@ -1,6 +1,6 @@
 /** Checks placed values against the declaration and gives the typed value, or everything that is wrong. */
 import * as Result from "effect/Result"
-import { type Finding, quote } from "./issue.ts"
+import { type Finding, mostIssues, quote } from "./issue.ts"
 import type { Json } from "../../plan/action.ts"
 import { emptyMap, type MapNode, type Node, type Path, toJson } from "./node.ts"
 import { similar } from "./similar.ts"
@@ -56,20 +56,22 @@ const accepts = (shape: Shape, node: Node): boolean => {
 
 const readObject = (findings: Array<Finding>, shape: ObjectShape, node: MapNode, path: Path): Json => {
   const value: Array<[string, Json]> = []
-  for (const [name, key] of Object.entries(shape.keys)) {
+  for (const name in shape.keys) {
+    const key = shape.keys[name]
+    if (key === undefined) continue
     const entry = node.entries.get(name)
     if (entry === undefined) {
       if (key.presence === "required") findings.push(missing(name, key, node, path))
       if (key.fallback !== undefined) value.push([name, key.fallback])
       continue
     }
-    const read_ = read(findings, key.shape, entry.value, [...path, name])
-    if (read_ !== undefined) value.push([name, read_])
+    const given = read(findings, key.shape, entry.value, [...path, name])
+    if (given !== undefined) value.push([name, given])
   }
   for (const [name, entry] of node.entries) {
     if (Object.hasOwn(shape.keys, name)) continue
     if (shape.open) value.push([name, toJson(entry.value)])
-    else findings.push(unknownKey(shape, name, entry.keyStart, path))
+    else findings.push(unknownKey(shape, name, entry.keyStart, path, findings.length < mostIssues))
   }
   for (const constraint of shape.constraints) {
     const violation = constraint.check(node)
@@ -142,16 +144,23 @@ const missing = (name: string, key: Key, node: MapNode, path: Path): Finding => 
   allowed: describe(key.shape),
 })
 
-const unknownKey = (shape: ObjectShape, name: string, offset: number, path: Path): Finding => {
-  const names = Object.keys(shape.keys)
-  const near = similar(name, names)
+const unknownKey = (shape: ObjectShape, name: string, offset: number, path: Path, suggest: boolean): Finding => {
+  const near = suggest ? similar(name, Object.keys(shape.keys)) : undefined
   return {
     path: [...path, name],
     offset,
     code: "unknown-key",
     message: `the key ${quote(name)} is not known here${near === undefined ? "" : `; did you mean ${quote(near)}?`}`,
-    allowed: names.join(", "),
+    allowed: namesOf(shape),
   }
+}
+
+/** Files that are wrong everywhere ask for the same names thousands of times. */
+const joinedNames = new WeakMap<ObjectShape, string>()
+const namesOf = (shape: ObjectShape): string => {
+  const known = joinedNames.get(shape) ?? Object.keys(shape.keys).join(", ")
+  joinedNames.set(shape, known)
+  return known
 }
 
 /** What a shape allows, in words. */

@@ -46,11 +46,16 @@ export const formatPath = (path: Path): string => {
 export const quote = (text: string): string =>
   JSON.stringify(text.length > longestKeyShown ? `${text.slice(0, longestKeyShown).toWellFormed()}…` : text)
 
-/** Turns offsets into lines and columns, both from 1. */
+/** Turns offsets into lines and columns, both from 1. Reads the text no further than the highest offset asked for. */
 export const locator = (text: string): ((offset: number) => { readonly line: number; readonly column: number }) => {
-  let starts: Array<number> | undefined
+  const starts = [0]
+  let read = 0
   return (offset) => {
-    starts ??= lineStarts(text)
+    while (read !== -1 && read <= offset) {
+      const end = text.indexOf("\n", read)
+      read = end === -1 ? -1 : end + 1
+      if (read !== -1) starts.push(read)
+    }
     let low = 0
     let high = starts.length - 1
     while (low < high) {
@@ -60,12 +65,6 @@ export const locator = (text: string): ((offset: number) => { readonly line: num
     }
     return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
   }
-}
-
-const lineStarts = (text: string): Array<number> => {
-  const starts = [0]
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1)
-  return starts
 }
 
 /** No report names more issues than this; the last one then says how many more there are. */

@@ -1,9 +1,9 @@
 /** What one file may hold; many times what real ranges need. */
 export const limits = {
-  /** UTF-16 units of text: 1 MiB. */
-  length: 1_048_576,
-  /** Tokens of the text, blanks and comments included. 250 machines take some 20,000; reading is linear in them. */
-  tokens: 32_768,
+  /** UTF-16 units of text: 512 Ki. */
+  length: 524_288,
+  /** Tokens of the text, blanks and comments included. A machine takes 75, or 500 with roles, variables and comments; reading takes time in proportion. */
+  tokens: 30_000,
   depth: 100,
   /** Values once every alias is followed. */
   values: 32_768,

@@ -1,6 +1,6 @@
 /** Text of a configuration file to placed values. The text is hostile: no input takes long, goes deep or throws. */
 import * as Result from "effect/Result"
-import { Composer, type Document, Lexer, Parser, type ParsedNode } from "yaml"
+import { Composer, type Document, Lexer, Parser, type ParsedNode, type CST } from "yaml"
 import type { Finding } from "./issue.ts"
 import { limits } from "./limits.ts"
 import type { Node } from "./node.ts"
@@ -54,6 +54,9 @@ const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Fi
   const documents: Array<Document.Parsed> = []
   let tokens = 0
   let properties = 0
+  const take = (token: CST.Token): void => {
+    for (const document of composer.next(token)) documents.push(document)
+  }
   for (const lexeme of new Lexer().lex(text)) {
     tokens += 1
     if (isProperty(lexeme)) properties += 1
@@ -64,12 +67,17 @@ const compose = (text: string): Result.Result<ReadonlyArray<Document.Parsed>, Fi
       return Result.fail(
         problem(at, "too-many-anchors", "too many anchors, aliases, tags or directives", `at most ${limits.properties}`),
       )
-    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) documents.push(document)
+    let broken = false
+    for (const token of parser.next(lexeme)) {
+      take(token)
+      broken ||= token.type === "error"
+    }
     if (parser.stack.length > limits.depth)
       return Result.fail(problem(at, "too-deep", "values are nested too deep", `at most ${limits.depth} levels`))
-    if (documents.length > 1) break
+    // What comes after a token that fits nowhere, or in a second document, does not count.
+    if (broken || documents.length > 1) break
   }
-  for (const token of parser.end()) for (const document of composer.next(token)) documents.push(document)
+  for (const token of parser.end()) take(token)
   for (const document of composer.end()) documents.push(document)
   return Result.succeed(documents)
 }

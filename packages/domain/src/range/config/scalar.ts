@@ -29,9 +29,11 @@ export const plainValue = (source: string): string | number | boolean | null => 
   if (!numeric) return booleans.get(source) ?? source
   const digits = source.includes("_") ? source.replaceAll("_", "") : source
   const value = numberOf(digits)
-  if (value === undefined) return source
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : source
+  return value !== undefined && isExact(value, digits) ? value : source
 }
+
+const isExact = (value: number, digits: string): boolean =>
+  Number.isSafeInteger(value) || (Number.isFinite(value) && (!decimal.test(digits) || String(value) === digits.replace("+", "")))
 
 const numberOf = (digits: string): number | undefined => {
   if (decimal.test(digits)) return Number(digits)

@@ -1,11 +1,15 @@
+const mostAway = 2
+
 /** The one of `names` that a typist most likely meant: at most two letters away, and not by replacing most of the word. */
 export const similar = (typed: string, names: ReadonlyArray<string>): string | undefined => {
   if (typed.length > 40) return undefined
   const lower = typed.toLowerCase()
   let best: { readonly name: string; readonly away: number } | undefined
   for (const name of names) {
+    const most = Math.min(mostAway, Math.floor(name.length / 3))
+    if (Math.abs(name.length - lower.length) > most) continue
     const away = distance(lower, name.toLowerCase())
-    if (away <= Math.min(2, Math.floor(name.length / 3)) && (best === undefined || away < best.away)) best = { name, away }
+    if (away <= most && (best === undefined || away < best.away)) best = { name, away }
   }
   return best?.name
 }
