@@ -1,0 +1,42 @@
+import { readArguments, UsageError } from "./command/arguments.ts"
+import { helpText } from "./command/help.ts"
+import { version } from "./version.ts"
+
+/** Ends with a status; what was written is flushed before. */
+const run = async (argv: readonly string[]): Promise<number> => {
+  const args = readArguments(argv)
+  switch (args.command) {
+    case "help":
+      process.stdout.write(helpText)
+      return 0
+    case "version":
+      process.stdout.write(`${version}\n`)
+      return 0
+    case "openapi":
+      return (await import("./command/openapi.ts")).printOpenApi()
+    case "docs":
+      return (await import("./command/docs.ts")).writeDocuments()
+    case "serve":
+      return (await import("./command/serve.ts")).serve(args)
+    case "demo":
+      return (await import("./command/demo.ts")).demo(args)
+    case "doctor":
+      return (await import("./command/doctor.ts")).doctor(args)
+    case "backup":
+      return (await import("./command/backup.ts")).backup(args)
+    case "restore":
+      return (await import("./command/restore.ts")).restore(args)
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\nTry --help.\n`)
+    process.exitCode = 2
+  } else {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}
