@@ -1,1 +1,9 @@
-export {}
+export { createManualClock, createRealClock, type Cancel, type ManualClock, type SimClock } from "./core/clock.ts"
+export { shippedTemplates, type TemplateSpec } from "./core/initial.ts"
+export type { Guest, GuestOs, NodeState, Pool, State, StorageState, TaskRecord } from "./core/state.ts"
+export { defaultTiming, type Timing } from "./core/timing.ts"
+export type { CallCounts, CallLog, CallRecord } from "./faults/calls.ts"
+export type { Fault, FaultPlan, RequestMatch } from "./faults/plan.ts"
+export { ConnectionReset } from "./http/handle.ts"
+export type { SimRequest, SimResponse } from "./http/message.ts"
+export { createSimulator, type Simulator, type SimulatorOptions } from "./simulator.ts"

@@ -1,0 +1,93 @@
+/**
+ * Writes `src/schema/pve-api.json` from the published API schema: names, types, limits and permissions of the calls
+ * the simulator knows, and nothing else (no prose, no defaults). Equal property definitions are stored once.
+ *
+ *     node packages/pve-simulator/scripts/generate-schema.ts ../shared/pve/apidoc.json
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+interface Method {
+  readonly allowtoken?: number
+  readonly parameters?: { readonly additionalProperties?: number; readonly properties?: Record<string, Json> }
+  readonly permissions?: Json
+  readonly protected?: number
+  readonly proxyto?: string
+}
+
+const wanted = /^\/(version|access|pools|storage|nodes|cluster)(\/|$)/
+const unwanted =
+  /^\/access\/(openid|tfa)|^\/cluster\/(?!sdn|resources|status|tasks|nextid|options|ha|log)|\/(ceph|lxc|apt|certificates|disks|capabilities|hardware|scan|services|fabrics|firewall|replication|vzdump|subscription|prefix-lists|route-maps|remote_migrate|mtunnel|mtunnelwebsocket|dbus-vmstate|aplinfo|spiceshell|file-restore|query-oci-repo-tags|oci-registry-pull)(\/|$)/
+const kept = new Set([
+  "additionalProperties",
+  "alias",
+  "default_key",
+  "enum",
+  "format",
+  "items",
+  "keyAlias",
+  "maxLength",
+  "maximum",
+  "minLength",
+  "minimum",
+  "optional",
+  "oneOf",
+  "instance-types",
+  "type-property",
+  "pattern",
+  "properties",
+  "requires",
+  "type",
+])
+
+const isRecord = (value: Json | undefined): value is { [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A property definition without everything that is not interface. */
+const slim = (definition: Json): Json => {
+  if (!isRecord(definition)) return definition
+  const out: { [key: string]: Json } = {}
+  for (const key of Object.keys(definition).toSorted()) {
+    const value = definition[key]!
+    if (!kept.has(key)) continue
+    if ((key === "properties" || key === "format") && isRecord(value)) {
+      out[key] = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, slim(inner)]))
+    } else if (key === "oneOf" && Array.isArray(value)) out[key] = value.map(slim)
+    else if (key === "items") out[key] = slim(value)
+    else out[key] = value
+  }
+  return out
+}
+
+const source = process.argv[2] ?? "../shared/pve/apidoc.json"
+const document = JSON.parse(readFileSync(source, "utf8")) as { paths: Record<string, Record<string, Method>> }
+const definitions: string[] = []
+const index = new Map<string, number>()
+const intern = (definition: Json): number => {
+  const text = JSON.stringify(slim(definition))
+  const known = index.get(text)
+  if (known !== undefined) return known
+  index.set(text, definitions.length)
+  definitions.push(text)
+  return definitions.length - 1
+}
+
+const lines: string[] = []
+for (const [path, methods] of Object.entries(document.paths)) {
+  if (!wanted.test(path) || unwanted.test(path)) continue
+  for (const [verb, method] of Object.entries(methods)) {
+    const properties = method.parameters?.properties ?? {}
+    const entry = {
+      parameters: Object.fromEntries(Object.entries(properties).map(([name, definition]) => [name, intern(definition)])),
+      ...(method.parameters?.additionalProperties === 0 ? {} : { open: 1 }),
+      ...(method.allowtoken === 0 ? { allowtoken: 0 } : {}),
+      ...(method.protected === 1 ? { protected: 1 } : {}),
+      ...(method.proxyto === undefined ? {} : { proxyto: method.proxyto }),
+      ...(method.permissions === undefined ? {} : { permissions: method.permissions }),
+    }
+    lines.push(`${JSON.stringify(`${verb} ${path}`)}:${JSON.stringify(entry)}`)
+  }
+}
+const out = `{"definitions":[\n${definitions.join(",\n")}\n],"methods":{\n${lines.join(",\n")}\n}}\n`
+writeFileSync(new URL("../src/schema/pve-api.json", import.meta.url), out)
+process.stdout.write(`${lines.length} methods, ${definitions.length} definitions, ${out.length} bytes\n`)

@@ -1,0 +1,241 @@
+import { badParameter, failure } from "../core/errors.ts"
+import { digestOf, isCdrom, isDisk, lockOf, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import type { Guest } from "../core/state.ts"
+import {
+  allocate,
+  defaultFormat,
+  findVolume,
+  formatSize,
+  moveToNode,
+  parseSize,
+  removeVolume,
+  storageLock,
+  storageLockFailure,
+  storageNamed,
+  storageOf,
+  usableStorage,
+} from "../core/volumes.ts"
+import type { World } from "../core/world.ts"
+import { powerOff } from "../guest/boot.ts"
+import { releaseLeases } from "../guest/addresses.ts"
+import {
+  flag,
+  findGuest,
+  guestOf,
+  missingConfig,
+  optionalText,
+  spawn,
+  text,
+  vmidOf,
+  type Call,
+  type Routes,
+} from "../http/call.ts"
+import { demand } from "../http/permissions.ts"
+import { forget, refuseUsedBase, transfer } from "./guest-clone.ts"
+import { withConfig } from "./guest-config.ts"
+
+const refuseSkiplock = (call: Call): void => {
+  if (flag(call, "skiplock") && !call.identity.isRoot) throw badParameter({ skiplock: "Only root may use this option." })
+}
+
+const refuseLocked = (call: Call, guest: Guest): void => {
+  const lock = lockOf(guest.config)
+  if (lock !== undefined && !flag(call, "skiplock")) throw failure(`VM is locked (${lock})`)
+}
+
+const destroy = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  const guest = guestOf(call)
+  if (guest.config["protection"] === 1) throw failure(`can't remove VM ${guest.vmid} - protection mode enabled`)
+  if (guest.status === "running") throw failure(`VM ${guest.vmid} is running - destroy failed`)
+  return spawn(call, "qmdestroy", guest.vmid, (task) =>
+    withConfig(world, guest.vmid, function* (): Routine<void> {
+      if (findGuest(call) === undefined) throw missingConfig(text(call, "node"), vmidOf(call))
+      refuseLocked(call, guest)
+      if (guest.status === "running") throw failure(`VM ${guest.vmid} is running - destroy failed`)
+      refuseUsedBase(world, guest)
+      yield* sleep(world.clock, world.timing.destroyTask)
+      if (flag(call, "purge")) task.log(`purging VM ${guest.vmid} from related configurations..`)
+      removeGuest(world, guest, flag(call, "destroy-unreferenced-disks"))
+    }),
+  )
+}
+
+const removeGuest = (world: World, guest: Guest, unreferenced: boolean): void => {
+  powerOff(world, guest)
+  releaseLeases(world, guest)
+  const configs = [guest.config, ...[...guest.snapshots.values()].map((snapshot) => snapshot.config)]
+  for (const config of configs) {
+    for (const [key, value] of Object.entries(config)) {
+      const own =
+        (isDisk(key) || /^unused\d+$/.test(key) || key === "vmstate") &&
+        !(isCdrom(String(value)) && !String(value).includes("cloudinit"))
+      if (own) removeVolume(world, guest.node, volumeOf(String(value)))
+    }
+  }
+  if (unreferenced) {
+    for (const storage of world.state.storages.values()) {
+      for (const [key, volume] of storage.volumes) {
+        if (volume.vmid === guest.vmid && volume.content === "images" && (storage.shared || volume.node === guest.node))
+          storage.volumes.delete(key)
+      }
+    }
+  }
+  forget(world, guest.vmid)
+}
+
+const resize = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  const key = text(call, "disk")
+  return spawn(call, "resize", vmidOf(call), (task) =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      const digest = optionalText(call, "digest")
+      if (digest !== undefined && digest !== digestOf(guest)) throw failure("checksum mismatch (file change by other user?)")
+      refuseLocked(call, guest)
+      const disk = guest.config[key]
+      if (disk === undefined) throw failure(`disk '${key}' does not exist`)
+      const volume = findVolume(world, guest.node, volumeOf(String(disk)))
+      if (volume === undefined || isCdrom(String(disk))) throw failure(`can't resize volume: ${key}`)
+      const wanted = text(call, "size")
+      const size = (parseSize(wanted.replace(/^\+/, "")) ?? 0) + (wanted.startsWith("+") ? volume.sizeBytes : 0)
+      if (size < volume.sizeBytes) throw failure("shrinking disks is not supported")
+      yield* sleep(world.clock, world.timing.configTask)
+      touch(world, guest)
+      volume.sizeBytes = size
+      guest.config[key] = [
+        ...String(disk)
+          .split(",")
+          .filter((part) => !part.startsWith("size=")),
+        `size=${formatSize(size)}`,
+      ].join(",")
+      task.log("Image resized.")
+    }),
+  )
+}
+
+const moveDisk = (call: Call): string => {
+  const { world } = call
+  const guest = guestOf(call)
+  const key = text(call, "disk")
+  const target = optionalText(call, "storage")
+  if (target === undefined) throw badParameter({ storage: "either set 'storage' or 'target-vmid', but not both" })
+  demand(world, call.identity, `/storage/${target}`, ["Datastore.AllocateSpace"])
+  const storage = usableStorage(world, target, guest.node)
+  const disk = guest.config[key]
+  if (disk === undefined) throw failure(`disk '${key}' does not exist`)
+  const format = optionalText(call, "format")
+  const volume = findVolume(world, guest.node, volumeOf(String(disk)))
+  if (volume === undefined) throw failure(`disk '${key}' has no associated volume`)
+  if (storageOf(volume.volid) === target && (format === undefined || format === volume.format)) {
+    throw failure("you can't move to the same storage with same format")
+  }
+  return spawn(call, "qmmove", guest.vmid, (task) =>
+    withConfig(world, guest.vmid, function* (): Routine<void> {
+      refuseLocked(call, guest)
+      task.log(`create full clone of drive ${key} (${volume.volid})`)
+      const made = yield* world.locks.exclusive(
+        storageLock(storage, guest.node),
+        world.timing.storageLock,
+        () => storageLockFailure(storage),
+        function* () {
+          yield* sleep(world.clock, world.timing.allocation)
+          const { sizeBytes, usedBytes } = volume
+          return allocate(world, {
+            storage,
+            node: guest.node,
+            vmid: guest.vmid,
+            sizeBytes,
+            usedBytes,
+            format: format ?? defaultFormat(storage),
+            purpose: "disk",
+          })
+        },
+      )
+      yield* transfer(world, volume.usedBytes, volume.sizeBytes, task)
+      touch(world, guest)
+      guest.config[key] = [made.volid, ...String(disk).split(",").slice(1)].join(",")
+      if (flag(call, "delete")) removeVolume(world, guest.node, volume.volid)
+      else guest.config[nextUnused(guest)] = volume.volid
+    }),
+  )
+}
+
+const nextUnused = (guest: Guest): string => {
+  let n = 0
+  while (guest.config[`unused${n}`] !== undefined) n += 1
+  return `unused${n}`
+}
+
+const localDisks = (world: World, guest: Guest) =>
+  ownDisks(guest.config)
+    .filter(([, disk]) => !storageNamed(world, storageOf(volumeOf(disk))).shared)
+    .map(([drivename, disk]) => ({
+      volid: volumeOf(disk),
+      drivename,
+      size: findVolume(world, guest.node, volumeOf(disk))?.sizeBytes ?? 0,
+      cdrom: isCdrom(disk) ? 1 : 0,
+      is_unused: 0,
+    }))
+
+const migratePreconditions = (call: Call) => {
+  const guest = guestOf(call)
+  const nodes = [...call.world.state.nodes.keys()].filter((name) => name !== guest.node)
+  return {
+    running: guest.status === "running" ? 1 : 0,
+    allowed_nodes: nodes,
+    not_allowed_nodes: {},
+    local_disks: localDisks(call.world, guest),
+    local_resources: [],
+    "mapped-resources": [],
+  }
+}
+
+const migrate = (call: Call): string => {
+  const { world } = call
+  const target = text(call, "target")
+  if (target === text(call, "node")) throw badParameter({ target: "target is local node." })
+  if (!world.state.nodes.has(target)) throw failure(`no such cluster node '${target}'`)
+  const guest = guestOf(call)
+  refuseLocked(call, guest)
+  if (guest.status === "running" && !flag(call, "online")) throw failure("can't migrate running VM without --online")
+  return spawn(call, "qmigrate", guest.vmid, (task) =>
+    withConfig(world, guest.vmid, function* (): Routine<void> {
+      refuseLocked(call, guest)
+      if (world.faults.isNodeDown(target)) throw failure("migration aborted")
+      const local = localDisks(world, guest)
+      if (local.length > 0 && guest.status === "running" && !flag(call, "with-local-disks")) {
+        throw failure(`can't live migrate attached local disks without with-local-disks option`)
+      }
+      task.log(`starting migration of VM ${guest.vmid} to node '${target}' (${world.state.nodes.get(target)!.address})`)
+      const memory =
+        guest.status === "running" ? Number(parsePairs(String(guest.config["memory"] ?? "512")).get("") ?? 512) * 1024 ** 2 : 0
+      const copied = local.reduce((sum, disk) => sum + (findVolume(world, guest.node, disk.volid)?.usedBytes ?? 0), 0)
+      touch(world, guest)
+      guest.config["lock"] = "migrate"
+      try {
+        yield* sleep(
+          world.clock,
+          world.timing.migrateTask + copied / world.timing.copyBytesPerMs + memory / world.timing.memoryBytesPerMs,
+        )
+        for (const disk of local) moveToNode(world, findVolume(world, guest.node, disk.volid)!, target)
+      } finally {
+        delete guest.config["lock"]
+      }
+      touch(world, guest)
+      guest.node = target
+      task.log("migration finished successfully")
+    }),
+  )
+}
+
+export const guestDiskRoutes: Routes = {
+  "DELETE /nodes/{node}/qemu/{vmid}": destroy,
+  "PUT /nodes/{node}/qemu/{vmid}/resize": resize,
+  "POST /nodes/{node}/qemu/{vmid}/move_disk": moveDisk,
+  "GET /nodes/{node}/qemu/{vmid}/migrate": migratePreconditions,
+  "POST /nodes/{node}/qemu/{vmid}/migrate": migrate,
+}

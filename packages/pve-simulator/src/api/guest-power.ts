@@ -1,0 +1,265 @@
+import { badParameter, failure } from "../core/errors.ts"
+import { hasAgent, lockOf, nicsOf, touch } from "../core/guest-config.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import type { Guest, NodeState } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
+import {
+  findGuest,
+  flag,
+  guestOf,
+  nodeOf,
+  optionalNumber,
+  optionalText,
+  spawn,
+  text,
+  vmidOf,
+  type Call,
+  type Routes,
+} from "../http/call.ts"
+import { removeVolume } from "../core/volumes.ts"
+import { splitList } from "../schema/formats.ts"
+import { withConfig } from "./guest-config.ts"
+
+const refuseSkiplock = (call: Call): void => {
+  if (flag(call, "skiplock") && !call.identity.isRoot) throw badParameter({ skiplock: "Only root may use this option." })
+}
+
+const refuseLocked = (call: Call, guest: Guest): void => {
+  const lock = lockOf(guest.config)
+  if (lock !== undefined && !flag(call, "skiplock")) throw failure(`VM is locked (${lock})`)
+}
+
+/** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
+export const hasBridge = (node: NodeState, bridge: string): boolean => {
+  const iface = node.interfaces.get(bridge)
+  return node.vnets.has(bridge) || (iface !== undefined && ["bridge", "OVSBridge"].includes(String(iface["type"])))
+}
+
+/** Turns a guest's machine on: pending changes take effect, then the system boots. */
+export const powerOn = (world: World, guest: Guest): void => {
+  const node = world.state.nodes.get(guest.node)!
+  for (const nic of nicsOf(guest.config)) {
+    if (nic.bridge !== undefined && !hasBridge(node, nic.bridge)) throw failure(`bridge '${nic.bridge}' does not exist`)
+  }
+  touch(world, guest)
+  applyPending(guest)
+  guest.status = "running"
+  guest.paused = false
+  guest.pid = world.state.nextPid++
+  guest.startedAt = world.clock.now()
+  beginBoot(world, guest)
+}
+
+const applyPending = (guest: Guest): void => {
+  for (const [key, value] of Object.entries(guest.pending)) {
+    if (value === undefined) delete guest.config[key]
+    else guest.config[key] = value
+  }
+  guest.pending = {}
+}
+
+/** Turns a guest's machine off. */
+export const turnOff = (world: World, guest: Guest): void => {
+  touch(world, guest)
+  powerOff(world, guest)
+  guest.status = "stopped"
+  guest.paused = false
+  guest.pid = undefined
+  guest.startedAt = undefined
+  applyPending(guest)
+}
+
+const start = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  return spawn(call, "qmstart", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      if (guest.config["template"] === 1) throw failure("you can't start a vm if it's a template")
+      if (guest.status === "running") throw failure(`VM ${guest.vmid} already running`)
+      yield* sleep(world.clock, world.timing.startTask)
+      resumeFromDisk(world, guest)
+      powerOn(world, guest)
+    }),
+  )
+}
+
+/** A guest suspended to disk comes back with the memory it had. */
+const resumeFromDisk = (world: World, guest: Guest): void => {
+  const state = guest.config["vmstate"]
+  if (guest.config["lock"] !== "suspended") return
+  if (state !== undefined) removeVolume(world, guest.node, String(state))
+  delete guest.config["vmstate"]
+  delete guest.config["lock"]
+}
+
+const stop = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  return spawn(call, "qmstop", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      if (guest.status === "stopped") return
+      yield* sleep(world.clock, world.timing.stopTask)
+      turnOff(world, guest)
+    }),
+  )
+}
+
+/** How long the system in a guest needs to go down; undefined if nothing in it hears the request. */
+const shutdownTime = (world: World, guest: Guest): number | undefined => {
+  if (guest.boot.kind !== "up") return undefined
+  if (hasAgent(guest.config) && !agentAnswers(world, guest)) return undefined
+  return guest.os?.family === "windows" ? world.timing.shutdownWindows : world.timing.shutdownLinux
+}
+
+/** Waits until the system is down, or fails (or pulls the plug) at the time limit. */
+export function* shutDown(world: World, guest: Guest, limitMs: number, force: boolean): Routine<void> {
+  const asked = world.clock.now()
+  for (;;) {
+    const needed = shutdownTime(world, guest)
+    const left = asked + limitMs - world.clock.now()
+    if (needed !== undefined && needed <= left) {
+      yield* sleep(world.clock, needed)
+      return turnOff(world, guest)
+    }
+    const boot = guest.boot
+    const wait = boot.kind === "booting" ? Math.max(1, boot.until - world.clock.now()) : left
+    yield* sleep(world.clock, Math.min(wait, Math.max(0, left)))
+    if (world.clock.now() < asked + limitMs) continue
+    if (!force) throw failure("VM quit/powerdown failed - got timeout")
+    yield* sleep(world.clock, world.timing.stopTask)
+    return turnOff(world, guest)
+  }
+}
+
+const timeoutOf = (call: Call): number => {
+  const seconds = optionalNumber(call, "timeout")
+  return seconds === undefined ? call.world.timing.shutdownTimeout : seconds * 1000
+}
+
+const shutdown = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  if (findGuest(call)?.paused === true) throw failure("VM is paused - cannot shutdown")
+  return spawn(call, "qmshutdown", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      if (guest.status === "running") yield* shutDown(world, guest, timeoutOf(call), flag(call, "forceStop"))
+    }),
+  )
+}
+
+/** The guest of a call that needs a running machine. */
+const runningGuest = (call: Call): Guest => {
+  const guest = findGuest(call)
+  if (guest === undefined)
+    throw failure(`unable to find configuration file for VM ${vmidOf(call)} on node '${text(call, "node")}'`)
+  if (guest.status !== "running") throw failure(`VM ${guest.vmid} not running`)
+  return guest
+}
+
+const reset = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  runningGuest(call)
+  return spawn(call, "qmreset", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      yield* sleep(world.clock, world.timing.stopTask)
+      powerOff(world, guest)
+      beginBoot(world, guest)
+    }),
+  )
+}
+
+const reboot = (call: Call): string => {
+  const { world } = call
+  if (runningGuest(call).paused) throw failure("VM is paused - cannot shutdown")
+  return spawn(call, "qmreboot", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      yield* shutDown(world, guest, timeoutOf(call), false)
+      powerOn(world, guest)
+    }),
+  )
+}
+
+const suspend = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  runningGuest(call)
+  const toDisk = flag(call, "todisk")
+  return spawn(call, "qmsuspend", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      refuseLocked(call, guest)
+      yield* sleep(world.clock, world.timing.stopTask)
+      touch(world, guest)
+      if (!toDisk) {
+        guest.paused = true
+        return
+      }
+      turnOff(world, guest)
+      guest.config["lock"] = "suspended"
+    }),
+  )
+}
+
+const resume = (call: Call): string => {
+  refuseSkiplock(call)
+  const { world } = call
+  runningGuest(call)
+  return spawn(call, "qmresume", vmidOf(call), () =>
+    withConfig(world, vmidOf(call), function* (): Routine<void> {
+      const guest = guestOf(call)
+      yield* sleep(world.clock, world.timing.configTask)
+      touch(world, guest)
+      guest.paused = false
+    }),
+  )
+}
+
+/** `startall` and `stopall` of a node, one guest after another as their order says. */
+const allOf =
+  (type: "startall" | "stopall", wanted: (guest: Guest) => boolean, act: (world: World, guest: Guest) => Routine<void>) =>
+  (call: Call): string => {
+    const { world } = call
+    const vms = optionalText(call, "vms")
+    const chosen = vms === undefined ? undefined : new Set(splitList(vms).map(Number))
+    return spawn(call, type, "", function* (): Routine<void> {
+      for (const guest of world.state.guests.values()) {
+        if (guest.node === nodeOf(call).name && (chosen?.has(guest.vmid) ?? wanted(guest))) {
+          yield* withConfig(world, guest.vmid, () => act(world, guest))
+        }
+      }
+    })
+  }
+
+function* startOne(world: World, guest: Guest): Routine<void> {
+  if (guest.status === "running" || guest.config["template"] === 1) return
+  yield* sleep(world.clock, world.timing.startTask)
+  powerOn(world, guest)
+}
+
+function* stopOne(world: World, guest: Guest): Routine<void> {
+  if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
+}
+
+export const guestPowerRoutes: Routes = {
+  "POST /nodes/{node}/qemu/{vmid}/status/start": start,
+  "POST /nodes/{node}/qemu/{vmid}/status/stop": stop,
+  "POST /nodes/{node}/qemu/{vmid}/status/shutdown": shutdown,
+  "POST /nodes/{node}/qemu/{vmid}/status/reset": reset,
+  "POST /nodes/{node}/qemu/{vmid}/status/reboot": reboot,
+  "POST /nodes/{node}/qemu/{vmid}/status/suspend": suspend,
+  "POST /nodes/{node}/qemu/{vmid}/status/resume": resume,
+  "POST /nodes/{node}/startall": allOf("startall", (guest) => guest.config["onboot"] === 1, startOne),
+  "POST /nodes/{node}/stopall": allOf("stopall", (guest) => guest.status === "running", stopOne),
+}

@@ -1,0 +1,197 @@
+import { failure } from "../core/errors.ts"
+import {
+  coreCount,
+  digestOf,
+  guestName,
+  hasAgent,
+  isCdrom,
+  isDisk,
+  lockOf,
+  maxDisk,
+  memoryMb,
+  ownDisks,
+  volumeOf,
+} from "../core/guest-config.ts"
+import type { Config, Guest } from "../core/state.ts"
+import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
+import { nowSeconds, type World } from "../core/world.ts"
+import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+
+const MASK = "**********"
+
+/** A configuration as the API shows it: its password hidden, its digest beside. */
+export const shownConfig = (config: Config): Config =>
+  config["cipassword"] === undefined ? { ...config } : { ...config, cipassword: MASK }
+
+const withPending = (guest: Guest): Config => {
+  const out: Config = { ...guest.config }
+  for (const [key, value] of Object.entries(guest.pending)) {
+    if (value === undefined) delete out[key]
+    else out[key] = value
+  }
+  return out
+}
+
+const usage = (world: World, guest: Guest) => {
+  const running = guest.status === "running"
+  const maxmem = memoryMb(guest.config) * 1024 * 1024
+  const mem = running ? Math.floor(maxmem * 0.6) : 0
+  return {
+    cpu: running ? 0.03 : 0,
+    cpus: coreCount(guest.config),
+    disk: 0,
+    maxdisk: maxDisk(world, guest),
+    maxmem,
+    mem,
+    memhost: mem,
+    netin: 0,
+    netout: 0,
+    uptime: running && guest.startedAt !== undefined ? Math.max(1, nowSeconds(world) - Math.floor(guest.startedAt / 1000)) : 0,
+  }
+}
+
+/** What the status calls show of a guest, always up to date. */
+export const guestStatus = (world: World, guest: Guest, full: boolean): Record<string, unknown> => {
+  const lock = lockOf(guest.config)
+  return {
+    vmid: guest.vmid,
+    name: guestName(guest),
+    status: guest.status,
+    ...usage(world, guest),
+    ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(guest.config["template"] === 1 ? { template: 1 } : {}),
+    ...(guest.status === "running" ? { pid: guest.pid } : {}),
+    ...(full ? { qmpstatus: guest.status === "stopped" ? "stopped" : guest.paused ? "paused" : "running" } : {}),
+  }
+}
+
+const list = (call: Call) => {
+  const node = nodeOf(call).name
+  const full = flag(call, "full")
+  const out: unknown[] = []
+  for (const guest of call.world.state.guests.values()) {
+    if (guest.node === node && may(call.world, call.identity, `/vms/${guest.vmid}`, ["VM.Audit"]))
+      out.push(guestStatus(call.world, guest, full))
+  }
+  return out
+}
+
+const current = (call: Call) => {
+  const guest = guestOf(call)
+  return {
+    ...guestStatus(call.world, guest, true),
+    ...(hasAgent(guest.config) ? { agent: 1 } : {}),
+    ha: { managed: 0 },
+    ...(guest.status === "running" ? { "running-machine": "pc-i440fx-10.1+pve0", "running-qemu": "10.1.2" } : {}),
+  }
+}
+
+const config = (call: Call): Config => {
+  const guest = guestOf(call)
+  const name = optionalText(call, "snapshot")
+  if (name !== undefined && name !== "current") {
+    const snapshot = guest.snapshots.get(name)
+    if (snapshot === undefined) throw failure(`snapshot '${name}' does not exist`)
+    return { ...shownConfig(snapshot.config), snaptime: snapshot.time, digest: digestOf(guest), ...parentOf(snapshot.parent) }
+  }
+  return {
+    ...shownConfig(flag(call, "current") ? guest.config : withPending(guest)),
+    ...parentOf(guest.parent),
+    digest: digestOf(guest),
+  }
+}
+
+const parentOf = (parent: string | undefined): Config => (parent === undefined ? {} : { parent })
+
+const pending = (call: Call) => {
+  const guest = guestOf(call)
+  const keys = new Set([...Object.keys(guest.config), ...Object.keys(guest.pending)])
+  const shown = shownConfig(guest.config)
+  const out: Record<string, unknown>[] = [...keys].map((key) => {
+    const value = shown[key]
+    const entry = { key, ...(value === undefined ? {} : { value }) }
+    if (!Object.hasOwn(guest.pending, key)) return entry
+    const next = guest.pending[key]
+    return next === undefined ? { ...entry, delete: 1 } : { ...entry, pending: key === "cipassword" ? MASK : next }
+  })
+  return [...out, { key: "digest", value: digestOf(guest) }]
+}
+
+const children =
+  "config cloudinit pending status unlink vncproxy termproxy migrate resize move rrd rrddata monitor agent snapshot spiceproxy sendkey firewall mtunnel remote_migrate"
+    .split(" ")
+    .map((subdir) => ({ subdir }))
+
+const statusChildren = ["current", "start", "stop", "reset", "shutdown", "suspend", "reboot"].map((subdir) => ({ subdir }))
+
+const feature = (call: Call) => {
+  const guest = guestOf(call)
+  const wanted = text(call, "feature")
+  const disks = ownDisks(guest.config).filter(([, disk]) => !isCdrom(disk))
+  const volumes = disks.map(([, disk]) => findVolume(call.world, guest.node, volumeOf(disk)))
+  const storages = disks.map(([, disk]) => storageNamed(call.world, storageOf(volumeOf(disk))))
+  const has =
+    wanted === "copy" ||
+    (wanted === "clone" &&
+      guest.config["template"] === 1 &&
+      volumes.every((volume, i) => volume !== undefined && canLink(storages[i]!, volume.format))) ||
+    (wanted === "snapshot" && guest.config["template"] !== 1 && canSnapshot(call.world, guest))
+  const nodes = [...call.world.state.nodes.keys()].filter(
+    (node) => node === guest.node || storages.every((storage) => storage.shared && isOnNode(storage, node)),
+  )
+  return { hasFeature: has ? 1 : 0, nodes }
+}
+
+/** Whether all disks of a guest stand on storage that can keep snapshots. */
+export const canSnapshot = (world: World, guest: Guest): boolean =>
+  Object.entries(guest.config)
+    .filter(([key, value]) => isDisk(key) && !isCdrom(String(value)))
+    .every(([, value]) => {
+      const volume = findVolume(world, guest.node, volumeOf(String(value)))
+      const storage = world.state.storages.get(storageOf(volumeOf(String(value))))
+      return storage !== undefined && storage.type !== "lvm" && (storage.type !== "dir" || volume?.format === "qcow2")
+    })
+
+const cloudinit = (call: Call) => {
+  const guest = guestOf(call)
+  const shown = shownConfig(guest.config)
+  return ["ciuser", "cipassword", "sshkeys", "citype", "searchdomain", "nameserver"]
+    .filter((key) => shown[key] !== undefined)
+    .map((key) => ({ key, value: shown[key] }))
+}
+
+const cloudinitDump = (call: Call): string => {
+  const guest = guestOf(call)
+  const name = guestName(guest)
+  if (text(call, "type") === "meta") return `instance-id: ${String(guest.config["vmgenid"] ?? guest.vmid)}\n`
+  if (text(call, "type") === "network") return "version: 1\nconfig: []\n"
+  const user = guest.config["ciuser"]
+  return `#cloud-config\nhostname: ${name}\nmanage_etc_hosts: true\nfqdn: ${name}\n${user === undefined ? "" : `user: ${String(user)}\n`}chpasswd:\n  expire: False\nusers:\n  - default\npackage_upgrade: true\n`
+}
+
+const monitor = (call: Call): string => {
+  const guest = findGuest(call)
+  return guest?.status === "running" ? "" : `ERROR: VM ${vmidOf(call)} not running`
+}
+
+const sendkey = (call: Call): null => {
+  if (findGuest(call)?.status !== "running") throw failure(`VM ${vmidOf(call)} not running`)
+  return null
+}
+
+export const guestRoutes: Routes = {
+  "GET /nodes/{node}/qemu": list,
+  "GET /nodes/{node}/qemu/{vmid}": (call) => (guestOf(call), children),
+  "GET /nodes/{node}/qemu/{vmid}/status": (call) => (guestOf(call), statusChildren),
+  "GET /nodes/{node}/qemu/{vmid}/status/current": current,
+  "GET /nodes/{node}/qemu/{vmid}/config": config,
+  "GET /nodes/{node}/qemu/{vmid}/pending": pending,
+  "GET /nodes/{node}/qemu/{vmid}/feature": feature,
+  "GET /nodes/{node}/qemu/{vmid}/cloudinit": cloudinit,
+  "GET /nodes/{node}/qemu/{vmid}/cloudinit/dump": cloudinitDump,
+  "GET /nodes/{node}/qemu/{vmid}/rrddata": (call) => (guestOf(call), []),
+  "POST /nodes/{node}/qemu/{vmid}/monitor": monitor,
+  "PUT /nodes/{node}/qemu/{vmid}/sendkey": sendkey,
+}

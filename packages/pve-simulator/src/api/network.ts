@@ -1,0 +1,196 @@
+import { badParameter, failure } from "../core/errors.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import type { Interface, NodeState } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+import { nodeOf, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+import { splitList } from "../schema/formats.ts"
+import { isIPv4 } from "node:net"
+
+/** The configuration as an edit would leave it. */
+const edited = (node: NodeState): Map<string, Interface> => node.pendingInterfaces ?? node.interfaces
+
+/** The same, ready to be changed. */
+const editable = (node: NodeState): Map<string, Interface> => {
+  node.pendingInterfaces ??= structuredClone(node.interfaces)
+  return node.pendingInterfaces
+}
+
+const keep = ["node", "iface", "delete", "skip_frr"]
+
+/** Address, mask and CIDR tell the same thing: whichever is given fills in the others. */
+const withAddress = (values: Interface): Interface => {
+  const cidr =
+    values["cidr"] ??
+    (values["address"] === undefined ? undefined : `${values["address"]}/${maskBits(String(values["netmask"] ?? "24"))}`)
+  if (cidr === undefined) return values
+  const [address = "", bits = "24"] = String(cidr).split("/")
+  return { ...values, cidr, address, netmask: bits }
+}
+
+const maskBits = (mask: string): number => {
+  if (!isIPv4(mask)) return Number(mask)
+  return mask.split(".").reduce((sum, octet) => sum + Number(octet).toString(2).replaceAll("0", "").length, 0)
+}
+
+/** An interface as the API shows it. */
+const shown = (name: string, iface: Interface): Record<string, unknown> => {
+  const method = iface["address"] === undefined ? "manual" : "static"
+  return { iface: name, ...iface, method: iface["method"] ?? method, method6: "manual", families: ["inet"] }
+}
+
+const bridgeLike = new Set(["bridge", "OVSBridge"])
+
+const ofType = (type: string | undefined, iface: Interface): boolean => {
+  if (type === undefined || type === "include_sdn") return true
+  if (type === "any_bridge" || type === "any_local_bridge") return bridgeLike.has(String(iface["type"]))
+  return iface["type"] === type
+}
+
+const list = (call: Call): unknown[] => {
+  const node = nodeOf(call)
+  const { world, identity } = call
+  const type = optionalText(call, "type")
+  const local = [...edited(node)].filter(([, iface]) => ofType(type, iface))
+  const auditor = may(world, identity, `/nodes/${node.name}`, ["Sys.Audit"])
+  const visible = local.filter(
+    ([name]) => auditor || may(world, identity, `/sdn/zones/localnetwork/${name}`, ["SDN.Audit", "SDN.Use"], true),
+  )
+  const out = visible.map(([name, iface]) => shown(name, iface))
+  if (type === "include_sdn" || type === "any_bridge") out.push(...vnetBridges(call, node))
+  const changes = node.pendingInterfaces === undefined ? "" : difference(node)
+  if (changes !== "") call.beside["changes"] = changes
+  return out
+}
+
+const vnetBridges = (call: Call, node: NodeState): Record<string, unknown>[] =>
+  [...node.vnets]
+    .filter((vnet) => {
+      const zone = call.world.state.sdn.running.vnets.get(vnet)?.["zone"] ?? ""
+      return may(call.world, call.identity, `/sdn/zones/${zone}/${vnet}`, ["SDN.Audit", "SDN.Use"], true)
+    })
+    .map((vnet) => ({ iface: vnet, type: "vnet", active: 1 }))
+
+/** The pending edit as text, in the form of a file comparison. */
+const difference = (node: NodeState): string => {
+  const stanza = (name: string, iface: Interface, sign: string) =>
+    [
+      `iface ${name} inet ${iface["address"] === undefined ? "manual" : "static"}`,
+      ...Object.entries(iface)
+        .filter(([key]) => key.startsWith("bridge") || key === "cidr")
+        .map(([key, value]) => `\t${key.replaceAll("_", "-")} ${value}`),
+    ]
+      .map((line) => `${sign}${line}\n`)
+      .join("")
+  const before = node.interfaces
+  const after = node.pendingInterfaces!
+  const lines: string[] = []
+  for (const [name, iface] of before) if (!after.has(name)) lines.push(stanza(name, iface, "-"))
+  for (const [name, iface] of after) {
+    const old = before.get(name)
+    if (old === undefined) lines.push(stanza(name, iface, "+"))
+    else if (JSON.stringify(old) !== JSON.stringify(iface)) lines.push(stanza(name, old, "-"), stanza(name, iface, "+"))
+  }
+  return lines.length === 0 ? "" : `--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n@@ -1 +1 @@\n${lines.join("")}`
+}
+
+const values = (call: Call): Interface => {
+  const out: Interface = {}
+  for (const [key, value] of Object.entries(call.parameters)) if (!keep.includes(key)) out[key] = value as string | number
+  return withAddress(out)
+}
+
+const bridgeDefaults = (type: unknown): Interface =>
+  type === "bridge" ? { bridge_ports: "", bridge_stp: "off", bridge_fd: "0" } : {}
+
+const create = (call: Call): null => {
+  const node = nodeOf(call)
+  const name = text(call, "iface")
+  const given = values(call)
+  if (edited(node).has(name)) throw badParameter({ iface: "interface already exists" })
+  for (const port of splitList(String(given["bridge_ports"] ?? ""))) {
+    if (!edited(node).has(port)) throw badParameter({ bridge_ports: `interface '${port}' does not exist` })
+  }
+  const all = editable(node)
+  all.set(name, { ...bridgeDefaults(given["type"]), ...given, priority: 3 + all.size })
+  return null
+}
+
+const existing = (call: Call): Interface => {
+  const iface = edited(nodeOf(call)).get(text(call, "iface"))
+  if (iface === undefined) throw badParameter({ iface: "interface does not exist" })
+  return iface
+}
+
+const get = (call: Call) => {
+  const { iface: _, ...rest } = shown(text(call, "iface"), existing(call))
+  return rest
+}
+
+const update = (call: Call): null => {
+  const old = existing(call)
+  const removed = new Set(splitList(optionalText(call, "delete") ?? ""))
+  const given = values(call)
+  const merged = { ...bridgeDefaults(given["type"]), ...old, ...given }
+  editable(nodeOf(call)).set(text(call, "iface"), Object.fromEntries(Object.entries(merged).filter(([key]) => !removed.has(key))))
+  return null
+}
+
+const remove = (call: Call): null => {
+  existing(call)
+  editable(nodeOf(call)).delete(text(call, "iface"))
+  return null
+}
+
+const revert = (call: Call): null => {
+  nodeOf(call).pendingInterfaces = undefined
+  return null
+}
+
+const never = () => failure("a network reload of this node did not end")
+
+/** ifreload: the edit becomes what runs, and the bridges of applied VNets stand. Two reloads of a node do not overlap. */
+export function* reloadNetwork(world: World, node: NodeState, log: (line: string) => void): Routine<void> {
+  yield* world.locks.exclusive(`reload ${node.name}`, Number.POSITIVE_INFINITY, never, function* (): Routine<void> {
+    yield* sleep(world.clock, world.timing.networkReload)
+    const complaint = world.faults.reloadComplaint(node.name)
+    if (complaint !== undefined) {
+      log(complaint)
+      for (const zone of node.zones.keys()) node.zones.set(zone, "error")
+      throw failure("command 'ifreload -a' failed: exit code 1")
+    }
+    if (node.pendingInterfaces !== undefined) node.interfaces = node.pendingInterfaces
+    node.pendingInterfaces = undefined
+    adoptSdn(world, node)
+  })
+}
+
+/** The running SDN configuration as this node builds it. */
+const adoptSdn = (world: World, node: NodeState): void => {
+  const { zones, vnets } = world.state.sdn.running
+  const here = new Set<string>()
+  node.zones.clear()
+  for (const [id, zone] of zones) {
+    const nodes = splitList(String(zone["nodes"] ?? ""))
+    if (nodes.length > 0 && !nodes.includes(node.name)) continue
+    here.add(id)
+    node.zones.set(id, "available")
+  }
+  node.vnets.clear()
+  for (const [id, vnet] of vnets) if (here.has(String(vnet["zone"]))) node.vnets.add(id)
+}
+
+const apply = (call: Call): string => {
+  const node = nodeOf(call)
+  return spawn(call, "srvreload", "networking", (task) => reloadNetwork(call.world, node, task.log))
+}
+
+export const networkRoutes: Routes = {
+  "GET /nodes/{node}/network": list,
+  "POST /nodes/{node}/network": create,
+  "PUT /nodes/{node}/network": apply,
+  "DELETE /nodes/{node}/network": revert,
+  "GET /nodes/{node}/network/{iface}": get,
+  "PUT /nodes/{node}/network/{iface}": update,
+  "DELETE /nodes/{node}/network/{iface}": remove,
+}

@@ -1,0 +1,102 @@
+import type { NodeState } from "../core/state.ts"
+import { nowSeconds, type World } from "../core/world.ts"
+import { nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+import { nodeLoad } from "./resources.ts"
+
+const GIB = 1024 ** 3
+
+const uptime = (world: World, node: NodeState): number => Math.max(1, Math.floor((world.clock.now() - node.bootedAt) / 1000))
+
+const list = (call: Call): unknown[] => {
+  const { world, identity } = call
+  return [...world.state.nodes.values()].map((node) => {
+    const down = world.faults.isNodeDown(node.name)
+    const fixed = {
+      id: `node/${node.name}`,
+      type: "node",
+      node: node.name,
+      status: down ? "offline" : "online",
+      ssl_fingerprint: world.fingerprint,
+      level: "",
+    }
+    if (down || !may(world, identity, `/nodes/${node.name}`, ["Sys.Audit"])) return fixed
+    const load = nodeLoad(world, node)
+    return {
+      ...fixed,
+      cpu: load.cpu,
+      maxcpu: node.cores,
+      mem: load.mem,
+      maxmem: node.memoryBytes,
+      disk: 8 * GIB,
+      maxdisk: 100 * GIB,
+      uptime: uptime(world, node),
+    }
+  })
+}
+
+const status = (call: Call) => {
+  const { world } = call
+  const node = nodeOf(call)
+  const load = nodeLoad(world, node)
+  return {
+    "boot-info": { mode: "efi", secureboot: 0 },
+    cpu: load.cpu,
+    cpuinfo: {
+      cores: node.cores / 2,
+      cpus: node.cores,
+      sockets: 1,
+      model: "Simulated CPU",
+      hvm: "1",
+      mhz: "3000.000",
+      user_hz: 100,
+      flags: "fpu vme de pse",
+    },
+    "current-kernel": { sysname: "Linux", release: "6.17.4-1-pve", version: "#1 SMP PREEMPT_DYNAMIC", machine: "x86_64" },
+    idle: 0,
+    ksm: { shared: 0 },
+    kversion: "Linux 6.17.4-1-pve #1 SMP PREEMPT_DYNAMIC",
+    loadavg: ["0.10", "0.08", "0.05"],
+    memory: {
+      total: node.memoryBytes,
+      used: load.mem,
+      free: node.memoryBytes - load.mem,
+      available: node.memoryBytes - load.mem,
+    },
+    pveversion: "pve-manager/9.2.3/c5d1f8a2b7e60934",
+    rootfs: { total: 100 * GIB, used: 8 * GIB, avail: 92 * GIB, free: 92 * GIB },
+    swap: { total: 8 * GIB, used: 0, free: 8 * GIB },
+    uptime: uptime(world, node),
+    wait: 0,
+  }
+}
+
+const time = (call: Call) => {
+  const node = nodeOf(call)
+  return { timezone: node.timezone, time: nowSeconds(call.world), localtime: nowSeconds(call.world) }
+}
+
+const setDns = (call: Call): null => {
+  const node = nodeOf(call)
+  const optional = (name: "dns1" | "dns2" | "dns3") => {
+    const value = optionalText(call, name)
+    return value === undefined ? {} : { [name]: value }
+  }
+  node.dns = { search: text(call, "search"), ...optional("dns1"), ...optional("dns2"), ...optional("dns3") }
+  return null
+}
+
+const children = "qemu lxc firewall status version syslog tasks storage network dns time sdn vncshell termproxy"
+  .split(" ")
+  .map((name) => ({ name }))
+
+export const nodeRoutes: Routes = {
+  "GET /nodes": list,
+  "GET /nodes/{node}": () => children,
+  "GET /nodes/{node}/status": status,
+  "GET /nodes/{node}/time": time,
+  "PUT /nodes/{node}/time": (call) => ((nodeOf(call).timezone = text(call, "timezone")), null),
+  "GET /nodes/{node}/dns": (call) => nodeOf(call).dns,
+  "PUT /nodes/{node}/dns": setDns,
+  "GET /nodes/{node}/rrddata": () => [],
+}

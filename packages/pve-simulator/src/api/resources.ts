@@ -1,0 +1,164 @@
+import { lockOf, reportedOf } from "../core/guest-config.ts"
+import type { Guest, NodeState, StorageState } from "../core/state.ts"
+import { isOnNode, usedBytes } from "../core/volumes.ts"
+import type { World } from "../core/world.ts"
+import { optionalText, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+
+/** A guest as the cluster knows it: what the status daemon told, except for what stands in its configuration. */
+export const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
+  const reported = reportedOf(world, guest)
+  const lock = lockOf(guest.config)
+  const fixed = {
+    id: `qemu/${guest.vmid}`,
+    type: "qemu",
+    vmid: guest.vmid,
+    node: guest.node,
+    ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
+    ...(lock === undefined ? {} : { lock }),
+  }
+  if (reported === undefined || world.faults.isNodeDown(guest.node))
+    return { ...fixed, status: "unknown", ...(reported === undefined ? {} : { name: reported.name }) }
+  const running = reported.status === "running"
+  const mem = running ? Math.floor(reported.maxmem * 0.6) : 0
+  return {
+    ...fixed,
+    name: reported.name,
+    status: reported.status,
+    template: reported.template,
+    cpu: running ? 0.03 : 0,
+    maxcpu: reported.maxcpu,
+    maxmem: reported.maxmem,
+    mem,
+    memhost: mem,
+    maxdisk: reported.maxdisk,
+    disk: 0,
+    diskread: 0,
+    diskwrite: 0,
+    netin: 0,
+    netout: 0,
+    uptime:
+      running && reported.startedAt !== undefined ? Math.max(1, Math.floor((world.clock.now() - reported.startedAt) / 1000)) : 0,
+  }
+}
+
+/** A storage as one node sees it. */
+export const storageResource = (world: World, storage: StorageState, node: string): Record<string, unknown> => {
+  const known = !world.faults.isNodeDown(node)
+  const full = storage.full || world.faults.isStorageFull(storage.id)
+  return {
+    id: `storage/${node}/${storage.id}`,
+    type: "storage",
+    storage: storage.id,
+    node,
+    plugintype: storage.type,
+    content: storage.content.join(","),
+    shared: storage.shared ? 1 : 0,
+    status: known && !storage.disabled ? "available" : "unknown",
+    ...(known ? { maxdisk: storage.capacityBytes, disk: full ? storage.capacityBytes : usedBytes(storage, node) } : {}),
+  }
+}
+
+/** Load of a node: what its running guests take. */
+export const nodeLoad = (world: World, node: NodeState): { cpu: number; mem: number } => {
+  let cores = 0
+  let mem = 2 * 1024 ** 3
+  for (const guest of world.state.guests.values()) {
+    if (guest.node !== node.name || guest.status !== "running") continue
+    cores += 0.03
+    mem += Math.floor(Number(guest.config["memory"] ?? 512) * 1024 ** 2 * 0.6)
+  }
+  return { cpu: Math.min(1, cores / node.cores), mem: Math.min(node.memoryBytes, mem) }
+}
+
+const nodeResource = (world: World, node: NodeState): Record<string, unknown> => {
+  const fixed = { id: `node/${node.name}`, type: "node", node: node.name, level: "" }
+  if (world.faults.isNodeDown(node.name)) return { ...fixed, status: "offline" }
+  const load = nodeLoad(world, node)
+  return {
+    ...fixed,
+    status: "online",
+    cpu: load.cpu,
+    maxcpu: node.cores,
+    mem: load.mem,
+    maxmem: node.memoryBytes,
+    disk: 8 * 1024 ** 3,
+    maxdisk: 100 * 1024 ** 3,
+    uptime: Math.max(1, Math.floor((world.clock.now() - node.bootedAt) / 1000)),
+    "cgroup-mode": 2,
+  }
+}
+
+const sdnResources = (world: World): Record<string, unknown>[] =>
+  [...world.state.nodes.values()].flatMap((node) => [
+    {
+      id: `network/${node.name}/zone/localnetwork`,
+      type: "network",
+      network: "localnetwork",
+      "network-type": "zone",
+      node: node.name,
+      status: "ok",
+    },
+    ...[...node.zones].map(([zone, status]) => ({
+      id: `sdn/${node.name}/${zone}`,
+      type: "sdn",
+      sdn: zone,
+      node: node.name,
+      status: status === "available" ? "ok" : status,
+    })),
+  ])
+
+const resources = (call: Call): unknown[] => {
+  const { world, identity } = call
+  const type = optionalText(call, "type")
+  const out: unknown[] = []
+  if (type === undefined || type === "vm") {
+    const poolOf = new Map<number, string>()
+    for (const pool of world.state.pools.values()) {
+      for (const vmid of pool.vms) poolOf.set(vmid, pool.poolid)
+      if (type === undefined && may(world, identity, `/pool/${pool.poolid}`, ["Pool.Audit"]))
+        out.push({ id: `/pool/${pool.poolid}`, type: "pool", pool: pool.poolid })
+    }
+    for (const guest of world.state.guests.values()) {
+      if (!may(world, identity, `/vms/${guest.vmid}`, ["VM.Audit"])) continue
+      const entry = resourceOf(world, guest)
+      const pool = poolOf.get(guest.vmid)
+      if (pool !== undefined) entry["pool"] = pool
+      out.push(entry)
+    }
+  }
+  if (type === undefined || type === "node") {
+    for (const node of world.state.nodes.values()) {
+      const full = may(world, identity, `/nodes/${node.name}`, ["Sys.Audit"])
+      out.push(
+        full
+          ? nodeResource(world, node)
+          : {
+              id: `node/${node.name}`,
+              type: "node",
+              node: node.name,
+              status: world.faults.isNodeDown(node.name) ? "offline" : "online",
+            },
+      )
+    }
+  }
+  if (type === undefined || type === "storage") {
+    for (const storage of world.state.storages.values()) {
+      if (!may(world, identity, `/storage/${storage.id}`, ["Datastore.Audit", "Datastore.AllocateSpace"], true)) continue
+      for (const node of world.state.nodes.keys()) if (isOnNode(storage, node)) out.push(storageResource(world, storage, node))
+    }
+  }
+  if (type === undefined || type === "sdn") {
+    for (const entry of sdnResources(world)) {
+      const zone = String(entry["sdn"] ?? entry["network"])
+      if (
+        may(world, identity, `/sdn/zones/${zone}`, ["SDN.Audit", "SDN.Use"], true) &&
+        (type === undefined || entry["type"] === "sdn")
+      )
+        out.push(entry)
+    }
+  }
+  return out
+}
+
+export const resourceRoutes: Routes = { "GET /cluster/resources": resources }

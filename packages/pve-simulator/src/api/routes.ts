@@ -1,0 +1,39 @@
+import type { Handler } from "../http/call.ts"
+import { accessRoutes } from "./access.ts"
+import { agentRoutes } from "./agent.ts"
+import { clusterRoutes } from "./cluster.ts"
+import { guestCloneRoutes } from "./guest-clone.ts"
+import { guestConfigRoutes } from "./guest-config.ts"
+import { guestDiskRoutes } from "./guest-disks.ts"
+import { guestPowerRoutes } from "./guest-power.ts"
+import { guestSnapshotRoutes } from "./guest-snapshots.ts"
+import { guestRoutes } from "./guests.ts"
+import { networkRoutes } from "./network.ts"
+import { nodeRoutes } from "./nodes.ts"
+import { poolRoutes } from "./pools.ts"
+import { resourceRoutes } from "./resources.ts"
+import { storageRoutes } from "./storage.ts"
+import { taskRoutes } from "./tasks.ts"
+import { ticketRoutes } from "./tickets.ts"
+
+/** Every call the simulator answers. A call of the schema that is not here is "not implemented", as an unknown route is. */
+export const routes: ReadonlyMap<string, Handler> = new Map(
+  [
+    accessRoutes,
+    agentRoutes,
+    clusterRoutes,
+    guestCloneRoutes,
+    guestConfigRoutes,
+    guestDiskRoutes,
+    guestPowerRoutes,
+    guestRoutes,
+    guestSnapshotRoutes,
+    networkRoutes,
+    nodeRoutes,
+    poolRoutes,
+    resourceRoutes,
+    storageRoutes,
+    taskRoutes,
+    ticketRoutes,
+  ].flatMap((group) => Object.entries(group)),
+)

@@ -1,0 +1,251 @@
+import { failure } from "../core/errors.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import type { StorageState } from "../core/state.ts"
+import {
+  allocate,
+  findVolume,
+  hasClones,
+  isOnNode,
+  parseSize,
+  removeVolume,
+  storageLock,
+  storageNamed,
+  usableStorage,
+  usedBytes,
+  volumesOn,
+} from "../core/volumes.ts"
+import { nowSeconds } from "../core/world.ts"
+import { flag, nodeOf, optionalNumber, optionalText, spawn, text, type Call, type Routes } from "../http/call.ts"
+import { demand, may } from "../http/permissions.ts"
+import { splitList } from "../schema/formats.ts"
+
+const mayAudit = (call: Call, id: string): boolean =>
+  may(call.world, call.identity, `/storage/${id}`, ["Datastore.Audit", "Datastore.AllocateSpace"], true)
+
+const space = (call: Call, storage: StorageState, node: string) => {
+  const full = storage.full || call.world.faults.isStorageFull(storage.id)
+  const total = storage.capacityBytes
+  const used = full ? total : usedBytes(storage, node)
+  return { total, used, avail: Math.max(0, total - used) }
+}
+
+const status = (call: Call, storage: StorageState, node: string) => ({
+  type: storage.type,
+  content: storage.content.join(","),
+  shared: storage.shared ? 1 : 0,
+  enabled: storage.disabled ? 0 : 1,
+  active: storage.disabled ? 0 : 1,
+  ...space(call, storage, node),
+})
+
+const nodeList = (call: Call): unknown[] => {
+  const node = nodeOf(call).name
+  const content = splitList(optionalText(call, "content") ?? "")
+  const target = optionalText(call, "target")
+  const only = optionalText(call, "storage")
+  if (only !== undefined) storageNamed(call.world, only)
+  return [...call.world.state.storages.values()]
+    .filter((storage) => isOnNode(storage, node) && mayAudit(call, storage.id))
+    .filter(
+      (storage) =>
+        (only === undefined || storage.id === only) &&
+        (content.length === 0 || content.some((type) => storage.content.includes(type))),
+    )
+    .filter((storage) => !flag(call, "enabled") || !storage.disabled)
+    .filter((storage) => target === undefined || target === node || (storage.shared && isOnNode(storage, target)))
+    .map((storage) => {
+      const shown = status(call, storage, node)
+      return { storage: storage.id, ...shown, used_fraction: shown.used / shown.total }
+    })
+}
+
+const nodeStorage = (call: Call): StorageState => {
+  const storage = storageNamed(call.world, text(call, "storage"))
+  if (!isOnNode(storage, nodeOf(call).name))
+    throw failure(`storage '${storage.id}' is not available on node '${nodeOf(call).name}'`)
+  return storage
+}
+
+const content = (call: Call): unknown[] => {
+  const storage = nodeStorage(call)
+  const vmid = optionalNumber(call, "vmid")
+  const type = optionalText(call, "content")
+  return volumesOn(storage, nodeOf(call).name)
+    .filter((volume) => (vmid === undefined || volume.vmid === vmid) && (type === undefined || volume.content === type))
+    .filter(
+      (volume) =>
+        volume.vmid === undefined ||
+        may(call.world, call.identity, `/storage/${storage.id}`, ["Datastore.Allocate"]) ||
+        may(call.world, call.identity, `/vms/${volume.vmid}`, ["VM.Config.Disk"]) ||
+        mayAudit(call, storage.id),
+    )
+    .map((volume) => ({
+      volid: volume.volid,
+      content: volume.content,
+      format: volume.format,
+      size: volume.sizeBytes,
+      used: volume.usedBytes,
+      ctime: volume.ctime,
+      parent: volume.parent ?? null,
+      ...(volume.vmid === undefined ? {} : { vmid: volume.vmid }),
+    }))
+}
+
+/** The full id of a volume that a path names with or without its storage. */
+const volid = (call: Call): string => {
+  const name = text(call, "volume")
+  return name.includes(":") ? name : `${text(call, "storage")}:${name}`
+}
+
+const volumeInfo = (call: Call) => {
+  nodeStorage(call)
+  const volume = findVolume(call.world, nodeOf(call).name, volid(call))
+  if (volume === undefined) throw failure(`volume '${volid(call)}' does not exist`)
+  return { path: `/dev/simulated/${volume.volid}`, size: volume.sizeBytes, used: volume.usedBytes, format: volume.format }
+}
+
+function* createVolume(call: Call): Routine<string> {
+  const { world } = call
+  const node = nodeOf(call).name
+  const storage = usableStorage(world, text(call, "storage"), node)
+  const size = parseSize(text(call, "size").replace(/^(\d+)$/, "$1K"))
+  if (size === undefined) throw failure(`unable to parse size '${text(call, "size")}'`)
+  return yield* world.locks.exclusive(
+    storageLock(storage, node),
+    world.timing.storageLock,
+    () => failure(`can't lock storage '${storage.id}' - got timeout`),
+    function* () {
+      yield* sleep(world.clock, world.timing.allocation)
+      const format = optionalText(call, "format") ?? "raw"
+      return allocate(world, {
+        storage,
+        node,
+        vmid: Number(call.parameters["vmid"]),
+        sizeBytes: size,
+        usedBytes: 0,
+        format,
+        purpose: "disk",
+      }).volid
+    },
+  )
+}
+
+const removeContent = (call: Call): string => {
+  const { world } = call
+  const storage = nodeStorage(call)
+  const node = nodeOf(call).name
+  const id = volid(call)
+  const volume = findVolume(world, node, id)
+  demand(world, call.identity, `/storage/${storage.id}`, [
+    volume?.vmid === undefined ? "Datastore.AllocateTemplate" : "Datastore.AllocateSpace",
+  ])
+  return spawn(call, "imgdel", id.replaceAll(":", "@").replaceAll("/", "-"), function* (): Routine<void> {
+    yield* sleep(world.clock, world.timing.configTask)
+    if (volume === undefined) throw failure(`volume '${id}' does not exist`)
+    if (hasClones(world, volume)) throw failure(`base volume '${id}' is still in use by linked clones`)
+    removeVolume(world, node, id)
+  })
+}
+
+/** A download by the node: an image of half a gigabyte appears under its name. */
+const download = (call: Call): string => {
+  const { world } = call
+  const node = nodeOf(call).name
+  const storage = usableStorage(world, text(call, "storage"), node)
+  const type = text(call, "content")
+  if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' is not configured for content-type '${type}'`)
+  const name = `${storage.id}:${type}/${text(call, "filename")}`
+  return spawn(call, "download", text(call, "filename"), function* (task): Routine<void> {
+    task.log(`downloading ${text(call, "url")} to ${name}`)
+    const bytes = 512 * 1024 ** 2
+    yield* sleep(world.clock, bytes / world.timing.copyBytesPerMs)
+    storage.volumes.set(storage.shared ? name : `${node}/${name}`, {
+      volid: name,
+      node,
+      vmid: undefined,
+      sizeBytes: bytes,
+      usedBytes: bytes,
+      format: name.split(".").at(-1) ?? "iso",
+      content: type,
+      ctime: nowSeconds(world),
+      parent: undefined,
+    })
+  })
+}
+
+const shown = (storage: StorageState) => ({
+  storage: storage.id,
+  type: storage.type,
+  content: storage.content.join(","),
+  digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+  ...(storage.shared ? { shared: 1 } : {}),
+  ...(storage.nodes.length > 0 ? { nodes: storage.nodes.join(",") } : {}),
+  ...(storage.disabled ? { disable: 1 } : {}),
+  ...storage.options,
+})
+
+const list = (call: Call): unknown[] => {
+  const type = optionalText(call, "type")
+  return [...call.world.state.storages.values()]
+    .filter((storage) => mayAudit(call, storage.id) && (type === undefined || storage.type === type))
+    .map(shown)
+}
+
+const create = (call: Call) => {
+  const { world } = call
+  const id = text(call, "storage")
+  const type = text(call, "type")
+  if (world.state.storages.has(id)) throw failure(`create storage failed: storage ID '${id}' already defined`)
+  const fixed = new Set(["storage", "type", "content", "nodes", "disable", "shared"])
+  const options = Object.fromEntries(Object.entries(call.parameters).filter(([key]) => !fixed.has(key))) as Record<
+    string,
+    string | number
+  >
+  world.state.storages.set(id, {
+    id,
+    type,
+    content: splitList(optionalText(call, "content") ?? "images"),
+    shared: flag(call, "shared") || ["nfs", "cifs", "rbd", "cephfs", "iscsi", "pbs"].includes(type),
+    nodes: splitList(optionalText(call, "nodes") ?? ""),
+    disabled: flag(call, "disable"),
+    options,
+    capacityBytes: 1024 ** 4,
+    volumes: new Map(),
+    full: false,
+  })
+  return { storage: id, type }
+}
+
+const update = (call: Call) => {
+  const storage = storageNamed(call.world, text(call, "storage"))
+  const given = call.parameters
+  if (given["content"] !== undefined) storage.content = splitList(text(call, "content"))
+  if (given["nodes"] !== undefined) storage.nodes = splitList(text(call, "nodes"))
+  if (given["disable"] !== undefined) storage.disabled = flag(call, "disable")
+  return { storage: storage.id, type: storage.type }
+}
+
+const remove = (call: Call): null => {
+  const storage = storageNamed(call.world, text(call, "storage"))
+  call.world.state.storages.delete(storage.id)
+  return null
+}
+
+export const storageRoutes: Routes = {
+  "GET /storage": list,
+  "POST /storage": create,
+  "GET /storage/{storage}": (call) => shown(storageNamed(call.world, text(call, "storage"))),
+  "PUT /storage/{storage}": update,
+  "DELETE /storage/{storage}": remove,
+  "GET /nodes/{node}/storage": nodeList,
+  "GET /nodes/{node}/storage/{storage}": (call) => (
+    nodeStorage(call),
+    ["status", "content", "rrddata"].map((subdir) => ({ subdir }))
+  ),
+  "GET /nodes/{node}/storage/{storage}/status": (call) => status(call, nodeStorage(call), nodeOf(call).name),
+  "GET /nodes/{node}/storage/{storage}/content": content,
+  "POST /nodes/{node}/storage/{storage}/content": createVolume,
+  "GET /nodes/{node}/storage/{storage}/content/{volume}": volumeInfo,
+  "DELETE /nodes/{node}/storage/{storage}/content/{volume}": removeContent,
+  "POST /nodes/{node}/storage/{storage}/download-url": download,
+}

@@ -1,0 +1,165 @@
+import { createHash } from "node:crypto"
+import { splitList } from "../schema/formats.ts"
+import { randomMac } from "./random.ts"
+import type { Config, Guest, Reported } from "./state.ts"
+import { findVolume, parseSize } from "./volumes.ts"
+import type { World } from "./world.ts"
+
+const diskName = /^(?:ide|scsi|virtio|sata|efidisk|tpmstate)\d+$/
+const netName = /^net\d+$/
+
+export const isDisk = (key: string): boolean => diskName.test(key)
+export const isNet = (key: string): boolean => netName.test(key)
+
+/** A property string as pairs; a part without `=` stands under the empty name. */
+export const parsePairs = (text: string): Map<string, string> => {
+  const out = new Map<string, string>()
+  for (const part of text.split(",")) {
+    const at = part.indexOf("=")
+    if (at < 0) out.set("", part)
+    else out.set(part.slice(0, at), part.slice(at + 1))
+  }
+  return out
+}
+
+/** The volume id of a disk's property string. */
+export const volumeOf = (disk: string): string => {
+  const pairs = parsePairs(disk)
+  return pairs.get("") ?? pairs.get("file") ?? pairs.get("volume") ?? ""
+}
+
+export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") === "cdrom"
+export const isCloudInit = (disk: string): boolean => /(?:^|[-/:])(?:vm-\d+-)?cloudinit/.test(volumeOf(disk))
+
+/** Disks of a configuration that hold a guest's own volumes, cloud-init drives included. */
+export const ownDisks = (config: Config): [string, string][] =>
+  Object.entries(config)
+    .filter(([key, value]) => isDisk(key) && typeof value === "string")
+    .map(([key, value]): [string, string] => [key, String(value)])
+    .filter(([, disk]) => !isCdrom(disk) || isCloudInit(disk))
+
+const models = new Set(
+  "e1000 e1000-82540em e1000-82544gc e1000-82545em e1000e i82551 i82557b i82559er ne2k_isa ne2k_pci pcnet rtl8139 virtio vmxnet3".split(
+    " ",
+  ),
+)
+
+export interface Nic {
+  readonly index: number
+  readonly model: string
+  readonly mac: string
+  readonly bridge: string | undefined
+  readonly tag: number | undefined
+}
+
+/** A network device's property string; its model may be the key of its MAC address. */
+export const parseNic = (index: number, text: string): Nic => {
+  const pairs = parsePairs(text)
+  let model = pairs.get("model") ?? pairs.get("") ?? "virtio"
+  let mac = pairs.get("macaddr") ?? ""
+  for (const [key, value] of pairs) {
+    if (!models.has(key)) continue
+    model = key
+    mac = value
+  }
+  const tag = pairs.get("tag")
+  return { index, model, mac: mac.toUpperCase(), bridge: pairs.get("bridge"), tag: tag === undefined ? undefined : Number(tag) }
+}
+
+/** The network devices of a configuration, by index. */
+export const nicsOf = (config: Config): Nic[] =>
+  Object.entries(config)
+    .filter(([key]) => isNet(key))
+    .map(([key, value]) => parseNic(Number(key.slice(3)), String(value)))
+    .toSorted((a, b) => a.index - b.index)
+
+/** A network device as it is stored: model and MAC first, a new MAC if none was given. */
+export const normaliseNic = (world: World, text: string): string => {
+  const nic = parseNic(0, text)
+  const rest = text.split(",").filter((part) => {
+    const key = part.split("=")[0]!
+    return !models.has(key) && key !== "model" && key !== "macaddr"
+  })
+  return [`${nic.model}=${nic.mac === "" ? randomMac(world.state.random) : nic.mac}`, ...rest].join(",")
+}
+
+/** Tags as they are stored: lower case, each once, sorted, joined by `;`. */
+export const normaliseTags = (text: string): string => [...new Set(splitList(text.toLowerCase()))].toSorted().join(";")
+
+/** The digest by which a change notices another one. */
+export const digestOf = (guest: Guest): string => {
+  const text = [guest.config, guest.pending, ...[...guest.snapshots.values()].map((snapshot) => snapshot.config)]
+    .map((config) => JSON.stringify(Object.entries(config).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .join("\n")
+  return createHash("sha1").update(text).digest("hex")
+}
+
+/** Mebibytes of memory. */
+export const memoryMb = (config: Config): number => Number(parsePairs(String(config["memory"] ?? "512")).get("") ?? 512)
+
+export const coreCount = (config: Config): number =>
+  Number(config["vcpus"] ?? Number(config["cores"] ?? 1) * Number(config["sockets"] ?? 1))
+
+export const guestName = (guest: Guest): string => String(guest.config["name"] ?? `VM ${guest.vmid}`)
+
+/** Whether the agent option is on. */
+export const hasAgent = (config: Config): boolean => {
+  const pairs = parsePairs(String(config["agent"] ?? "0"))
+  return /^(1|on|yes|true)$/i.test(pairs.get("") ?? pairs.get("enabled") ?? "0")
+}
+
+/** Whether the lock in a configuration forbids an action; the text names it. */
+export const lockOf = (config: Config): string | undefined => (config["lock"] === undefined ? undefined : String(config["lock"]))
+
+/** The key of the disk a guest boots from. */
+const bootDisk = (config: Config): string | undefined => {
+  const order =
+    parsePairs(String(config["boot"] ?? ""))
+      .get("order")
+      ?.split(";") ?? []
+  const disks = Object.keys(config).filter((key) => isDisk(key) && !isCdrom(String(config[key])))
+  return order.find((key) => disks.includes(key)) ?? disks[0]
+}
+
+/** Bytes of the boot disk. */
+export const maxDisk = (world: World, guest: Guest): number => {
+  const key = bootDisk(guest.config)
+  if (key === undefined) return 0
+  const disk = String(guest.config[key])
+  return parseSize(parsePairs(disk).get("size") ?? "") ?? findVolume(world, guest.node, volumeOf(disk))?.sizeBytes ?? 0
+}
+
+/** The default boot order of a new VM: its first disk, a CD, its first network device. */
+export const defaultBoot = (config: Config): string => {
+  const keys = Object.keys(config).filter(isDisk).toSorted()
+  const disk = keys.find((key) => !isCdrom(String(config[key])) && !isCloudInit(String(config[key])))
+  const cdrom = keys.find((key) => isCdrom(String(config[key])) && !isCloudInit(String(config[key])))
+  const net = Object.keys(config).filter(isNet).toSorted()[0]
+  return `order=${[disk, cdrom, net].filter((key) => key !== undefined).join(";")}`
+}
+
+const reportedNow = (world: World, guest: Guest): Reported => ({
+  name: guestName(guest),
+  status: guest.status,
+  template: Number(guest.config["template"] ?? 0),
+  maxcpu: coreCount(guest.config),
+  maxmem: memoryMb(guest.config) * 1024 * 1024,
+  maxdisk: maxDisk(world, guest),
+  startedAt: guest.startedAt,
+})
+
+/** The last time the status daemon told the cluster something. */
+const lastReport = (world: World): number => {
+  const interval = world.timing.statusInterval
+  return interval <= 0 ? Number.POSITIVE_INFINITY : Math.floor(world.clock.now() / interval) * interval
+}
+
+/** To be called before a guest changes: keeps what the cluster knows of it until the next report. */
+export const touch = (world: World, guest: Guest): void => {
+  if (guest.changedAt <= lastReport(world)) guest.reported = reportedNow(world, guest)
+  guest.changedAt = world.clock.now()
+}
+
+/** What the cluster knows of a guest; undefined right after its creation. */
+export const reportedOf = (world: World, guest: Guest): Reported | undefined =>
+  guest.changedAt <= lastReport(world) ? reportedNow(world, guest) : guest.reported

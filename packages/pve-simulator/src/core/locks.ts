@@ -1,0 +1,104 @@
+import type { SimClock } from "./clock.ts"
+import type { Routine } from "./routine.ts"
+
+interface Waiter {
+  readonly weight: number
+  readonly grant: () => void
+}
+
+/** A first-come, first-served semaphore: exclusive locks, shared locks and worker slots are all weights on one capacity. */
+interface Semaphore {
+  used: number
+  readonly capacity: number
+  readonly queue: Waiter[]
+}
+
+/** The whole of a lock that some hold shared. */
+const WHOLE = 1_000_000
+
+/** Named locks of the simulated machines; a name that nobody holds or waits for takes no memory. */
+export class Locks {
+  readonly #clock: SimClock
+  readonly #all = new Map<string, Semaphore>()
+
+  constructor(clock: SimClock) {
+    this.#clock = clock
+  }
+
+  /** Runs `body` alone under `name`; `onTimeout` makes the error when the lock is not free within `timeoutMs`. */
+  exclusive<A>(name: string, timeoutMs: number, onTimeout: () => Error, body: () => Routine<A>): Routine<A> {
+    return this.#with(name, WHOLE, WHOLE, timeoutMs, onTimeout, body)
+  }
+
+  /** Runs `body` beside other shared holders, never beside an exclusive one. */
+  shared<A>(name: string, timeoutMs: number, onTimeout: () => Error, body: () => Routine<A>): Routine<A> {
+    return this.#with(name, WHOLE, 1, timeoutMs, onTimeout, body)
+  }
+
+  /** Runs `body` in one of `capacity` slots. */
+  slot<A>(name: string, capacity: number, timeoutMs: number, onTimeout: () => Error, body: () => Routine<A>): Routine<A> {
+    return this.#with(name, capacity, 1, timeoutMs, onTimeout, body)
+  }
+
+  /** Whether an exclusive request for `name` would have to wait. */
+  isHeld(name: string): boolean {
+    return (this.#all.get(name)?.used ?? 0) > 0
+  }
+
+  *#with<A>(
+    name: string,
+    capacity: number,
+    weight: number,
+    timeoutMs: number,
+    onTimeout: () => Error,
+    body: () => Routine<A>,
+  ): Routine<A> {
+    const lock = this.#all.get(name) ?? { used: 0, capacity, queue: [] }
+    this.#all.set(name, lock)
+    if (lock.queue.length > 0 || lock.used + weight > lock.capacity) yield* this.#wait(name, lock, weight, timeoutMs, onTimeout)
+    else lock.used += weight
+    try {
+      return yield* body()
+    } finally {
+      lock.used -= weight
+      this.#grant(name, lock)
+    }
+  }
+
+  *#wait(name: string, lock: Semaphore, weight: number, timeoutMs: number, onTimeout: () => Error): Routine<void> {
+    let granted = false
+    let waiter: Waiter | undefined
+    const leave = () => {
+      const at = waiter === undefined ? -1 : lock.queue.indexOf(waiter)
+      if (at >= 0) lock.queue.splice(at, 1)
+    }
+    try {
+      yield (resume) => {
+        const cancelTimer = Number.isFinite(timeoutMs) ? this.#clock.schedule(timeoutMs, resume) : () => undefined
+        waiter = {
+          weight,
+          grant: () => {
+            granted = true
+            cancelTimer()
+            resume()
+          },
+        }
+        lock.queue.push(waiter)
+        return cancelTimer
+      }
+    } finally {
+      leave()
+      if (!granted) this.#grant(name, lock)
+    }
+    if (!granted) throw onTimeout()
+  }
+
+  #grant(name: string, lock: Semaphore): void {
+    for (let next = lock.queue[0]; next !== undefined && lock.used + next.weight <= lock.capacity; next = lock.queue[0]) {
+      lock.queue.shift()
+      lock.used += next.weight
+      next.grant()
+    }
+    if (lock.used === 0 && lock.queue.length === 0) this.#all.delete(name)
+  }
+}

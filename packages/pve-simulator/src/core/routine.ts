@@ -1,0 +1,61 @@
+import type { SimClock } from "./clock.ts"
+
+/** Asks to be called back; answers how to stop waiting. */
+export type Suspend = (resume: () => void) => () => void
+
+/**
+ * A computation that may wait. It runs synchronously between its waits, on the stack of whoever moves the clock, so a
+ * manual clock sees every consequence of an instant before the next one, and two runs of one seed are the same.
+ */
+export type Routine<A> = Generator<Suspend, A, void>
+
+/** A running routine. */
+export interface Running {
+  /** Throws `error` into the routine where it waits; nothing happens if it has ended. */
+  readonly interrupt: (error: Error) => void
+}
+
+/** Starts `routine` now; `done` or `failed` is called exactly once, perhaps before this returns. */
+export const start = <A>(routine: Routine<A>, done: (value: A) => void, failed: (error: unknown) => void): Running => {
+  let stopWaiting: (() => void) | undefined
+  let ended = false
+  const step = (advance: () => IteratorResult<Suspend, A>) => {
+    let result: IteratorResult<Suspend, A>
+    try {
+      result = advance()
+    } catch (error) {
+      ended = true
+      failed(error)
+      return
+    }
+    if (result.done === true) {
+      ended = true
+      done(result.value)
+      return
+    }
+    let resumed = false
+    stopWaiting = result.value(() => {
+      if (resumed || ended) return
+      resumed = true
+      stopWaiting = undefined
+      step(() => routine.next())
+    })
+  }
+  step(() => routine.next())
+  return {
+    interrupt: (error) => {
+      if (ended) return
+      stopWaiting?.()
+      stopWaiting = undefined
+      step(() => routine.throw(error))
+    },
+  }
+}
+
+/** Waits `ms` simulated milliseconds. */
+export function* sleep(clock: SimClock, ms: number): Routine<void> {
+  yield (resume) => clock.schedule(ms, resume)
+}
+
+export const isRoutine = (value: unknown): value is Routine<unknown> =>
+  typeof value === "object" && value !== null && Object.prototype.toString.call(value) === "[object Generator]"

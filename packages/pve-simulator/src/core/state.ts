@@ -1,0 +1,246 @@
+import type { RandomState } from "./random.ts"
+
+/** Everything the simulated cluster remembers: plain data, so that it can be copied, compared and stored. */
+export interface State {
+  random: RandomState
+  clusterName: string
+  readonly nodes: Map<string, NodeState>
+  readonly storages: Map<string, StorageState>
+  /** By VMID; a VMID is unique in the cluster. */
+  readonly guests: Map<number, Guest>
+  readonly access: AccessState
+  readonly pools: Map<string, Pool>
+  readonly sdn: SdnState
+  /** By UPID, in the order of their start. */
+  readonly tasks: Map<string, TaskRecord>
+  /** DHCP leases: network (`10.1.20` or `192.0.2`) to MAC address to last octet. */
+  readonly leases: Map<string, Map<string, number>>
+  /** Without a quorum every change is refused. */
+  quorate: boolean
+  nextPid: number
+}
+
+export interface NodeState {
+  readonly name: string
+  readonly id: number
+  readonly address: string
+  online: boolean
+  readonly cores: number
+  readonly memoryBytes: number
+  readonly bootedAt: number
+  /** Host configuration: what runs, and what an edit left in interfaces.new (undefined: no edit). */
+  interfaces: Map<string, Interface>
+  pendingInterfaces: Map<string, Interface> | undefined
+  /** VNets whose bridge exists here, from the last successful reload. */
+  readonly vnets: Set<string>
+  /** SDN zones as this node runs them. */
+  readonly zones: Map<string, "available" | "pending" | "error">
+  dns: { search: string; dns1?: string; dns2?: string; dns3?: string }
+  timezone: string
+  /** UPIDs of this node in the order of their start. */
+  readonly tasks: string[]
+}
+
+/** An interface of a node, with the API's own keys. */
+export type Interface = Record<string, string | number>
+
+export interface StorageState {
+  readonly id: string
+  readonly type: string
+  content: string[]
+  readonly shared: boolean
+  /** The nodes that have it; empty means all. */
+  nodes: string[]
+  disabled: boolean
+  /** Other properties as configured (path, pool, vgname, …). */
+  readonly options: Record<string, string | number>
+  /** Bytes of each place: one of a shared storage, one per node otherwise. */
+  capacityBytes: number
+  /** Volumes by id; the key begins with the node for local storage: `node/storage:volume`. */
+  readonly volumes: Map<string, Volume>
+  /** Nothing more fits. */
+  full: boolean
+}
+
+export interface Volume {
+  readonly volid: string
+  readonly node: string
+  readonly vmid: number | undefined
+  sizeBytes: number
+  usedBytes: number
+  readonly format: string
+  readonly content: string
+  readonly ctime: number
+  /** The base volume of a linked clone. */
+  readonly parent: string | undefined
+}
+
+export type Config = Record<string, string | number>
+
+export interface Snapshot {
+  readonly name: string
+  readonly parent: string | undefined
+  description: string
+  readonly time: number
+  readonly memory: boolean
+  readonly config: Config
+  readonly os: GuestOs | undefined
+}
+
+export interface Guest {
+  readonly vmid: number
+  node: string
+  config: Config
+  /** Changes of a running VM that wait for its next start; a value of undefined means: to be deleted. */
+  pending: Record<string, string | number | undefined>
+  snapshots: Map<string, Snapshot>
+  parent: string | undefined
+  status: "stopped" | "running"
+  paused: boolean
+  pid: number | undefined
+  startedAt: number | undefined
+  boot: Boot
+  /** What stands on its disks; undefined when nothing bootable does. */
+  os: GuestOs | undefined
+  /** Commands started through the agent, by process id. */
+  execs: Map<number, Exec>
+  nextExec: number
+  /** When a field that the status daemon reports last changed, and what it reported before. */
+  changedAt: number
+  reported: Reported | undefined
+}
+
+/** Where a guest stands on its way to an answering agent. */
+export type Boot =
+  | { readonly kind: "off" }
+  | { readonly kind: "queued" }
+  | { readonly kind: "booting"; readonly until: number }
+  | { readonly kind: "up"; readonly since: number }
+
+/** What the status daemon told the cluster about a guest. */
+export interface Reported {
+  readonly name: string
+  readonly status: string
+  readonly template: number
+  readonly maxcpu: number
+  readonly maxmem: number
+  readonly maxdisk: number
+  readonly startedAt: number | undefined
+}
+
+export interface GuestOs {
+  readonly family: "linux" | "windows"
+  readonly prettyName: string
+  readonly id: string
+  readonly version: string
+  hostname: string
+  readonly users: string[]
+  /** Static addresses by interface index; an interface that is absent asks for a lease. */
+  addresses: Record<string, StaticAddress>
+  /** The recorded effect of each stage by its name. */
+  stages: Record<string, unknown>
+  roles: string[]
+  /** Digest of the last input of each stage: the same again changes nothing. */
+  applied: Record<string, string>
+  /** Files written through the agent. */
+  files: Record<string, string>
+}
+
+export interface StaticAddress {
+  readonly address: string
+  readonly prefix: number
+  readonly gateway?: string
+  readonly dns?: readonly string[]
+}
+
+export interface Exec {
+  readonly pid: number
+  readonly command: readonly string[]
+  readonly input: string
+  exited: boolean
+  exitcode: number
+  output: string
+  error: string
+  /** When a running stage ends. */
+  endsAt: number | undefined
+}
+
+export interface TaskRecord {
+  readonly upid: string
+  readonly node: string
+  readonly pid: number
+  readonly pstart: number
+  readonly starttime: number
+  readonly type: string
+  readonly id: string
+  /** `user@realm`, without the token. */
+  readonly user: string
+  readonly tokenid: string | undefined
+  readonly log: string[]
+  exitstatus: string | undefined
+  endtime: number | undefined
+}
+
+export interface Pool {
+  readonly poolid: string
+  comment: string | undefined
+  readonly vms: Set<number>
+  readonly storages: Set<string>
+}
+
+export interface AccessState {
+  readonly users: Map<string, User>
+  readonly groups: Map<string, { comment: string | undefined; readonly members: Set<string> }>
+  readonly roles: Map<string, { readonly special: boolean; privileges: Set<string> }>
+  readonly realms: Map<string, { readonly type: string; comment: string; default: boolean }>
+  /** Path to subject (`user@realm`, `@group`, `user@realm!token`) to role to "propagates". */
+  readonly acl: Map<string, Map<string, Map<string, boolean>>>
+  /** Signs tickets; secret. */
+  readonly secret: string
+  /** Grows with every change, so that resolved rights can be kept until then. */
+  version: number
+}
+
+export interface User {
+  readonly userid: string
+  enabled: boolean
+  expire: number
+  comment: string | undefined
+  email: string | undefined
+  firstname: string | undefined
+  lastname: string | undefined
+  keys: string | undefined
+  /** Salted hash; undefined: no password. */
+  password: { readonly salt: string; readonly hash: string } | undefined
+  readonly tokens: Map<string, Token>
+}
+
+export interface Token {
+  readonly tokenid: string
+  privsep: boolean
+  expire: number
+  comment: string | undefined
+  /** Hash of the secret, which is shown once. */
+  hash: string
+}
+
+/** An SDN object with the API's own keys; `type` among them. */
+export type SdnObject = Record<string, string | number>
+
+export interface SdnView {
+  readonly zones: Map<string, SdnObject>
+  readonly vnets: Map<string, SdnObject>
+  readonly subnets: Map<string, SdnObject>
+}
+
+export interface SdnState {
+  /** What is configured. */
+  config: SdnView
+  /** What was last applied. */
+  running: SdnView
+  version: number
+  lock: string | undefined
+}
+
+/** An empty SDN view. */
+export const emptySdn = (): SdnView => ({ zones: new Map(), vnets: new Map(), subnets: new Map() })

@@ -1,0 +1,150 @@
+import { PveError } from "./errors.ts"
+import { start, type Routine } from "./routine.ts"
+import type { TaskRecord } from "./state.ts"
+import { nowSeconds, type World } from "./world.ts"
+
+/** Who starts a task: a user, perhaps by a token. */
+export interface Author {
+  readonly user: string
+  readonly tokenid: string | undefined
+}
+
+export interface TaskRequest {
+  readonly node: string
+  readonly type: string
+  readonly id: string
+  readonly author: Author
+}
+
+/** What the body of a task can do besides its work. */
+export interface TaskHandle {
+  readonly record: TaskRecord
+  readonly log: (line: string) => void
+  /** Makes the task end in `WARNINGS: n`. */
+  readonly warn: (line: string) => void
+}
+
+const hex8 = (n: number): string => n.toString(16).toUpperCase().padStart(8, "0")
+
+/** How many finished tasks of a node the cluster-wide list shows. */
+const RECENT_PER_NODE = 25
+
+/**
+ * Starts a worker and returns its UPID at once. The work begins after this instant, as a forked process does, so two
+ * requests of one instant are both accepted before either has an effect.
+ */
+export const startTask = (world: World, request: TaskRequest, body: (task: TaskHandle) => Routine<void>): string => {
+  const { state, clock } = world
+  const node = state.nodes.get(request.node)
+  if (node === undefined) throw new PveError(500, `no such cluster node '${request.node}'`)
+  const pid = state.nextPid++
+  const starttime = nowSeconds(world)
+  const pstart = Math.floor(Math.max(0, clock.now() - node.bootedAt) / 10)
+  const authId = request.author.tokenid === undefined ? request.author.user : `${request.author.user}!${request.author.tokenid}`
+  const upid = `UPID:${request.node}:${hex8(pid)}:${hex8(pstart)}:${hex8(starttime)}:${request.type}:${request.id}:${authId}:`
+  const record: TaskRecord = {
+    upid,
+    node: request.node,
+    pid,
+    pstart,
+    starttime,
+    type: request.type,
+    id: request.id,
+    user: request.author.user,
+    tokenid: request.author.tokenid,
+    log: [],
+    exitstatus: undefined,
+    endtime: undefined,
+  }
+  state.tasks.set(upid, record)
+  node.tasks.push(upid)
+  world.trace.add(clock.now(), `start ${upid}`)
+  const fault = world.faults.takeTaskFault(request)
+  if (fault?.kind === "vanish-task") {
+    state.tasks.delete(upid)
+    node.tasks.pop()
+  }
+  const cancelStart = clock.schedule(0, () => {
+    world.running.delete(upid)
+    run(world, record, body, fault)
+  })
+  world.running.set(upid, {
+    interrupt: (error) => {
+      cancelStart()
+      finish(world, record, error.message)
+    },
+  })
+  return upid
+}
+
+const run = (
+  world: World,
+  record: TaskRecord,
+  body: (task: TaskHandle) => Routine<void>,
+  fault: ReturnType<World["faults"]["takeTaskFault"]>,
+): void => {
+  let warnings = 0
+  const handle: TaskHandle = {
+    record,
+    log: (line) => void record.log.push(line),
+    warn: (line) => {
+      warnings += 1
+      record.log.push(`WARN: ${line}`)
+    },
+  }
+  if (fault?.kind === "fail-task" && fault.when === "before") return finish(world, record, fault.text)
+  let ended = false
+  const process = start(
+    body(handle),
+    () => {
+      ended = true
+      const status = warnings > 0 ? `WARNINGS: ${warnings}` : "OK"
+      finish(world, record, fault?.kind === "fail-task" ? fault.text : status)
+    },
+    (error) => {
+      ended = true
+      finish(world, record, error instanceof Error ? error.message : String(error))
+    },
+  )
+  if (!ended) world.running.set(record.upid, process)
+}
+
+const finish = (world: World, record: TaskRecord, exitstatus: string): void => {
+  world.running.delete(record.upid)
+  const status = exitstatus.split("\n")[0]!
+  record.exitstatus = status
+  record.endtime = nowSeconds(world)
+  const warnings = status.startsWith("WARNINGS: ")
+  record.log.push(status === "OK" ? "TASK OK" : warnings ? `TASK ${status}` : `TASK ERROR: ${status}`)
+  world.trace.add(world.clock.now(), `end ${record.upid} ${status}`)
+}
+
+/** Ends a running task as a signal would; false if it does not run. */
+export const stopTask = (world: World, upid: string): boolean => {
+  const process = world.running.get(upid)
+  if (process === undefined) return false
+  process.interrupt(new Error("received interrupt"))
+  return true
+}
+
+/** The tasks a cluster-wide list shows: all that run, and the last finished ones of each node; newest first. */
+export const recentTasks = (world: World): TaskRecord[] => {
+  const out: TaskRecord[] = []
+  for (const node of world.state.nodes.values()) {
+    let finished = 0
+    let running = 0
+    for (const upid of world.running.keys()) if (upid.startsWith(`UPID:${node.name}:`)) running += 1
+    for (let i = node.tasks.length - 1; i >= 0 && (finished < RECENT_PER_NODE || running > 0); i -= 1) {
+      const record = world.state.tasks.get(node.tasks[i]!)
+      if (record === undefined) continue
+      if (record.exitstatus === undefined) {
+        running -= 1
+        out.push(record)
+      } else if (finished < RECENT_PER_NODE) {
+        finished += 1
+        out.push(record)
+      }
+    }
+  }
+  return out.toSorted((a, b) => b.starttime - a.starttime)
+}

@@ -1,0 +1,54 @@
+import type { SimClock } from "./clock.ts"
+import { Locks } from "./locks.ts"
+import type { Running } from "./routine.ts"
+import type { State } from "./state.ts"
+import type { Timing } from "./timing.ts"
+import { Trace } from "./trace.ts"
+import type { FaultPlan } from "../faults/plan.ts"
+
+/** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
+export interface World {
+  state: State
+  readonly clock: SimClock
+  readonly timing: Timing
+  readonly locks: Locks
+  readonly faults: FaultPlan
+  readonly trace: Trace
+  /** The processes behind running tasks, by UPID. */
+  readonly running: Map<string, Running>
+  /** Timers of booting guests, by VMID; of queued boots none. */
+  readonly boots: Map<number, () => void>
+  /** VMIDs that wait to boot, by node. */
+  readonly bootQueues: Map<string, number[]>
+  /** Running stages: guest to the process that stops it. */
+  readonly stages: Map<number, Map<number, Running>>
+  /** SHA-256 fingerprint of each node's certificate. */
+  fingerprint: string
+  certificate: string
+  /** Rights resolved for a subject and path, valid for one version of the access state. */
+  readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>> }
+  /** Requests that wait now and the most that ever did, per node. */
+  readonly inFlight: Map<string, { now: number; most: number }>
+}
+
+export const createWorld = (parts: {
+  readonly state: State
+  readonly clock: SimClock
+  readonly timing: Timing
+  readonly faults: FaultPlan
+}): World => ({
+  ...parts,
+  locks: new Locks(parts.clock),
+  trace: new Trace(),
+  running: new Map(),
+  boots: new Map(),
+  bootQueues: new Map(),
+  stages: new Map(),
+  fingerprint: "",
+  certificate: "",
+  rights: { version: -1, byKey: new Map() },
+  inFlight: new Map(),
+})
+
+/** Seconds since the epoch. */
+export const nowSeconds = (world: World): number => Math.floor(world.clock.now() / 1000)

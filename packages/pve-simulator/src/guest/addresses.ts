@@ -1,0 +1,78 @@
+import { nicsOf, type Nic } from "../core/guest-config.ts"
+import type { Guest } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+
+/** A network that hands out leases: its first three octets and the last octets it gives. */
+interface LeaseNetwork {
+  readonly prefix: string
+  readonly first: number
+  readonly last: number
+}
+
+/** The networks of a lab: range N is bridge vmbr(1000+N) or VNet rN, VLAN V is 10.N.V.0/24; the NAT bridge is 192.0.2.0/24. */
+const networkOf = (nic: Nic): LeaseNetwork | undefined => {
+  const bridge = nic.bridge ?? ""
+  if (bridge === "vmbr1000" || bridge === "ludusnat") return { prefix: "192.0.2", first: 50, last: 100 }
+  const range = /^vmbr1(\d{3})$/.exec(bridge)?.[1] ?? /^r(\d+)$/.exec(bridge)?.[1]
+  if (range !== undefined) {
+    // Untagged traffic of a range bridge reaches no DHCP server.
+    return nic.tag === undefined ? undefined : { prefix: `10.${Number(range)}.${nic.tag}`, first: 100, last: 253 }
+  }
+  return bridge === "" ? undefined : { prefix: "10.0.0", first: 100, last: 253 }
+}
+
+/** The leased address of a network device, taken from its network's pool; undefined where nobody answers or the pool is empty. */
+const leaseFor = (world: World, nic: Nic): string | undefined => {
+  const network = networkOf(nic)
+  if (network === undefined) return undefined
+  const leases = world.state.leases.get(network.prefix) ?? new Map<string, number>()
+  world.state.leases.set(network.prefix, leases)
+  let host = leases.get(nic.mac)
+  if (host === undefined) {
+    const taken = new Set(leases.values())
+    for (let n = network.first; n <= network.last && host === undefined; n += 1) if (!taken.has(n)) host = n
+    if (host === undefined) return undefined
+    leases.set(nic.mac, host)
+  }
+  return `${network.prefix}.${host}`
+}
+
+/** Gives a guest's leases back. */
+export const releaseLeases = (world: World, guest: Guest): void => {
+  for (const nic of nicsOf(guest.config)) {
+    const network = networkOf(nic)
+    if (network !== undefined) world.state.leases.get(network.prefix)?.delete(nic.mac)
+  }
+}
+
+export interface GuestAddress {
+  readonly nic: Nic
+  readonly address: string
+  readonly prefix: number
+}
+
+/** The router's own address on each VLAN of its range. */
+const routerLeg = (nic: Nic): string | undefined => {
+  const network = networkOf(nic)
+  return network === undefined || !network.prefix.startsWith("10.") || nic.tag === undefined ? undefined : `${network.prefix}.254`
+}
+
+/** The IPv4 addresses a guest has now: static ones at once, leases a little after its agent came up. */
+export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
+  const { os, boot } = guest
+  if (os === undefined || boot.kind !== "up") return []
+  const leaseAfter = os.family === "windows" ? world.timing.dhcpWindows : world.timing.dhcpLinux
+  const hasLease = world.clock.now() >= boot.since + leaseAfter
+  const isRouter = os.stages["router"] !== undefined
+  const out: GuestAddress[] = []
+  for (const nic of nicsOf(guest.config)) {
+    const fixed = os.addresses[String(nic.index)]
+    if (fixed !== undefined) {
+      out.push({ nic, address: fixed.address, prefix: fixed.prefix })
+      continue
+    }
+    const address = (isRouter ? routerLeg(nic) : undefined) ?? (hasLease ? leaseFor(world, nic) : undefined)
+    if (address !== undefined) out.push({ nic, address, prefix: 24 })
+  }
+  return out
+}

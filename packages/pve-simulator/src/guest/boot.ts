@@ -1,0 +1,135 @@
+import { nicsOf } from "../core/guest-config.ts"
+import type { Guest } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+import { addressesOf } from "./addresses.ts"
+import { stopStages } from "./stages.ts"
+
+const bootTime = (world: World, guest: Guest): number =>
+  guest.os?.family === "windows" ? world.timing.bootWindows : world.timing.bootLinux
+
+const queueOf = (world: World, node: string): number[] => {
+  const queue = world.bootQueues.get(node) ?? []
+  world.bootQueues.set(node, queue)
+  return queue
+}
+
+const bootingOn = (world: World, node: string): number => {
+  let n = 0
+  for (const vmid of world.boots.keys()) if (world.state.guests.get(vmid)?.node === node) n += 1
+  return n
+}
+
+/** Starts the boot of a guest whose machine runs; it waits while as many as the node bears are booting. */
+export const beginBoot = (world: World, guest: Guest): void => {
+  if (guest.os === undefined) {
+    guest.boot = { kind: "off" }
+    return
+  }
+  guest.boot = { kind: "queued" }
+  queueOf(world, guest.node).push(guest.vmid)
+  admit(world, guest.node)
+}
+
+/** Ends whatever a guest was doing: its machine is off or starts anew. */
+export const powerOff = (world: World, guest: Guest): void => {
+  const { node } = guest
+  const queue = queueOf(world, node)
+  const at = queue.indexOf(guest.vmid)
+  if (at >= 0) queue.splice(at, 1)
+  world.boots.get(guest.vmid)?.()
+  world.boots.delete(guest.vmid)
+  guest.boot = { kind: "off" }
+  guest.execs.clear()
+  stopStages(world, guest)
+  admit(world, node)
+}
+
+const admit = (world: World, node: string): void => {
+  const queue = queueOf(world, node)
+  while (queue.length > 0 && bootingOn(world, node) < world.timing.bootsPerNode) {
+    const guest = world.state.guests.get(queue.shift()!)
+    if (guest?.boot.kind === "queued") arm(world, guest, world.clock.now() + bootTime(world, guest))
+  }
+}
+
+const arm = (world: World, guest: Guest, until: number): void => {
+  guest.boot = { kind: "booting", until }
+  const cancel = world.clock.schedule(until - world.clock.now(), () => {
+    world.boots.delete(guest.vmid)
+    guest.boot = { kind: "up", since: world.clock.now() }
+    world.trace.add(world.clock.now(), `agent up ${guest.vmid}`)
+    admit(world, guest.node)
+  })
+  world.boots.set(guest.vmid, cancel)
+}
+
+/** Restarts the timers of booting guests after a state was put back. */
+export const resumeBoots = (world: World): void => {
+  for (const guest of world.state.guests.values()) {
+    if (guest.boot.kind === "booting") arm(world, guest, Math.max(world.clock.now(), guest.boot.until))
+  }
+  for (const guest of world.state.guests.values()) {
+    if (guest.boot.kind === "queued") queueOf(world, guest.node).push(guest.vmid)
+  }
+  for (const node of world.state.nodes.keys()) admit(world, node)
+}
+
+/** True once the agent answers. */
+export const agentAnswers = (world: World, guest: Guest): boolean =>
+  guest.boot.kind === "up" && !guest.paused && !world.faults.isAgentSilent(guest.vmid)
+
+/** The interfaces as the agent of the guest's system names them, the loopback included. */
+export const networkInterfaces = (world: World, guest: Guest): unknown[] => {
+  const windows = guest.os?.family === "windows"
+  const addresses = addressesOf(world, guest)
+  const nics = nicsOf(guest.config).map((nic) => {
+    const own = addresses.filter((address) => address.nic.index === nic.index)
+    return {
+      name: windows ? `Ethernet${nic.index === 0 ? "" : ` ${nic.index + 1}`}` : `ens${18 + nic.index}`,
+      "hardware-address": nic.mac.toLowerCase(),
+      "ip-addresses": [
+        ...own.map(({ address, prefix }) => ({ "ip-address": address, "ip-address-type": "ipv4", prefix })),
+        { "ip-address": linkLocal(nic.mac, windows ? `%${nic.index + 4}` : ""), "ip-address-type": "ipv6", prefix: 64 },
+      ],
+      ...(windows
+        ? {}
+        : {
+            statistics: {
+              "rx-bytes": 0,
+              "rx-dropped": 0,
+              "rx-errs": 0,
+              "rx-packets": 0,
+              "tx-bytes": 0,
+              "tx-dropped": 0,
+              "tx-errs": 0,
+              "tx-packets": 0,
+            },
+          }),
+    }
+  })
+  const loopback = {
+    name: windows ? "Loopback Pseudo-Interface 1" : "lo",
+    ...(windows ? {} : { "hardware-address": "00:00:00:00:00:00" }),
+    "ip-addresses": [
+      { "ip-address": "127.0.0.1", "ip-address-type": "ipv4", prefix: 8 },
+      { "ip-address": "::1", "ip-address-type": "ipv6", prefix: 128 },
+    ],
+  }
+  return windows ? [...nics, loopback] : [loopback, ...nics]
+}
+
+/** The link-local address that a MAC address gives. */
+const linkLocal = (mac: string, zone: string): string => {
+  const octets = mac.split(":").map((part) => Number.parseInt(part, 16))
+  if (octets.length !== 6 || octets.some(Number.isNaN)) return `fe80::1${zone}`
+  const [a, b, c, d, e, f] = octets as [number, number, number, number, number, number]
+  const hex = (n: number) => n.toString(16)
+  return `fe80::${hex(((a ^ 2) << 8) | b)}:${hex((c << 8) | 0xff)}:${hex(0xfe00 | d)}:${hex((e << 8) | f)}${zone}`
+}
+
+/** A guest whose memory came back goes on at once, without a boot. */
+export const wake = (world: World, guest: Guest): void => {
+  if (guest.os === undefined) return
+  powerOff(world, guest)
+  guest.boot = { kind: "up", since: world.clock.now() }
+}

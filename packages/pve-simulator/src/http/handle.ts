@@ -1,0 +1,212 @@
+import { badParameter, PveError } from "../core/errors.ts"
+import { isRoutine, sleep, start, type Routine } from "../core/routine.ts"
+import { asText } from "../core/text.ts"
+import type { World } from "../core/world.ts"
+import type { CallLog } from "../faults/calls.ts"
+import type { RequestFault } from "../faults/plan.ts"
+import { validateParameters } from "../schema/validate.ts"
+import type { Call, Handler } from "./call.ts"
+import { parseBody, parseForm, type Parameters } from "./form.ts"
+import { authenticate, type Identity } from "./identity.ts"
+import { jsonResponse, textResponse, type SimRequest, type SimResponse } from "./message.ts"
+import { checkPermission } from "./permissions.ts"
+import { matchRoute, normalisePath, type Match } from "./router.ts"
+
+/** The whole REST surface: what it is made of. */
+export interface Api {
+  readonly world: World
+  readonly routes: ReadonlyMap<string, Handler>
+  readonly calls: CallLog
+}
+
+/** A connection that broke before its answer came. */
+export class ConnectionReset extends Error {
+  readonly code = "ECONNRESET"
+
+  constructor() {
+    super("socket hang up")
+  }
+}
+
+const verbs = new Set(["GET", "POST", "PUT", "DELETE"])
+
+interface Target {
+  readonly verb: string
+  readonly format: "json" | "extjs"
+  readonly path: string
+  readonly query: string
+}
+
+/** Answers one request; rejects only with a `ConnectionReset` that a fault asked for. */
+export const handle = (api: Api, request: SimRequest): Promise<SimResponse> =>
+  new Promise((resolve, reject) => {
+    start(answer(api, request), resolve, reject)
+  })
+
+function* answer(api: Api, request: SimRequest): Routine<SimResponse> {
+  const { world } = api
+  const target = parseTarget(request)
+  const now = () => world.clock.now()
+  if (!verbs.has(request.method)) return textResponse(now(), 501, `method '${request.method.slice(0, 32)}' not available`)
+  if (target === undefined) return textResponse(now(), 501, `no such file '${request.path.split("?")[0]!.slice(0, 200)}'`)
+  const match = matchRoute(target.verb, target.path)
+  const fault = world.faults.takeRequestFault(target.verb, target.path)
+  const log = (status: number) =>
+    api.calls.add({ at: now(), method: target.verb, path: target.path, route: match?.method.path ?? target.path, status })
+  const waiting = world.inFlight.get("api") ?? { now: 0, most: 0 }
+  world.inFlight.set("api", waiting)
+  waiting.now += 1
+  waiting.most = Math.max(waiting.most, waiting.now)
+  try {
+    if (fault?.kind === "delay") yield* sleep(world.clock, fault.ms)
+    const struck = fault !== undefined && fault.kind !== "delay" && fault.when === "before"
+    const response = struck ? undefined : yield* respond(api, request, target, match)
+    const final = fault === undefined || fault.kind === "delay" ? response! : strike(fault, now())
+    log(final.status)
+    return final
+  } catch (error) {
+    log(0)
+    throw error
+  } finally {
+    waiting.now -= 1
+  }
+}
+
+const strike = (fault: Exclude<RequestFault, { kind: "delay" }>, now: number): SimResponse => {
+  switch (fault.kind) {
+    case "drop":
+      throw new ConnectionReset()
+    case "garbage":
+      return { ...jsonResponse(now, 200, "", null), body: fault.body ?? '<html>{"data": tru' }
+    case "respond": {
+      const message = fault.message ?? ""
+      const bare = fault.status === 401 || fault.status === 595 || fault.status === 596
+      if (bare) return textResponse(now, fault.status, message)
+      const errors = fault.errors === undefined ? {} : { errors: fault.errors }
+      return jsonResponse(now, fault.status, message, { data: null, message: `${message}\n`, ...errors })
+    }
+  }
+}
+
+function* respond(api: Api, request: SimRequest, target: Target, match: Match | undefined): Routine<SimResponse> {
+  const { world } = api
+  try {
+    const { data, beside } = yield* perform(api, request, target, match)
+    const envelope = target.format === "extjs" ? { success: 1, status: 200, message: "" } : {}
+    return jsonResponse(world.clock.now(), 200, "", { ...envelope, data: data ?? null, ...beside })
+  } catch (error) {
+    const failure = error instanceof PveError ? error : new PveError(500, `internal error: ${String(error)}`)
+    if (failure.status === 401) yield* sleep(world.clock, world.timing.authenticationFailure)
+    return failureResponse(world.clock.now(), target.format, failure)
+  }
+}
+
+const failureResponse = (now: number, format: Target["format"], failure: PveError): SimResponse => {
+  const reason = failure.message.split("\n")[0]!
+  if (!failure.body) {
+    const hasText = failure.status === 500
+    return textResponse(now, failure.status, reason, hasText ? failure.message : "")
+  }
+  const errors = failure.errors === undefined ? {} : { errors: failure.errors }
+  // The answer to an unknown route is the one message without a line end.
+  const message = failure.status === 501 ? failure.message : `${failure.message}\n`
+  if (format === "extjs" && failure.status !== 401) {
+    return jsonResponse(now, 200, "", { success: 0, status: failure.status, message, data: null, ...errors })
+  }
+  return jsonResponse(now, failure.status, reason, { data: null, message, ...errors })
+}
+
+interface Outcome {
+  readonly data: unknown
+  readonly beside: Record<string, unknown>
+}
+
+/** The checks in the server's order: who, route, contradictions, token, rights, node, parameters; then the call itself. */
+function* perform(api: Api, request: SimRequest, target: Target, match: Match | undefined): Routine<Outcome> {
+  const { world } = api
+  const headers = request.headers ?? {}
+  refuseContent(request, headers)
+  const identity = match?.method.user === "world" ? anonymous : authenticate(world, target.verb, headers)
+  const handler = match === undefined ? undefined : api.routes.get(match.key)
+  if (match === undefined || handler === undefined)
+    throw new PveError(501, `Method '${target.verb} ${target.path}' not implemented`)
+  const given = gather(request, target, match)
+  if (
+    !match.method.allowToken &&
+    (identity.tokenid !== undefined || headers["authorization"]?.startsWith("PVEAPIToken=") === true)
+  ) {
+    throw new PveError(403, `Permission check failed (URI '${target.path}' not available with API token, need proper ticket.)`)
+  }
+  checkPermission(world, identity, match.method, given)
+  if (match.method.proxyToNode) yield* reachNode(world, String(given["node"]))
+  const parameters = validateParameters(match.method, given)
+  if (target.verb !== "GET" && needsQuorum(match.method.path) && world.faults.isQuorumLost())
+    throw new PveError(500, "cluster not ready - no quorum?")
+  return yield* invoke(world, handler, { world, identity, parameters, beside: {} })
+}
+
+/** Runs a handler, whether it answers at once or waits. */
+export function* invoke(_world: World, handler: Handler, call: Call): Routine<Outcome> {
+  const result = handler(call)
+  const data = isRoutine(result) ? yield* result : result
+  return { data, beside: call.beside }
+}
+
+/** Calls that work without quorum: they write nothing that the cluster shares. */
+const needsQuorum = (path: string): boolean => path !== "/access/ticket" && !path.includes("/agent")
+
+const anonymous: Identity = { user: "", tokenid: undefined, authId: "", isRoot: false }
+
+const parseTarget = (request: SimRequest): Target | undefined => {
+  const queryAt = request.path.indexOf("?")
+  const raw = queryAt < 0 ? request.path : request.path.slice(0, queryAt)
+  const parts = /^\/+api2\/(json|extjs)(\/.*|)$/.exec(raw)
+  if (parts === null) return undefined
+  return {
+    verb: request.method,
+    format: parts[1] === "json" ? "json" : "extjs",
+    path: normalisePath(parts[2]!),
+    query: queryAt < 0 ? "" : request.path.slice(queryAt + 1),
+  }
+}
+
+const hasBody = (request: SimRequest): boolean => request.body !== undefined && request.body.length > 0
+
+const refuseContent = (request: SimRequest, headers: Readonly<Record<string, string | undefined>>): void => {
+  if (headers["transfer-encoding"]?.includes("chunked") === true) {
+    throw new PveError(501, "chunked transfer encoding not supported", { body: false })
+  }
+  if (hasBody(request) && (request.method === "GET" || request.method === "DELETE")) {
+    throw new PveError(501, `Unexpected content for method '${request.method}'`, { body: false })
+  }
+}
+
+/** All parameters of a request; the query wins over the body, and neither may contradict the path. */
+const gather = (request: SimRequest, target: Target, match: Match): Parameters => {
+  const isJson = request.headers?.["content-type"]?.includes("json") === true
+  const body = hasBody(request) || (isJson && request.method !== "GET" && request.method !== "DELETE")
+  const given: Parameters = body ? parseBody(request.headers?.["content-type"], request.body ?? "") : Object.create(null)
+  if (target.query !== "") Object.assign(given, parseForm(target.query))
+  delete given["_dc"]
+  for (const [name, value] of Object.entries(match.parameters)) {
+    if (given[name] !== undefined && asText(given[name]) !== value) {
+      throw badParameter({ [name]: "duplicate parameter (already defined in URI) with conflicting values!" })
+    }
+    given[name] = value
+  }
+  return given
+}
+
+/** Hands a call over to the node that its path names. */
+function* reachNode(world: World, name: string): Routine<void> {
+  if (!world.state.nodes.has(name)) {
+    if (!/^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/.test(name)) return
+    throw new PveError(
+      500,
+      `hostname lookup '${name}' failed - failed to get address info for: ${name}: Name or service not known`,
+    )
+  }
+  if (!world.faults.isNodeDown(name)) return
+  yield* sleep(world.clock, world.timing.nodeDown)
+  throw new PveError(595, "No route to host", { body: false })
+}

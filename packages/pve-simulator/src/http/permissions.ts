@@ -1,0 +1,196 @@
+import { forbidden } from "../core/errors.ts"
+import { asText } from "../core/text.ts"
+import type { World } from "../core/world.ts"
+import { privileges, splitList } from "../schema/formats.ts"
+import type { Check, Method } from "../schema/schema.ts"
+import type { Identity } from "./identity.ts"
+
+const everything: ReadonlySet<string> = new Set(privileges)
+
+/** `/a/b/c` as `/`, `/a`, `/a/b`, `/a/b/c`. */
+const ancestors = (path: string): string[] => {
+  const out = ["/"]
+  for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) out.push(path.slice(0, at))
+  if (path !== "/") out.push(path)
+  return out
+}
+
+/** Roles of a subject on a path, by the rules of inheritance: deeper beats shallower, own entry beats a group's, NoAccess clears. */
+const rolesOn = (world: World, subject: string, groups: readonly string[], path: string): Map<string, boolean> => {
+  let roles = new Map<string, boolean>()
+  const steps = ancestors(path)
+  steps.forEach((step, index) => {
+    const final = index === steps.length - 1
+    const entries = world.state.access.acl.get(step)
+    if (entries === undefined) return
+    const found = new Map<string, boolean>()
+    const collect = (key: string) => {
+      for (const [role, propagates] of entries.get(key) ?? []) if (final || propagates) found.set(role, propagates)
+    }
+    collect(subject)
+    if (found.size === 0) for (const group of groups) collect(`@${group}`)
+    if (found.has("NoAccess")) roles = new Map([["NoAccess", found.get("NoAccess")!]])
+    else if (found.size > 0) roles = found
+  })
+  return roles
+}
+
+const groupsOf = (world: World, user: string): string[] => {
+  const out: string[] = []
+  for (const [name, group] of world.state.access.groups) if (group.members.has(user)) out.push(name)
+  return out
+}
+
+/** A pool also gives its rights on its VMs and storages; a nested pool takes those of its parents by inheritance. */
+const poolOf = (world: World, path: string): string | undefined => {
+  const parts = /^\/(vms|storage)\/([^/]+)$/.exec(path)
+  if (parts === null) return undefined
+  for (const pool of world.state.pools.values()) {
+    if (parts[1] === "vms" ? pool.vms.has(Number(parts[2])) : pool.storages.has(parts[2]!)) return pool.poolid
+  }
+  return undefined
+}
+
+/** Privileges of one subject with "propagates" for each. */
+const subjectRights = (world: World, subject: string, path: string): Map<string, boolean> => {
+  const out = new Map<string, boolean>()
+  const groups = subject.includes("!") ? [] : groupsOf(world, subject)
+  const pool = poolOf(world, path)
+  const paths = pool === undefined ? [path] : [path, `/pool/${pool}`]
+  for (const each of paths) {
+    for (const [role, propagates] of rolesOn(world, subject, groups, each)) {
+      for (const privilege of world.state.access.roles.get(role)?.privileges ?? []) {
+        out.set(privilege, (out.get(privilege) ?? false) || propagates)
+      }
+    }
+  }
+  return out
+}
+
+/** What an identity may do on a path: each privilege with whether it also holds below. */
+export const rightsWithPropagation = (world: World, authId: string, path: string): Map<string, boolean> => {
+  const [user = "", tokenid] = authId.split("!")
+  if (tokenid === undefined) {
+    if (user === "root@pam") return new Map(privileges.map((privilege) => [privilege, true]))
+    return subjectRights(world, user, path)
+  }
+  const token = world.state.access.users.get(user)?.tokens.get(tokenid)
+  if (token === undefined) return new Map()
+  const ofUser = rightsWithPropagation(world, user, path)
+  if (!token.privsep) return ofUser
+  const own = subjectRights(world, authId, path)
+  return new Map([...own].filter(([privilege]) => ofUser.has(privilege)))
+}
+
+/** The privileges of an identity on a path; kept until anything about access or pools changes. */
+export const rightsOn = (world: World, authId: string, path: string): ReadonlySet<string> => {
+  if (authId === "root@pam") return everything
+  const cache = world.rights
+  if (cache.version !== world.state.access.version) {
+    cache.byKey.clear()
+    cache.version = world.state.access.version
+  }
+  const key = `${authId} ${path}`
+  let rights = cache.byKey.get(key)
+  if (rights === undefined) {
+    rights = new Set(rightsWithPropagation(world, authId, path).keys())
+    if (cache.byKey.size > 100_000) cache.byKey.clear()
+    cache.byKey.set(key, rights)
+  }
+  return rights
+}
+
+/** True if the identity has all (or with `any` one) of the privileges on the path. */
+export const may = (world: World, identity: Identity, path: string, wanted: readonly string[], any = false): boolean => {
+  if (identity.isRoot) return true
+  const rights = rightsOn(world, identity.authId, path)
+  return any ? wanted.some((privilege) => rights.has(privilege)) : wanted.every((privilege) => rights.has(privilege))
+}
+
+/** Throws the 403 that names the path and the missing privileges. */
+export const demand = (world: World, identity: Identity, path: string, wanted: readonly string[], any = false): void => {
+  if (!may(world, identity, path, wanted, any)) throw forbidden(`${path}, ${wanted.join(any ? "|" : ",")}`)
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+const fill = (template: string, given: Given): string =>
+  template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
+    const value = given[name]
+    return typeof value === "string" || typeof value === "number" ? String(value) : ""
+  })
+
+/** Privileges that let their holder hand out rights on a path of that kind. */
+const modifyPrivileges = (path: string): readonly string[] => {
+  if (path.startsWith("/storage")) return ["Permissions.Modify", "Datastore.Allocate"]
+  if (path.startsWith("/vms")) return ["Permissions.Modify", "VM.Allocate"]
+  if (path.startsWith("/pool")) return ["Permissions.Modify", "Pool.Allocate"]
+  return ["Permissions.Modify"]
+}
+
+const realmOf = (userid: string): string => userid.slice(userid.lastIndexOf("@") + 1)
+
+/** Groups whose members the caller may change stand for "User.Modify on /access/groups". */
+const mayOnGroups = (world: World, identity: Identity, wanted: readonly string[], groups: readonly string[]): boolean =>
+  may(world, identity, "/access/groups", wanted, true) ||
+  (groups.length > 0 && groups.every((group) => may(world, identity, `/access/groups/${group}`, wanted, true)))
+
+const holds = (world: World, identity: Identity, check: Check, given: Given): boolean => {
+  const [kind, ...rest] = check
+  switch (kind) {
+    case "and":
+      return (rest as Check[]).every((inner) => holds(world, identity, inner, given))
+    case "or":
+      return (rest as Check[]).some((inner) => holds(world, identity, inner, given))
+    case "perm": {
+      const [path, wanted, ...options] = rest as [string, string[], ...unknown[]]
+      const requiredParameter = optionOf(options, "require_param")
+      if (typeof requiredParameter === "string" && given[requiredParameter] === undefined) return false
+      return may(world, identity, fill(path, given), wanted, Boolean(optionOf(options, "any")))
+    }
+    case "userid-group": {
+      const [wanted, ...options] = rest as [string[], ...unknown[]]
+      const mode = optionOf(options, "groups_param")
+      const userid = asText(given["userid"])
+      const groups = mode === undefined ? groupsOf(world, userid) : splitList(asText(given["groups"]))
+      return mayOnGroups(world, identity, wanted, mode === "update" && groups.length === 0 ? groupsOf(world, userid) : groups)
+    }
+    case "userid-param": {
+      const userid = asText(given["userid"])
+      if (rest[0] === "self") return userid === identity.user
+      return may(world, identity, `/access/realm/${realmOf(userid)}`, [String(rest[0])])
+    }
+    case "perm-modify":
+      return may(world, identity, fill(String(rest[0]), given), modifyPrivileges(fill(String(rest[0]), given)), true)
+    default:
+      return false
+  }
+}
+
+const optionOf = (options: readonly unknown[], name: string): unknown => {
+  const at = options.indexOf(name)
+  return at < 0 ? undefined : options[at + 1]
+}
+
+/** What a failed check says: its first privilege test. */
+const explain = (check: Check, given: Given): string => {
+  const [kind, ...rest] = check
+  if (kind === "perm") {
+    const [path, wanted, ...options] = rest as [string, string[], ...unknown[]]
+    return `${fill(path, given)}, ${wanted.join(optionOf(options, "any") ? "|" : ",")}`
+  }
+  if (kind === "perm-modify")
+    return `${fill(String(rest[0]), given)}, ${modifyPrivileges(fill(String(rest[0]), given)).join("|")}`
+  if (kind === "userid-group") return `/access/groups, ${(rest[0] as string[]).join("|")}`
+  if (kind === "userid-param")
+    return rest[0] === "self" ? "user" : `/access/realm/${realmOf(asText(given["userid"]))}, ${String(rest[0])}`
+  return explain(rest[kind === "or" ? rest.length - 1 : 0] as Check, given)
+}
+
+/** The permission check that the schema prescribes for a call. */
+export const checkPermission = (world: World, identity: Identity, method: Method, given: Given): void => {
+  if (identity.isRoot || method.user !== undefined) return
+  const { check } = method
+  if (check === undefined) throw forbidden("user != root@pam")
+  if (!holds(world, identity, check, given)) throw forbidden(explain(check, given))
+}
