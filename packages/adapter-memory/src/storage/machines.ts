@@ -1,8 +1,9 @@
 import { allocateVmids, Exhausted, isRouter, type RangeId, type Vmid } from "@rangewright/domain"
 import { Machines, type RangeMachine, StorageFault } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { atomically } from "./atomically.ts"
 import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 
 /** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
@@ -26,14 +27,14 @@ const dropStages = (store: MemoryStore, gone: (vmid: Vmid) => boolean): void => 
 export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
   const reservedOf = (rangeId: RangeId) => new Map(store.reservations.get(rangeId))
   const knownRange = (doing: string, rangeId: RangeId) =>
-    store.ranges.has(rangeId) ? Effect.void : Effect.fail(new StorageFault({ doing, because: `range ${rangeId} is not stored` }))
+    store.ranges.has(rangeId) ? Result.void : Result.fail(new StorageFault({ doing, because: `range ${rangeId} is not stored` }))
   const allocate = (
     machines: readonly string[],
     taken: ReadonlySet<number>,
     span: { readonly from: number; readonly to: number },
   ) => {
     const reserved = new Set([...store.reservations.values()].flatMap((of) => [...of.values()]))
-    return Effect.fromResult(allocateVmids(machines, span, { has: (n) => taken.has(n) || reserved.has(n as Vmid) }))
+    return allocateVmids(machines, span, { has: (n) => taken.has(n) || reserved.has(n as Vmid) })
   }
 
   return Layer.succeed(Machines, {
@@ -62,18 +63,18 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       return { ...store.observed, machines: machines.sort((a, b) => a.vmid - b.vmid) }
     }),
     record: (sighting) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         const { address, ...seen } = sighting
         const before = store.machines.get(seen.vmid)
         const machine = { ...seen, name: seen.name ?? before?.machine.name }
-        const recordedAt = yield* Clock.currentTimeMillis
+        const recordedAt = now.getTime()
         store.machines.set(machine.vmid, { machine, address: address ?? before?.address, recordedAt })
         store.gone.delete(machine.vmid)
         store.revision++
       }),
     forget: (vmid) =>
-      Effect.gen(function* () {
-        store.gone.set(vmid, yield* Clock.currentTimeMillis)
+      atomically(function* (now) {
+        store.gone.set(vmid, now.getTime())
         dropStages(store, (other) => other === vmid)
         if (store.machines.delete(vmid)) store.revision++
       }),
@@ -90,7 +91,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       awayReason: store.away?.awayReason,
     })),
     reserve: (rangeId, machines, taken, span) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         yield* knownRange("reserve VMIDs", rangeId)
         const reserved = reservedOf(rangeId)
         const fresh = yield* allocate(
@@ -103,11 +104,11 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         return new Map([...reserved].filter(([machine]) => machines.includes(machine)))
       }),
     replaceReservation: (rangeId, machine, taken, span) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         yield* knownRange("reserve a VMID", rangeId)
         const fresh = yield* allocate([machine], taken, span)
         const vmid = fresh.get(machine)
-        if (vmid === undefined) return yield* new Exhausted({ what: `Cannot reserve a VMID for ${machine}` })
+        if (vmid === undefined) return yield* Result.fail(new Exhausted({ what: `Cannot reserve a VMID for ${machine}` }))
         store.reservations.set(rangeId, reservedOf(rangeId).set(machine, vmid))
         return vmid
       }),
@@ -121,7 +122,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     stages: (rangeId) =>
       Effect.sync(() => new Map([...(store.stages.get(rangeId) ?? [])].map(([vmid, stages]) => [vmid, new Map(stages)]))),
     recordStage: (rangeId, vmid, stepKey, fingerprint) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         yield* knownRange("remember a stage", rangeId)
         const ofRange = store.stages.get(rangeId) ?? new Map<Vmid, Map<string, string>>()
         ofRange.set(vmid, new Map(ofRange.get(vmid)).set(stepKey, fingerprint))

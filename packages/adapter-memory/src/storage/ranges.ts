@@ -8,23 +8,23 @@ import {
   UserNotFound,
 } from "@rangewright/domain"
 import { Ranges, StaleVersion } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { atomically } from "./atomically.ts"
 import { machinesOf } from "./machines.ts"
 import { dropRange, type MemoryStore, writeRange } from "./memory-store.ts"
 
 const byNumber = (a: { readonly number: number }, b: { readonly number: number }): number => a.number - b.number
 
 export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
-  const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
   const known = (id: RangeId) => {
     const found = store.ranges.get(id)
-    return found === undefined ? Effect.fail(new RangeNotFound({ rangeId: id })) : Effect.succeed(found)
+    return found === undefined ? Result.fail(new RangeNotFound({ rangeId: id })) : Result.succeed(found)
   }
   const knownUser = (id: UserId) => {
     const found = store.users.get(id)
-    return found === undefined ? Effect.fail(new UserNotFound({ userId: id })) : Effect.succeed(found.user)
+    return found === undefined ? Result.fail(new UserNotFound({ userId: id })) : Result.succeed(found.user)
   }
   const has = (rangeId: RangeId, userId: UserId) => store.grants.get(rangeId)?.has(userId) === true
   const select = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
@@ -46,11 +46,11 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
     revision: Effect.sync(() => store.revision),
     create: ({ config, owners, reservedNumbers, number: wish, ...given }) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         if (store.ranges.has(given.id))
-          return yield* new RangeExists({ what: `Cannot create range ${given.id}: a range with this id exists` })
+          return yield* Result.fail(new RangeExists({ what: `Cannot create range ${given.id}: a range with this id exists` }))
         const taken = new Set([...store.ranges.values()].map((range) => range.number))
-        const number = yield* Effect.fromResult(allocateRangeNumber({ id: given.id, number: wish, reservedNumbers }, taken))
+        const number = yield* allocateRangeNumber({ id: given.id, number: wish, reservedNumbers }, taken)
         for (const userId of given.createdBy === undefined ? owners : [...owners, given.createdBy]) yield* knownUser(userId)
         const range: Range = {
           ...given,
@@ -70,18 +70,19 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         return range
       }),
     change: (id, change, expectedVersion) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         const range = yield* known(id)
         if (expectedVersion !== undefined && expectedVersion !== range.version)
-          return yield* new StaleVersion({ what: `range ${id}` })
-        return writeRange(store, { ...range, ...change }, yield* now)
+          return yield* Result.fail(new StaleVersion({ what: `range ${id}` }))
+        return writeRange(store, { ...range, ...change }, now)
       }),
     remove: (id) => Effect.sync(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
     config: (id) => Effect.sync(() => store.configs.get(id)),
     setConfig: (id, text) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         yield* known(id)
-        store.configs.set(id, { text, updatedAt: yield* now })
+        store.configs.set(id, { text, updatedAt: now })
+        store.revision++
       }),
     grants: (id) => Effect.sync(() => [...(store.grants.get(id) ?? [])].sort().flatMap((userId) => directGrant(id, userId))),
     grantsOf: (userId) =>
@@ -91,7 +92,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         ),
       ),
     grant: (id, userId) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         yield* known(id)
         yield* knownUser(userId)
         if (has(id, userId)) return false

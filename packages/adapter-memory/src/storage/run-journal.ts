@@ -2,6 +2,8 @@ import { type JournalEntry, RangeBusy, type RangeId, type RangeState, type RunEv
 import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { atomically } from "./atomically.ts"
 import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 
 /** Entries as a database gives them back: JSON, owned by nobody else. */
@@ -16,8 +18,8 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
   const fenced = (runId: RunId, generation: number) => {
     const run = store.runs.get(runId)
     return run === undefined || run.record.status !== "running" || run.generation !== generation
-      ? Effect.fail(new LeaseLost({ what: `run ${runId}`, generation }))
-      : Effect.succeed(run)
+      ? Result.fail(new LeaseLost({ what: `run ${runId}`, generation }))
+      : Result.succeed(run)
   }
   const write = (run: StoredRun, events: readonly RunEvent[], at: Date, change: Partial<StoredRun>): readonly JournalEntry[] => {
     const { lastSeq } = run.record
@@ -34,12 +36,15 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
 
   return Layer.succeed(RunJournal, {
     open: (head, rangeState) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         if (store.runs.has(head.id)) return
         if (!store.ranges.has(head.rangeId))
-          return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` })
+          return yield* Result.fail(
+            new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` }),
+          )
         const busy = unfinished().find(({ rangeId }) => rangeId === head.rangeId)
-        if (busy !== undefined) return yield* new RangeBusy({ rangeId: head.rangeId, runId: busy.id, doing: busy.kind })
+        if (busy !== undefined)
+          return yield* Result.fail(new RangeBusy({ rangeId: head.rangeId, runId: busy.id, doing: busy.kind }))
         store.runs.set(head.id, {
           record: { ...head, options: asStored(head.options), status: "running", endedAt: undefined, lastSeq: 0 },
           entries: [],
@@ -49,9 +54,12 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         })
         setState(head.rangeId, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
       }),
-    append: (runId, generation, events, at) => Effect.map(fenced(runId, generation), (run) => write(run, events, at, {})),
+    append: (runId, generation, events, at) =>
+      atomically(function* () {
+        return write(yield* fenced(runId, generation), events, at, {})
+      }),
     close: (runId, generation, ended, rangeState, at) =>
-      Effect.gen(function* () {
+      atomically(function* () {
         if (store.runs.get(runId)?.record.status !== "running") return
         const run = yield* fenced(runId, generation)
         write(run, [ended], at, { record: { ...run.record, status: ended.status, endedAt: at }, lease: undefined })

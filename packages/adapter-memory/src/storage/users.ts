@@ -1,8 +1,9 @@
 import { allocateUserNumber, type User, UserExists, type UserId, UserNotFound, userNumberRestMillis } from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { atomically } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
 const sameEmail = (a: string, b: string): boolean => a !== "" && a.toLowerCase() === b.toLowerCase()
@@ -12,7 +13,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
   const firstOf = (test: (user: User) => boolean) => Effect.sync(() => all().find(test))
   const known = (id: UserId) => {
     const found = store.users.get(id)
-    return found === undefined ? Effect.fail(new UserNotFound({ userId: id })) : Effect.succeed(found)
+    return found === undefined ? Result.fail(new UserNotFound({ userId: id })) : Result.succeed(found)
   }
 
   return Layer.succeed(Users, {
@@ -21,18 +22,18 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
     findByEmail: (email) => firstOf((user) => sameEmail(user.email, email)),
     list: Effect.sync(() => all().sort((a, b) => a.number - b.number)),
     create: ({ secrets, ...wanted }) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        if (store.users.has(wanted.id)) return yield* new UserExists({ field: "userID", value: wanted.id })
+      atomically(function* (now) {
+        if (store.users.has(wanted.id)) return yield* Result.fail(new UserExists({ field: "userID", value: wanted.id }))
         const account = (user: Pick<User, "hypervisorUsername" | "hypervisorRealm">) =>
           `${user.hypervisorUsername}@${user.hypervisorRealm}`
         if (all().some((user) => account(user) === account(wanted)))
-          return yield* new UserExists({ field: "name", value: wanted.name })
+          return yield* Result.fail(new UserExists({ field: "name", value: wanted.name }))
         if (all().some((user) => sameEmail(user.email, wanted.email)))
-          return yield* new UserExists({ field: "email", value: wanted.email })
-        for (const [number, at] of store.restingNumbers) if (now - at >= userNumberRestMillis) store.restingNumbers.delete(number)
+          return yield* Result.fail(new UserExists({ field: "email", value: wanted.email }))
+        for (const [number, at] of store.restingNumbers)
+          if (now.getTime() - at >= userNumberRestMillis) store.restingNumbers.delete(number)
         const taken = new Set([...all().map((user) => user.number), ...store.restingNumbers.keys()])
-        const number = yield* Effect.fromResult(allocateUserNumber(wanted.id, taken))
+        const number = yield* allocateUserNumber(wanted.id, taken)
         const user: User = {
           ...wanted,
           number,
@@ -45,17 +46,17 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         return user
       }),
     change: (id, change) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         const found = yield* known(id)
-        const user: User = { ...found.user, ...change, updatedAt: new Date(yield* Clock.currentTimeMillis) }
+        const user: User = { ...found.user, ...change, updatedAt: now }
         store.users.set(id, { ...found, user })
         return user
       }),
     remove: (id) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         const found = store.users.get(id)
         if (found === undefined) return
-        store.restingNumbers.set(found.user.number, yield* Clock.currentTimeMillis)
+        store.restingNumbers.set(found.user.number, now.getTime())
         store.users.delete(id)
         for (const users of store.grants.values()) users.delete(id)
         for (const range of store.ranges.values())
@@ -64,10 +65,10 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
       }),
     forAuthentication: (id) => Effect.sync(() => store.users.get(id)),
     setSecrets: (id, secrets) =>
-      Effect.gen(function* () {
+      atomically(function* (now) {
         const found = yield* known(id)
         store.users.set(id, {
-          user: { ...found.user, updatedAt: new Date(yield* Clock.currentTimeMillis) },
+          user: { ...found.user, updatedAt: now },
           secrets: { ...found.secrets, ...secrets },
         })
       }),

@@ -1,0 +1,22 @@
+import { auditContract } from "./audit.contract.ts"
+import { leaseContract } from "./lease.contract.ts"
+import { machinesContract } from "./machines.contract.ts"
+import { rangesContract } from "./ranges.contract.ts"
+import { restartContract } from "./restart.contract.ts"
+import { runJournalContract } from "./run-journal.contract.ts"
+import type { StorageUnderTest } from "./storage-under-test.ts"
+import { usersContract } from "./users.contract.ts"
+
+/** What every adapter of the storage ports promises. */
+export const storageContracts = (storage: StorageUnderTest): void => {
+  for (const contract of [
+    auditContract,
+    leaseContract,
+    machinesContract,
+    rangesContract,
+    restartContract,
+    runJournalContract,
+    usersContract,
+  ])
+    contract(storage)
+}

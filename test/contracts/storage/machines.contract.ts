@@ -1,0 +1,223 @@
+import { Exhausted } from "@rangewright/domain"
+import { Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { describe, expect, type SuiteCollector } from "vitest"
+import { aliceWithLab, cluster, hostileText, machine, newRange, rangeId, vmid } from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+const lab = rangeId("LAB")
+const span = { from: 100, to: 199 }
+const nothingTaken: ReadonlySet<number> = new Set()
+
+export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: machines`, () => {
+    const it = promises(storage)
+
+    it(
+      "knows nothing before the first observation",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        expect(yield* machines.cluster).toBeUndefined()
+        expect(yield* machines.freshness).toEqual({ observedAt: undefined, awaySince: undefined, awayReason: undefined })
+        expect(yield* machines.ofRange(lab)).toEqual([])
+        expect(yield* machines.find(vmid(2))).toBeUndefined()
+      }),
+    )
+
+    it(
+      "replaces what it knew by a whole observation",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const odd = machine(9, { name: hostileText, pool: hostileText, tags: [hostileText, ""], memoryMiB: 0, cpus: 0.5 })
+        const first = cluster(startedAt, [machine(2), machine(3), odd, machine(8, { template: true })])
+        yield* machines.replace({ ...first, machines: first.machines.toReversed() })
+        const byVmid = [machine(2), machine(3), machine(8, { template: true }), odd]
+        expect(yield* machines.cluster).toEqual({ ...first, machines: byVmid })
+        const second = cluster(later(5), [machine(3, { power: "paused", node: "node2" }), machine(4, { pool: "ELSEWHERE" })])
+        yield* machines.replace(second)
+        expect(yield* machines.cluster).toEqual(second)
+        expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power, m.node])).toEqual([[3, "paused", "node2"]])
+        expect(yield* machines.find(vmid(3))).toMatchObject({ rangeId: "LAB", address: undefined, isRouter: false })
+        expect(yield* machines.find(vmid(4))).toBeUndefined()
+        expect((yield* machines.freshness).observedAt).toEqual(later(5))
+      }),
+    )
+
+    it(
+      "counts a machine to a range that is made after it was seen",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, [machine(2)]))
+        expect(yield* machines.find(vmid(2))).toBeUndefined()
+        yield* aliceWithLab
+        expect(yield* machines.find(vmid(2))).toMatchObject({ rangeId: "LAB" })
+      }),
+    )
+
+    it(
+      "shows its own changes at once, and keeps names and addresses that are not told again",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.record({ ...machine(2), address: "10.1.10.2" })
+        expect(yield* machines.find(vmid(2))).toEqual({ ...machine(2), rangeId: "LAB", address: "10.1.10.2", isRouter: false })
+        yield* machines.record(machine(2, { name: undefined, power: "stopped" }))
+        expect(yield* machines.find(vmid(2))).toMatchObject({ name: "vm-2", power: "stopped", address: "10.1.10.2" })
+        yield* machines.replace(cluster(later(1), [machine(2, { name: undefined })]))
+        expect(yield* machines.find(vmid(2))).toMatchObject({ name: "vm-2", power: "running", address: "10.1.10.2" })
+        yield* machines.forget(vmid(2))
+        yield* machines.forget(vmid(2))
+        expect(yield* machines.find(vmid(2))).toBeUndefined()
+        yield* machines.record(machine(2, { name: undefined }))
+        expect(yield* machines.find(vmid(2))).toMatchObject({ name: undefined, address: undefined })
+      }),
+    )
+
+    it(
+      "does not let an observation that began earlier undo what was told since",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, [machine(2), machine(3)]))
+        yield* TestClock.setTime(later(10).getTime())
+        yield* machines.record(machine(2, { power: "stopped" }))
+        yield* machines.record(machine(4))
+        yield* machines.forget(vmid(3))
+        yield* machines.replace(cluster(later(9), [machine(2), machine(3)]))
+        expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power])).toEqual([
+          [2, "stopped"],
+          [4, "running"],
+        ])
+        yield* machines.replace(cluster(later(11), [machine(2), machine(3)]))
+        expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power])).toEqual([
+          [2, "running"],
+          [3, "running"],
+        ])
+      }),
+    )
+
+    it(
+      "says since when and why the hypervisor is away, until it is observed again",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, []))
+        yield* machines.away(later(10), "connection refused")
+        yield* machines.away(later(20), hostileText)
+        expect(yield* machines.freshness).toEqual({ observedAt: startedAt, awaySince: later(10), awayReason: hostileText })
+        yield* machines.replace(cluster(later(30), []))
+        expect(yield* machines.freshness).toEqual({ observedAt: later(30), awaySince: undefined, awayReason: undefined })
+      }),
+    )
+
+    it(
+      "reserves a VMID for each machine and keeps it",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const first = yield* machines.reserve(lab, ["dc", "ws", "dc"], new Set([100, 102]), span)
+        expect(first).toEqual(
+          new Map([
+            ["dc", 101],
+            ["ws", 103],
+          ]),
+        )
+        expect(yield* machines.reserve(lab, ["kali", "dc"], new Set([101]), span)).toEqual(
+          new Map([
+            ["dc", 101],
+            ["kali", 100],
+          ]),
+        )
+        expect(yield* machines.reservations(lab)).toEqual(new Map([...first, ["kali", vmid(100)]]))
+        expect(yield* machines.reserve(lab, [], nothingTaken, span)).toEqual(new Map())
+      }),
+    )
+
+    it(
+      "reserves for all or for none",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const two = { from: 100, to: 101 }
+        expect(yield* Effect.flip(machines.reserve(lab, ["a", "b", "c"], nothingTaken, two))).toBeInstanceOf(Exhausted)
+        expect(yield* machines.reservations(lab)).toEqual(new Map())
+        expect((yield* machines.reserve(lab, ["a", "b"], nothingTaken, two)).size).toBe(2)
+        expect(yield* Effect.flip(machines.replaceReservation(lab, "a", nothingTaken, two))).toBeInstanceOf(Exhausted)
+        expect((yield* machines.reservations(lab)).get("a")).toBe(100)
+      }),
+    )
+
+    it(
+      "never gives one VMID to two machines, also when ranges reserve at once",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        const ranges = yield* Ranges
+        const ids = yield* Effect.forEach(["A", "B", "C", "D"], (id) => Effect.map(ranges.create(newRange(id)), (r) => r.id))
+        const given = yield* Effect.forEach(ids, (id) => machines.reserve(id, ["dc", "ws", "r"], new Set([105]), span), {
+          concurrency: "unbounded",
+        })
+        const all = given.flatMap((of) => [...of.values()])
+        expect(new Set(all).size).toBe(12)
+        expect(all).not.toContain(105)
+      }),
+    )
+
+    it(
+      "gives another VMID when the reserved one was taken, and takes reservations back",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.reserve(lab, ["dc", hostileText], nothingTaken, span)
+        expect(yield* machines.replaceReservation(lab, "dc", new Set([100, 102]), span)).toBe(103)
+        expect(yield* machines.reservations(lab)).toEqual(
+          new Map([
+            ["dc", 103],
+            [hostileText, 101],
+          ]),
+        )
+        yield* machines.release(lab, ["dc", "stranger"])
+        expect(yield* machines.reservations(lab)).toEqual(new Map([[hostileText, 101]]))
+        yield* machines.release(lab, [hostileText])
+        expect(yield* machines.reserve(lab, ["new"], nothingTaken, span)).toEqual(new Map([["new", 100]]))
+      }),
+    )
+
+    it(
+      "reserves nothing for a range that does not exist",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        expect(yield* Effect.flip(machines.reserve(lab, ["dc"], nothingTaken, span))).toMatchObject({ _tag: "StorageFault" })
+        expect(yield* machines.reservations(lab)).toEqual(new Map())
+      }),
+    )
+
+    it(
+      "remembers the stages that succeeded inside a machine until the machine is gone",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, [machine(2), machine(3)]))
+        yield* machines.recordStage(lab, vmid(2), "address", "f1")
+        yield* machines.recordStage(lab, vmid(2), "role:x", "f2")
+        yield* machines.recordStage(lab, vmid(2), "role:x", "f3")
+        yield* machines.recordStage(lab, vmid(3), hostileText, "f4")
+        const ofTwo = new Map([
+          ["address", "f1"],
+          ["role:x", "f3"],
+        ])
+        const ofThree = new Map([[hostileText, "f4"]])
+        expect(yield* machines.stages(lab)).toEqual(
+          new Map([
+            [2, ofTwo],
+            [3, ofThree],
+          ]),
+        )
+        yield* machines.replace(cluster(later(1), [machine(2), machine(3)]))
+        yield* machines.forget(vmid(2))
+        expect(yield* machines.stages(lab)).toEqual(new Map([[3, ofThree]]))
+        yield* machines.replace(cluster(later(2), []))
+        expect(yield* machines.stages(lab)).toEqual(new Map())
+      }),
+    )
+  })

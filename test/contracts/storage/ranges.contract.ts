@@ -1,0 +1,259 @@
+import { RangeExists, RangeNotFound, UserNotFound } from "@rangewright/domain"
+import { Machines, Ranges, RunJournal, StaleVersion, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { describe, expect, type SuiteCollector } from "vitest"
+import {
+  aliceWithLab,
+  cluster,
+  deployRun,
+  hostileText,
+  hostileTexts,
+  machine,
+  newRange,
+  newUser,
+  rangeId,
+  userId,
+  vmid,
+} from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: ranges`, () => {
+    const it = promises(storage)
+
+    it(
+      "creates a range whole: configuration, owners, lowest number that is neither taken nor reserved",
+      Effect.gen(function* () {
+        const { user, range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        expect(range).toEqual({
+          id: "LAB",
+          recordId: "rangexlab000000",
+          number: 1,
+          name: "Name of LAB",
+          description: "",
+          purpose: "",
+          state: "NEVER DEPLOYED",
+          testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+          lastDeploymentAt: undefined,
+          lastActiveAt: undefined,
+          autoShutdown: undefined,
+          createdBy: "alice",
+          createdAt: startedAt,
+          updatedAt: startedAt,
+          version: 1,
+        })
+        expect(yield* ranges.find(range.id)).toEqual(range)
+        expect(yield* ranges.findByRecordId(range.recordId)).toEqual(range)
+        expect(yield* ranges.config(range.id)).toEqual({ text: "ludus: []\n", updatedAt: startedAt })
+        expect(yield* ranges.grants(range.id)).toEqual([
+          { userId: user.id, userNumber: 2, name: user.name, rangeId: "LAB", accessType: "Direct" },
+        ])
+        expect((yield* ranges.create(newRange("B", { reservedNumbers: [2, 3] }))).number).toBe(4)
+        expect((yield* ranges.create(newRange("team/a", { number: 153 }))).number).toBe(153)
+        expect((yield* ranges.create(newRange("C"))).number).toBe(2)
+        expect((yield* ranges.list()).map((r) => r.number)).toEqual([1, 2, 4, 153])
+      }),
+    )
+
+    it(
+      "refuses ids and numbers that are taken, reserved or out of bounds, and owners that do not exist",
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        yield* ranges.create(newRange("A"))
+        const refused = (over: Parameters<typeof newRange>[1], id = "B") => Effect.flip(ranges.create(newRange(id, over)))
+        expect(yield* refused({}, "A")).toBeInstanceOf(RangeExists)
+        for (const number of [0, -1, 154, 1.5, Number.NaN, 1]) expect(yield* refused({ number })).toBeInstanceOf(RangeExists)
+        expect(yield* refused({ number: 7, reservedNumbers: [7] })).toBeInstanceOf(RangeExists)
+        expect(yield* refused({ owners: [userId("nobody")] })).toBeInstanceOf(UserNotFound)
+        expect(yield* refused({ createdBy: userId("nobody") })).toBeInstanceOf(UserNotFound)
+        expect(yield* refused({ reservedNumbers: Array.from({ length: 153 }, (_, i) => i + 1) })).toMatchObject({
+          _tag: "Exhausted",
+        })
+        expect((yield* ranges.list()).map((range) => range.id)).toEqual(["A"])
+        expect(yield* ranges.config(rangeId("B"))).toBeUndefined()
+      }),
+    )
+
+    it(
+      "gives different numbers to ranges made at once",
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        const ids = Array.from({ length: 20 }, (_, i) => `R${i}`)
+        const made = yield* Effect.forEach(ids, (id) => ranges.create(newRange(id)), { concurrency: "unbounded" })
+        expect(made.map((range) => range.number).sort((a, b) => a - b)).toEqual(ids.map((_, i) => i + 1))
+      }),
+    )
+
+    it(
+      "changes only the fields that a change names, and raises the version",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        yield* TestClock.setTime(later(9).getTime())
+        const testing = { enabled: true, allowedDomains: ["example.test (1.2.3.4)"], allowedIps: ["1.2.3.4"] }
+        const changed = yield* ranges.change(range.id, { testing, autoShutdown: "8h" })
+        expect(changed).toEqual({ ...range, testing, autoShutdown: "8h", updatedAt: later(9), version: 2 })
+        expect(yield* ranges.find(range.id)).toEqual(changed)
+        expect((yield* ranges.change(range.id, { autoShutdown: undefined })).autoShutdown).toBeUndefined()
+        expect(yield* Effect.flip(ranges.change(rangeId("NO"), { name: "x" }))).toBeInstanceOf(RangeNotFound)
+      }),
+    )
+
+    it(
+      "refuses a change that was made on an older version; of two racing changes one wins",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const race = ["a", "b", "c"].map((name) => Effect.result(ranges.change(range.id, { name }, range.version)))
+        const results = yield* Effect.all(race, { concurrency: "unbounded" })
+        expect(results.filter((result) => result._tag === "Success")).toHaveLength(1)
+        expect(yield* Effect.flip(ranges.change(range.id, { name: "late" }, 1))).toBeInstanceOf(StaleVersion)
+        expect(yield* ranges.find(range.id)).toMatchObject({ version: 2 })
+      }),
+    )
+
+    it(
+      "gives back a configuration exactly as it was uploaded",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        yield* TestClock.setTime(later(3).getTime())
+        const texts = [...hostileTexts, "\uFEFFludus: []\r\n", "# ü\n".repeat(200_000)]
+        for (const text of texts) {
+          yield* ranges.setConfig(range.id, text)
+          expect(yield* ranges.config(range.id)).toEqual({ text, updatedAt: later(3) })
+        }
+        expect(yield* Effect.flip(ranges.setConfig(rangeId("NO"), ""))).toBeInstanceOf(RangeNotFound)
+        expect(yield* ranges.config(rangeId("NO"))).toBeUndefined()
+      }),
+    )
+
+    it(
+      "tells by which grants users have ranges",
+      Effect.gen(function* () {
+        const { user, range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const bob = yield* (yield* Users).create(newUser("bob"))
+        const other = yield* ranges.create(newRange("OTHER", { number: 9, owners: [bob.id] }))
+        expect(yield* ranges.grant(range.id, bob.id)).toBe(true)
+        expect(yield* ranges.grant(range.id, bob.id)).toBe(false)
+        expect((yield* ranges.grants(range.id)).map((grant) => grant.userId)).toEqual(["alice", "bob"])
+        expect((yield* ranges.grantsOf(bob.id)).map((grant) => [grant.rangeNumber, grant.rangeId, grant.name])).toEqual([
+          [1, "LAB", "Name of bob"],
+          [9, "OTHER", "Name of bob"],
+        ])
+        expect((yield* ranges.list({ for: bob.id })).map((r) => r.id)).toEqual(["LAB", "OTHER"])
+        expect(yield* ranges.revoke(range.id, bob.id)).toBe(true)
+        expect(yield* ranges.revoke(range.id, bob.id)).toBe(false)
+        expect(yield* ranges.revoke(rangeId("NO"), bob.id)).toBe(false)
+        expect(yield* ranges.list({ for: bob.id })).toEqual([other])
+        expect(yield* ranges.list({ for: user.id })).toEqual([range])
+        expect(yield* Effect.flip(ranges.grant(rangeId("NO"), bob.id))).toBeInstanceOf(RangeNotFound)
+        expect(yield* Effect.flip(ranges.grant(range.id, userId("nobody")))).toBeInstanceOf(UserNotFound)
+      }),
+    )
+
+    it(
+      "shows ranges with their machines, narrowed to a user or a range",
+      Effect.gen(function* () {
+        const { user, range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const bare = yield* ranges.create(newRange("BARE"))
+        const router = machine(3, { name: "LAB-router-debian11-x64", power: "stopped" })
+        const seen = [machine(2), router, machine(4, { pool: undefined }), machine(5, { template: true })]
+        yield* (yield* Machines).replace(cluster(startedAt, seen))
+        const machines = [
+          { ...machine(2), rangeId: "LAB", address: undefined, isRouter: false },
+          { ...router, rangeId: "LAB", address: undefined, isRouter: true },
+        ]
+        expect(yield* ranges.overview({})).toEqual([
+          { range, machines },
+          { range: bare, machines: [] },
+        ])
+        expect(yield* ranges.overview({ for: user.id })).toEqual([{ range, machines }])
+        expect(yield* ranges.overview({ rangeId: bare.id })).toEqual([{ range: bare, machines: [] }])
+        expect(yield* ranges.overview({ for: user.id, rangeId: bare.id })).toEqual([])
+        expect(yield* ranges.overview({ rangeId: rangeId(hostileText) })).toEqual([])
+      }),
+    )
+
+    it(
+      "raises the revision with every change that an overview can show",
+      Effect.gen(function* () {
+        const { user, range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const machines = yield* Machines
+        const journal = yield* RunJournal
+        const changes: readonly Effect.Effect<unknown, unknown>[] = [
+          ranges.change(range.id, { name: "x" }),
+          ranges.create(newRange("NEW")),
+          ranges.revoke(range.id, user.id),
+          ranges.grant(range.id, user.id),
+          ranges.touch(new Map([[range.id, later(1)]])),
+          machines.replace(cluster(startedAt, [machine(2), machine(3)])),
+          machines.replace(cluster(startedAt, [machine(2, { power: "stopped" }), machine(3)])),
+          machines.replace(cluster(startedAt, [machine(2, { power: "stopped" })])),
+          machines.record({ ...machine(2), address: "10.1.0.2" }),
+          machines.forget(vmid(2)),
+          journal.open(deployRun("r"), "DEPLOYING"),
+          journal.requestCancel(deployRun("r").id, { type: "CancelRequested", by: user.id }, startedAt, "ABORTED"),
+          journal.close(deployRun("r").id, 0, { type: "Ended", status: "success", message: "" }, "SUCCESS", startedAt),
+          (yield* Users).remove(user.id),
+          ranges.remove(range.id),
+        ]
+        let before = yield* ranges.revision
+        for (const [i, change] of changes.entries()) {
+          yield* change
+          const after = yield* ranges.revision
+          expect(after, `change ${i}`).toBeGreaterThan(before)
+          before = after
+        }
+      }),
+    )
+
+    it(
+      "removes a range with everything it has; its number and VMIDs are free again",
+      Effect.gen(function* () {
+        const { user, range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const machines = yield* Machines
+        const journal = yield* RunJournal
+        yield* machines.replace(cluster(startedAt, [machine(2)]))
+        yield* machines.reserve(range.id, ["dc"], new Set(), { from: 100, to: 100 })
+        yield* machines.recordStage(range.id, vmid(2), "role:x", "f")
+        yield* journal.open(deployRun("r"), "DEPLOYING")
+        yield* journal.append(deployRun("r").id, 0, [{ type: "Waiting", reason: "" }], startedAt)
+        yield* ranges.remove(range.id)
+        yield* ranges.remove(range.id)
+        expect(yield* ranges.find(range.id)).toBeUndefined()
+        expect(yield* ranges.config(range.id)).toBeUndefined()
+        expect(yield* ranges.grantsOf(user.id)).toEqual([])
+        expect(yield* machines.find(vmid(2))).toBeUndefined()
+        expect(yield* machines.stages(range.id)).toEqual(new Map())
+        expect(yield* journal.find(deployRun("r").id)).toBeUndefined()
+        expect(yield* journal.read(deployRun("r").id, 0)).toEqual([])
+        expect((yield* ranges.create(newRange("NEXT"))).number).toBe(1)
+        expect(yield* machines.reserve(rangeId("NEXT"), ["dc"], new Set(), { from: 100, to: 100 })).toEqual(
+          new Map([["dc", 100]]),
+        )
+      }),
+    )
+
+    it(
+      "stamps activity without a new version",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        yield* ranges.touch(
+          new Map([
+            [range.id, later(20)],
+            [rangeId("NO"), later(20)],
+          ]),
+        )
+        yield* ranges.touch(new Map([[range.id, later(10)]]))
+        expect(yield* ranges.find(range.id)).toEqual({ ...range, lastActiveAt: later(20) })
+      }),
+    )
+  })

@@ -1,0 +1,241 @@
+import { type JournalEntry, RangeBusy, type RunEvent } from "@rangewright/domain"
+import { Lease, LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, type SuiteCollector } from "vitest"
+import { aliceWithLab, deployRun, hostileText, newRange, plan, rangeId, runId, userId } from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+const lab = rangeId("LAB")
+const run = deployRun("first")
+const output = (text: string): RunEvent => ({ type: "Output", key: "k", text })
+const ended = (status: "success" | "failure" | "aborted"): Extract<RunEvent, { type: "Ended" }> => ({
+  type: "Ended",
+  status,
+  message: `it was a ${status}`,
+})
+const cancel = { type: "CancelRequested", by: userId("alice") } as const
+
+export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: run journal`, () => {
+    const it = promises(storage)
+
+    it(
+      "opens a run and sets the range's state with it",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open({ ...run, startedAt: later(7) }, "DEPLOYING")
+        const record = { ...run, startedAt: later(7), status: "running", endedAt: undefined, lastSeq: 0 }
+        expect(yield* journal.find(run.id)).toEqual(record)
+        expect(yield* journal.active(lab)).toEqual(record)
+        expect(yield* journal.unfinished).toEqual([record])
+        expect(yield* (yield* Ranges).find(lab)).toEqual({
+          ...range,
+          state: "DEPLOYING",
+          lastDeploymentAt: later(7),
+          updatedAt: later(7),
+          version: 2,
+        })
+        expect(yield* journal.find(runId("other"))).toBeUndefined()
+        expect(yield* journal.active(rangeId("OTHER"))).toBeUndefined()
+      }),
+    )
+
+    it(
+      "leaves the range alone when a run has no state to show",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(deployRun("power", { kind: "power" }), undefined)
+        yield* journal.close(deployRun("power").id, 0, ended("success"), undefined, later(1))
+        expect(yield* (yield* Ranges).find(lab)).toEqual(range)
+      }),
+    )
+
+    it(
+      "lets one unfinished run have a range, and names it to the next; opening the same run again changes nothing",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        yield* journal.open(run, "DEPLOYING")
+        yield* journal.open(run, "DEPLOYING")
+        const refused = yield* Effect.flip(journal.open(deployRun("second", { kind: "destroy" }), "DESTROYING"))
+        expect(refused).toBeInstanceOf(RangeBusy)
+        expect(refused).toMatchObject({ facts: { rangeId: "LAB", runId: run.id, doing: "deploy" } })
+        expect(yield* journal.find(deployRun("second").id)).toBeUndefined()
+        expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "DEPLOYING", version: 2 })
+        yield* journal.open(deployRun("third", { rangeId: rangeId("OTHER") }), "DEPLOYING")
+        yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(1))
+        yield* journal.open(deployRun("second"), "DEPLOYING")
+        expect((yield* journal.active(lab))?.id).toBe(deployRun("second").id)
+      }),
+    )
+
+    it(
+      "lets one of many win when runs of a range are opened at once",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        const opens = ["a", "b", "c", "d", "e"].map((id) => Effect.result(journal.open(deployRun(id), "DEPLOYING")))
+        const results = yield* Effect.all(opens, { concurrency: "unbounded" })
+        expect(results.filter((result) => result._tag === "Success")).toHaveLength(1)
+        expect(results.filter((result) => result._tag === "Failure" && result.failure instanceof RangeBusy)).toHaveLength(4)
+        expect(yield* journal.unfinished).toHaveLength(1)
+      }),
+    )
+
+    it(
+      "opens no run of a range that does not exist",
+      Effect.gen(function* () {
+        const journal = yield* RunJournal
+        expect(yield* Effect.flip(journal.open(run, "DEPLOYING"))).toMatchObject({ _tag: "StorageFault" })
+        expect(yield* journal.unfinished).toEqual([])
+      }),
+    )
+
+    it(
+      "numbers entries from 1 without gaps and gives them back as they were",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(run, "DEPLOYING")
+        const events: readonly RunEvent[] = [
+          { type: "Planned", plan },
+          { type: "StepStarted", key: "clone:dc", attempt: 1 },
+          { type: "StepDispatched", key: "clone:dc", attempt: 1, token: { upid: "UPID:x", more: [1, null, true, { "": "" }] } },
+          output(hostileText),
+        ]
+        const first = yield* journal.append(run.id, 0, events, later(1))
+        expect(first).toEqual(events.map((event, i) => ({ seq: i + 1, at: later(1), event })))
+        expect(yield* journal.append(run.id, 0, [], later(2))).toEqual([])
+        const second = yield* journal.append(run.id, 0, [output("x".repeat(1_000_000))], later(3))
+        expect(second[0]?.seq).toBe(5)
+        const all: readonly JournalEntry[] = [...first, ...second]
+        expect(yield* journal.read(run.id, 0)).toEqual(all)
+        expect(yield* journal.read(run.id, 2)).toEqual(all.slice(2))
+        expect(yield* journal.read(run.id, 1, 2)).toEqual(all.slice(1, 3))
+        expect(yield* journal.read(run.id, 5)).toEqual([])
+        expect((yield* journal.find(run.id))?.lastSeq).toBe(5)
+      }),
+    )
+
+    it(
+      "numbers without gaps or twins when appends race",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(run, "DEPLOYING")
+        const appends = Array.from({ length: 12 }, (_, i) =>
+          journal.append(run.id, 0, [output(`${i}a`), output(`${i}b`)], later(i)),
+        )
+        yield* Effect.all(appends, { concurrency: "unbounded" })
+        const entries = yield* journal.read(run.id, 0)
+        expect(entries.map((entry) => entry.seq)).toEqual(Array.from({ length: 24 }, (_, i) => i + 1))
+        expect(new Set(entries.map((entry) => (entry.event.type === "Output" ? entry.event.text : ""))).size).toBe(24)
+      }),
+    )
+
+    it(
+      "refuses appends and endings of a generation that lost its lease, and writes nothing",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        const lease = yield* Lease
+        yield* journal.open(run, "DEPLOYING")
+        expect(yield* lease.claim(run.id, "one", startedAt, 10)).toBe(1)
+        yield* journal.append(run.id, 1, [output("mine")], later(1))
+        expect(yield* lease.claim(run.id, "two", later(11), 10)).toBe(2)
+        expect(yield* Effect.flip(journal.append(run.id, 1, [output("stale")], later(12)))).toBeInstanceOf(LeaseLost)
+        expect(yield* Effect.flip(journal.close(run.id, 1, ended("failure"), "ERROR", later(12)))).toBeInstanceOf(LeaseLost)
+        expect(yield* Effect.flip(journal.append(run.id, 3, [output("early")], later(12)))).toBeInstanceOf(LeaseLost)
+        expect(yield* journal.read(run.id, 0)).toHaveLength(1)
+        expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "DEPLOYING" })
+        yield* journal.append(run.id, 2, [output("theirs")], later(12))
+        expect((yield* journal.find(run.id))?.lastSeq).toBe(2)
+      }),
+    )
+
+    it(
+      "ends a run once, with its last entry, status and the range's state",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(run, "DEPLOYING")
+        yield* journal.append(run.id, 0, [output("a")], later(1))
+        yield* journal.close(run.id, 0, ended("failure"), "ERROR", later(2))
+        yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
+        yield* journal.close(run.id, 7, ended("success"), "SUCCESS", later(3))
+        yield* journal.close(runId("unknown"), 0, ended("success"), "SUCCESS", later(3))
+        expect(yield* journal.find(run.id)).toEqual({ ...run, status: "failure", endedAt: later(2), lastSeq: 2 })
+        expect((yield* journal.read(run.id, 1)).map((entry) => entry.event)).toEqual([ended("failure")])
+        expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "ERROR" })
+        expect(yield* journal.active(lab)).toBeUndefined()
+        expect(yield* journal.unfinished).toEqual([])
+        expect(yield* Effect.flip(journal.append(run.id, 0, [output("late")], later(4)))).toBeInstanceOf(LeaseLost)
+        expect(yield* Effect.flip(journal.append(runId("unknown"), 0, [], later(4)))).toBeInstanceOf(LeaseLost)
+      }),
+    )
+
+    it(
+      "takes a request to cancel without the lease, once, while the run is unfinished",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(run, "DEPLOYING")
+        yield* (yield* Lease).claim(run.id, "worker", startedAt, 60)
+        expect(yield* journal.requestCancel(run.id, cancel, later(1), "ABORTED")).toBe(true)
+        expect(yield* journal.requestCancel(run.id, cancel, later(2), "ABORTED")).toBe(true)
+        expect(yield* journal.read(run.id, 0)).toEqual([{ seq: 1, at: later(1), event: cancel }])
+        expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "ABORTED" })
+        expect((yield* journal.append(run.id, 1, [output("x")], later(3)))[0]?.seq).toBe(2)
+        yield* journal.close(run.id, 1, ended("aborted"), "ABORTED", later(4))
+        expect(yield* journal.requestCancel(run.id, cancel, later(5), "ABORTED")).toBe(false)
+        expect(yield* journal.requestCancel(runId("unknown"), cancel, later(5))).toBe(false)
+      }),
+    )
+
+    it(
+      "lists runs newest first, narrowed by range, kind, time and number",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        const journal = yield* RunJournal
+        for (const [i, kind] of (["deploy", "power", "deploy", "destroy"] as const).entries()) {
+          yield* journal.open(deployRun(`r${i}`, { kind, startedAt: later(i) }), undefined)
+          yield* journal.close(runId(`r${i}`), 0, ended("success"), undefined, later(i))
+        }
+        yield* journal.open(deployRun("x", { rangeId: rangeId("OTHER"), startedAt: later(9) }), undefined)
+        const ids = (filter: Parameters<typeof journal.list>[0]) =>
+          Effect.map(journal.list(filter), (runs) => runs.map((r) => r.id.replace(/0+$/u, "")))
+        expect(yield* ids({ limit: 10 })).toEqual(["x", "r3", "r2", "r1", "r"])
+        expect(yield* ids({ limit: 10, rangeId: lab })).toEqual(["r3", "r2", "r1", "r"])
+        expect(yield* ids({ limit: 10, rangeId: lab, kinds: ["deploy", "destroy"] })).toEqual(["r3", "r2", "r"])
+        expect(yield* ids({ limit: 10, kinds: [] })).toEqual([])
+        expect(yield* ids({ limit: 2, before: later(3) })).toEqual(["r2", "r1"])
+        expect(yield* ids({ limit: 0 })).toEqual([])
+        expect(yield* ids({ limit: 10, rangeId: rangeId(hostileText) })).toEqual([])
+      }),
+    )
+
+    it(
+      "prunes all but the newest finished runs of each range",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        const journal = yield* RunJournal
+        for (const [i, range] of ["LAB", "OTHER", "LAB", "LAB"].entries()) {
+          yield* journal.open(deployRun(`r${i + 1}`, { rangeId: rangeId(range), startedAt: later(i) }), undefined)
+          yield* journal.append(runId(`r${i + 1}`), 0, [output("x")], later(i))
+          yield* journal.close(runId(`r${i + 1}`), 0, ended("success"), undefined, later(i))
+        }
+        yield* journal.open(deployRun("now", { startedAt: later(9) }), undefined)
+        expect(yield* journal.prune(1)).toBe(2)
+        expect(yield* journal.prune(1)).toBe(0)
+        const left = yield* journal.list({ limit: 10 })
+        expect(left.map((r) => r.id)).toEqual([runId("now"), runId("r4"), runId("r2")])
+        expect(yield* journal.read(runId("r1"), 0)).toEqual([])
+        expect(yield* journal.read(runId("r4"), 0)).toHaveLength(2)
+      }),
+    )
+  })

@@ -1,0 +1,116 @@
+import type { ObservedCluster, ObservedMachine, Plan, RangeId, RecordId, RunHead, RunId, UserId, Vmid } from "@rangewright/domain"
+import { type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { startedAt } from "./storage-under-test.ts"
+
+export const userId = (text: string): UserId => text as UserId
+export const rangeId = (text: string): RangeId => text as RangeId
+export const runId = (text: string): RunId => text.padEnd(15, "0") as RunId
+export const vmid = (n: number): Vmid => n as Vmid
+/** Well-behaved adapters keep any text as it is: a NUL, half a surrogate pair, quotes, and what looks like an escape. */
+export const hostileText = "a\u0000b \ud800 c' \" \\ ? $1 :x `d` \u0001 é😀\u2028 __proto__"
+export const hostileTexts = [hostileText, "\u0001", '\u0001"x"', "\u0000", "", " "]
+
+const recordOf = (text: string): RecordId =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/gu, "x")
+    .padEnd(15, "0")
+    .slice(0, 15) as RecordId
+
+export const newUser = (id: string, over: Partial<NewUser> = {}): NewUser => ({
+  id: userId(id),
+  recordId: recordOf(id),
+  name: `Name of ${id}`,
+  email: `${id}@example.test`,
+  isAdmin: false,
+  hypervisorUsername: id.toLowerCase(),
+  hypervisorRealm: "pve",
+  secrets: { apiKeyHash: `hash of ${id}`, sealedPassword: undefined, tokenKey: `key of ${id}` },
+  createdAt: startedAt,
+  ...over,
+})
+
+export const newRange = (id: string, over: Partial<NewRange> = {}): NewRange => ({
+  id: rangeId(id),
+  recordId: recordOf(`range ${id}`),
+  number: undefined,
+  reservedNumbers: [],
+  name: `Name of ${id}`,
+  description: "",
+  purpose: "",
+  config: "ludus: []\n",
+  createdBy: undefined,
+  owners: [],
+  createdAt: startedAt,
+  ...over,
+})
+
+export const machine = (id: number, over: Partial<ObservedMachine> = {}): ObservedMachine => ({
+  vmid: vmid(id),
+  node: "node1",
+  name: `vm-${id}`,
+  power: "running",
+  template: false,
+  pool: "LAB",
+  cpus: 2,
+  memoryMiB: 2048,
+  tags: ["rangewright"],
+  ...over,
+})
+
+export const cluster = (at: Date, machines: readonly ObservedMachine[]): ObservedCluster => ({
+  at,
+  nodes: [{ name: "node1", online: true, cpus: 8, cpuLoad: 0.25, memoryMiB: 65_536, memoryUsedMiB: 1024 }],
+  storages: [
+    {
+      name: "local",
+      node: "node1",
+      type: "dir",
+      shared: false,
+      active: true,
+      totalBytes: 10 ** 12,
+      usedBytes: 1,
+      content: ["images"],
+    },
+  ],
+  machines,
+})
+
+export const deployRun = (id: string, over: Partial<RunHead> = {}): RunHead => ({
+  id: runId(id),
+  kind: "deploy",
+  rangeId: rangeId("LAB"),
+  by: userId("alice"),
+  options: { tags: ["network"], limit: "", force: false, deep: { none: null } },
+  startedAt,
+  ...over,
+})
+
+export const plan: Plan = {
+  rangeId: rangeId("LAB"),
+  steps: [
+    {
+      key: "clone:dc",
+      title: `Clone ${hostileText}`,
+      tag: "vm-deploy",
+      machine: "dc",
+      action: { kind: "remove-pool", poolId: rangeId("LAB") },
+      after: [],
+      uses: [{ resource: "clone@local", slots: 4 }],
+      estimate: 4,
+    },
+  ],
+  changes: [],
+  placements: [],
+  allocations: [],
+  notes: [],
+  criticalPathSeconds: 4,
+}
+
+/** One user and one range that is theirs. */
+export const aliceWithLab = Effect.gen(function* () {
+  const user = yield* (yield* Users).create(newUser("alice"))
+  const range = yield* (yield* Ranges).create(newRange("LAB", { owners: [user.id], createdBy: user.id }))
+  return { user, range }
+})

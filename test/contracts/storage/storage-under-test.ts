@@ -1,0 +1,35 @@
+import type { AuditTrail, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import { it } from "vitest"
+
+export type StoragePorts = AuditTrail | Lease | Machines | Ranges | RunJournal | Users
+
+/** An adapter of the storage ports, as the contracts see it. */
+export interface StorageUnderTest {
+  readonly name: string
+  /** An empty store. The layer may be made several times: each time is a restart of the process over the same data. */
+  readonly empty: () => Promise<{
+    readonly layer: Layer.Layer<StoragePorts, StorageFault>
+    readonly remove: () => Promise<void>
+  }>
+}
+
+/** When the tests' clock starts: no clock of a test stands at zero, where "never" and "then" look alike. */
+export const startedAt = new Date("2026-03-01T08:00:00.000Z")
+export const later = (seconds: number): Date => new Date(startedAt.getTime() + seconds * 1000)
+
+/** Each test has an empty store and a clock that stands still until the test moves it. */
+export const promises =
+  (storage: StorageUnderTest) =>
+  <E>(title: string, body: Effect.Effect<void, E, StoragePorts>): void =>
+    it(title, async () => {
+      const { layer, remove } = await storage.empty()
+      try {
+        const program = Effect.andThen(TestClock.setTime(startedAt.getTime()), body)
+        await Effect.runPromise(Effect.scoped(Effect.provide(program, Layer.merge(layer, TestClock.layer()))))
+      } finally {
+        await remove()
+      }
+    })
