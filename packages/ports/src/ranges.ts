@@ -65,7 +65,7 @@ export class Ranges extends Context.Service<
       readonly for?: UserId
       readonly rangeId?: RangeId
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
-    /** Goes up whenever anything that `overview` shows has changed; cheap. Comparing it proves that a rendered answer is still true. */
+    /** Goes up whenever anything that `overview` shows, or a configuration, has changed; cheap. Comparing it proves that a rendered answer is still true. */
     readonly revision: Effect.Effect<number, StorageFault>
     /** `UserNotFound` for an owner or creator that does not exist. */
     readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | UserNotFound | StorageFault>
