@@ -1,0 +1,45 @@
+import type { Action } from "@rangewright/domain"
+import { GuestFault, type HypervisorFault, type HypervisorReason } from "@rangewright/ports"
+
+export type StepFault = HypervisorFault | GuestFault
+
+/** What to do about a fault of a step. */
+export type Decision =
+  /** Wait until the world answers again, then do the same thing again: dispatch again, or settle with the same token. */
+  | "wait"
+  /** Wait a little, then dispatch again. */
+  | "repeat"
+  /** Look at the world first, then dispatch again: whether the effect has happened is not known. */
+  | "look"
+  /** Take another VMID, then dispatch again. */
+  | "reallocate"
+  | "fail"
+
+const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
+  away: "wait",
+  "no-quorum": "wait",
+  "unknown-effect": "look",
+  locked: "repeat",
+  // only a clone chooses an id; see below
+  taken: "fail",
+  unauthenticated: "fail",
+  forbidden: "fail",
+  "not-found": "fail",
+  invalid: "fail",
+  "not-ours": "fail",
+  exhausted: "fail",
+  failed: "fail",
+}
+
+/** How often a step may meet each of these before it fails; waiting for the world has no end. */
+export const triesAtMost: Readonly<Record<"repeat" | "look" | "reallocate", number>> = { repeat: 8, look: 5, reallocate: 10 }
+
+/** The table of what faults mean for a step. Dispatching again is safe by the ports' contracts; it is never done for a plain failure. */
+export const decide = (action: Action, fault: StepFault): Decision => {
+  if (fault instanceof GuestFault) return fault.facts.reason === "away" ? "look" : "fail"
+  const { reason } = fault.facts
+  if (reason === "taken" && action.kind === "clone") return "reallocate"
+  // the members of a pool leave it a moment after their VMs are gone
+  if (reason === "failed" && action.kind === "remove-pool") return "repeat"
+  return ofReason[reason]
+}

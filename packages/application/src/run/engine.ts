@@ -1,0 +1,196 @@
+import {
+  Conflict,
+  type Fault,
+  foldRun,
+  type JournalEntry,
+  openFold,
+  type Plan,
+  type Range,
+  RangeBusy,
+  rangeStateDuring,
+  type RunHead,
+  type RunId,
+  RunNotFound,
+  type RunState,
+} from "@rangewright/domain"
+import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import { followRun } from "./follow.ts"
+import { RunPlanner } from "./planner.ts"
+import { restoreRequest, storeRequest } from "./request.ts"
+import { RunEngine, type RunRequest } from "./run-engine.ts"
+import { journalPage } from "./run-book.ts"
+import { makeSignals } from "./signals.ts"
+import { makeSlots } from "./slots.ts"
+import { workOn, type Workshop } from "./worker.ts"
+import { makeWorldGate } from "./world-gate.ts"
+
+export interface RunEngineOptions {
+  /**
+   * Names this process among those that share the store. One that comes back under the same name takes its runs up at once; another
+   * waits for the leases to end. Two living processes must not share a name.
+   */
+  readonly owner: string
+  /** How long a run stays with a worker that does not answer. Default 30. */
+  readonly leaseSeconds?: number
+}
+
+/** Runs gone with their range whose end is still told. */
+const removedRunsKept = 200
+
+const runIdAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+const newRunId = Effect.gen(function* () {
+  let id = ""
+  for (let i = 0; i < 15; i++)
+    id += runIdAlphabet[yield* Random.nextIntBetween(0, runIdAlphabet.length, { halfOpen: true })] ?? ""
+  return id as RunId
+})
+
+const doing: Readonly<Record<RunRequest["kind"], string>> = {
+  deploy: "a deploy",
+  destroy: "the removal of its VMs",
+  "delete-range": "its removal",
+  "destroy-vm": "the removal of a VM",
+  power: "a power change",
+  "auto-shutdown": "an automatic shutdown",
+}
+
+const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: RunEngineOptions) {
+  const journal = yield* RunJournal
+  const lease = yield* Lease
+  const planner = yield* RunPlanner
+  const scope = yield* Effect.scope
+  const services = yield* Effect.context<Effect.Services<ReturnType<typeof workOn>>>()
+  const signals = makeSignals()
+  const workers = new Map<RunId, Fiber.Fiber<void>>()
+  const removed = new Map<RunId, { readonly head: RunHead; readonly state: RunState }>()
+  const workshop: Workshop = {
+    slots: makeSlots(),
+    signals,
+    gate: yield* makeWorldGate,
+    leaseSeconds,
+    books: new Map(),
+    onRemoved: (head, state) => {
+      removed.set(head.id, { head, state })
+      const [oldest] = removed.keys()
+      if (removed.size > removedRunsKept && oldest !== undefined) removed.delete(oldest)
+    },
+  }
+
+  /** Takes a run over if no living worker has it; true when it did. */
+  const takeUp = (head: RunHead, plan: Plan | undefined): Effect.Effect<boolean, StorageFault> =>
+    Effect.gen(function* () {
+      if (workers.has(head.id)) return false
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const generation = yield* lease.claim(head.id, owner, now, leaseSeconds)
+      if (generation === undefined) return false
+      const fiber = yield* workOn(workshop, head, generation, plan).pipe(
+        Effect.ensuring(Effect.sync(() => workers.delete(head.id))),
+        Effect.provideContext(services),
+        Effect.interruptible,
+        Effect.forkIn(scope),
+      )
+      if (fiber.pollUnsafe() === undefined) workers.set(head.id, fiber)
+      return true
+    }).pipe(Effect.uninterruptible)
+
+  const busy = ({ id, rangeId, kind }: RunRecord) => new RangeBusy({ rangeId, runId: id, doing: doing[kind] })
+
+  const start = Effect.fnUntraced(function* (
+    range: Range,
+    request: RunRequest,
+    by: RunHead["by"],
+  ): Effect.fn.Return<RunHead, Fault> {
+    const running = yield* journal.active(range.id)
+    if (running !== undefined) return yield* busy(running)
+    const begun = yield* Clock.currentTimeMillis
+    const plan = yield* planner.plan(range, request, by, true)
+    const head: RunHead = {
+      id: yield* newRunId,
+      kind: request.kind,
+      rangeId: range.id,
+      by,
+      options: storeRequest(request),
+      startedAt: new Date(yield* Clock.currentTimeMillis),
+    }
+    return yield* Effect.gen(function* () {
+      yield* journal.open(head, rangeStateDuring(head.kind))
+      // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
+      const others = yield* journal.list({ rangeId: range.id, limit: 2 }).pipe(Effect.orElseSucceed(() => []))
+      const holds = others.every(({ id, endedAt }) => id === head.id || (endedAt !== undefined && endedAt.getTime() < begun))
+      yield* takeUp(head, holds ? plan : undefined).pipe(
+        // the run is open and durable: whoever looks for unfinished runs next takes it up
+        Effect.catch((fault) => Effect.logWarning(fault.message)),
+      )
+      return head
+    }).pipe(Effect.uninterruptible)
+  })
+
+  const found = Effect.fnUntraced(function* (runId: RunId): Effect.fn.Return<RunHead, RunNotFound | StorageFault> {
+    const record = (yield* journal.find(runId)) ?? removed.get(runId)?.head
+    return record ?? (yield* new RunNotFound({ runId }))
+  })
+
+  const state = Effect.fnUntraced(function* (runId: RunId): Effect.fn.Return<RunState, RunNotFound | StorageFault> {
+    yield* found(runId)
+    const entries: JournalEntry[] = []
+    for (;;) {
+      const page = yield* journal.read(runId, entries.at(-1)?.seq ?? 0, journalPage)
+      entries.push(...page)
+      if (page.length < journalPage) break
+    }
+    return removed.get(runId)?.state ?? foldRun(entries)
+  })
+
+  const events = (runId: RunId, afterSeq: number) => followRun(journal, signals, removed, runId, afterSeq)
+
+  return RunEngine.of({
+    preview: (range, request, by) => planner.plan(range, request, by, false),
+    start,
+    wait: Effect.fnUntraced(function* (runId) {
+      yield* found(runId)
+      const fold = openFold()
+      yield* Stream.runForEach(events(runId, 0), (entry) => Effect.sync(() => fold.push(entry)))
+      return removed.get(runId)?.state ?? fold.state()
+    }),
+    cancel: Effect.fnUntraced(function* (runId, by) {
+      const { kind } = yield* found(runId)
+      const at = new Date(yield* Clock.currentTimeMillis)
+      const aborted = rangeStateDuring(kind) === undefined ? undefined : ("ABORTED" as const)
+      const asked = yield* journal.requestCancel(runId, { type: "CancelRequested", by }, at, aborted)
+      signals.notify(runId)
+      yield* workshop.books.get(runId)?.refresh ?? Effect.void
+      return asked
+    }),
+    resume: Effect.fnUntraced(function* (range, runId, by) {
+      const record = yield* journal.find(runId)
+      if (record === undefined || record.rangeId !== range.id) return yield* new RunNotFound({ runId })
+      if (record.status === "running") return yield* busy(record)
+      const request = restoreRequest(record.options)
+      if (record.status === "success" || request === undefined) {
+        const why = request === undefined ? "its request cannot be read" : "it succeeded"
+        return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
+      }
+      return yield* start(range, request, by)
+    }),
+    state,
+    events,
+    recover: Effect.gen(function* () {
+      const unfinished = yield* journal.unfinished
+      const taken = yield* Effect.forEach(unfinished, (head) => takeUp(head, undefined))
+      return taken.filter(Boolean).length
+    }),
+  })
+})
+
+/**
+ * The run engine. Its workers live in the layer's scope: closing it stops them between two journal entries and gives their leases back,
+ * and whoever opens the same store next goes on with their runs (`recover`).
+ */
+export const runEngineLayer = (options: RunEngineOptions) => Layer.effect(RunEngine, makeEngine(options))

@@ -1,0 +1,54 @@
+import { type JournalEntry, type RunHead, type RunId, RunNotFound, type RunState } from "@rangewright/domain"
+import type { RunJournal, StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { journalPage } from "./run-book.ts"
+import type { Signals } from "./signals.ts"
+
+/** Seconds between two looks at a run that another process works on. */
+const pollSeconds = 2
+
+/** How runs ended that went with their range; their journals are gone. */
+export type RemovedRuns = ReadonlyMap<RunId, { readonly head: RunHead; readonly state: RunState }>
+
+/** The journal after `afterSeq`, then live, to its last entry. It reads page by page as fast as the reader takes them, and no faster. */
+export const followRun = (
+  journal: RunJournal["Service"],
+  signals: Signals,
+  removed: RemovedRuns,
+  runId: RunId,
+  afterSeq: number,
+): Stream.Stream<JournalEntry, RunNotFound | StorageFault> => {
+  type Page = readonly [readonly JournalEntry[], Option.Option<number>]
+  let seen = false
+
+  const gone = (seq: number): Effect.Effect<Page, RunNotFound> => {
+    const end = removed.get(runId)
+    if (end === undefined && !seen) return Effect.fail(new RunNotFound({ runId }))
+    const lastSeq = Math.max(seq, end?.state.lastSeq ?? 0) + 1
+    if (afterSeq >= lastSeq) return Effect.succeed([[], Option.none()])
+    // only a run that removes its range takes its journal with it, and only when it succeeds
+    const event = { type: "Ended" as const, status: "success" as const, message: "" }
+    const at = end?.state.endedAt ?? new Date(0)
+    return Effect.succeed([[{ seq: lastSeq, at, event }], Option.none()])
+  }
+
+  const page = (seq: number): Effect.Effect<Page, RunNotFound | StorageFault> =>
+    Effect.gen(function* () {
+      for (;;) {
+        const entries = yield* journal.read(runId, seq, journalPage)
+        const last = entries.at(-1)
+        if (last !== undefined) return [entries, last.event.type === "Ended" ? Option.none() : Option.some(last.seq)]
+        const grown = signals.next(runId)
+        const record = yield* journal.find(runId)
+        if (record === undefined) return yield* gone(seq)
+        seen = true
+        if (record.lastSeq > seq) continue
+        if (record.status !== "running") return [[], Option.none()]
+        yield* Effect.raceFirst(grown, Effect.sleep(pollSeconds * 1000))
+      }
+    })
+
+  return Stream.paginate(afterSeq, page)
+}

@@ -1,0 +1,103 @@
+import { followersOf, isDone, priorityOf, type StepPhase } from "@rangewright/domain"
+import type { LeaseLost } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Queue from "effect/Queue"
+import type { RunBook } from "./run-book.ts"
+import type { Slots } from "./slots.ts"
+
+/** How the scheduler runs one step: true when it settled, false when it failed. */
+export type RunStep = (key: string) => Effect.Effect<boolean, LeaseLost>
+
+type Fate = "settled" | "failed" | "dropped"
+
+/**
+ * Runs the steps of a planned run until each is settled, failed or skipped. Every ready step runs; where something is scarce, the step
+ * with the longest way behind it goes first, and among runs the older one. What depends on a failed step is skipped, all others go on.
+ * After a cancel no step starts; what is in flight settles. `startedAt` is the run's (milliseconds).
+ */
+export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedAt: number): Effect.Effect<void, LeaseLost> =>
+  Effect.gen(function* () {
+    const steps = book.state().plan?.steps ?? []
+    const urgency = priorityOf(steps)
+    const followers = followersOf(steps)
+    const unmet = new Map(steps.map(({ key, after }) => [key, after.length]))
+    const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<Fate, LeaseLost> }>()
+    let running = 0
+
+    const phaseOf = (key: string): StepPhase => book.state().steps.get(key)?.phase ?? "skipped"
+    const isOpen = (key: string): boolean => {
+      const state = book.state().steps.get(key)
+      return state !== undefined && !isDone(state)
+    }
+    const followersOfKey = (key: string): readonly string[] => (followers.get(key) ?? []).map((step) => step.key)
+
+    const launch = (key: string) => {
+      running += 1
+      return oneStep(book, slots, runStep, key, (urgency.get(key) ?? 0) - startedAt / 1000).pipe(
+        Effect.exit,
+        Effect.tap((exit) => Queue.offer(outcomes, { key, exit })),
+        Effect.forkScoped,
+      )
+    }
+    /** One thing less to wait for; returns those that now wait for nothing. */
+    const release = (key: string): readonly string[] =>
+      followersOfKey(key).filter((next) => {
+        const left = (unmet.get(next) ?? 0) - 1
+        unmet.set(next, left)
+        return left === 0 && isOpen(next)
+      })
+    const skipAfter = (key: string) => {
+      const because = `${book.state().steps.get(key)?.step.title ?? key} was not done`
+      const reached = new Set<string>()
+      const queue = [key]
+      for (let at = 0; at < queue.length; at++)
+        for (const next of followersOfKey(queue[at] ?? ""))
+          if (isOpen(next) && !reached.has(next)) {
+            reached.add(next)
+            queue.push(next)
+          }
+      return book.write(...[...reached].map((skipped) => ({ type: "StepSkipped" as const, key: skipped, because })))
+    }
+
+    const done = steps.filter(({ key }) => !isOpen(key))
+    for (const { key } of done) {
+      if (phaseOf(key) === "settled") release(key)
+      else yield* skipAfter(key)
+    }
+    yield* Effect.forEach(
+      steps.filter(({ key }) => unmet.get(key) === 0 && isOpen(key)),
+      ({ key }) => launch(key),
+      { discard: true },
+    )
+    while (running > 0) {
+      const { key, exit } = yield* Queue.take(outcomes)
+      running -= 1
+      const fate = yield* exit
+      if (fate === "failed") yield* skipAfter(key)
+      if (fate === "settled") yield* Effect.forEach(release(key), launch, { discard: true })
+    }
+    const left = steps.filter(({ key }) => isOpen(key))
+    yield* book.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))
+  }).pipe(Effect.scoped)
+
+/** Waits for room and runs the step; a cancel that comes first drops it. What was dispatched before a crash has its room already. */
+const oneStep = (book: RunBook, slots: Slots, runStep: RunStep, key: string, urgency: number): Effect.Effect<Fate, LeaseLost> =>
+  Effect.suspend(() => {
+    const { step, phase } = book.state().steps.get(key) ?? {}
+    const uses = step?.uses ?? []
+    const run = Effect.map(runStep(key), (settled): Fate => (settled ? "settled" : "failed"))
+    if (phase === "dispatched") return slots.occupy(uses)(run)
+    let decided: "begun" | "dropped" | undefined
+    const begin = Effect.suspend(() => {
+      if (decided === "dropped" || book.state().cancelRequested) return Effect.succeed<Fate>("dropped")
+      decided = "begun"
+      return run
+    })
+    const drop = Effect.suspend(() => {
+      if (decided === "begun") return Effect.never
+      decided = "dropped"
+      return Effect.succeed<Fate>("dropped")
+    })
+    return Effect.raceFirst(slots.hold(uses, urgency)(begin), Effect.andThen(book.cancelled, drop))
+  })

@@ -1,0 +1,124 @@
+import type { Fault, Json, RangeId, RunEvent, Step, StepFailure } from "@rangewright/domain"
+import { LeaseLost, Machines } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Settings } from "../settings.ts"
+import { backoffSeconds, untilStored } from "./backoff.ts"
+import { decide, type StepFault, triesAtMost } from "./decide.ts"
+import { makeEffects } from "./effects.ts"
+import { makeKeep } from "./keep.ts"
+import type { RunBook } from "./run-book.ts"
+import { makeWaiting, type WorldGate } from "./world-gate.ts"
+
+/** Most seconds before a step that met a lock is tried again. */
+const repeatBackoffMost = 15
+
+export const failureOf = (fault: Fault): StepFailure => ({
+  tag: fault._tag,
+  kind: fault.kind,
+  message: fault.message,
+  ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+})
+
+const nodeOf = ({ action }: Step): string | undefined => ("machine" in action ? action.machine.node : undefined)
+
+/** Where one step stands in this process. */
+interface Life {
+  attempt: number
+  /** Whether `StepStarted` of this attempt is in the journal. */
+  started: boolean
+  /** What `settle` needs; undefined while nothing is dispatched (null is a token). */
+  token: Json | undefined
+  readonly tries: { wait: number; repeat: number; look: number; reallocate: number }
+}
+
+/** What follows a fault: another try, or the end of the step with this fault. */
+type Verdict = "again" | Fault
+
+/**
+ * Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. The
+ * effect it makes returns true when the step has settled and false when it has failed; both are in the journal then.
+ */
+export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook, gate: WorldGate) =>
+  Effect.gen(function* () {
+    const effects = yield* makeEffects(verbose)
+    const keep = yield* makeKeep(rangeId)
+    const machines = yield* Machines
+    const { vmidSpan } = yield* Settings
+    const waiting = makeWaiting(book.write)
+
+    /** False when the run was cancelled meanwhile: then nothing is tried again. */
+    const unlessCancelled = (effect: Effect.Effect<void>): Effect.Effect<boolean> =>
+      Effect.raceFirst(Effect.as(effect, true), Effect.as(book.cancelled, false))
+    const awaitWorld = (step: Step, reason: string, tries: number): Effect.Effect<boolean, LeaseLost> =>
+      waiting(reason, unlessCancelled(gate.whenBack(nodeOf(step), tries)))
+
+    /** Gives the machine of a clone another VMID, one that nothing has. */
+    const reallocate = Effect.fnUntraced(function* (step: Step): Effect.fn.Return<Verdict, LeaseLost> {
+      if (step.action.kind !== "clone") return "again"
+      const { vmid: from, mark } = step.action.machine
+      const seen = yield* Effect.result(gate.observe)
+      if (Result.isFailure(seen))
+        return (yield* awaitWorld(step, seen.failure.message, 0)) ? yield* reallocate(step) : seen.failure
+      const taken = new Set<number>([from, ...seen.success.machines.map(({ vmid }) => vmid)])
+      const given = yield* Effect.result(untilStored(machines.replaceReservation(rangeId, mark.machine, taken, vmidSpan)))
+      if (Result.isFailure(given)) return given.failure
+      yield* book.write({ type: "Reallocated", machine: mark.machine, from, to: given.success })
+      return "again"
+    })
+
+    const answer = Effect.fnUntraced(function* (step: Step, fault: StepFault, life: Life): Effect.fn.Return<Verdict, LeaseLost> {
+      const decision = decide(step.action, fault)
+      if (decision === "fail") return fault
+      const nth = life.tries[decision]++
+      if (decision === "wait") return (yield* awaitWorld(step, fault.message, nth)) ? "again" : fault
+      if (nth >= triesAtMost[decision]) return fault
+      life.started = false
+      life.token = undefined
+      yield* book.write({ type: "StepFailed", key: step.key, failure: failureOf(fault), final: false })
+      if (decision === "reallocate") return yield* reallocate(step)
+      if (decision === "look") return (yield* awaitWorld(step, fault.message, nth)) ? "again" : fault
+      const pause = Effect.sleep(backoffSeconds(nth, repeatBackoffMost) * 1000)
+      return (yield* unlessCancelled(pause)) ? "again" : fault
+    })
+
+    const proceed = Effect.fnUntraced(function* (step: Step, life: Life): Effect.fn.Return<void, StepFault | LeaseLost> {
+      const { key } = step
+      if (life.token === undefined) {
+        if (!life.started) {
+          life.attempt += 1
+          yield* book.write({ type: "StepStarted", key, attempt: life.attempt })
+          life.started = true
+        }
+        const token = yield* untilStored(effects.dispatch(step))
+        yield* book.write({ type: "StepDispatched", key, attempt: life.attempt, token })
+        life.token = token
+      }
+      const { facts, output } = yield* effects.settle(step, life.token)
+      yield* untilStored(keep(step, { facts, output }))
+      const settled: RunEvent = { type: "StepSettled", key, facts }
+      yield* output === "" ? book.write(settled) : book.write({ type: "Output", key, text: output }, settled)
+    })
+
+    return Effect.fnUntraced(function* (key: string): Effect.fn.Return<boolean, LeaseLost> {
+      const known = book.state().steps.get(key)
+      const life: Life = {
+        attempt: known?.attempt ?? 0,
+        started: known?.phase === "started" || known?.phase === "dispatched",
+        token: known?.phase === "dispatched" ? known.token : undefined,
+        tries: { wait: 0, repeat: 0, look: 0, reallocate: 0 },
+      }
+      for (;;) {
+        // read anew each time: a reallocation changes it
+        const step = book.state().steps.get(key)?.step
+        if (step === undefined) return yield* Effect.die(new Error(`the plan has no step ${key}`))
+        const done = yield* Effect.result(proceed(step, life))
+        if (Result.isSuccess(done)) return true
+        if (done.failure instanceof LeaseLost) return yield* done.failure
+        const verdict = yield* answer(step, done.failure, life)
+        if (verdict === "again") continue
+        yield* book.write({ type: "StepFailed", key, failure: failureOf(verdict), final: true })
+        return false
+      }
+    })
+  })
