@@ -109,7 +109,9 @@ const sentence = (issue: ConfigIssue): string =>
   issue.code === "more-issues"
     ? issue.message
     : `${dotted(issue.path)}: ${issue.message}${issue.allowed === undefined ? "" : ` (allowed: ${shortened(issue.allowed)})`} at ${place(issue)}`
-const shortened = (text: string): string => (text.length > longestAllowedShown ? `${text.slice(0, longestAllowedShown)}…` : text)
+/** Cut between two alternatives. */
+const shortened = (text: string): string =>
+  text.length <= longestAllowedShown ? text : `${text.slice(0, text.lastIndexOf(", ", longestAllowedShown))}, …`
 const place = (issue: ConfigIssue): string => `line ${issue.line}, column ${issue.column}`
 /** `ludus[2].vlan` as `ludus.2.vlan`, the form of paths on the wire. */
 const dotted = (path: string): string => path.replaceAll(/\[(\d+)\]/gu, ".$1")
