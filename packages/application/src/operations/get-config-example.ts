@@ -1,6 +1,8 @@
+import { exampleRangeConfig } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
+import { userStatuses } from "../wire/statuses.ts"
 
 export const getConfigExample = operation({
   id: "getConfigExample",
@@ -10,10 +12,6 @@ export const getConfigExample = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: TextResult },
-  statuses: {
-    200: "an example configuration",
-    401: "no valid credentials; only admins may impersonate",
-    500: "unexpected server failure",
-  },
-  handle: () => Effect.succeed({ result: "ludus: []\n" }),
+  statuses: { 200: "an example that a deploy accepts", ...userStatuses },
+  handle: () => Effect.succeed({ result: exampleRangeConfig }),
 })

@@ -1,27 +1,66 @@
 import type { Operation } from "../operation/operation.ts"
+import { abortRange } from "./abort-range.ts"
 import { addUser } from "./add-user.ts"
+import { assignRangeToUser } from "./assign-range-to-user.ts"
+import { cancelRun } from "./cancel-run.ts"
+import { createRange } from "./create-range.ts"
+import { deleteRangeVms } from "./delete-range-vms.ts"
+import { deleteRange } from "./delete-range.ts"
 import { deleteUser } from "./delete-user.ts"
+import { deployRange } from "./deploy-range.ts"
+import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
+import { getAnsibleInventory } from "./get-ansible-inventory.ts"
 import { getApiKey } from "./get-api-key.ts"
+import { getAutoShutdown } from "./get-auto-shutdown.ts"
 import { getConfigExample } from "./get-config-example.ts"
+import { getConfigSchema } from "./get-config-schema.ts"
+import { getConfig } from "./get-config.ts"
 import { getCredentials } from "./get-credentials.ts"
 import { getDefaultRangeId } from "./get-default-range-id.ts"
+import { getEtcHosts } from "./get-etc-hosts.ts"
 import { getIndex } from "./get-index.ts"
 import { getLicense } from "./get-license.ts"
+import { getLogs } from "./get-logs.ts"
 import { getOpenApiSpec } from "./get-openapi-spec.ts"
+import { getRangeDrift } from "./get-range-drift.ts"
+import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
+import { getRangeLogHistory } from "./get-range-log-history.ts"
+import { getRdp } from "./get-rdp.ts"
+import { getRun } from "./get-run.ts"
+import { getSshConfig } from "./get-ssh-config.ts"
+import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
+import { listAudit } from "./list-audit.ts"
+import { listRangeTags } from "./list-range-tags.ts"
+import { listRangeUsers } from "./list-range-users.ts"
+import { listRange } from "./list-range.ts"
+import { listRuns } from "./list-runs.ts"
+import { listUserAccessibleRanges } from "./list-user-accessible-ranges.ts"
 import { listUser } from "./list-user.ts"
+import { planRange } from "./plan-range.ts"
 import { postCredentials } from "./post-credentials.ts"
+import { powerOffRange } from "./power-off-range.ts"
+import { powerOnRange } from "./power-on-range.ts"
+import { putConfig } from "./put-config.ts"
 import { recordAuthMethods } from "./record/record-auth-methods.ts"
 import { recordHealth } from "./record/record-health.ts"
+import { recordListLogs } from "./record/record-list-logs.ts"
+import { recordListRanges } from "./record/record-list-ranges.ts"
 import { recordListUsers } from "./record/record-list-users.ts"
 import { recordLogin } from "./record/record-login.ts"
 import { recordRefresh } from "./record/record-refresh.ts"
+import { recordUpdateRange } from "./record/record-update-range.ts"
 import { recordUpdateUser } from "./record/record-update-user.ts"
+import { resumeRun } from "./resume-run.ts"
+import { revokeRangeFromUser } from "./revoke-range-from-user.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
+import { streamRunEvents } from "./stream-run-events.ts"
+import { updateAutoShutdown } from "./update-auto-shutdown.ts"
+import { validateConfig } from "./validate-config.ts"
 import { whoami } from "./whoami.ts"
 
-const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth]
+const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth, listAudit]
 const user = [
   whoami,
   listUser,
@@ -39,7 +78,42 @@ const user = [
   recordListUsers,
   recordUpdateUser,
 ]
-const range = [getConfigExample]
+const range = [
+  createRange,
+  listRange,
+  deleteRange,
+  abortRange,
+  deleteRangeVms,
+  listRangeTags,
+  listAllRange,
+  getConfig,
+  putConfig,
+  getConfigExample,
+  getConfigSchema,
+  validateConfig,
+  deployRange,
+  planRange,
+  getRangeDrift,
+  getLogs,
+  getEtcHosts,
+  getSshConfig,
+  getRdp,
+  getAnsibleInventory,
+  assignRangeToUser,
+  revokeRangeFromUser,
+  listRangeUsers,
+  listUserAccessibleRanges,
+  getRangeLogHistory,
+  getRangeLogHistoryById,
+  getAutoShutdown,
+  updateAutoShutdown,
+  recordListRanges,
+  recordUpdateRange,
+  recordListLogs,
+]
+const power = [powerOnRange, powerOffRange]
+const vm = [destroyVm]
+const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
-export const operations: readonly Operation[] = [...host, ...user, ...range]
+export const operations: readonly Operation[] = [...host, ...user, ...range, ...power, ...vm, ...run]

@@ -1,25 +1,8 @@
-import {
-  parseRangeConfig,
-  type Range,
-  rangeHosts,
-  type RangeConfig,
-  type RangeDefaults,
-  type RangeHost,
-  type RangeId,
-} from "@rangewright/domain"
-import { Machines, Ranges, type StorageFault } from "@rangewright/ports"
+import { type Failed, type Range, type RangeConfig, type RangeHost, rangeHosts } from "@rangewright/domain"
+import { Machines, type Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { Settings } from "../settings.ts"
-
-/** The stored configuration, read; undefined when there is none, or none that today's rules accept. */
-export const storedConfig = (rangeId: RangeId): Effect.Effect<RangeConfig | undefined, StorageFault, Ranges | Settings> =>
-  Effect.gen(function* () {
-    const stored = yield* (yield* Ranges).config(rangeId)
-    if (stored === undefined) return undefined
-    const parsed = parseRangeConfig(stored.text, { defaults: (yield* Settings).rangeDefaults as Partial<RangeDefaults> })
-    return Result.isSuccess(parsed) ? parsed.success.config : undefined
-  })
+import type { Settings } from "../settings.ts"
+import { storedConfig } from "./read-config.ts"
 
 export interface LoadedHosts {
   readonly config: RangeConfig | undefined
@@ -28,7 +11,7 @@ export interface LoadedHosts {
 }
 
 /** The hosts of a range as files and inventories show them, from kept state alone. */
-export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, StorageFault, Ranges | Machines | Settings> =>
+export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const config = yield* storedConfig(range.id)
     return { config, hosts: rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id)) }

@@ -1,9 +1,9 @@
-import { forcedAddresses, type Range, type RangeId } from "@rangewright/domain"
+import { type Failed, forcedAddresses, type Range, type RangeId } from "@rangewright/domain"
 import { Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Settings } from "../settings.ts"
 import { freshnessTail, isInside, rangeObject } from "../wire/range-object.ts"
-import { storedConfig } from "./hosts.ts"
+import { storedConfig } from "./read-config.ts"
 
 /**
  * Ranges as JSON text, rendered once for each revision of the store. The revision is read before the rows, and compared on every
@@ -50,7 +50,7 @@ const tail = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshnes
 export const renderedRange = (
   range: Range,
   details: boolean,
-): Effect.Effect<string | undefined, StorageFault, Ranges | Machines | Settings> =>
+): Effect.Effect<string | undefined, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const rendered = yield* current(ranges, details)
@@ -82,7 +82,7 @@ const list = (objects: Iterable<string>, ending: string): string => {
 export const renderedRanges = (
   only: ReadonlySet<RangeId> | undefined,
   details: boolean,
-): Effect.Effect<string, StorageFault, Ranges | Machines | Settings> =>
+): Effect.Effect<string, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const rendered = yield* current(ranges, details)

@@ -22,3 +22,12 @@ export const adminStatuses = {
 } as const
 
 export const hypervisorAway = "the hypervisor is away or refused"
+
+/** For operations on a run. */
+export const runStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  403: "the caller may not use the run's range",
+  404: "no run has this ID",
+  500: "unexpected server failure",
+} as const

@@ -1,0 +1,27 @@
+import { Failed } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { TextResult } from "../wire/common.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const abortRange = operation({
+  id: "abortRange",
+  route: "POST /range/abort",
+  group: "Range",
+  summary: "Stop the run that changes the range; tasks in flight settle",
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: TextResult },
+  statuses: { 200: "no new step starts; the range shows ABORTED", ...rangeStatuses, 500: "nothing is running" },
+  handle: ({ range, user }) =>
+    Effect.gen(function* () {
+      const run = yield* (yield* RunJournal).active(range.id)
+      if (run === undefined || !(yield* (yield* RunEngine).cancel(run.id, user.id)))
+        return yield* Effect.fail(
+          new Failed({ what: `Cannot abort range ${range.id}: nothing is running`, hint: "GET /runs shows what ran." }),
+        )
+      return { result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted` }
+    }),
+})

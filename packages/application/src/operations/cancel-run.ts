@@ -1,0 +1,29 @@
+import { Conflict } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { findRun } from "../range/find-run.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { TextResult } from "../wire/common.ts"
+import { runStatuses } from "../wire/statuses.ts"
+
+export const cancelRun = operation({
+  id: "cancelRun",
+  route: "POST /runs/{runID}/cancel",
+  group: "Range",
+  origin: "ours",
+  summary: "Start no new step of the run; tasks in flight settle",
+  access: "range-access",
+  accessNote: "of the run's range",
+  target: "none",
+  path: { runID: Schema.String },
+  output: { type: "json", schema: TextResult },
+  statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over" },
+  handle: ({ path, user }) =>
+    Effect.gen(function* () {
+      const { run } = yield* findRun(path.runID, user)
+      if (!(yield* (yield* RunEngine).cancel(run.id, user.id)))
+        return yield* Effect.fail(new Conflict({ what: `Cannot cancel run ${run.id}: it is over` }))
+      return { result: `Run ${run.id} of range ${run.rangeId} is being cancelled` }
+    }),
+})

@@ -1,0 +1,94 @@
+import { exampleRangeConfig, Forbidden, InvalidInput, NotFound, type User, type UserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { makeRange } from "../accounts/make-range.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { hypervisorAway, userStatuses } from "../wire/statuses.ts"
+
+/** What the stock command line sends for "nobody". It is nobody as long as no user has that id. */
+const nobody = "none"
+
+/** The users that get the range. A plain user who names nobody gets it; an administrator needs no grant. */
+const ownersOf = (wanted: readonly string[], user: User) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const ids = [...new Set(wanted.map((id) => id.trim()).filter((id) => id !== ""))]
+    const found = yield* Effect.forEach(ids, (id) => Effect.map(users.find(id as UserId), (owner) => ({ id, owner })))
+    const meansNobody = ids.length === 1 && ids[0] === nobody && found[0]?.owner === undefined
+    if (!user.isAdmin && ids.some((id) => id !== user.id))
+      return yield* Effect.fail(
+        new Forbidden({
+          reason: `Cannot create a range for ${ids.join(", ")}: only administrators may give ranges to others`,
+          hint: `Leave userID out, or name ${user.id} alone.`,
+        }),
+      )
+    if (ids.length === 0) return user.isAdmin ? [] : [user]
+    if (meansNobody) return []
+    const unknown = found.flatMap(({ id, owner }) => (owner === undefined ? [id] : []))
+    if (unknown.length > 0)
+      return yield* Effect.fail(
+        new InvalidInput({
+          what: `Cannot create the range: ${unknown.length === 1 ? "user" : "users"} ${unknown.join(", ")} not found`,
+          issues: unknown.map((id) => ({ path: "userID", message: `no user has the ID ${id}` })),
+        }),
+      )
+    return found.flatMap(({ owner }) => (owner === undefined ? [] : [owner]))
+  })
+
+export const createRange = operation({
+  id: "createRange",
+  route: "POST /ranges/create",
+  group: "Range",
+  summary: "Create a range with its pool and the rights of its users",
+  access: "user",
+  accessNote: "any user for itself, administrators for others",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      name: Schema.String,
+      rangeID: Schema.String,
+      description: Schema.optionalKey(Schema.String),
+      purpose: Schema.optionalKey(Schema.String),
+      userID: Schema.optionalKey(Schema.Array(Schema.String)),
+      rangeNumber: Schema.optionalKey(Schema.Int),
+      blueprintID: Schema.optionalKey(Schema.String),
+    }),
+  },
+  output: { type: "json", schema: TextResult, status: 201 },
+  statuses: {
+    201: "the range was made; the text names it",
+    ...userStatuses,
+    400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
+    403: "only administrators give ranges to others",
+    404: "no blueprint has this ID",
+    409: "the range ID is not allowed or taken; the number is out of bounds, reserved or taken; the pool belongs to somebody else",
+    502: hypervisorAway,
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const blueprint = body.blueprintID ?? ""
+      if (blueprint !== "")
+        return yield* Effect.fail(
+          new NotFound({ what: `Cannot create the range: blueprint ${blueprint.slice(0, 100)} does not exist` }),
+        )
+      const owners = yield* ownersOf(body.userID ?? [], user)
+      if (body.rangeID === "")
+        return yield* Effect.fail(new InvalidInput({ what: "Cannot create the range: a range ID is needed" }))
+      const range = yield* makeRange({
+        id: body.rangeID,
+        // 0 asks for the lowest free one
+        number: body.rangeNumber === 0 ? undefined : body.rangeNumber,
+        name: body.name,
+        description: body.description ?? "",
+        purpose: body.purpose ?? "",
+        config: exampleRangeConfig,
+        createdBy: user,
+        owners,
+      })
+      return { result: `Range ${range.id} created with number ${range.number}` }
+    }),
+})

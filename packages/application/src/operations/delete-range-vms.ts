@@ -1,0 +1,35 @@
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { runToEnd } from "../range/run-to-end.ts"
+import { TextResult } from "../wire/common.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const deleteRangeVms = operation({
+  id: "deleteRangeVMs",
+  route: "DELETE /range/{rangeID}/vms",
+  group: "Range",
+  summary: "Stop and delete all machines of a range; the range stays",
+  access: "range-access",
+  target: "range-in-path",
+  path: { rangeID: Schema.String },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "all machines are gone",
+    ...rangeStatuses,
+    404: "no range has this ID",
+    409: "a run is changing the range",
+    500: "a machine could not be deleted",
+    502: hypervisorAway,
+  },
+  handle: ({ range, user }) =>
+    Effect.gen(function* () {
+      const ranges = yield* Ranges
+      yield* runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id)
+      // nothing is left that testing mode could hold
+      if (range.testing.enabled)
+        yield* ranges.change(range.id, { testing: { enabled: false, allowedDomains: [], allowedIps: [] } })
+      return { result: `All VMs of range ${range.id} deleted` }
+    }),
+})

@@ -1,0 +1,42 @@
+import { Conflict } from "@rangewright/domain"
+import { Machines } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { runToEnd } from "../range/run-to-end.ts"
+import { TextResult } from "../wire/common.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const deleteRange = operation({
+  id: "deleteRange",
+  route: "DELETE /range",
+  group: "Range",
+  summary: "Delete the range with its network, pool and rights; with force its machines too",
+  access: "range-access",
+  target: "range",
+  query: { force: Schema.optionalKey(BooleanText) },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the range and all that belonged to it are gone",
+    ...rangeStatuses,
+    400: "force is no boolean; userID names an unknown user",
+    409: "machines remain and force is not set; a run is changing the range",
+    500: "a removal step failed",
+    502: hypervisorAway,
+  },
+  handle: ({ range, query, user }) =>
+    Effect.gen(function* () {
+      const force = query.force ?? false
+      const machines = (yield* (yield* Machines).ofRange(range.id)).filter((machine) => !machine.template)
+      if (machines.length > 0 && !force)
+        return yield* Effect.fail(
+          new Conflict({
+            what: `Cannot delete range ${range.id}: it still has ${machines.length} ${machines.length === 1 ? "VM" : "VMs"}`,
+            hint: "Remove them first (DELETE /range/{rangeID}/vms), or repeat with force=true (--force on the command line).",
+          }),
+        )
+      yield* runToEnd(`delete range ${range.id}`, range, { kind: "delete-range", force }, user.id)
+      return { result: `Range ${range.id} deleted` }
+    }),
+})

@@ -1,0 +1,58 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { deployOptions } from "../range/deploy-options.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { changeCounts, planObject, PlanObject } from "../wire/plan.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const deployRange = operation({
+  id: "deployRange",
+  route: "POST /range/deploy",
+  group: "Range",
+  summary: "Start a deploy, or with dryRun only plan it",
+  access: "range-access",
+  target: "range",
+  query: { dryRun: Schema.optionalKey(BooleanText) },
+  body: {
+    type: "json",
+    required: false,
+    schema: Schema.Struct({
+      tags: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+      force: Schema.optionalKey(Schema.Boolean),
+      verbose: Schema.optionalKey(Schema.Boolean),
+      only_roles: Schema.optionalKey(Schema.Array(Schema.String)),
+      limit: Schema.optionalKey(Schema.String),
+    }),
+  },
+  output: {
+    type: "json",
+    schema: Schema.Struct({
+      result: Schema.String,
+      /** The run that was started. */
+      runID: Schema.optionalKey(Schema.String),
+      /** With dryRun: what a run would do. */
+      plan: Schema.optionalKey(PlanObject),
+    }).annotate({ identifier: "DeployResult" }),
+  },
+  statuses: {
+    200: "the deploy was started; with dryRun: its plan",
+    ...rangeStatuses,
+    400: "a tag is not known; a named role is not installed; the body is malformed; userID names an unknown user",
+    404: "the range is unknown, or none is selected; it has no configuration",
+    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed",
+    502: hypervisorAway,
+  },
+  handle: ({ range, user, query, body }) =>
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      const request = { kind: "deploy", options: yield* deployOptions(body ?? {}) } as const
+      if (query.dryRun ?? false) {
+        const plan = yield* engine.preview(range, request, user.id)
+        return { result: `Plan of range ${range.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan) }
+      }
+      const run = yield* engine.start(range, request, user.id)
+      return { result: `Deploy of range ${range.id} started as run ${run.id}`, runID: run.id }
+    }),
+})

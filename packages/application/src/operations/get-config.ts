@@ -1,0 +1,30 @@
+import { NotFound } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const getConfig = operation({
+  id: "getConfig",
+  route: "GET /range/config",
+  group: "Range",
+  summary: "The range's configuration, as it was uploaded",
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the configuration, byte for byte",
+    ...rangeStatuses,
+    404: "the range has no configuration; the range is unknown, or none is selected",
+  },
+  handle: ({ range }) =>
+    Effect.gen(function* () {
+      const stored = yield* (yield* Ranges).config(range.id)
+      if (stored === undefined)
+        return yield* Effect.fail(
+          new NotFound({ what: `Range ${range.id} has no configuration`, hint: "Upload one with PUT /range/config." }),
+        )
+      return { result: stored.text }
+    }),
+})

@@ -1,0 +1,35 @@
+import { Failed, readLog } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { runLog } from "../range/run-log.ts"
+import { LogPage } from "../wire/log-history.ts"
+import { WholeNumberText } from "../wire/parameters.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const getLogs = operation({
+  id: "getLogs",
+  route: "GET /range/logs",
+  group: "Range",
+  summary: "Log of the newest deploy, whole or from where a follower stands",
+  access: "range-access",
+  target: "range",
+  query: { tail: Schema.optionalKey(WholeNumberText), cursor: Schema.optionalKey(WholeNumberText) },
+  output: { type: "json", schema: LogPage },
+  statuses: {
+    200: "the text, and the cursor that asks for what comes next",
+    ...rangeStatuses,
+    400: "tail or cursor is no whole number from 0; userID names an unknown user",
+    500: "the range was never deployed, so there is no log",
+  },
+  handle: ({ range, query }) =>
+    Effect.gen(function* () {
+      const [run] = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: ["deploy"], limit: 1 })
+      if (run === undefined)
+        return yield* Effect.fail(
+          new Failed({ what: `Range ${range.id} has no log: it was never deployed`, hint: "Deploy it with POST /range/deploy." }),
+        )
+      return readLog(yield* runLog(run), query)
+    }),
+})

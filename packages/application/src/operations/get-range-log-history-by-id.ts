@@ -1,0 +1,39 @@
+import { Forbidden, isRunId, NotFound } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { runLog } from "../range/run-log.ts"
+import { LogHistoryDetailResponse, logHistoryEntry } from "../wire/log-history.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const getRangeLogHistoryById = operation({
+  id: "getRangeLogHistoryByID",
+  route: "GET /range/logs/history/{logID}",
+  group: "Range",
+  summary: "One deploy of the range with its log",
+  access: "range-access",
+  target: "range",
+  path: { logID: Schema.String },
+  output: { type: "json", schema: LogHistoryDetailResponse },
+  statuses: {
+    200: "the entry with its text",
+    ...rangeStatuses,
+    403: "the entry belongs to another range; the caller may not use the range",
+    404: "there is no such entry; the range is unknown, or none is selected",
+  },
+  handle: ({ range, path }) =>
+    Effect.gen(function* () {
+      const run = isRunId(path.logID) ? yield* (yield* RunJournal).find(path.logID) : undefined
+      if (run === undefined)
+        return yield* Effect.fail(
+          new NotFound({
+            what: `Log entry not found: ${path.logID.slice(0, 64)}`,
+            hint: "GET /range/logs/history lists the entries.",
+          }),
+        )
+      if (run.rangeId !== range.id)
+        return yield* Effect.fail(new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` }))
+      return { ...logHistoryEntry(run), result: yield* runLog(run) }
+    }),
+})

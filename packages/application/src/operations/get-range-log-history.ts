@@ -1,0 +1,24 @@
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+import { LogHistoryEntry, logHistoryEntry } from "../wire/log-history.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const getRangeLogHistory = operation({
+  id: "getRangeLogHistory",
+  route: "GET /range/logs/history",
+  group: "Range",
+  summary: "The deploys of the range, newest first",
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: Schema.Array(LogHistoryEntry) },
+  statuses: { 200: "one entry for each deploy that is kept", ...rangeStatuses },
+  handle: ({ range }) =>
+    Effect.gen(function* () {
+      const { maxLogHistory } = yield* Settings
+      const runs = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: ["deploy"], limit: maxLogHistory })
+      return runs.map(logHistoryEntry)
+    }),
+})

@@ -1,0 +1,29 @@
+import { Failed, renderRemoteDesktopFiles } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { loadHosts } from "../range/hosts.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const getRdp = operation({
+  id: "getRDP",
+  route: "GET /range/rdpconfigs",
+  group: "Range",
+  summary: "Remote desktop files for the range's Windows machines, one for each account",
+  access: "range-access",
+  target: "range",
+  output: { type: "zip", filename: "rdp.zip" },
+  statuses: { 200: "a zip archive of flat .rdp files", ...rangeStatuses, 500: "the range has no Windows machine" },
+  handle: ({ range }) =>
+    Effect.gen(function* () {
+      const { config, hosts } = yield* loadHosts(range)
+      const files = config === undefined ? [] : renderRemoteDesktopFiles(range, config, hosts)
+      if (files.length === 0)
+        return yield* Effect.fail(
+          new Failed({
+            what: `Range ${range.id} has no remote desktop files: it has no Windows machine`,
+            hint: "Deploy a configuration with one; machines appear as soon as they are cloned.",
+          }),
+        )
+      return files
+    }),
+})

@@ -1,0 +1,28 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { findRun } from "../range/find-run.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { runObject, RunObject } from "../wire/run.ts"
+import { runStatuses } from "../wire/statuses.ts"
+
+export const getRun = operation({
+  id: "getRun",
+  route: "GET /runs/{runID}",
+  group: "Range",
+  origin: "ours",
+  summary: "A run with its steps: state, timing, estimates, failures",
+  access: "range-access",
+  accessNote: "of the run's range",
+  target: "none",
+  path: { runID: Schema.String },
+  output: { type: "json", schema: RunObject },
+  statuses: { 200: "where the run stands", ...runStatuses },
+  handle: ({ path, user }) =>
+    Effect.gen(function* () {
+      const { run } = yield* findRun(path.runID, user)
+      const state = yield* (yield* RunEngine).state(run.id)
+      return runObject(run, state, new Date(yield* Clock.currentTimeMillis))
+    }),
+})

@@ -1,0 +1,26 @@
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { renderedRanges } from "../range/rendered-ranges.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { RangeObject } from "../wire/range-object.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const listAllRange = operation({
+  id: "listAllRange",
+  route: "GET /range/all",
+  group: "Range",
+  summary: "All ranges that the caller may use, with their machines",
+  access: "user",
+  accessNote: "administrators see all, others what they may use",
+  target: "none",
+  query: { details: Schema.optionalKey(BooleanText) },
+  output: { type: "prepared-json", schema: Schema.Array(RangeObject) },
+  statuses: { 200: "the ranges, ascending by number", ...userStatuses },
+  handle: ({ user, query }) =>
+    Effect.gen(function* () {
+      const grants = user.isAdmin ? undefined : yield* (yield* Ranges).grantsOf(user.id)
+      return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), query.details ?? false)
+    }),
+})

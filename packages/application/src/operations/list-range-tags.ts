@@ -1,0 +1,20 @@
+import { deployTags } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+/** Tags that clients know and a deploy never runs by: files are rendered on request, users are kept by the domain (contract B 1.7). */
+const shownOnly = ["generate-rdp", "user-management"]
+
+export const listRangeTags = operation({
+  id: "listRangeTags",
+  route: "GET /range/tags",
+  group: "Range",
+  summary: "Tags that select parts of a deploy",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: Schema.Struct({ tags: Schema.Array(Schema.String) }) },
+  statuses: { 200: "the tags, in alphabetical order", ...userStatuses },
+  handle: () => Effect.succeed({ tags: [...deployTags, ...shownOnly].toSorted() }),
+})

@@ -1,0 +1,32 @@
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { adminStatuses } from "../wire/statuses.ts"
+
+export const listRangeUsers = operation({
+  id: "listRangeUsers",
+  route: "GET /ranges/{rangeID}/users",
+  group: "Range",
+  summary: "Users that may use a range, and by which path",
+  access: "admin",
+  target: "range-in-path",
+  path: { rangeID: Schema.String },
+  output: {
+    type: "json",
+    schema: Schema.Array(
+      Schema.Struct({
+        userID: Schema.String,
+        userNumber: Schema.Int,
+        name: Schema.String,
+        accessType: Schema.Literals(["Direct", "Group Member", "Group Manager"]),
+      }),
+    ),
+  },
+  statuses: { 200: "one row for each path, ascending by user ID", ...adminStatuses, 404: "no range has this ID" },
+  handle: ({ range }) =>
+    Effect.gen(function* () {
+      const grants = yield* (yield* Ranges).grants(range.id)
+      return grants.map(({ userId, userNumber, name, accessType }) => ({ userID: userId, userNumber, name, accessType }))
+    }),
+})

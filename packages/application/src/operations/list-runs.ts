@@ -1,0 +1,46 @@
+import type { RangeId } from "@rangewright/domain"
+import { Ranges, RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { WholeNumberText } from "../wire/parameters.ts"
+import { RunSummary, runSummary } from "../wire/run.ts"
+
+const usual = 50
+const most = 500
+
+export const listRuns = operation({
+  id: "listRuns",
+  route: "GET /runs",
+  group: "Range",
+  origin: "ours",
+  summary: "Runs of the selected range, or of all ranges that the caller may use, newest first",
+  access: "user",
+  accessNote: "administrators see all, others those of ranges they may use",
+  target: "none",
+  query: { limit: Schema.optionalKey(WholeNumberText) },
+  output: { type: "json", schema: Schema.Array(RunSummary) },
+  statuses: {
+    200: `at most ${most} runs, ${usual} unless limit says otherwise`,
+    400: "limit is no whole number; userID names an unknown user",
+    401: "no valid credentials; only administrators may act as another user",
+    403: "the caller may not use the range",
+    404: "the range is unknown",
+    500: "unexpected server failure",
+  },
+  handle: ({ range, user, query }) =>
+    Effect.gen(function* () {
+      const journal = yield* RunJournal
+      const limit = Math.min(query.limit ?? usual, most)
+      if (limit === 0) return []
+      if (range === undefined && user.isAdmin) return (yield* journal.list({ limit })).map(runSummary)
+      const rangeIds: readonly RangeId[] =
+        range === undefined ? [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
+      const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ rangeId, limit }))
+      return runs
+        .flat()
+        .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())
+        .slice(0, limit)
+        .map(runSummary)
+    }),
+})

@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { deployOptions } from "../range/deploy-options.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { BooleanText, commaList } from "../wire/parameters.ts"
+import { planObject, PlanObject } from "../wire/plan.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const planRange = operation({
+  id: "planRange",
+  route: "GET /range/plan",
+  group: "Range",
+  origin: "ours",
+  summary: "What a deploy would do now; changes nothing",
+  access: "range-access",
+  target: "range",
+  query: {
+    tags: Schema.optionalKey(Schema.String),
+    limit: Schema.optionalKey(Schema.String),
+    only_roles: Schema.optionalKey(Schema.String),
+    force: Schema.optionalKey(BooleanText),
+  },
+  output: { type: "json", schema: PlanObject },
+  statuses: {
+    200: "the plan; no steps when nothing differs",
+    ...rangeStatuses,
+    400: "a tag is not known; a named role is not installed; userID names an unknown user",
+    404: "the range is unknown, or none is selected; it has no configuration",
+    409: "testing mode is on and force is not set; the range cannot be planned: every reason is listed",
+    502: hypervisorAway,
+  },
+  handle: ({ range, user, query }) =>
+    Effect.gen(function* () {
+      const { only_roles, ...wish } = query
+      const options = yield* deployOptions({ ...wish, only_roles: commaList(only_roles ?? "") })
+      return planObject(yield* (yield* RunEngine).preview(range, { kind: "deploy", options }, user.id))
+    }),
+})

@@ -1,0 +1,35 @@
+import { Ranges, RunJournal, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../../operation/operation.ts"
+import { logRecord, LogRecord } from "../../wire/log-record.ts"
+import { filterRecords, pageOf, pageQuery, recordPage } from "./page.ts"
+
+/** As many runs as are looked at: the newest. */
+const most = 1000
+
+export const recordListLogs = operation({
+  id: "recordListLogs",
+  route: "GET /api/collections/logs/records",
+  base: "/",
+  group: "Range",
+  origin: "page",
+  summary: "Deploys of all ranges as records, newest first",
+  access: "admin",
+  target: "none",
+  query: pageQuery,
+  output: { type: "json", schema: recordPage(LogRecord) },
+  statuses: {
+    200: "one page of logs",
+    400: "the filter is not understood",
+    401: "no valid credentials",
+    403: "the caller is no administrator",
+  },
+  handle: ({ query }) =>
+    Effect.gen(function* () {
+      const users = new Map((yield* (yield* Users).list).map((user) => [user.id, user.recordId]))
+      const ranges = new Map((yield* (yield* Ranges).list()).map((range) => [range.id, range.recordId]))
+      const runs = yield* (yield* RunJournal).list({ kinds: ["deploy"], limit: most })
+      const records = runs.map((run) => logRecord(run, { user: users.get(run.by), range: ranges.get(run.rangeId) }))
+      return pageOf(yield* filterRecords(records, query.filter), query)
+    }),
+})

@@ -1,0 +1,34 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { operation } from "../operation/operation.ts"
+import { findRun } from "../range/find-run.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { RunEventObject, runEventObject } from "../wire/run.ts"
+import { runStatuses } from "../wire/statuses.ts"
+
+/** Events are numbered from 1 without gaps; an id that is none of ours begins at the beginning, so that nothing is missed. */
+const seqOf = (lastEventId: string | undefined): number =>
+  lastEventId !== undefined && /^\d{1,15}$/u.test(lastEventId) ? Number(lastEventId) : 0
+
+export const streamRunEvents = operation({
+  id: "streamRunEvents",
+  route: "GET /runs/{runID}/events",
+  group: "Range",
+  origin: "ours",
+  summary: "The run's events as they happen, from the first or after Last-Event-ID; ends with the run",
+  access: "range-access",
+  accessNote: "of the run's range",
+  target: "none",
+  path: { runID: Schema.String },
+  output: { type: "events", schema: RunEventObject },
+  statuses: { 200: "server-sent events, named by their type", ...runStatuses },
+  handle: ({ path, user, meta }) =>
+    Effect.gen(function* () {
+      const { run } = yield* findRun(path.runID, user)
+      const engine = yield* RunEngine
+      return engine
+        .events(run.id, seqOf(meta.lastEventId))
+        .pipe(Stream.map((entry) => ({ id: String(entry.seq), event: entry.event.type, data: runEventObject(entry) })))
+    }),
+})

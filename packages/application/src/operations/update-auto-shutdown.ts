@@ -1,0 +1,39 @@
+import { InvalidInput, parseDuration } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+import { AutoShutdown, autoShutdown } from "../wire/auto-shutdown.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const updateAutoShutdown = operation({
+  id: "updateAutoShutdown",
+  route: "PUT /range/auto-shutdown",
+  group: "Range",
+  summary: "Set after how long this range is shut down when idle",
+  access: "range-access",
+  tier: "enterprise",
+  target: "range",
+  body: { type: "json", required: true, schema: Schema.Struct({ autoShutdownTimeout: Schema.String }) },
+  output: { type: "json", schema: AutoShutdown },
+  statuses: {
+    200: "the idle times now in force",
+    ...rangeStatuses,
+    400: "the text is no duration; the body is malformed; userID names an unknown user",
+    403: "the caller may not use the range; the licence does not include it",
+  },
+  handle: ({ range, body }) =>
+    Effect.gen(function* () {
+      const text = body.autoShutdownTimeout.trim()
+      if (text !== "" && parseDuration(text) === undefined)
+        return yield* Effect.fail(
+          new InvalidInput({
+            what: `Cannot set the auto-shutdown of range ${range.id}: ${JSON.stringify(text.slice(0, 100))} is no duration`,
+            hint: "Write hours, minutes and seconds such as 4h, 30m or 1h30m; 0 never shuts down; an empty text takes the server's default.",
+          }),
+        )
+      const changed = yield* (yield* Ranges).change(range.id, { autoShutdown: text === "" ? undefined : text })
+      return autoShutdown(changed, (yield* Settings).inactivityShutdown)
+    }),
+})

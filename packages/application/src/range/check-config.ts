@@ -1,0 +1,58 @@
+import { checkRangeConfig, type ConfigIssue, type Failed, InvalidInput, type Range, type User } from "@rangewright/domain"
+import { GuestAutomation, Machines, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { UploadedFile } from "../operation/operation.ts"
+import type { Settings } from "../settings.ts"
+import { readRangeConfig } from "./read-config.ts"
+
+/** Bytes that an uploaded configuration may have: many times what the largest real range needs. */
+export const mostConfigBytes = 1_048_576
+
+// the byte order mark stays: what was uploaded comes back as it was
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of an uploaded configuration, as it will come back. */
+export const configText = (file: UploadedFile): Effect.Effect<string, InvalidInput> =>
+  Effect.try({
+    try: () => utf8.decode(file.bytes),
+    catch: () =>
+      new InvalidInput({
+        what: "Configuration error: the file is not UTF-8 text",
+        hint: "Save the file as UTF-8 and upload it again.",
+      }),
+  })
+
+/** What is known of the installation. Nothing is asked of the hypervisor; what is not known is not checked. */
+const factsFor = (range: Range, user: User) =>
+  Effect.gen(function* () {
+    const cluster = yield* (yield* Machines).cluster
+    const roles = yield* (yield* GuestAutomation).roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
+    const named = (cluster?.machines ?? []).flatMap((machine) =>
+      machine.name === undefined ? [] : [{ ...machine, name: machine.name }],
+    )
+    return {
+      rangeId: range.id,
+      rangeNumber: range.number,
+      ...(cluster === undefined
+        ? {}
+        : {
+            templates: new Set(named.flatMap(({ template, name }) => (template ? [name] : []))),
+            nodes: cluster.nodes.map(({ name, cpus, memoryMiB }) => ({ name, cpus, ramGb: memoryMiB / 1024 })),
+            foreignVmNames: new Set(named.flatMap(({ template, pool, name }) => (template || pool === range.id ? [] : [name]))),
+          }),
+      ...(roles === undefined ? {} : { roles: { names: roles, collections: new Set<string>() } }),
+    }
+  })
+
+/** Everything that is wrong or odd about a configuration for this range, as far as it can be told now. */
+export const configIssues = (
+  text: string,
+  range: Range,
+  user: User,
+): Effect.Effect<readonly ConfigIssue[], Failed | StorageFault, GuestAutomation | Machines | Settings> =>
+  Effect.gen(function* () {
+    const parsed = yield* readRangeConfig(text)
+    if (Result.isFailure(parsed)) return parsed.failure
+    return [...parsed.success.warnings, ...checkRangeConfig(parsed.success, yield* factsFor(range, user))]
+  })

@@ -1,0 +1,36 @@
+import { type DeployTag, deployTags, InvalidInput } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { DeployOptions } from "../run/run-engine.ts"
+import { commaList } from "../wire/parameters.ts"
+
+/** What clients send for a deploy; some send tags as a comma list, some as an array (contract B 1.9). */
+export interface DeployWish {
+  readonly tags?: string | readonly string[]
+  readonly limit?: string
+  readonly only_roles?: readonly string[]
+  readonly force?: boolean
+  readonly verbose?: boolean
+}
+
+const knownTags: ReadonlySet<string> = new Set(deployTags)
+const isDeployTag = (tag: string): tag is DeployTag => knownTags.has(tag)
+
+/** The options meant. Empty texts say nothing; `all` is every tag. Fails for tags that no deploy knows, naming each. */
+export const deployOptions = (wish: DeployWish): Effect.Effect<DeployOptions, InvalidInput> => {
+  const tags = [...new Set([wish.tags ?? []].flat().flatMap(commaList))]
+  const unknown = tags.filter((tag) => tag !== "all" && !isDeployTag(tag))
+  if (unknown.length > 0)
+    return Effect.fail(
+      new InvalidInput({
+        what: `Cannot deploy: ${unknown.length === 1 ? "tag" : "tags"} ${unknown.join(", ").slice(0, 500)} not known`,
+        hint: `Tags: all, ${deployTags.join(", ")}.`,
+      }),
+    )
+  return Effect.succeed({
+    tags: tags.includes("all") ? [] : tags.filter(isDeployTag),
+    limit: (wish.limit ?? "").trim(),
+    onlyRoles: [...new Set((wish.only_roles ?? []).map((role) => role.trim()).filter((role) => role !== ""))],
+    force: wish.force ?? false,
+    verbose: wish.verbose ?? false,
+  })
+}

@@ -1,0 +1,49 @@
+import {
+  type ConfigIssue,
+  configurationError,
+  Failed,
+  type ParsedRangeConfig,
+  parseRangeConfig,
+  type RangeConfig,
+  type RangeDefaults,
+  type RangeId,
+} from "@rangewright/domain"
+import { Ranges, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Settings, type SettingsShape } from "../settings.ts"
+
+const read = new WeakMap<SettingsShape, Result.Result<RangeDefaults, readonly ConfigIssue[]>>()
+
+/** The defaults under which configurations of this installation are read: the operator's, spelled and checked as in the `defaults` of a range configuration. */
+export const serverDefaults: Effect.Effect<RangeDefaults, Failed, Settings> = Effect.flatMap(Settings, (settings) => {
+  const known =
+    read.get(settings) ??
+    Result.map(parseRangeConfig(JSON.stringify({ ludus: [], defaults: settings.rangeDefaults })), ({ config }) => config.defaults)
+  read.set(settings, known)
+  return Result.isSuccess(known)
+    ? Effect.succeed(known.success)
+    : Effect.fail(
+        new Failed({
+          what: `Cannot read range configurations: the service's own range defaults are wrong: ${configurationError(known.failure)}`,
+          hint: "An operator must mend the setting.",
+        }),
+      )
+})
+
+/** Reads the text of a configuration under this installation's defaults. */
+export const readRangeConfig = (
+  text: string,
+): Effect.Effect<Result.Result<ParsedRangeConfig, readonly ConfigIssue[]>, Failed, Settings> =>
+  Effect.map(serverDefaults, (defaults) => parseRangeConfig(text, { defaults }))
+
+/** The stored configuration; undefined when there is none, or none that today's rules accept. */
+export const storedConfig = (
+  rangeId: RangeId,
+): Effect.Effect<RangeConfig | undefined, Failed | StorageFault, Ranges | Settings> =>
+  Effect.gen(function* () {
+    const stored = yield* (yield* Ranges).config(rangeId)
+    if (stored === undefined) return undefined
+    const parsed = yield* readRangeConfig(stored.text)
+    return Result.isSuccess(parsed) ? parsed.success.config : undefined
+  })

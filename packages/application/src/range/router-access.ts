@@ -1,0 +1,56 @@
+import { Conflict, type Fault, type NetworkSpec, type Range, type User, type UserId, vnetName } from "@rangewright/domain"
+import { type HypervisorAccount, Machines } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { RunEngine } from "../run/run-engine.ts"
+import { Settings } from "../settings.ts"
+import { runToEnd } from "./run-to-end.ts"
+
+export const accountOf = (user: User): HypervisorAccount => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
+
+/** The range's network where rights are given on networks: a VNet. Bridges know no rights. */
+export const rightsNetwork = (range: Range) =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const cluster = yield* (yield* Machines).cluster
+    const clusterMode = settings.clusterMode ?? (cluster?.nodes.length ?? 0) > 1
+    const network: NetworkSpec | undefined = clusterMode
+      ? {
+          type: "vnet",
+          name: vnetName(range.number),
+          zone: settings.sdnZone,
+          tag: settings.vxlanTagBase + range.number,
+          alias: `rangewright ${range.id}`,
+        }
+      : undefined
+    return network
+  })
+
+/**
+ * Whether the range's router must be told who may come in: never deployed ranges learn it by their first deploy. Fails when the router
+ * is there and off, since nobody could tell it (contract A 12.3).
+ */
+export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
+  Effect.gen(function* () {
+    const router = (yield* (yield* Machines).ofRange(range.id)).find((machine) => machine.isRouter)
+    if (router === undefined) return false
+    if (router.power !== "running")
+      return yield* Effect.fail(
+        new Conflict({
+          what: `Cannot ${doing}: the range's router must be accessible to change its rules, and ${router.name ?? `VM ${router.vmid}`} is ${router.power}`,
+          hint: "Repeat it when the router is powered on and accessible (PUT /range/poweron).",
+        }),
+      )
+    return true
+  })
+
+/** Has the router's rules made anew from the grants as they now are, and waits for it. */
+export const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
+  Effect.asVoid(
+    runToEnd(
+      doing,
+      range,
+      // force: in testing mode too, people come and go
+      { kind: "deploy", options: { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false } },
+      by,
+    ),
+  )
