@@ -7,6 +7,8 @@ import type { RangeId } from "../access/ids.ts"
 export interface MachineMark {
   readonly range: RangeId
   readonly machine: string
+  /** Name of the template that it was cloned from; absent on marks that do not tell. It is remembered, and no part of the identity. */
+  readonly template?: string | undefined
 }
 
 export interface MachineDescription {
@@ -15,7 +17,14 @@ export interface MachineDescription {
 }
 
 export const writeDescription = (mark: MachineMark, groups: readonly string[]): string =>
-  JSON.stringify({ groups, rangewright: { range: mark.range, machine: mark.machine } })
+  JSON.stringify({
+    groups,
+    rangewright: {
+      range: mark.range,
+      machine: mark.machine,
+      ...(mark.template === undefined ? {} : { template: mark.template }),
+    },
+  })
 
 const asText = (u: unknown): string | undefined => (typeof u === "string" && u !== "" ? u : undefined)
 const asRecord = (u: unknown): Record<string, unknown> =>
@@ -35,7 +44,9 @@ export const readDescription = (text: string): MachineDescription => {
   const own = asRecord(record["rangewright"])
   const range = asText(own["range"])
   const machine = asText(own["machine"])
-  return { groups, mark: range === undefined || machine === undefined ? undefined : { range: range as RangeId, machine } }
+  if (range === undefined || machine === undefined) return { groups, mark: undefined }
+  const template = asText(own["template"])
+  return { groups, mark: { range: range as RangeId, machine, ...(template === undefined ? {} : { template }) } }
 }
 
 export const carriesMark = (description: string, expected: MachineMark): boolean => {

@@ -1,43 +1,165 @@
 import * as Result from "effect/Result"
-import type { RangeId, Vmid } from "../access/ids.ts"
-import type { Grant } from "../access/user.ts"
-import type { RangeConfig } from "../range/config/model.ts"
-import type { TestingState } from "../range/range.ts"
+import type { Vmid } from "../access/ids.ts"
+import type { GuestStage } from "./action.ts"
+import { machineNames } from "./desired.ts"
+import { keepOnly } from "./graph.ts"
+import { identify } from "./identify.ts"
+import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
-import type { DeployTag, Plan } from "./plan.ts"
-import type { PlanSettings, PlanWorld } from "./world.ts"
-
-/** What a deploy was asked to do (contract B 5.6). */
-export interface DeployChoice {
-  /** Empty: everything. */
-  readonly tags: readonly DeployTag[]
-  /** Host pattern as Ansible reads it; empty: all machines. It restricts cloning and removing too. */
-  readonly limit: string
-  /** Empty: all roles. */
-  readonly onlyRoles: readonly string[]
-  /** Runs stages inside machines again although nothing changed. */
-  readonly force: boolean
-}
-
-export interface DeployInput {
-  readonly range: { readonly id: RangeId; readonly number: number; readonly testing: TestingState }
-  readonly config: RangeConfig
-  /** Everybody who has the range, by every path. */
-  readonly grants: readonly Grant[]
-  readonly settings: PlanSettings
-  readonly world: PlanWorld
-  readonly choice: DeployChoice
-}
+import { removeSteps } from "./machine-steps.ts"
+import { type VmTasks, vmTasks } from "./machine-tasks.ts"
+import type { Allocation, Plan, Placement } from "./plan.ts"
+import { rangeTasks } from "./range-tasks.ts"
+import { criticalPath } from "./schedule.ts"
+import { select } from "./select.ts"
+import { type StageHost, stageTasks } from "./stage-tasks.ts"
+import { changeOf, overcommitted } from "./summary.ts"
+import { type Survey, survey } from "./survey.ts"
+import { type Task, stepOf } from "./task.ts"
+import { templatesNamed } from "./templates.ts"
 
 /**
  * The plan that makes the world what the configuration says, or every reason why there is none. Pure and deterministic. No difference,
  * no steps; nothing that is not ours is touched.
  */
-export const planDeploy = (_input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
-  Result.fail([{ code: "no-node", message: "the planner is being written" }])
-
-/** Names of the machines that the configuration asks for, the router first: each needs a reserved VMID before `planDeploy`. */
-export const machineNames = (_rangeId: RangeId, _config: RangeConfig): readonly string[] => []
+export const planDeploy = (input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
+  Result.map(survey(input), (found) => planOf(input, found))
 
 /** Templates whose detail `planDeploy` wants in `world.details`, because machines will be cloned from them. */
-export const templatesToRead = (_input: DeployInput): readonly Vmid[] => []
+export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
+  const own = identify(input.range.id, input.world).own
+  const names = machineNames(input.range.id, input.config)
+  const wanted = [input.config.router.template, ...input.config.machines.map((m) => m.template)]
+  const needed = wanted.filter((template, i) => {
+    const existing = own.get(names[i]!)
+    return existing === undefined || existing.mark.template !== template
+  })
+  return [...new Set(needed)].flatMap((name) => templatesNamed(input.world, name).map((t) => t.vmid))
+}
+
+const planOf = (input: DeployInput, found: Survey): Plan => {
+  const { range, settings, world } = input
+  const { desired, standings } = found
+  const common = rangeTasks(input, desired)
+  const vms = new Map<string, VmTasks>()
+  for (const machine of desired.machines) {
+    const standing = standings.get(machine.name)
+    if (standing !== undefined)
+      vms.set(
+        machine.name,
+        vmTasks(
+          { rangeId: range.id, world, settings, poolKey: common.poolKey, networkKey: common.networkKey },
+          machine,
+          standing,
+        ),
+      )
+  }
+  const removals = removalTasks(found)
+  const tasks = [
+    ...common.tasks,
+    ...removals,
+    ...[...vms.values()].flatMap((vm) => vm.tasks),
+    ...stageTasks(desired, stageHosts(found, vms, world.addresses), world),
+  ]
+  const possible = (t: Task): boolean => t.action.kind !== "guest" || settings.guestStages.has(t.action.stage)
+  const selection = select({ tasks, choice: input.choice, machines: found.limited, possible })
+  const kept = keepOnly(tasks, (t) => selection.keys.has(t.key))
+  const steps = kept.map(stepOf)
+  const placements = placementsOf(found, selection.keys)
+  return {
+    rangeId: range.id,
+    steps,
+    changes: [...common.changes(kept), ...machineChanges(found, vms, kept)],
+    placements,
+    allocations: allocationsOf(found),
+    notes: [
+      ...found.notes,
+      ...selection.notes,
+      ...leftOut(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
+      ...pausedNotes(found),
+      ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
+    ],
+    criticalPathSeconds: criticalPath(steps).seconds,
+  }
+}
+
+const removalTasks = ({ unwanted }: Survey): readonly Task[] =>
+  unwanted.flatMap((own) =>
+    removeSteps(own).map((step): Task => ({
+      ...step,
+      machine: own.mark.machine,
+      tags: ["vm-deploy"],
+      state: "outdated",
+      role: undefined,
+    })),
+  )
+
+/** A guest takes an address only after a removed VM that has it, or may have it, is gone. */
+const stageHosts = (
+  found: Survey,
+  vms: ReadonlyMap<string, VmTasks>,
+  addresses: ReadonlyMap<Vmid, string>,
+): ReadonlyMap<string, StageHost> =>
+  new Map(
+    found.desired.machines.flatMap((machine) => {
+      const vm = vms.get(machine.name)
+      if (vm === undefined) return []
+      const holders = found.unwanted.filter((own) => {
+        const held = addresses.get(own.observed.vmid)
+        return held === undefined || held === machine.address
+      })
+      const after = [...vm.last, ...holders.map((own) => `delete:${own.mark.machine}`)]
+      return [[machine.name, { ref: vm.ref, isNew: found.standings.get(machine.name)?.kind === "new", after }] as const]
+    }),
+  )
+
+const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, kept: readonly Task[]) => [
+  ...found.desired.machines.flatMap((machine) => {
+    const standing = found.standings.get(machine.name)
+    if (standing === undefined) return []
+    const replacedTemplate = standing.kind === "new" ? standing.replaces?.mark.template : undefined
+    const differences = vms.get(machine.name)?.differences ?? []
+    return [changeOf({ name: machine.name, template: machine.template, differences, replacedTemplate }, kept)]
+  }),
+  ...found.unwanted.map((own) => changeOf({ name: own.mark.machine, differences: [], unwanted: true }, kept)),
+]
+
+const placementsOf = ({ standings }: Survey, keys: ReadonlySet<string>): readonly Placement[] =>
+  [...standings].flatMap(([machine, s]) => {
+    if (s.kind === "there") return [{ machine, node: s.existing.observed.node, reason: "it is there already" }]
+    return keys.has(`clone:${machine}`) ? [{ machine, node: s.placed.node, reason: s.placed.reason }] : []
+  })
+
+const allocationsOf = ({ desired, standings }: Survey): readonly Allocation[] =>
+  desired.machines.flatMap(({ name, address }) => {
+    const s = standings.get(name)
+    if (s === undefined) return []
+    return s.kind === "new"
+      ? [{ machine: name, vmid: s.vmid, node: s.placed.node, address }]
+      : [{ machine: name, vmid: s.existing.observed.vmid, node: s.existing.observed.node, address }]
+  })
+
+const addedMemory = ({ desired, standings }: Survey, placements: readonly Placement[]) =>
+  placements.flatMap((p) => {
+    const machine = desired.machines.find((m) => m.name === p.machine)
+    return machine === undefined || standings.get(p.machine)?.kind !== "new"
+      ? []
+      : [{ node: p.node, memoryMiB: machine.memoryMiB }]
+  })
+
+/** One note for each stage that nothing here can run. */
+const leftOut = (tasks: readonly Task[]): readonly string[] => {
+  const machines = new Map<GuestStage, string[]>()
+  for (const { action, machine } of tasks)
+    if (action.kind === "guest" && machine !== undefined)
+      machines.set(action.stage, [...(machines.get(action.stage) ?? []), machine])
+  return [...machines].map(
+    ([stage, names]) =>
+      `The stage ${stage} is left out, because no automation here can run it: ${[...new Set(names)].join(", ")}`,
+  )
+}
+
+const pausedNotes = ({ standings }: Survey): readonly string[] =>
+  [...standings].flatMap(([name, s]) =>
+    s.kind === "there" && s.existing.observed.power === "paused" ? [`${name} is paused: resume it at the hypervisor`] : [],
+  )

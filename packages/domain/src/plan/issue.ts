@@ -12,6 +12,7 @@ export interface PlanIssue {
     | "network-not-ours"
     | "no-vmid"
     | "bad-limit"
+    | "name-taken"
     | "unknown-machine"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string

@@ -1,0 +1,98 @@
+import type { Vmid } from "../access/ids.ts"
+import { macOf, writeDescription } from "../machine/mark.ts"
+import type { MachineDetail, Nic } from "../machine/observed.ts"
+import type { MachineSettings } from "./action.ts"
+import type { DesiredMachine } from "./desired.ts"
+import type { OwnMachine } from "./identify.ts"
+
+/** One thing in which a VM is not what it should be. */
+export interface Difference {
+  readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags"
+  readonly desired: string
+  readonly observed: string
+  /** True: a running VM takes it over only when it starts again. */
+  readonly needsRestart: boolean
+}
+
+/**
+ * The network cards of a machine. A router that exists keeps the card of each VLAN where it is, so that a changed order in the file
+ * moves nothing; a new VLAN gets the first free place.
+ */
+export const nicsOf = (machine: DesiredMachine, vmid: Vmid, existing: MachineDetail | undefined): readonly Nic[] => {
+  const kept = new Map<number, number>()
+  if (machine.isRouter)
+    machine.nics.forEach((want, i) => {
+      const at = existing?.nics.find(
+        (n) => i > 0 && n.index > 0 && n.bridge === want.bridge && n.tag === want.tag && ![...kept.values()].includes(n.index),
+      )
+      if (at !== undefined) kept.set(i, at.index)
+    })
+  const taken = new Set(kept.values())
+  let free = 0
+  return machine.nics
+    .map((want, i): Nic => {
+      let index = kept.get(i)
+      if (index === undefined) {
+        while (taken.has(free)) free += 1
+        index = free++
+      }
+      return { index, model: want.model, mac: macOf(vmid, index), bridge: want.bridge, tag: want.tag, firewall: false }
+    })
+    .toSorted((a, b) => a.index - b.index)
+}
+
+/** What a VM has to be set to. Tags that others have put on it stay. */
+export const settingsOf = (
+  rangeId: OwnMachine["mark"]["range"],
+  machine: DesiredMachine,
+  vmid: Vmid,
+  existing: OwnMachine | undefined,
+): MachineSettings => ({
+  cpus: machine.cpus,
+  memoryMiB: machine.memoryMiB,
+  balloonMiB: machine.balloonMiB,
+  nics: nicsOf(machine, vmid, existing?.detail),
+  description: writeDescription(
+    { range: rangeId, machine: machine.name, template: existing === undefined ? machine.template : existing.mark.template },
+    machine.groups,
+  ),
+  tags: [...new Set([...(existing?.observed.tags ?? []), ...machine.tags])].sort(),
+  tablet: machine.os === "windows",
+})
+
+/** Everything in which the VM differs from these settings. */
+export const differencesOf = (
+  existing: OwnMachine,
+  machine: DesiredMachine,
+  settings: MachineSettings,
+): readonly Difference[] => {
+  const { detail, observed } = existing
+  const found: Difference[] = []
+  const compare = (field: Difference["field"], desired: string, is: string, needsRestart: boolean): void => {
+    if (desired !== is) found.push({ field, desired, observed: is, needsRestart })
+  }
+  compare("cores", `${settings.cpus}`, `${detail.cpus}`, true)
+  compare("memory", `${settings.memoryMiB} MiB`, `${detail.memoryMiB} MiB`, true)
+  const wanted = balloonText(settings)
+  const balloon = balloonText(detail)
+  // the minimum moves while the VM runs; the device comes and goes only with a start
+  compare("balloon", wanted, balloon, wanted === noBalloon || balloon === noBalloon)
+  compare("network", nicsText(settings.nics), nicsText(detail.nics), false)
+  compare("groups", machine.groups.join(", "), existing.groups.join(", "), false)
+  const missing = machine.tags.filter((t) => !observed.tags.includes(t))
+  if (missing.length > 0)
+    found.push({ field: "tags", desired: machine.tags.join(", "), observed: observed.tags.join(", "), needsRestart: false })
+  return found
+}
+
+const noBalloon = "none"
+
+/** A minimum of nothing, or of all of the memory, is no ballooning. */
+const balloonText = ({ balloonMiB, memoryMiB }: Pick<MachineDetail, "balloonMiB" | "memoryMiB">): string =>
+  balloonMiB === undefined || balloonMiB === 0 || balloonMiB >= memoryMiB ? noBalloon : `${balloonMiB} MiB`
+
+const nicsText = (nics: readonly Nic[]): string =>
+  nics
+    .toSorted((a, b) => a.index - b.index)
+    .map((n) => `net${n.index} ${n.model} ${n.mac.toUpperCase()} on ${n.bridge}${n.tag === undefined ? "" : ` tag ${n.tag}`}`)
+    .join(", ")

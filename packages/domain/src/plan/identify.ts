@@ -1,0 +1,62 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import { type MachineMark, readDescription } from "../machine/mark.ts"
+import type { MachineDetail, ObservedMachine } from "../machine/observed.ts"
+import type { PlanWorld } from "./world.ts"
+
+/** A VM that is proven to be ours: in the range's pool, with the mark of this range. */
+export interface OwnMachine {
+  readonly observed: ObservedMachine
+  readonly detail: MachineDetail
+  readonly mark: MachineMark
+  readonly groups: readonly string[]
+}
+
+/** Whose the VMs in a range's pool are. Only `own` may ever be touched. */
+export interface Identified {
+  /** One VM for each machine, by the name in its mark. */
+  readonly own: ReadonlyMap<string, OwnMachine>
+  /** Without our mark, with another range's, or a second one that claims to be the same machine. */
+  readonly foreign: readonly { readonly machine: ObservedMachine; readonly why: string }[]
+  /** Their configuration cannot be read now, so nobody can say whose they are. */
+  readonly unreadable: readonly { readonly machine: ObservedMachine; readonly offline: boolean }[]
+}
+
+/** How a VM is called in messages. */
+export const labelOf = (machine: Pick<ObservedMachine, "vmid" | "name">): string =>
+  machine.name === undefined ? `VM ${machine.vmid}` : `${machine.name} (VM ${machine.vmid})`
+
+export const offlineNodes = (world: PlanWorld): ReadonlySet<string> =>
+  new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
+
+export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
+  const offline = offlineNodes(world)
+  const claims = new Map<string, OwnMachine[]>()
+  const foreign: { readonly machine: ObservedMachine; readonly why: string }[] = []
+  const unreadable: { readonly machine: ObservedMachine; readonly offline: boolean }[] = []
+  const members = world.cluster.machines.filter((m) => m.pool === rangeId).toSorted((a, b) => a.vmid - b.vmid)
+  for (const machine of members) {
+    const detail = world.details.get(machine.vmid)
+    if (offline.has(machine.node) || detail === undefined) {
+      unreadable.push({ machine, offline: offline.has(machine.node) })
+      continue
+    }
+    const { mark, groups } = readDescription(detail.description)
+    if (machine.template || detail.template) foreign.push({ machine, why: "it is a template" })
+    else if (mark === undefined) foreign.push({ machine, why: "it does not carry our mark" })
+    else if (mark.range !== rangeId) foreign.push({ machine, why: `its mark names the range ${mark.range}` })
+    else claims.set(mark.machine, [...(claims.get(mark.machine) ?? []), { observed: machine, detail, mark, groups }])
+  }
+  const own = new Map<string, OwnMachine>()
+  for (const [name, claimants] of claims) {
+    const chosen = chosenOf(claimants, world.reservations.get(name), name)
+    own.set(name, chosen)
+    for (const other of claimants)
+      if (other !== chosen)
+        foreign.push({ machine: other.observed, why: `it is a copy of ${labelOf(chosen.observed)}, mark included` })
+  }
+  return { own, foreign, unreadable }
+}
+
+/** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, else the oldest. */
+const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine =>
+  claimants.find((c) => c.observed.vmid === reserved) ?? claimants.find((c) => c.detail.name === name) ?? claimants[0]!

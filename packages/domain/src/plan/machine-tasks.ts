@@ -1,0 +1,137 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import { writeDescription } from "../machine/mark.ts"
+import type { MachineRef } from "./action.ts"
+import type { DesiredMachine } from "./desired.ts"
+import { type Difference, differencesOf, settingsOf } from "./differences.ts"
+import type { OwnMachine } from "./identify.ts"
+import { bootUse, isRunning, refOf, removeSteps } from "./machine-steps.ts"
+import type { Placed } from "./placement.ts"
+import type { DeployTag } from "./plan.ts"
+import type { Task, TaskState } from "./task.ts"
+import { cloneResource } from "./templates.ts"
+import { timing } from "./timing.ts"
+import type { PlanSettings, PlanWorld } from "./world.ts"
+
+/** A machine to be made, or one that is there. */
+export type Standing =
+  | { readonly kind: "new"; readonly vmid: Vmid; readonly placed: Placed; readonly replaces: OwnMachine | undefined }
+  | { readonly kind: "there"; readonly existing: OwnMachine }
+
+export interface VmTasks {
+  readonly tasks: readonly Task[]
+  readonly ref: MachineRef
+  /** Keys that the machine's first stage waits for. */
+  readonly last: readonly string[]
+  readonly differences: readonly Difference[]
+}
+
+export interface VmContext {
+  readonly rangeId: RangeId
+  readonly world: PlanWorld
+  readonly settings: PlanSettings
+  /** Keys of the tasks that make pool and network. */
+  readonly poolKey: string
+  readonly networkKey: string
+}
+
+/** The tag that makes and changes the VM itself. */
+const ownTag = (machine: DesiredMachine): DeployTag => (machine.isRouter ? "network" : "vm-deploy")
+
+/** From nothing, or from what is there, to a VM that runs as configured. At most one clone, one configure and one start. */
+export const vmTasks = (context: VmContext, machine: DesiredMachine, standing: Standing): VmTasks =>
+  standing.kind === "new" ? newVm(context, machine, standing) : changedVm(context, machine, standing.existing)
+
+const newVm = (
+  context: VmContext,
+  machine: DesiredMachine,
+  { vmid, placed, replaces }: Extract<Standing, { readonly kind: "new" }>,
+): VmTasks => {
+  const { name } = machine
+  const mark = { range: context.rangeId, machine: name }
+  const ref: MachineRef = { vmid, node: placed.node, mark }
+  const base = { machine: name, tags: [ownTag(machine)], state: "missing", role: undefined } as const
+  const storage = machine.full ? context.settings.vmStorage : undefined
+  const removal = (replaces === undefined ? [] : removeSteps(replaces)).map((step): Task => ({ ...base, ...step }))
+  const clone: Task = {
+    ...base,
+    key: `clone:${name}`,
+    title: `Clone ${name} from ${machine.template}`,
+    action: {
+      kind: "clone",
+      machine: ref,
+      name,
+      template: { vmid: placed.template.vmid, node: placed.template.node, name: placed.template.name },
+      pool: context.rangeId,
+      full: machine.full,
+      storage,
+      description: writeDescription({ ...mark, template: machine.template }, machine.groups),
+    },
+    after: [context.poolKey, ...removal.slice(-1).map((t) => t.key)],
+    uses: [cloneResource(context.world, placed.template, placed.node, storage)],
+    estimate: machine.full ? timing.fullClone : timing.linkedClone,
+  }
+  const configure: Task = {
+    ...base,
+    key: `configure:${name}`,
+    title: `Configure ${name}`,
+    action: { kind: "configure", machine: ref, settings: settingsOf(context.rangeId, machine, vmid, undefined) },
+    after: [clone.key, context.networkKey],
+    uses: [],
+    estimate: timing.configure,
+  }
+  const start = startTask(machine, ref, [configure.key], [ownTag(machine)], "missing")
+  return { tasks: [...removal, clone, configure, start], ref, last: [start.key], differences: [] }
+}
+
+const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMachine): VmTasks => {
+  const ref = refOf(existing)
+  const settings = settingsOf(context.rangeId, machine, ref.vmid, existing)
+  const differences = differencesOf(existing, machine, settings)
+  const running = isRunning(existing)
+  const restarts = running && differences.some((d) => d.needsRestart)
+  const tags: readonly DeployTag[] = [
+    ownTag(machine),
+    ...(differences.some((d) => d.field === "groups") ? ["custom-groups" as const] : []),
+  ]
+  const state: TaskState = isHalfMade(context, existing) ? "missing" : "outdated"
+  const tasks: Task[] = []
+  const last = (): readonly string[] => tasks.slice(-1).map((t) => t.key)
+  if (restarts)
+    tasks.push({
+      ...{ key: `shutdown:${machine.name}`, title: `Shut down ${machine.name} to change its hardware`, machine: machine.name },
+      ...{ tags, state, role: undefined, after: [], uses: [], estimate: timing.shutdown[machine.os] },
+      action: { kind: "shutdown", machine: ref, timeoutSeconds: shutdownPatience },
+    })
+  if (differences.length > 0)
+    tasks.push({
+      ...{ key: `configure:${machine.name}`, title: `Configure ${machine.name}`, machine: machine.name },
+      ...{ tags, state, role: undefined, uses: [], estimate: timing.configure },
+      after: [...last(), context.networkKey],
+      action: { kind: "configure", machine: ref, settings },
+    })
+  const before = tasks.length > 0 ? last() : [context.networkKey]
+  if (restarts) tasks.push(startTask(machine, ref, before, tags, state))
+  else if (!running && existing.observed.power !== "paused")
+    tasks.push(startTask(machine, ref, before, [ownTag(machine)], "missing"))
+  return { tasks, ref, last: last(), differences }
+}
+
+/** Seconds that a guest gets to end by itself before it is stopped hard. */
+const shutdownPatience = 180
+
+/** An interrupted run left it: cloned, and nothing more has happened to it. */
+const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>
+  !isRunning(existing) && (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
+
+const startTask = (
+  machine: DesiredMachine,
+  ref: MachineRef,
+  after: readonly string[],
+  tags: readonly DeployTag[],
+  state: TaskState,
+): Task => ({
+  ...{ key: `start:${machine.name}`, title: `Start ${machine.name}`, machine: machine.name, role: undefined, tags, state, after },
+  action: { kind: "start", machine: ref, untilAgent: machine.managed },
+  uses: [bootUse(ref.node)],
+  estimate: machine.managed ? timing.boot[machine.os] : timing.startOnly,
+})

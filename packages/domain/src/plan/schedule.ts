@@ -1,0 +1,104 @@
+import type { Plan, Step } from "./plan.ts"
+import { followersOf, inOrder } from "./graph.ts"
+
+type Steps = readonly Step[]
+
+/** Seconds from the start of a step to the end of the run if nothing were scarce, by key: the longest way from it, itself included. */
+export const bottomLevels = (steps: Steps): ReadonlyMap<string, number> => {
+  const followers = followersOf(steps)
+  const levels = new Map<string, number>()
+  for (const step of inOrder(steps).toReversed())
+    levels.set(step.key, step.estimate + Math.max(0, ...(followers.get(step.key) ?? []).map((f) => levels.get(f.key)!)))
+  return levels
+}
+
+/** The longest way through the plan: no schedule is shorter, however much there is of everything. */
+export const criticalPath = (steps: Steps): { readonly seconds: number; readonly keys: readonly string[] } => {
+  const levels = bottomLevels(steps)
+  const followers = followersOf(steps)
+  const longest = (of: Steps): Step | undefined =>
+    of.reduce<Step | undefined>(
+      (best, s) => (best === undefined || levels.get(s.key)! > levels.get(best.key)! ? s : best),
+      undefined,
+    )
+  const keys: string[] = []
+  const first = longest(steps.filter((s) => s.after.length === 0))
+  for (let step = first; step !== undefined; step = longest(followers.get(step.key) ?? [])) keys.push(step.key)
+  return { seconds: first === undefined ? 0 : levels.get(first.key)!, keys }
+}
+
+/** What a resource must do at least: equal jobs go in whole rounds, others share the slots, and no job is split. */
+const resourceBound = (durations: readonly number[], slots: number): number => {
+  const longest = Math.max(...durations)
+  if (durations.every((d) => d === longest)) return Math.ceil(durations.length / slots) * longest
+  return Math.max(longest, durations.reduce((a, b) => a + b, 0) / slots)
+}
+
+/** Seconds below which no schedule of the plan can end: the largest of its critical path and of what each resource must do. */
+export const lowerBound = (plan: Pick<Plan, "steps">): number => {
+  const byResource = new Map<string, { readonly slots: number; readonly durations: number[] }>()
+  for (const step of plan.steps)
+    for (const { resource, slots } of step.uses) {
+      const entry = byResource.get(resource) ?? { slots, durations: [] }
+      byResource.set(resource, entry)
+      entry.durations.push(step.estimate)
+    }
+  const bounds = [...byResource.values()].map(({ slots, durations }) => resourceBound(durations, slots))
+  return Math.max(0, criticalPath(plan.steps).seconds, ...bounds)
+}
+
+/** When each step runs, in seconds from the start of the run. */
+export interface Schedule {
+  readonly makespan: number
+  readonly starts: ReadonlyMap<string, number>
+}
+
+/** Which of two ready steps goes first: the higher number, then the order of the plan. */
+export type Priorities = ReadonlyMap<string, number>
+
+/** Plays the plan as the run engine does: whenever something ends, every ready step starts for which there is room, the most urgent first. */
+export const simulateSchedule = (plan: Pick<Plan, "steps">, priorities: Priorities = priorityOf(plan.steps)): Schedule => {
+  const { steps } = plan
+  const place = new Map(steps.map((s, i) => [s.key, i]))
+  const urgent = (a: Step, b: Step): number =>
+    priorities.get(b.key)! - priorities.get(a.key)! || place.get(a.key)! - place.get(b.key)!
+  const followers = followersOf(steps)
+  const waiting = new Map(steps.map((s) => [s.key, s.after.length]))
+  const used = new Map<string, number>()
+  const hasRoom = (s: Step): boolean => s.uses.every((u) => (used.get(u.resource) ?? 0) < u.slots)
+  const occupy = (s: Step, by: number): void => {
+    for (const u of s.uses) used.set(u.resource, (used.get(u.resource) ?? 0) + by)
+  }
+  const starts = new Map<string, number>()
+  let running: { readonly step: Step; readonly end: number }[] = []
+  let ready = steps.filter((s) => s.after.length === 0)
+  let now = 0
+  while (ready.length > 0 || running.length > 0) {
+    const left: Step[] = []
+    for (const step of ready.toSorted(urgent)) {
+      if (!hasRoom(step)) {
+        left.push(step)
+        continue
+      }
+      occupy(step, 1)
+      starts.set(step.key, now)
+      running.push({ step, end: now + step.estimate })
+    }
+    ready = left
+    now = Math.min(...running.map((r) => r.end))
+    const over = running.filter((r) => r.end <= now)
+    running = running.filter((r) => r.end > now)
+    for (const { step } of over) {
+      occupy(step, -1)
+      for (const next of followers.get(step.key) ?? []) {
+        const n = waiting.get(next.key)! - 1
+        waiting.set(next.key, n)
+        if (n === 0) ready.push(next)
+      }
+    }
+  }
+  return { makespan: now, starts }
+}
+
+/** How urgent each step is, for whoever has to choose among ready ones: its bottom level. */
+export const priorityOf = (steps: Steps): Priorities => bottomLevels(steps)

@@ -1,0 +1,63 @@
+import * as Result from "effect/Result"
+import { machineAddress } from "../network/addressing.ts"
+import { type DomainRole, type MachineConfig, renderName, resolveRoleOrder, type RoleOrder } from "../range/config/index.ts"
+import type { DeployInput } from "./input.ts"
+import { stageKey } from "./stage-keys.ts"
+
+/** The first domain controller of a domain. */
+export interface PrimaryController {
+  readonly name: string
+  readonly hostname: string
+  readonly address: string
+  readonly machine: MachineConfig
+  /** Key of the stage that makes the domain. */
+  readonly key: string
+}
+
+/** A Windows machine's place in a domain. */
+export interface DomainPlace {
+  readonly fqdn: string
+  readonly role: DomainRole
+  /** The first primary controller of that domain in the file; undefined when the file has none. */
+  readonly primary: PrimaryController | undefined
+}
+
+/** What the stages of all machines of a range have in common; made once. */
+export interface StageContext {
+  readonly input: DeployInput
+  readonly routerName: string
+  readonly nameOf: (text: string) => string
+  /** Only of machines for which a domain means something: those with Windows. */
+  readonly placeOf: (machine: MachineConfig) => DomainPlace | undefined
+  /** Every role once, each after all it depends on; undefined when the dependencies make no order. */
+  readonly roles: RoleOrder | undefined
+}
+
+export const stageContext = (input: DeployInput): StageContext => {
+  const { config, range } = input
+  const nameOf = (text: string): string => renderName(text, { rangeId: range.id })
+  const primaries = new Map<string, PrimaryController>()
+  for (const machine of config.machines) {
+    if (machine.os.kind !== "windows" || machine.domain?.role !== "primary-dc") continue
+    const fqdn = machine.domain.fqdn.toLowerCase()
+    if (primaries.has(fqdn)) continue
+    const name = nameOf(machine.name)
+    primaries.set(fqdn, {
+      name,
+      hostname: nameOf(machine.hostname),
+      address: machineAddress(range.number, machine.vlan, machine.octet),
+      machine,
+      key: stageKey("primary-dc", name),
+    })
+  }
+  return {
+    input,
+    routerName: nameOf(config.router.name),
+    nameOf,
+    placeOf: ({ os, domain }) =>
+      os.kind !== "windows" || domain === undefined
+        ? undefined
+        : { fqdn: domain.fqdn, role: domain.role, primary: primaries.get(domain.fqdn.toLowerCase()) },
+    roles: Result.getOrUndefined(resolveRoleOrder(config, range.id)),
+  }
+}

@@ -1,0 +1,194 @@
+/** What each stage inside a machine is given. Keys that hold secrets are those that `isSecretKey` names. */
+import { dnsNames } from "../network/dns.ts"
+import { packetFilter, type TestingFirewall } from "../network/firewall.ts"
+import { renderIptablesRestore } from "../network/iptables.ts"
+import { gatewayAddress, machineAddress, natHost, wanAddress } from "../network/addressing.ts"
+import type { MachineConfig } from "../range/config/index.ts"
+import type { Json } from "./action.ts"
+import type { DomainPlace, StageContext } from "./stage-context.ts"
+
+export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
+
+/** Zone of names that are only known at home, for machines without a domain. */
+const searchDomain = "home.arpa"
+
+/** JSON has no undefined: keys without a value are left out. */
+const object = (entries: Readonly<Record<string, Json | undefined>>): Json =>
+  Object.fromEntries(Object.entries(entries).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
+
+const addressOf = ({ input }: StageContext, machine: MachineConfig): string =>
+  machineAddress(input.range.number, machine.vlan, machine.octet)
+
+const routerLeg = ({ input }: StageContext, machine: MachineConfig): string => gatewayAddress(input.range.number, machine.vlan)
+
+const nameServers = (context: StageContext, machine: MachineConfig): readonly string[] => [
+  machine.dnsServers.primary ?? routerLeg(context, machine),
+  ...(machine.dnsServers.secondary === undefined ? [] : [machine.dnsServers.secondary]),
+]
+
+/** First label, at most 15 characters as NetBIOS allows. */
+const netbiosName = (fqdn: string): string => (fqdn.split(".")[0] ?? fqdn).slice(0, 15).toUpperCase()
+
+export const address = (context: StageContext, machine: MachineConfig): Json => ({
+  interface: 0,
+  address: `${addressOf(context, machine)}/24`,
+  gateway: routerLeg(context, machine),
+  dns: nameServers(context, machine),
+  search: searchDomain,
+  hostname: context.nameOf(machine.hostname),
+  timezone: context.input.config.defaults.timezone,
+})
+
+export const windowsBase = (context: StageContext, machine: MachineConfig, os: Windows): Json => {
+  const place = context.placeOf(machine)
+  return object({
+    dns: nameServers(context, machine),
+    autologon: autologon(context, os, place),
+    wallpaper: context.input.config.defaults.dynamicWallpaper,
+    gpos: place === undefined ? os.gpos : undefined,
+  })
+}
+
+/** Whom a machine logs on by itself: the configured user, else its domain's, else the local one (contract B 5.4, stages 17 and 19). */
+const autologon = ({ input }: StageContext, os: Windows, place: DomainPlace | undefined): Json => {
+  const { defaults } = input.config
+  if (os.autologon.user !== undefined) return object({ user: os.autologon.user, password: os.autologon.password })
+  if (place === undefined) return { user: "localuser" }
+  return place.role === "member"
+    ? { user: defaults.domainUser, password: defaults.domainUserPassword, domain: netbiosName(place.fqdn) }
+    : { user: defaults.domainAdmin, password: defaults.domainAdminPassword, domain: netbiosName(place.fqdn) }
+}
+
+export const primaryController = (context: StageContext, machine: MachineConfig, os: Windows, place: DomainPlace): Json => {
+  const { defaults } = context.input.config
+  return {
+    fqdn: place.fqdn,
+    netbios_name: netbiosName(place.fqdn),
+    domain_functional_level: defaults.domainFunctionalLevel,
+    forest_functional_level: defaults.forestFunctionalLevel,
+    safe_mode_password: defaults.safeModePassword,
+    admin_user: defaults.domainAdmin,
+    admin_password: defaults.domainAdminPassword,
+    user: defaults.domainUser,
+    user_password: defaults.domainUserPassword,
+    forwarder: routerLeg(context, machine),
+    search: [place.fqdn, searchDomain],
+    gpos: os.gpos,
+  }
+}
+
+export const additionalController = (context: StageContext, machine: MachineConfig, os: Windows, place: DomainPlace): Json => {
+  const { defaults } = context.input.config
+  return object({
+    fqdn: place.fqdn,
+    dns: place.primary === undefined ? undefined : [place.primary.address],
+    safe_mode_password: defaults.safeModePassword,
+    admin_user: defaults.domainAdmin,
+    admin_password: defaults.domainAdminPassword,
+    forwarder: routerLeg(context, machine),
+    search: [place.fqdn, searchDomain],
+    gpos: os.gpos,
+  })
+}
+
+export const domainJoin = ({ input }: StageContext, machine: MachineConfig, place: DomainPlace): Json => {
+  const { defaults } = input.config
+  const primary = place.primary?.machine.os
+  return object({
+    fqdn: place.fqdn,
+    dns: place.primary === undefined ? undefined : [place.primary.address],
+    organizational_unit: machine.template.includes("server") ? "Servers" : "Workstations",
+    admin_user: defaults.domainAdmin,
+    admin_password: defaults.domainAdminPassword,
+    search: [place.fqdn, searchDomain],
+    // policies of the domain apply after another restart
+    restart_for_policies: primary?.kind === "windows" && primary.gpos.length > 0,
+  })
+}
+
+/** Variables that roles may rely on, as far as they are known before anything runs (contract B 9.4). */
+export const role = (context: StageContext, machine: MachineConfig | undefined, name: string): Json => {
+  const { config, range } = context.input
+  const place = machine === undefined ? undefined : context.placeOf(machine)
+  return object({
+    role: name,
+    range_id: range.id,
+    range_second_octet: range.number,
+    ludus_dns_server: machine === undefined ? undefined : routerLeg(context, machine),
+    ludus_domain_fqdn: place?.fqdn,
+    ludus_domain_netbios_name: place?.fqdn.split(".")[0],
+    ludus_domain_fqdn_tail: place?.fqdn.split(".").slice(1).join("."),
+    ludus_dc_vm_name: place?.primary?.name,
+    ludus_dc_hostname: place?.primary?.hostname,
+    ludus_dc_ip: place?.primary?.address,
+    vars: { ...config.globalRoleVars, ...(machine === undefined ? config.router.roleVars : machine.roleVars) },
+  })
+}
+
+export const router = (context: StageContext, hostname: string): Json => {
+  const { config, range } = context.input
+  const vlans = [...new Set(config.machines.map((m) => m.vlan))].sort((a, b) => a - b)
+  return object({
+    interface: 0,
+    address: `${wanAddress(range.number)}/24`,
+    gateway: natHost,
+    dns: [natHost],
+    hostname,
+    // found by the tag of the network card, whatever its place
+    legs: vlans.map((vlan) => ({ vlan, address: `${gatewayAddress(range.number, vlan)}/24` })),
+    outbound_vpn:
+      config.router.outboundWireguard === undefined
+        ? undefined
+        : { secret_config: config.router.outboundWireguard.config, vlans: config.router.outboundWireguard.vlans },
+    inbound_vpn:
+      config.router.inboundWireguard?.enabled === true
+        ? {
+            network: config.router.inboundWireguard.serverCidr,
+            port: config.router.inboundWireguard.port,
+            vlans: config.router.inboundWireguard.allowedVlans,
+          }
+        : undefined,
+  })
+}
+
+/** Stands for the router's outer interface in the rules; only the guest knows its name. */
+const outerInterface = "outside"
+
+export const firewall = (context: StageContext): Json => {
+  const { config, range, grants, settings } = context.input
+  const users = new Map(grants.map((g) => [g.userId, g.userNumber]))
+  const filter = packetFilter({
+    rangeNumber: range.number,
+    network: config.network,
+    grants: [...users].map(([userId, userNumber]) => ({ userId, userNumber })).sort((a, b) => a.userNumber - b.userNumber),
+    hostAddresses: settings.protectedAddresses,
+    testing: testingFirewall(context),
+  })
+  return object({
+    interface: 0,
+    placeholder: outerInterface,
+    rules: renderIptablesRestore(filter, outerInterface),
+    commands: config.router.iptablesCommands,
+  })
+}
+
+const testingFirewall = (context: StageContext): TestingFirewall | undefined => {
+  const { config, range } = context.input
+  if (!range.testing.enabled) return undefined
+  const pinned = range.testing.allowedDomains.flatMap((entry) => /\(([0-9.]+)\)$/u.exec(entry)?.[1] ?? [])
+  return {
+    exempt: config.machines.filter((m) => !m.testing.blockInternet).map((m) => addressOf(context, m)),
+    allowed: [...new Set([...range.testing.allowedIps, ...pinned])],
+  }
+}
+
+/** Names in the range, and those that testing mode has pinned to an address (contract B 6.4). */
+export const dns = (context: StageContext): Json => {
+  const { config, range } = context.input
+  const names = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })
+  const pinned = range.testing.allowedDomains.flatMap((entry) => {
+    const [, name, ip] = /^(\S+) \(([0-9.]+)\)$/u.exec(entry) ?? []
+    return name === undefined || ip === undefined ? [] : [{ name, address: ip }]
+  })
+  return { records: [...names.records, ...pinned].map((r) => ({ name: r.name, address: r.address })) }
+}

@@ -1,0 +1,66 @@
+import type { MachineRef } from "./action.ts"
+import type { DesiredMachine, DesiredRange } from "./desired.ts"
+import type { DesiredStage } from "./desired-stages.ts"
+import { stageFingerprint } from "./fingerprint.ts"
+import type { Task, TaskState } from "./task.ts"
+import { slots, stageSeconds } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
+
+/** A machine as its stages meet it. */
+export interface StageHost {
+  readonly ref: MachineRef
+  /** True: it is made by this plan, so that nothing has run in it. */
+  readonly isNew: boolean
+  /** Keys that its first stage waits for. */
+  readonly after: readonly string[]
+}
+
+/**
+ * The stages of every machine that can be reached, each in a chain of its own machine, with the edges between machines. A stage that ran
+ * with the same input before is done, unless what it stands on is made anew.
+ */
+export const stageTasks = (desired: DesiredRange, hosts: ReadonlyMap<string, StageHost>, world: PlanWorld): readonly Task[] => {
+  const reachable = desired.machines.flatMap((machine) => {
+    const host = hosts.get(machine.name)
+    return host === undefined ? [] : [{ machine, host }]
+  })
+  const known = new Set(reachable.flatMap(({ machine }) => machine.stages.map((s) => s.key)))
+  const renewed = new Set(
+    reachable.flatMap(({ machine, host }) =>
+      machine.stages.filter((s) => stageState(world, machine, host, s) === "missing").map((s) => s.key),
+    ),
+  )
+  return reachable.flatMap(({ machine, host }) =>
+    machine.stages.map((stage, i): Task => {
+      const lost = stage.renewedBy !== undefined && renewed.has(stage.renewedBy)
+      const before = machine.stages[i - 1]
+      return {
+        key: stage.key,
+        title: stage.title,
+        machine: machine.name,
+        tags: stage.tags,
+        state: lost ? "missing" : stageState(world, machine, host, stage),
+        role: stage.role,
+        action: { kind: "guest", machine: host.ref, os: stage.os, stage: stage.stage, input: stage.input },
+        after: [...new Set([...(before === undefined ? host.after : [before.key]), ...stage.needs.filter((k) => known.has(k))])],
+        uses: [{ resource: "automation", slots: slots.automation }],
+        estimate: stageSeconds(stage.stage, stage.os, stage.items),
+      }
+    }),
+  )
+}
+
+const stageState = (world: PlanWorld, machine: DesiredMachine, host: StageHost, stage: DesiredStage): TaskState => {
+  const recorded = host.isNew ? undefined : world.stages.get(host.ref.vmid)?.get(stage.key)
+  if (recorded === undefined) return "missing"
+  if (recorded !== stageFingerprint(stage.input)) return "outdated"
+  return stage.stage === "address" && strayAddress(world, machine, host) !== undefined ? "outdated" : "done"
+}
+
+/** An address of the range's that the guest was seen with instead of its own; undefined when it has its own, or none is known. */
+export const strayAddress = (world: PlanWorld, machine: DesiredMachine, host: Pick<StageHost, "ref">): string | undefined => {
+  const seen = world.addresses.get(host.ref.vmid)
+  if (seen === undefined || seen === machine.address) return undefined
+  const [first, second] = machine.address.split(".")
+  return seen.startsWith(`${first}.${second}.`) ? seen : undefined
+}

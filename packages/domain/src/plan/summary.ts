@@ -1,0 +1,52 @@
+import type { ObservedNode } from "../machine/observed.ts"
+import type { Difference } from "./differences.ts"
+import type { Change } from "./plan.ts"
+import type { Task } from "./task.ts"
+
+/** What is known of one object besides its steps. */
+export interface ObjectFacts {
+  readonly name: string
+  readonly differences: readonly Difference[]
+  /** Name of the template that the VM was made from, where another one takes its place. */
+  readonly replacedTemplate?: string | undefined
+  readonly template?: string | undefined
+  /** No longer in the configuration. */
+  readonly unwanted?: boolean | undefined
+}
+
+/** What the chosen tasks do to one machine, for people. */
+export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change => {
+  const own = chosen.filter((t) => t.machine === facts.name)
+  const kinds = new Set(own.map((t) => t.action.kind))
+  const stages = own.filter((t) => t.action.kind === "guest").map((t) => (t.role === undefined ? stageName(t) : `role ${t.role}`))
+  const inside = stages.length === 0 ? [] : [`stages: ${stages.join(", ")}`]
+  const object = facts.name
+  if (facts.unwanted === true)
+    return kinds.has("delete")
+      ? { kind: "remove", object, reasons: ["no longer in the configuration"] }
+      : { kind: "none", object, reasons: [] }
+  if (kinds.has("clone"))
+    return facts.replacedTemplate === undefined
+      ? { kind: "create", object, reasons: [`from ${facts.template}`, ...inside] }
+      : { kind: "replace", object, reasons: [`template ${facts.replacedTemplate} -> ${facts.template}`, ...inside] }
+  const reasons = [
+    ...(kinds.has("configure") ? facts.differences.map((d) => `${d.field} ${d.observed || "none"} -> ${d.desired}`) : []),
+    ...(kinds.has("shutdown") ? ["restart"] : kinds.has("start") ? ["power on"] : []),
+    ...inside,
+  ]
+  return { kind: reasons.length > 0 ? "change" : "none", object, reasons }
+}
+
+const stageName = (task: Task): string => (task.action.kind === "guest" ? task.action.stage : task.action.kind)
+
+/** Nodes whose memory the plan would fill beyond what they have. */
+export const overcommitted = (
+  nodes: readonly ObservedNode[],
+  added: readonly { readonly node: string; readonly memoryMiB: number }[],
+): readonly string[] =>
+  nodes.flatMap((n) => {
+    const more = added.filter((a) => a.node === n.name).reduce((sum, a) => sum + a.memoryMiB, 0)
+    return more > 0 && n.memoryUsedMiB + more > n.memoryMiB
+      ? [`${n.name}: ${n.memoryUsedMiB + more} MiB of memory are in use or planned, and it has ${n.memoryMiB} MiB`]
+      : []
+  })

@@ -1,0 +1,153 @@
+import * as Result from "effect/Result"
+import type { Vmid } from "../access/ids.ts"
+import { renderName } from "../range/config/index.ts"
+import { type DesiredMachine, type DesiredRange, desiredRange } from "./desired.ts"
+import { matchHosts } from "./host-pattern.ts"
+import { type Identified, identify, labelOf, type OwnMachine } from "./identify.ts"
+import type { DeployInput } from "./input.ts"
+import type { PlanIssue } from "./issue.ts"
+import type { Standing } from "./machine-tasks.ts"
+import { place, singleNode } from "./placement.ts"
+
+/** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
+export interface Survey {
+  readonly desired: DesiredRange
+  readonly identified: Identified
+  /** Names of the machines that the limit leaves, those to be removed included. */
+  readonly limited: ReadonlySet<string>
+  /** Ours, and no longer in the configuration. */
+  readonly unwanted: readonly OwnMachine[]
+  readonly standings: ReadonlyMap<string, Standing>
+  readonly notes: readonly string[]
+}
+
+/** Whether the VM was made from another template than the configuration names now. */
+const hasOtherTemplate = (machine: DesiredMachine, existing: OwnMachine): boolean =>
+  existing.mark.template !== undefined && existing.mark.template !== machine.template
+
+export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanIssue[]> => {
+  const { world, settings, range, choice } = input
+  const node = singleNode(world, settings)
+  if (node === undefined) return Result.fail([{ code: "no-node", message: "no node of the hypervisor is up" }])
+  const desired = desiredRange(input, node)
+  const identified = identify(range.id, world)
+  const wanted = new Map(desired.machines.map((m) => [m.name, m]))
+  const unwanted = [...identified.own.values()].filter((o) => !wanted.has(o.mark.machine))
+  const limited = matchHosts(choice.limit, [
+    ...desired.machines,
+    ...unwanted.map((o) => ({ name: o.mark.machine, groups: o.groups })),
+  ])
+  if (Result.isFailure(limited)) return Result.fail(limited.failure)
+  const issues = [...networkIssues(input, desired), ...machineIssues(input, desired, identified, limited.success)]
+  const replacing = choice.tags.length === 0 || choice.tags.includes("vm-deploy")
+  const notes: string[] = []
+  const there = new Map<string, Standing>()
+  const toMake: { readonly machine: DesiredMachine; readonly replaces: OwnMachine | undefined }[] = []
+  for (const machine of desired.machines) {
+    const existing = identified.own.get(machine.name)
+    if (existing === undefined) {
+      if (limited.success.has(machine.name)) toMake.push({ machine, replaces: undefined })
+    } else if (!hasOtherTemplate(machine, existing)) there.set(machine.name, { kind: "there", existing })
+    else if (limited.success.has(machine.name) && (replacing || (machine.isRouter && choice.tags.includes("network"))))
+      toMake.push({ machine, replaces: existing })
+    else {
+      there.set(machine.name, { kind: "there", existing })
+      notes.push(`${machine.name} was made from ${existing.mark.template}, and replacing it was not asked for`)
+    }
+  }
+  const placed = place({
+    machines: toMake.map((m) => m.machine),
+    waking: [...there.values()].flatMap((s) => (s.kind === "there" ? wakingOf(s.existing) : [])),
+    world,
+    settings,
+    defaultTarget: defaultTargetOf(input),
+  })
+  if (Result.isFailure(placed)) return Result.fail([...issues, ...placed.failure])
+  const standings = new Map(there)
+  for (const { machine, replaces } of toMake) {
+    const vmid = replaces?.observed.vmid ?? world.reservations.get(machine.name)
+    if (vmid === undefined) issues.push({ code: "no-vmid", message: `no VMID is reserved for ${machine.name}` })
+    else standings.set(machine.name, { kind: "new", vmid, placed: placed.success.get(machine.name)!, replaces })
+  }
+  return issues.length > 0
+    ? Result.fail(issues)
+    : Result.succeed({
+        ...{ desired, identified, limited: limited.success, unwanted, standings },
+        notes: [...notes, ...strangers(identified), ...takenNotes(world.reservations, input, standings)],
+      })
+}
+
+const wakingOf = ({ observed, detail }: OwnMachine) =>
+  observed.power === "stopped" ? [{ node: observed.node, memoryMiB: detail.memoryMiB, cpus: detail.cpus }] : []
+
+const defaultTargetOf = ({ config, range }: DeployInput): string | undefined =>
+  config.defaults.targetNode === undefined ? undefined : renderName(config.defaults.targetNode, { rangeId: range.id })
+
+const networkIssues = ({ world }: DeployInput, { network }: DesiredRange): PlanIssue[] => {
+  const found = findNetwork(world.networks, network)
+  return found === undefined || found.ours
+    ? []
+    : [
+        {
+          code: "network-not-ours",
+          message: `the network ${network.name} exists and is not ours`,
+          hint: `Remove it from the hypervisor, or give the range another number.`,
+        },
+      ]
+}
+
+/** The observed network that answers to a desired one. */
+export const findNetwork = (
+  networks: DeployInput["world"]["networks"],
+  network: DesiredRange["network"],
+): DeployInput["world"]["networks"][number] | undefined =>
+  networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
+
+const machineIssues = (
+  { world, range }: DeployInput,
+  desired: DesiredRange,
+  identified: Identified,
+  limited: ReadonlySet<string>,
+): readonly PlanIssue[] => {
+  const issues: PlanIssue[] = []
+  const names = new Set<string>()
+  for (const machine of desired.machines) {
+    if (names.has(machine.name)) issues.push({ code: "name-taken", message: `two machines are named ${machine.name}` })
+    names.add(machine.name)
+    if (!limited.has(machine.name) || identified.own.has(machine.name)) continue
+    const same = (m: { readonly vmid: Vmid; readonly name: string | undefined }): boolean =>
+      m.name?.toLowerCase() === machine.name.toLowerCase()
+    const hidden = identified.unreadable.find((u) => same(u.machine) || u.machine.vmid === world.reservations.get(machine.name))
+    const other = world.cluster.machines.find((m) => same(m))
+    if (hidden?.offline === true)
+      issues.push({
+        code: "node-offline",
+        message: `${labelOf(hidden.machine)} is on the node ${hidden.machine.node}, which is offline`,
+        hint: `Bring the node back, or leave the machine out: limit all,!${machine.name}.`,
+      })
+    else if (other !== undefined)
+      issues.push({
+        code: "not-ours",
+        message: `a VM named ${machine.name} exists (VM ${other.vmid} on ${other.node}${other.pool === undefined ? "" : `, pool ${other.pool}`}) and is not of range ${range.id}`,
+        hint: "Rename or remove it, or give the machine another name; it is never touched.",
+      })
+  }
+  return issues
+}
+
+/** VMs in the range's pool that stay as they are. */
+const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
+  ...foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
+  ...unreadable.map((u) => `${labelOf(u.machine)} cannot be read${u.offline ? `: its node ${u.machine.node} is offline` : ""}`),
+]
+
+const takenNotes = (
+  reservations: ReadonlyMap<string, Vmid>,
+  { world }: DeployInput,
+  standings: ReadonlyMap<string, Standing>,
+): readonly string[] =>
+  [...standings].flatMap(([name, s]) => {
+    if (s.kind !== "new" || s.replaces !== undefined) return []
+    const holder = world.cluster.machines.find((m) => m.vmid === reservations.get(name))
+    return holder === undefined ? [] : [`VMID ${holder.vmid}, reserved for ${name}, is in use: another one will be taken`]
+  })

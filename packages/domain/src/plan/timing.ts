@@ -1,0 +1,109 @@
+import type { GuestOs, GuestStage } from "./action.ts"
+
+/**
+ * How long a step is expected to take, in seconds, and how many may run at once. Every figure of the planner is here. They are round
+ * figures for one server of the middle class with SSDs and templates that are ready; a plan uses them to say how long it will take and
+ * which step is worth starting first, never to decide what is done.
+ */
+export const timing = {
+  /** A pool is one record of the cluster's file system. */
+  pool: 1,
+  /** Entries of the access list, one call a subject. */
+  grant: 1,
+  /** A bridge is a stanza and a reload of the node's network. */
+  bridge: 3,
+  /** A VNet is a reload on every node, side by side, waited for together. */
+  vnet: 4,
+  /** A linked clone allocates one thin volume (0.5 s alone under the storage's lock) and writes a configuration. */
+  linkedClone: 4,
+  /** A full clone copies the used part of a disk: 20 to 30 GiB at 200 MiB a second. */
+  fullClone: 120,
+  /** One call that touches one file. */
+  configure: 1,
+  /** Pulling the plug. */
+  stop: 1,
+  /** A guest that hears the request ends its services first; Windows has more of them. */
+  shutdown: { linux: 5, windows: 15, macos: 15 },
+  /** The VM and its thin volumes. */
+  delete: 2,
+  /** A start whose boot nobody waits for: until the process runs. */
+  startOnly: 1,
+  /** From power on until the guest agent answers. */
+  boot: { linux: 25, windows: 75, macos: 75 },
+  /** A static address and a host name, confirmed by a new connection. Windows changes its network profile and restarts. */
+  address: { linux: 12, windows: 60, macos: 12 },
+  /** Waiting until the agent reports an address that the guest already has. */
+  awaitAddress: 5,
+  /** Outer address, forwarding, leases and the name service of a router whose template brings the programs. */
+  router: 30,
+  /** One rule set, loaded at once. */
+  firewall: 3,
+  /** One list of names, loaded at once. */
+  dns: 2,
+  /** Generalising an installation, with its restart, from a prepared answer file. */
+  sysprep: 120,
+  /** Common settings of a Windows machine: about sixty small ones, batched. */
+  windowsBase: 60,
+  /** Features, forest, restart, directory services up. */
+  primaryDc: 330,
+  /** As the first one; replication in place of the forest. */
+  altDc: 300,
+  /** Join, restart, policies, first log-on. */
+  domainJoin: 110,
+  /** A list of packages from a near mirror. */
+  packages: 60,
+  /** About a dozen programs, some of them large. */
+  additionalTools: 300,
+  /** One package with its download. */
+  chocolateyPackage: 45,
+  office: 600,
+  visualStudio: 1800,
+  /** An average role: packages and a service. */
+  role: 120,
+} as const
+
+/** How many steps may use a scarce thing at once. */
+export const slots = {
+  /** Clones of one storage: more wait for its lock, which gives up after 10 s. */
+  clone: 4,
+  /** Guests that one node boots at once before its disks are the limit. */
+  boot: 8,
+  /** Playbook processes of one control node. */
+  automation: 20,
+} as const
+
+/** Expected seconds of a stage. `items`: how many things it installs, where that counts. */
+export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number => {
+  switch (stage) {
+    case "address":
+      return timing.address[os]
+    case "router":
+      return timing.router
+    case "firewall":
+      return timing.firewall
+    case "dns":
+      return timing.dns
+    case "sysprep":
+      return timing.sysprep
+    case "windows-base":
+      return timing.windowsBase
+    case "primary-dc":
+      return timing.primaryDc
+    case "alt-dc":
+      return timing.altDc
+    case "domain-join":
+      return timing.domainJoin
+    case "packages":
+      return timing.packages
+    case "additional-tools":
+      return timing.additionalTools
+    case "chocolatey":
+      return timing.chocolateyPackage * Math.max(1, items)
+    case "office":
+      return timing.office
+    case "visual-studio":
+      return timing.visualStudio
+    case "role":
+      return timing.role
+  }
+}
