@@ -2,7 +2,7 @@ import { type JournalEntry, progressOf, type RunState, type StepState } from "@r
 import type { RunRecord } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { RunStatusText } from "./log-history.ts"
-import { planObject, PlanObject, planStep, PlanStep } from "./plan.ts"
+import { planObject, planStep, PlanStep } from "./plan.ts"
 
 const summary = {
   id: Schema.String,
@@ -117,14 +117,8 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
 /** A journal entry for a watcher: the plan without what its steps are given, and no task ids. */
 export const runEventObject = ({ seq, at, event }: JournalEntry): typeof RunEventObject.Type => {
   const head = { seq, at: at.toISOString(), type: event.type }
-  switch (event.type) {
-    case "Planned":
-      return { ...head, plan: planObject(event.plan) satisfies typeof PlanObject.Type }
-    case "StepDispatched":
-      return { ...head, key: event.key, attempt: event.attempt }
-    case "StepFailed":
-      return { ...head, key: event.key, failure: failureObject(event.failure), final: event.final }
-    default:
-      return { ...event, ...head }
-  }
+  if (event.type === "Planned") return { ...head, plan: planObject(event.plan) }
+  if (event.type === "StepDispatched") return { ...head, key: event.key, attempt: event.attempt }
+  if (event.type === "StepFailed") return { ...head, key: event.key, failure: failureObject(event.failure), final: event.final }
+  return { ...event, ...head }
 }
