@@ -1,3 +1,13 @@
 export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"
+export { memoryHypervisorLayer } from "./hypervisor/hypervisor-layer.ts"
+export {
+  addTemplate,
+  makeMemoryWorld,
+  type MemoryCall,
+  type MemoryDurations,
+  type MemoryFailure,
+  type MemoryVm,
+  type MemoryWorld,
+} from "./hypervisor/memory-world.ts"

@@ -1,0 +1,206 @@
+import {
+  carriesMark,
+  type MachineDetail,
+  type MachineRef,
+  type MachineSettings,
+  type ObservedCluster,
+  stageFingerprint,
+  type Json,
+} from "@rangewright/domain"
+import { Hypervisor, HypervisorFault, type MachineAction } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import {
+  awaitTask,
+  beginTask,
+  called,
+  changeVm,
+  hypervisorFault,
+  type MemoryVm,
+  type MemoryWorld,
+  taskOf,
+} from "./memory-world.ts"
+
+const settingsOf = (vm: MachineSettings): Json =>
+  JSON.parse(JSON.stringify([vm.cpus, vm.memoryMiB, vm.balloonMiB ?? null, vm.nics, vm.description, vm.tags])) as Json
+const sameSettings = (vm: MemoryVm, settings: MachineSettings): boolean =>
+  stageFingerprint(settingsOf({ ...vm, tablet: false })) === stageFingerprint(settingsOf(settings))
+
+const doing = ({ kind, machine }: MachineAction): string => `${kind} VM ${machine.vmid} (${machine.mark.machine})`
+
+/** Whether what the action wants is there already. */
+const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
+  const vm = world.vms.get(action.machine.vmid)
+  switch (action.kind) {
+    case "clone":
+      return vm !== undefined && carriesMark(vm.description, action.machine.mark)
+    case "configure":
+      return vm !== undefined && sameSettings(vm, action.settings)
+    case "start":
+      return vm?.power === "running"
+    case "stop":
+    case "shutdown":
+      return vm?.power === "stopped"
+    case "delete":
+      return vm === undefined
+  }
+}
+
+const detailOf = (vm: MemoryVm): MachineDetail => ({
+  vmid: vm.vmid,
+  node: vm.node,
+  name: vm.name,
+  template: vm.template,
+  description: vm.description,
+  cpus: vm.cpus,
+  memoryMiB: vm.memoryMiB,
+  balloonMiB: vm.balloonMiB,
+  nics: vm.nics,
+  lock: undefined,
+  digest: undefined,
+  storage: vm.storage,
+})
+
+/** An address as a DHCP server would give it at first boot. */
+const firstAddress = ({ vmid, nics }: MemoryVm): string => {
+  const [nic] = nics
+  const range = Number(nic?.bridge.replace(/\D+/gu, "") ?? 0) % 1000
+  return nic?.tag === undefined ? `192.0.2.${100 + (range % 100)}` : `10.${range % 256}.${nic.tag}.${100 + (vmid % 150)}`
+}
+
+export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => {
+  const call = (method: string, mutating: boolean, action?: MachineAction) => ({
+    port: "hypervisor" as const,
+    method,
+    mutating,
+    action,
+  })
+
+  const observe = Effect.map(Clock.currentTimeMillis, (now): ObservedCluster => ({
+    at: new Date(now),
+    nodes: [...world.nodes.values()],
+    storages: world.storages,
+    machines: [...world.vms.values()].map(({ vmid, node, name, power, template, pool, cpus, memoryMiB, tags }) => ({
+      vmid,
+      node,
+      name,
+      power,
+      template,
+      pool,
+      cpus,
+      memoryMiB,
+      tags,
+    })),
+  }))
+
+  const owned = (action: MachineAction, { vmid, mark }: MachineRef): Effect.Effect<MemoryVm, HypervisorFault> => {
+    const vm = world.vms.get(vmid)
+    if (vm === undefined) return Effect.fail(hypervisorFault(doing(action), "not-found", `there is no VM ${vmid}`))
+    if (vm.template || !carriesMark(vm.description, mark))
+      return Effect.fail(
+        hypervisorFault(doing(action), "not-ours", `VM ${vmid} does not carry the mark of ${mark.range}/${mark.machine}`),
+      )
+    return Effect.succeed(vm)
+  }
+
+  const clone = Effect.fnUntraced(function* (action: Extract<MachineAction, { readonly kind: "clone" }>) {
+    const { vmid, node } = action.machine
+    const template = world.vms.get(action.template.vmid)
+    if (world.vms.has(vmid)) return yield* hypervisorFault(doing(action), "taken", `VM ${vmid} exists already`)
+    if (template?.template !== true)
+      return yield* hypervisorFault(doing(action), "not-found", `there is no template ${action.template.vmid}`)
+    if (!world.pools.has(action.pool)) return yield* hypervisorFault(doing(action), "invalid", `there is no pool ${action.pool}`)
+    const { name, pool, description } = action
+    world.vms.set(vmid, { ...template, vmid, node, name, pool, description, template: false, tags: [], stages: new Map() })
+  })
+
+  const apply = Effect.fnUntraced(function* (action: MachineAction) {
+    const { durations } = world
+    if (action.kind === "clone") {
+      yield* clone(action)
+      return durations.clone
+    }
+    const vm = yield* owned(action, action.machine)
+    switch (action.kind) {
+      case "configure": {
+        const { cpus, memoryMiB, balloonMiB, nics, description, tags } = action.settings
+        changeVm(world, vm.vmid, { cpus, memoryMiB, balloonMiB, nics, description, tags })
+        return 0
+      }
+      case "start": {
+        const agentAt = (yield* Clock.currentTimeMillis) + durations.boot * 1000
+        const addresses = vm.addresses.length === 0 ? [firstAddress(vm)] : vm.addresses
+        changeVm(world, vm.vmid, { power: "running", agentAt, addresses })
+        return 1
+      }
+      case "stop":
+      case "shutdown":
+        changeVm(world, vm.vmid, { power: "stopped", agentAt: undefined, sessions: [] })
+        return durations.stop
+      case "delete":
+        if (vm.power === "running") return yield* hypervisorFault(doing(action), "failed", `VM ${vm.vmid} is running`)
+        world.vms.delete(vm.vmid)
+        return durations.delete
+    }
+  })
+
+  const dispatch = Effect.fnUntraced(function* (action: MachineAction) {
+    const identity = `${action.kind}:${action.machine.vmid}`
+    const now = yield* Clock.currentTimeMillis
+    const busy = taskOf(world, action.machine.vmid, now)
+    if (busy !== undefined) {
+      if (busy.identity === identity) return { token: yield* beginTask(world, identity, action.machine.vmid, 0) }
+      return yield* hypervisorFault(doing(action), "locked", `VM ${action.machine.vmid} is locked (${busy.identity})`)
+    }
+    if (isDone(world, action)) return { token: null }
+    const seconds = yield* apply(action)
+    return { token: seconds === 0 ? null : yield* beginTask(world, identity, action.machine.vmid, seconds) }
+  })
+
+  const settle = Effect.fnUntraced(function* (action: MachineAction, token: Json) {
+    yield* awaitTask(world, token)
+    if (!isDone(world, action))
+      return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and its effect is not there")
+    if (action.kind !== "start" || !action.untilAgent) return
+    const agentAt = world.vms.get(action.machine.vmid)?.agentAt
+    if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM went off while it booted")
+    yield* Effect.sleep(Math.max(0, agentAt - (yield* Clock.currentTimeMillis)))
+  })
+
+  const answering = (vmid: MemoryVm["vmid"]) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const vm = world.vms.get(vmid)
+      return vm?.agentAt !== undefined && vm.agentAt <= now ? vm : undefined
+    })
+
+  return Layer.succeed(Hypervisor, {
+    observe: called(world, call("observe", false), observe),
+    detail: (_node, vmid) =>
+      called(
+        world,
+        call("detail", false),
+        Effect.suspend(() => {
+          const vm = world.vms.get(vmid)
+          return vm === undefined
+            ? Effect.fail(hypervisorFault(`read VM ${vmid}`, "not-found", `there is no VM ${vmid}`))
+            : Effect.succeed(detailOf(vm))
+        }),
+      ),
+    dispatch: (action) => called(world, call("dispatch", true, action), dispatch(action)),
+    settle: (action, token) => called(world, call("settle", false, action), settle(action, token)),
+    addresses: (_node, vmid) =>
+      called(
+        world,
+        call("addresses", false),
+        Effect.map(answering(vmid), (vm) => vm?.addresses ?? []),
+      ),
+    sessions: (_node, vmid) =>
+      called(
+        world,
+        call("sessions", false),
+        Effect.map(answering(vmid), (vm) => vm?.sessions),
+      ),
+    version: called(world, call("version", false), Effect.succeed("9.1.0")),
+  })
+}

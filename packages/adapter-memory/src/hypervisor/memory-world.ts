@@ -1,0 +1,207 @@
+import type {
+  Action,
+  Json,
+  NetworkSpec,
+  Nic,
+  ObservedNode,
+  ObservedStorage,
+  PowerState,
+  RangeId,
+  Vmid,
+} from "@rangewright/domain"
+import { GuestFault, HypervisorFault, type HypervisorReason } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** A VM of the memory world. */
+export interface MemoryVm {
+  readonly vmid: Vmid
+  readonly node: string
+  readonly name: string
+  readonly power: PowerState
+  readonly template: boolean
+  readonly pool: string | undefined
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly balloonMiB: number | undefined
+  readonly tags: readonly string[]
+  readonly description: string
+  readonly nics: readonly Nic[]
+  readonly storage: string
+  /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
+  readonly agentAt: number | undefined
+  readonly addresses: readonly string[]
+  /** Users with a session. */
+  readonly sessions: readonly string[]
+  /** Stages that ran inside: `stage fingerprint` -> how often it really did something. */
+  readonly stages: ReadonlyMap<string, number>
+}
+
+/** Work that goes on by itself, whoever waits for it. */
+export interface MemoryTask {
+  /** What it does, so that the same dispatch finds it again. */
+  readonly identity: string
+  readonly vmid: Vmid | undefined
+  /** When it ends, in milliseconds. */
+  readonly until: number
+}
+
+/** One call of a port. */
+export interface MemoryCall {
+  readonly port: "hypervisor" | "network" | "access" | "guest"
+  readonly method: string
+  readonly mutating: boolean
+  readonly action: Action | undefined
+}
+
+/** What goes wrong with a call: before its effect (it has none) or after it (the effect is there, the answer is not). */
+export interface MemoryFailure {
+  readonly when: "before" | "after"
+  readonly reason: HypervisorReason
+}
+
+/** Seconds that work takes; everything else is immediate. */
+export interface MemoryDurations {
+  readonly clone: number
+  readonly boot: number
+  readonly stop: number
+  readonly delete: number
+  readonly network: number
+  readonly stage: number
+}
+
+/** The world behind the in-memory hypervisor ports: plain data that tests and embedders may look at and change. */
+export interface MemoryWorld {
+  readonly nodes: Map<string, ObservedNode>
+  readonly storages: ObservedStorage[]
+  readonly vms: Map<Vmid, MemoryVm>
+  readonly networks: Map<string, { readonly spec: NetworkSpec; readonly ours: boolean }>
+  readonly pools: Set<RangeId>
+  /** Accounts (`name@realm`) with rights on a pool. */
+  readonly grants: Map<RangeId, Set<string>>
+  /** Accounts with their passwords. */
+  readonly users: Map<string, string>
+  readonly tasks: Map<string, MemoryTask>
+  readonly calls: MemoryCall[]
+  durations: MemoryDurations
+  /** Roles that the guest automation can run; undefined: it cannot tell. */
+  roles: ReadonlySet<string> | undefined
+  /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
+  fault: (call: MemoryCall, nth: number) => MemoryFailure | undefined
+}
+
+const quick: MemoryDurations = { clone: 4, boot: 25, stop: 2, delete: 2, network: 2, stage: 10 }
+
+export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): MemoryWorld => ({
+  nodes: new Map(
+    nodeNames.map((name) => [name, { name, online: true, cpus: 32, cpuLoad: 0.1, memoryMiB: 262_144, memoryUsedMiB: 16_384 }]),
+  ),
+  storages: nodeNames.map((node) => ({
+    name: "local",
+    node,
+    type: "dir",
+    shared: false,
+    active: true,
+    totalBytes: 2e12,
+    usedBytes: 1e11,
+    content: ["images"],
+  })),
+  vms: new Map(),
+  networks: new Map(),
+  pools: new Set(),
+  grants: new Map(),
+  users: new Map(),
+  tasks: new Map(),
+  calls: [],
+  durations: quick,
+  roles: undefined,
+  fault: () => undefined,
+})
+
+/** Puts a template there, stopped, ready to be cloned. */
+export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node = "node1"): MemoryVm => {
+  const vm: MemoryVm = {
+    vmid: vmid as Vmid,
+    node,
+    name,
+    power: "stopped",
+    template: true,
+    pool: "SHARED",
+    cpus: 2,
+    memoryMiB: 4096,
+    balloonMiB: undefined,
+    tags: [],
+    description: "",
+    nics: [],
+    storage: "local",
+    agentAt: undefined,
+    addresses: [],
+    sessions: [],
+    stages: new Map(),
+  }
+  world.vms.set(vm.vmid, vm)
+  return vm
+}
+
+export const changeVm = (world: MemoryWorld, vmid: Vmid, change: Partial<MemoryVm>): void => {
+  const vm = world.vms.get(vmid)
+  if (vm !== undefined) world.vms.set(vmid, { ...vm, ...change })
+}
+
+export const hypervisorFault = (doing: string, reason: HypervisorReason, detail: string) =>
+  new HypervisorFault({ doing, reason, detail })
+
+const injected = "the test world was told to fail this call"
+
+/** Runs one call of a hypervisor port: counted, and failed where the world says so. */
+export const called = <A>(
+  world: MemoryWorld,
+  call: MemoryCall,
+  effect: Effect.Effect<A, HypervisorFault>,
+): Effect.Effect<A, HypervisorFault> =>
+  Effect.suspend(() => {
+    world.calls.push(call)
+    const failure = world.fault(call, world.calls.length)
+    if (failure === undefined) return effect
+    const fault = hypervisorFault(`${call.method} (${call.port})`, failure.reason, injected)
+    return failure.when === "before" ? Effect.fail(fault) : Effect.andThen(effect, Effect.fail(fault))
+  })
+
+/** The same for what happens inside machines, whose faults have fewer reasons: what is not `away` or unknown has failed. */
+export const calledGuest = <A>(
+  world: MemoryWorld,
+  call: MemoryCall,
+  machine: string,
+  effect: Effect.Effect<A, GuestFault>,
+): Effect.Effect<A, GuestFault> =>
+  Effect.suspend(() => {
+    world.calls.push(call)
+    const failure = world.fault(call, world.calls.length)
+    if (failure === undefined) return effect
+    const away = ["away", "no-quorum", "unknown-effect", "locked"].includes(failure.reason)
+    const fault = new GuestFault({ doing: call.method, machine, reason: away ? "away" : "failed", detail: injected })
+    return failure.when === "before" ? Effect.fail(fault) : Effect.andThen(effect, Effect.fail(fault))
+  })
+
+/** Begins work of so many seconds, or finds the same work going on; its name is a token. */
+export const beginTask = (world: MemoryWorld, identity: string, vmid: Vmid | undefined, seconds: number): Effect.Effect<string> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    for (const [token, task] of world.tasks) if (task.identity === identity && task.until > now) return token
+    const token = `task:${world.tasks.size + 1}`
+    world.tasks.set(token, { identity, vmid, until: now + seconds * 1000 })
+    return token
+  })
+
+/** The work that holds a VM now, if any. */
+export const taskOf = (world: MemoryWorld, vmid: Vmid, now: number): MemoryTask | undefined =>
+  [...world.tasks.values()].find((task) => task.vmid === vmid && task.until > now)
+
+/** Waits for the end of the work; false when it is unknown. */
+export const awaitTask = (world: MemoryWorld, token: Json): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const task = typeof token === "string" ? world.tasks.get(token) : undefined
+    if (task === undefined) return token === null
+    yield* Effect.sleep(Math.max(0, task.until - (yield* Clock.currentTimeMillis)))
+    return true
+  })
