@@ -1,1 +1,12 @@
-export {}
+export { httpApp, type HttpApp } from "./http-app.ts"
+export { listen, type Listener, type ListenOptions } from "./listen.ts"
+export {
+  usualHttpOptions,
+  type AnsweredRequest,
+  type HttpObserver,
+  type HttpOptions,
+  type Probes,
+  type Runner,
+} from "./options.ts"
+export { statusOfKind, type FailureStatus } from "./problem.ts"
+export type { TlsPair } from "./share-port.ts"

@@ -1,0 +1,87 @@
+import type { BodySpec, Input, Operation, UploadedFile } from "@rangewright/application"
+import { InvalidInput, isFault, type Fault } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { Context } from "koa"
+import bodyParser from "koa-bodyparser"
+import { BodyTooLarge } from "../faults.ts"
+import { decodeParameters, decodeWith } from "./decode-with.ts"
+import { foldKeys } from "./fold-keys.ts"
+import { readJson } from "./json-text.ts"
+import { readMultipart } from "./multipart.ts"
+
+/** Bytes of a JSON body where the operation says nothing else. */
+const usualLimit = 1024 * 1024
+
+type Body = Pick<Input, "body" | "file">
+/** Reads and decodes the body of a request. */
+export type ReadBody = (ctx: Context) => Effect.Effect<Body, Fault>
+
+const faultFrom =
+  (limit: number) =>
+  (cause: unknown): Fault => {
+    if (isFault(cause)) return cause
+    const { status, type } = cause as { readonly status?: number; readonly type?: string }
+    if (status === 413) return new BodyTooLarge({ what: "the request body", limit })
+    if (type === "request.aborted" || type === "request.size.invalid")
+      return new InvalidInput({ what: "Cannot read the request body: it ended early" })
+    return new InvalidInput({ what: "Cannot read the request body: its encoding is not supported or broken" })
+  }
+
+const nothing: Body = Object.freeze({ body: undefined, file: undefined })
+
+const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string): ReadBody => {
+  const limit = spec.maxBytes ?? usualLimit
+  // as text: JSON is read by our own rules
+  const parser = bodyParser({
+    enableTypes: ["text"],
+    extendTypes: { text: ["application/json", "application/*+json"] },
+    textLimit: String(limit),
+  })
+  const decode = decodeWith(spec.schema, what)
+  const fold = foldKeys(spec.schema)
+  const read = async (ctx: Context): Promise<unknown> => {
+    if (ctx.request.length === 0 || (ctx.request.length === undefined && ctx.get("transfer-encoding") === "")) return undefined
+    if (!ctx.request.is("application/json", "application/*+json"))
+      throw new InvalidInput({
+        what: `Cannot read the ${what}: its content type is not JSON`,
+        hint: "Send Content-Type: application/json.",
+      })
+    await parser(ctx, () => Promise.resolve())
+    const { rawBody } = ctx.request
+    return readJson(typeof rawBody === "string" ? rawBody : "")
+  }
+  return (ctx) =>
+    Effect.gen(function* () {
+      const value = yield* Effect.tryPromise({ try: () => read(ctx), catch: faultFrom(limit) })
+      if (value !== undefined && value !== null) return { body: yield* decode(fold(value)), file: undefined }
+      if (spec.required) return yield* new InvalidInput({ what: `Cannot read the ${what}: there is none` })
+      return nothing
+    })
+}
+
+const readForm = (spec: Extract<BodySpec, { type: "multipart" }>, what: string): ReadBody => {
+  const decode = decodeParameters(spec.fields, what)
+  return (ctx) =>
+    Effect.gen(function* () {
+      const form = yield* Effect.tryPromise({
+        try: () => readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes),
+        catch: faultFrom(spec.maxBytes),
+      })
+      const file: UploadedFile = form.file
+      return { body: yield* decode(form.fields), file }
+    })
+}
+
+/** How the operation's body is read; an operation without one looks at nothing that is sent. */
+export const bodyReader = (operation: Operation): ReadBody => {
+  const { body } = operation.input
+  const what = `request body of ${operation.id}`
+  switch (body.type) {
+    case "none":
+      return () => Effect.succeed(nothing)
+    case "json":
+      return readJsonBody(body, what)
+    case "multipart":
+      return readForm(body, what)
+  }
+}

@@ -1,0 +1,50 @@
+import type { ParameterSchemas, WireSchema } from "@rangewright/application"
+import { InvalidInput, type FaultIssue } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/** As many findings as a person reads at once; a hostile body can have a million. */
+const mostIssues = 20
+
+const pathText = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
+  path
+    .map((part) => (typeof part === "object" ? part.key : part))
+    .reduce<string>(
+      (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}${text === "" ? "" : "."}${String(key)}`),
+      "",
+    )
+
+const issuesOf = (error: Schema.SchemaError): readonly FaultIssue[] =>
+  format(error.issue)
+    .issues.slice(0, mostIssues)
+    .map(({ path = [], message }) => ({ path: pathText(path), message }))
+
+/** Decodes or fails with `InvalidInput` that names every finding with its place; values are not repeated. */
+export type Decode = (value: unknown) => Effect.Effect<unknown, InvalidInput>
+
+/** `what` completes "Cannot read the …". */
+export const decodeWith = (schema: WireSchema, what: string): Decode => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (value) => {
+    const result = decode(value)
+    if (Result.isSuccess(result)) return Effect.succeed(result.success)
+    const issues = issuesOf(result.failure)
+    const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+    return Effect.fail(new InvalidInput({ what: `Cannot read the ${what}: ${told}`, issues }))
+  }
+}
+
+const none = Object.freeze({})
+
+/** Decodes parameters by name. Without any declared nothing is looked at. */
+export const decodeParameters = (
+  fields: ParameterSchemas,
+  what: string,
+): ((texts: Readonly<Record<string, string>>) => ReturnType<Decode>) => {
+  if (Object.keys(fields).length === 0) return () => Effect.succeed(none)
+  // the fields of an operation need no services to be decoded: its form admits no others
+  return decodeWith(Schema.Struct(fields) as unknown as WireSchema, what)
+}

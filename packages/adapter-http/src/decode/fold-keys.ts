@@ -1,0 +1,61 @@
+import * as AST from "effect/SchemaAST"
+
+/** Gives the members of a JSON value the names that a schema has for them. */
+export type Fold = (value: unknown) => unknown
+
+const identity: Fold = (value) => value
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Members that the union's alternatives know, together. */
+const membersOf = (asts: readonly AST.AST[]) => {
+  const members = new Map<string, { readonly name: string; readonly fold: Fold }>()
+  for (const ast of asts)
+    if (AST.isObjects(ast))
+      for (const { name, type } of ast.propertySignatures)
+        if (typeof name === "string" && !members.has(name.toLowerCase()))
+          members.set(name.toLowerCase(), { name, fold: foldOf(type) })
+  return members
+}
+
+const alternatives = (ast: AST.AST): readonly AST.AST[] => (AST.isUnion(ast) ? ast.types.flatMap(alternatives) : [ast])
+
+const foldObject = (asts: readonly AST.AST[]): Fold => {
+  const members = membersOf(asts)
+  const further = asts.flatMap((ast) => (AST.isObjects(ast) ? ast.indexSignatures.map((s) => foldOf(s.type)) : []))[0]
+  const open = asts.some((ast) => AST.isUnknown(ast) || AST.isAny(ast) || AST.isObjectKeyword(ast))
+  return (value) => {
+    if (open || !isRecord(value)) return value
+    const folded: Record<string, unknown> = {}
+    for (const [key, part] of Object.entries(value)) {
+      const member = members.get(key.toLowerCase())
+      // null counts as absent (contract A 6.1)
+      if (member !== undefined && part === null) delete folded[member.name]
+      else if (member !== undefined) folded[member.name] = member.fold(part)
+      else if (further !== undefined) folded[key] = further(part)
+    }
+    return folded
+  }
+}
+
+const foldArray = (asts: readonly AST.AST[]): Fold => {
+  const item = asts.flatMap((ast) => (AST.isArrays(ast) ? [...ast.elements, ...ast.rest].map(foldOf) : []))[0] ?? identity
+  return (value) => (value as readonly unknown[]).map(item)
+}
+
+const foldOf = (ast: AST.AST): Fold => {
+  if (AST.isSuspend(ast)) {
+    let fold: Fold | undefined
+    return (value) => (fold ??= foldOf(ast.thunk()))(value)
+  }
+  const asts = alternatives(ast)
+  const object = foldObject(asts)
+  const array = foldArray(asts)
+  return (value) => (Array.isArray(value) ? array(value) : object(value))
+}
+
+/**
+ * Member names match in any letter case, all the way down the schema, and the last of two that match counts: `vmIDs` must never be
+ * taken for "no vmids, so all of them" (contract A 6.1). Unknown members fall away, nulls too.
+ */
+export const foldKeys = (schema: { readonly ast: AST.AST }): Fold => foldOf(AST.toEncoded(schema.ast))

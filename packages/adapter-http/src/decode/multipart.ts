@@ -1,0 +1,101 @@
+import type { UploadedFile } from "@rangewright/application"
+import { InvalidInput } from "@rangewright/domain"
+import { Busboy, type BusboyInstance } from "@fastify/busboy"
+import type { IncomingMessage } from "node:http"
+import { BodyTooLarge } from "../faults.ts"
+
+/** A form: its text fields, empty ones left out, and its one file. */
+export interface Form {
+  readonly fields: Readonly<Record<string, string>>
+  readonly file: UploadedFile
+}
+
+const fieldBytes = 64 * 1024
+const mostFields = 32
+/** Room for boundaries, headers and text fields beside the file. */
+const overhead = 1024 * 1024
+
+const unreadable = (because: string, hint?: string) =>
+  new InvalidInput({ what: `Cannot read the uploaded form: ${because}`, ...(hint === undefined ? {} : { hint }) })
+
+const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
+  const type = request.headers["content-type"] ?? ""
+  if (!/^multipart\/form-data\s*;/iu.test(type)) throw unreadable("its content type is not multipart/form-data")
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes + overhead)
+    throw new BodyTooLarge({ what: "the uploaded form", limit: maxBytes })
+  try {
+    return new Busboy({
+      headers: { ...request.headers, "content-type": type },
+      limits: {
+        fieldNameSize: 200,
+        fieldSize: fieldBytes,
+        fields: mostFields,
+        files: 1,
+        fileSize: maxBytes,
+        parts: mostFields + 1,
+        headerPairs: 20,
+      },
+    })
+  } catch {
+    throw unreadable("its boundary is missing")
+  }
+}
+
+/**
+ * Reads a form with one file part named `fileField`. Names of fields match in any letter case; of a repeated field the first counts;
+ * unknown ones are ignored. Holds at most `maxBytes` of the file and a few small fields at any moment. Rejects with `InvalidInput` for a
+ * form that is broken, ends early or has no such file, and with `BodyTooLarge`.
+ */
+export const readMultipart = async (
+  request: IncomingMessage,
+  fileField: string,
+  fieldNames: readonly string[],
+  maxBytes: number,
+): Promise<Form> => {
+  const parser = open(request, maxBytes)
+  const names = new Map(fieldNames.map((name) => [name.toLowerCase(), name]))
+  const fields = Object.create(null) as Record<string, string>
+  let file: UploadedFile | undefined
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let total = 0
+      request.on("data", (chunk: Buffer) => {
+        total += chunk.length
+        if (total > maxBytes + overhead) reject(new BodyTooLarge({ what: "the uploaded form", limit: maxBytes }))
+      })
+      request.once("close", () => request.complete || reject(unreadable("it ended early")))
+      parser.on("field", (given, value, nameTruncated, truncated) => {
+        if (nameTruncated || truncated) return reject(unreadable(`a field is larger than ${fieldBytes} bytes`))
+        const name = names.get(given.toLowerCase())
+        if (name !== undefined && value !== "") fields[name] ??= value
+      })
+      parser.on("file", (field, stream, filename, _encoding, contentType) => {
+        const chunks: Buffer[] = []
+        const wanted = field.toLowerCase() === fileField.toLowerCase()
+        stream.on("error", () => reject(unreadable("it ended early")))
+        stream.once("limit", () => reject(new BodyTooLarge({ what: `the file ${fileField}`, limit: maxBytes })))
+        stream.on("data", (chunk: Buffer) => wanted && chunks.push(chunk))
+        stream.once("end", () => {
+          if (wanted) file = { filename, contentType, bytes: Buffer.concat(chunks) }
+        })
+      })
+      for (const limit of ["filesLimit", "fieldsLimit", "partsLimit"] as const)
+        parser.once(limit, () => reject(unreadable("it has more parts than the operation takes")))
+      parser.once("error", () => reject(unreadable("it is broken or ended early")))
+      parser.once("finish", () => resolve())
+      request.pipe(parser)
+    })
+  } finally {
+    request.unpipe(parser)
+    request.removeAllListeners("data")
+    // what is still to come is thrown away; `listen` cuts the connection of a sender that does not stop
+    request.resume()
+  }
+  if (file === undefined)
+    throw unreadable(`there is no file part named ${fileField}`, `Send the file as the part ${fileField}, with a file name.`)
+  if (fieldsHaveNul(fields)) throw unreadable("a field holds a NUL character")
+  return { fields, file }
+}
+
+const fieldsHaveNul = (fields: Readonly<Record<string, string>>): boolean =>
+  Object.values(fields).some((value) => value.includes("\0"))

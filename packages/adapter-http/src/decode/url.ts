@@ -1,0 +1,39 @@
+import { InvalidInput } from "@rangewright/domain"
+
+const unreadable = (what: string) =>
+  new InvalidInput({ what: `Cannot read the ${what} of the address: it is not validly percent-encoded text` })
+
+const decoded = (text: string, what: string): string => {
+  let plain: string
+  try {
+    plain = decodeURIComponent(text)
+  } catch {
+    throw unreadable(what)
+  }
+  if (plain.includes("\0")) throw new InvalidInput({ what: `Cannot read the ${what} of the address: it holds a NUL character` })
+  return plain
+}
+
+/** Throws `InvalidInput` when an escape in the path is malformed; the router would otherwise hand it on undecoded. */
+export const checkPath = (path: string): void => {
+  if (path.includes("%")) decoded(path, "path")
+}
+
+const nothing: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>)
+
+/**
+ * Query parameters by name, percent-decoded, `+` as a blank. Of a repeated one the first counts, an empty one as absent. A malformed
+ * escape throws `InvalidInput`: leaving the parameter out could aim the request at another range.
+ */
+export const readQuery = (text: string): Readonly<Record<string, string>> => {
+  if (text === "") return nothing
+  const query = Object.create(null) as Record<string, string>
+  for (const pair of text.split("&")) {
+    const at = pair.indexOf("=")
+    const value = at < 0 ? "" : pair.slice(at + 1)
+    if (value === "") continue
+    const name = decoded(pair.slice(0, at).replaceAll("+", " "), "query")
+    query[name] ??= decoded(value.replaceAll("+", " "), "query")
+  }
+  return query
+}

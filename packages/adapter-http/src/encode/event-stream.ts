@@ -1,0 +1,78 @@
+import type { ServerSentEvent, WireSchema } from "@rangewright/application"
+import type { Fault } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { ServerResponse } from "node:http"
+import type { HttpOptions } from "../options.ts"
+import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
+
+/** Milliseconds after which a client that lost the connection comes back. */
+const retry = 2000
+
+/** The streams that are open, so that a stop can end them. */
+export interface OpenStreams {
+  readonly add: (end: () => void) => void
+  readonly remove: (end: () => void) => void
+}
+
+/** One field a line: line breaks inside would begin another field. */
+const line = (text: string): string => text.replace(/[\r\n\0]/gu, " ")
+
+const eventText = (event: ServerSentEvent, encode: (data: unknown) => unknown): string =>
+  `id: ${line(event.id)}\nevent: ${line(event.event)}\ndata: ${JSON.stringify(encode(event.data))}\n\n`
+
+const failureText = (problem: Problem): string => `event: failure\ndata: ${problem.body}\n\n`
+
+/** Resolves when the reader has made room. A reader that does not within `patience` loses its connection, nobody else's. */
+const writer =
+  (response: ServerResponse, patience: number) =>
+  (text: string): Promise<void> => {
+    if (response.destroyed || response.writableEnded) return Promise.resolve()
+    if (response.write(text)) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        response.off("drain", done).off("close", done)
+        resolve()
+      }
+      const timer = setTimeout(() => response.destroy(), patience)
+      response.on("drain", done).on("close", done)
+    })
+  }
+
+/**
+ * Writes a stream as server-sent events until it ends, the reader goes away, or the service stops (a comment says so). A failure in
+ * the midst of it is the event `failure` with the problem as data. Headers must be set before. Resolves when the response has ended;
+ * returns the cause when it ended by a defect.
+ */
+export const sendEvents = async (
+  response: ServerResponse,
+  stream: Stream.Stream<ServerSentEvent, Fault>,
+  schema: WireSchema,
+  requestId: string,
+  { run, eventStreams }: Pick<HttpOptions, "run" | "eventStreams">,
+  open: OpenStreams,
+): Promise<Exit.Exit<void, Fault>> => {
+  const ending = new AbortController()
+  const stop = () => ending.abort()
+  const write = writer(response, eventStreams.patience)
+  const encode = Schema.encodeUnknownSync(schema)
+  const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
+  open.add(stop)
+  response.once("close", stop)
+  response.write(`retry: ${retry}\n\n`)
+  const exit = await run(
+    Stream.runForEach(stream, (event) => Effect.promise(() => write(eventText(event, encode)))),
+    { signal: ending.signal },
+  )
+  clearInterval(heartbeat)
+  open.remove(stop)
+  if (Exit.isFailure(exit) && !ending.signal.aborted) {
+    const fault = faultOf(exit.cause)
+    await write(failureText(fault === undefined ? defectProblem("api", requestId) : problemOf(fault, "api", requestId)))
+  }
+  response.end(ending.signal.aborted ? ": the service is stopping; come back with Last-Event-ID\n\n" : ": end\n\n")
+  return exit
+}

@@ -1,0 +1,77 @@
+import { createServer, type Server } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { sharePort, type TlsPair } from "./share-port.ts"
+import type { HttpApp } from "./http-app.ts"
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Certificate and key, PEM. Undefined: plain HTTP for everybody, for a service behind a proxy that ends TLS. */
+  readonly tls: TlsPair | undefined
+}
+
+export interface Listener {
+  readonly host: string
+  readonly port: number
+  /**
+   * Takes no new connection from now on, lets requests in flight end, and cuts what is left after `deadline` milliseconds. Resolves
+   * when no connection is left.
+   */
+  readonly close: (deadline: number) => Promise<void>
+}
+
+/** A request has a minute for its headers and half an hour in all, because uploads and synchronous operations are long (contract A 1). */
+const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 60_000, requestTimeout: 30 * 60_000, keepAliveTimeout: 30_000 }
+
+const refusal = (reason: string): string => {
+  const body = JSON.stringify({ error: reason })
+  return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+}
+
+/** Bytes that are no HTTP request get one short answer; other statuses than 400 would be misread (contract A 7.1). */
+const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const reason =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? `Cannot read the request: its headers are larger than ${limits.maxHeaderSize} bytes`
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "Cannot read the request: it did not arrive in time"
+        : "Cannot read the request: it is not valid HTTP"
+  socket.end(refusal(reason))
+}
+
+const started = (server: Server, { host, port }: ListenOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(port, host, () => {
+      server.off("error", reject)
+      resolve()
+    })
+  })
+
+/** Serves the app on one port; call it again for another one. Rejects with the system's error when the port cannot be had. */
+export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
+  const server = createServer(limits, app.handle)
+  server.on("clientError", answerBroken)
+  const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
+  await started(server, options)
+  return {
+    host: options.host,
+    port: (server.address() as AddressInfo).port,
+    close: (deadline) =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => {
+          shared?.dropAll()
+          server.closeAllConnections()
+        }, deadline)
+        app.stop()
+        server.close(() => {
+          clearTimeout(cut)
+          resolve()
+        })
+        shared?.dropSilent()
+        server.closeIdleConnections()
+      }),
+  }
+}

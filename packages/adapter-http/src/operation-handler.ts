@@ -1,0 +1,109 @@
+import { perform, type AppServices, type Call, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
+import type { Fault } from "@rangewright/domain"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Stream from "effect/Stream"
+import type { Context, Middleware } from "koa"
+import { bodyReader } from "./decode/body.ts"
+import { decodeParameters } from "./decode/decode-with.ts"
+import { answerWith } from "./encode/answer.ts"
+import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
+import type { HttpOptions } from "./options.ts"
+import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
+import type { RequestState } from "./request-state.ts"
+import { sendProblem } from "./send-problem.ts"
+
+export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
+
+/** How path, query and body of this operation are decoded, made once. */
+const inputOf = (operation: Operation): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
+  const path = decodeParameters(operation.input.path, `path of ${operation.id}`)
+  const query = decodeParameters(operation.input.query, `query of ${operation.id}`)
+  const body = bodyReader(operation)
+  return (ctx, call) =>
+    Effect.gen(function* () {
+      const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
+      // the operation's form types its handler by these very schemas
+      return { ...(decoded as Pick<Input, "path" | "query">), ...(yield* body(ctx)) }
+    })
+}
+
+const callOf = (ctx: Context, state: RequestState): Call => ({
+  credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
+  path: (ctx as Context & { params: Readonly<Record<string, string>> }).params,
+  query: state.query,
+  meta: {
+    requestId: state.requestId,
+    remote: ctx.req.socket.remoteAddress ?? "",
+    lastEventId: ctx.headers["last-event-id"] as string | undefined,
+  },
+})
+
+/** Answers a failure; a defect is told to the observer and not to the caller. */
+export const answerFailure = (
+  ctx: Context,
+  state: RequestState,
+  cause: Cause.Cause<Fault>,
+  form: ProblemForm,
+  observer: HttpOptions["observer"],
+): void => {
+  const fault = faultOf(cause)
+  if (fault !== undefined) return sendProblem(ctx, problemOf(fault, form, state.requestId))
+  if (!Cause.hasInterruptsOnly(cause))
+    observer.defect({ requestId: state.requestId, operation: state.operation, cause: Cause.pretty(cause) })
+  return sendProblem(ctx, defectProblem(form, state.requestId))
+}
+
+const startEventStream = (ctx: Context): void => {
+  ctx.respond = false
+  ctx.res.writeHead(200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-transform",
+    // reverse proxies must hand events on at once
+    "X-Accel-Buffering": "no",
+  })
+}
+
+/** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
+export const operationHandler = (operation: Operation, options: HttpOptions, streams: OpenStreams): Middleware => {
+  const input = inputOf(operation)
+  const form = formOf(operation)
+  const { output } = operation
+  const answer = output.type === "events" ? undefined : answerWith(output)
+  return async (ctx, next) => {
+    // a HEAD must change nothing, so it does not know the GETs that do
+    if (operation.mutates && ctx.method === "HEAD") return next()
+    const state = ctx.state as RequestState
+    state.operation = operation.id
+    const call = callOf(ctx, state)
+    const work = perform(
+      operation,
+      call,
+      Effect.suspend(() => input(ctx, call)),
+    )
+    // a client that goes away ends a read; a change that was begun is carried through
+    const exit = operation.mutates ? await options.run(work) : await runUntilClosed(ctx, work, options)
+    if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
+    if (output.type !== "events") return answer?.(ctx, exit.value)
+    startEventStream(ctx)
+    if (ctx.method === "HEAD") return void ctx.res.end()
+    const events = exit.value as Stream.Stream<ServerSentEvent, Fault>
+    const ended = await sendEvents(ctx.res, events, output.schema, state.requestId, options, streams)
+    if (Exit.isFailure(ended) && faultOf(ended.cause) === undefined && !Cause.hasInterruptsOnly(ended.cause))
+      options.observer.defect({ requestId: state.requestId, operation: operation.id, cause: Cause.pretty(ended.cause) })
+  }
+}
+
+const runUntilClosed = async <A>(
+  ctx: Context,
+  work: Effect.Effect<A, Fault, AppServices>,
+  { run }: HttpOptions,
+): Promise<Exit.Exit<A, Fault>> => {
+  const gone = new AbortController()
+  const abort = () => gone.abort()
+  ctx.res.once("close", abort)
+  const exit = await run(work, { signal: gone.signal })
+  ctx.res.off("close", abort)
+  return exit
+}

@@ -1,0 +1,62 @@
+import type { Fault } from "@rangewright/domain"
+import type { AppServices, Operation } from "@rangewright/application"
+import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+
+/** Runs an effect on the application's services. Never rejects; the signal interrupts. */
+export type Runner = <A>(
+  effect: Effect.Effect<A, Fault, AppServices>,
+  options?: { readonly signal?: AbortSignal },
+) => Promise<Exit.Exit<A, Fault>>
+
+/** One request that was answered. Holds no query, no header and no body, so that nothing secret can get into a log. */
+export interface AnsweredRequest {
+  readonly requestId: string
+  readonly method: string
+  /** Path as it was sent, without the query. */
+  readonly path: string
+  /** Id of the operation; undefined when no route matched. */
+  readonly operation: string | undefined
+  readonly status: number
+  readonly milliseconds: number
+}
+
+/** What the owner of the process wants to know of the requests. Neither may throw. */
+export interface HttpObserver {
+  readonly answered: (request: AnsweredRequest) => void
+  /** A bug: the caller was told its request id only. `cause` is for the log. */
+  readonly defect: (defect: {
+    readonly requestId: string
+    readonly operation: string | undefined
+    readonly cause: string
+  }) => void
+}
+
+/** What monitors ask, outside authentication and outside the API. */
+export interface Probes {
+  /** Whether requests can be served. `detail` is shown and must hold nothing secret. */
+  readonly ready: () => Promise<{ readonly ready: boolean; readonly detail: Readonly<Record<string, unknown>> }>
+  /** Metrics in Prometheus' text format. */
+  readonly metrics: () => Promise<string>
+}
+
+export interface HttpOptions {
+  readonly operations: readonly Operation[]
+  readonly run: Runner
+  readonly observer: HttpObserver
+  readonly probes: Probes
+  /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
+  readonly corsOrigins: "*" | readonly string[]
+  readonly eventStreams: {
+    /** Milliseconds between two comments that keep an idle stream open. */
+    readonly heartbeat: number
+    /** Milliseconds a reader may take to make room before it is dropped. */
+    readonly patience: number
+  }
+}
+
+/** What most owners want: any origin (contract A 1), a comment every 15 s, a minute of patience. */
+export const usualHttpOptions = {
+  corsOrigins: "*",
+  eventStreams: { heartbeat: 15_000, patience: 60_000 },
+} as const satisfies Partial<HttpOptions>

@@ -1,0 +1,307 @@
+import { operation, type Operation } from "@rangewright/application"
+import { Conflict } from "@rangewright/domain"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+
+const statuses = {
+  200: "done",
+  400: "bad",
+  401: "nobody",
+  403: "not yours",
+  404: "unknown",
+  409: "conflict",
+  500: "broken",
+} as const
+const group = "Range"
+const summary = "sample"
+const Text = Schema.Struct({ result: Schema.String })
+const seen = (user: { readonly id: string }, range: { readonly id: string } | undefined) =>
+  Effect.succeed({ result: `${user.id} ${range?.id ?? "-"}` })
+
+export const getIndex = operation({
+  id: "index",
+  route: "GET /",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ user, range }) => seen(user, range),
+})
+
+export const getRange = operation({
+  id: "getRange",
+  route: "GET /range",
+  group,
+  summary,
+  access: "range-access",
+  target: "range",
+  output: { type: "prepared-json", schema: Text },
+  statuses,
+  handle: ({ user, range }) => Effect.succeed(JSON.stringify({ result: `${user.id} ${range.id}` })),
+})
+
+export const deleteRange = operation({
+  id: "deleteRange",
+  route: "DELETE /range",
+  group,
+  summary,
+  access: "range-access",
+  target: "range",
+  query: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ user, range, query }) => Effect.succeed({ result: `${user.id} ${range.id} ${query.force ?? "unset"}` }),
+})
+
+export const ownRange = operation({
+  id: "ownRange",
+  route: "POST /ranges/{rangeID}/own",
+  group,
+  summary,
+  access: "range-owner",
+  target: "range-in-path",
+  output: { type: "json", schema: Text, status: 201 },
+  statuses: { 201: "owned", 400: "bad", 401: "nobody", 403: "not yours", 404: "unknown", 500: "broken" },
+  handle: ({ user, range }) => seen(user, range),
+})
+
+export const listEverything = operation({
+  id: "listEverything",
+  route: "GET /user/all",
+  group,
+  summary,
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ user, range }) => seen(user, range),
+})
+
+export const addThing = operation({
+  id: "addThing",
+  route: "POST /user",
+  group,
+  summary,
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: Text },
+  statuses: { 200: "done", 400: "bad", 401: "nobody or no administrator", 500: "broken" },
+  handle: ({ user, range }) => seen(user, range),
+})
+
+export const paidThing = operation({
+  id: "paidThing",
+  route: "GET /paid",
+  group,
+  summary,
+  access: "user",
+  tier: "enterprise",
+  target: "none",
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ user, range }) => seen(user, range),
+})
+
+const Body = Schema.Struct({
+  machines: Schema.optionalKey(Schema.Array(Schema.String)),
+  vmids: Schema.optionalKey(Schema.Array(Schema.Int)),
+  options: Schema.optionalKey(Schema.Struct({ onlyRoles: Schema.optionalKey(Schema.Array(Schema.String)) })),
+  variables: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+})
+
+/** Answers with the body as it was decoded. */
+export const echo = operation({
+  id: "echo",
+  route: "PUT /echo",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  body: { type: "json", required: false, schema: Body, maxBytes: 4096 },
+  output: { type: "json", schema: Schema.Struct({ body: Schema.Json }) },
+  statuses: { ...statuses, 413: "too large" },
+  handle: ({ body }) => Effect.succeed({ body: (body ?? null) as Schema.Json }),
+})
+
+export const needsBody = operation({
+  id: "needsBody",
+  route: "DELETE /echo",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  body: { type: "json", required: true, schema: Schema.Struct({ name: Schema.String }) },
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ body }) => Effect.succeed({ result: body.name }),
+})
+
+export const upload = operation({
+  id: "upload",
+  route: "PUT /upload",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  body: {
+    type: "multipart",
+    fields: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+    file: "file",
+    maxBytes: 100_000,
+  },
+  output: { type: "json", schema: Schema.Struct({ name: Schema.String, size: Schema.Int, force: Schema.String }) },
+  statuses: { ...statuses, 413: "too large" },
+  handle: ({ body, file }) => Effect.succeed({ name: file.filename, size: file.bytes.length, force: body.force ?? "unset" }),
+})
+
+export const getThing = operation({
+  id: "getThing",
+  route: "GET /things/{name}",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  path: { name: Schema.String },
+  query: { n: Schema.optionalKey(Schema.FiniteFromString) },
+  output: { type: "text", contentType: "text/plain; charset=utf-8" },
+  statuses,
+  handle: ({ path, query }) => Effect.succeed(`thing ${path.name} ${query.n ?? "-"}`),
+})
+
+export const getExample = operation({
+  id: "getExample",
+  route: "GET /things/example",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  output: { type: "zip", filename: "things.zip" },
+  statuses,
+  handle: () => Effect.succeed([{ name: "a.rdp", content: "full address:s:10.2.10.11" }]),
+})
+
+export const breaks = operation({
+  id: "breaks",
+  route: "GET /breaks/{how}",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  path: { how: Schema.Literals(["fault", "throw", "shape"]) },
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ path }) => {
+    if (path.how === "fault") return Effect.fail(new Conflict({ what: "Cannot do it: it is done", hint: "Undo it first." }))
+    if (path.how === "throw") return Effect.die(new Error("the secret of the house"))
+    return Effect.succeed({ result: 5 as unknown as string })
+  },
+})
+
+export const recordLogin = operation({
+  id: "recordLogin",
+  route: "POST /api/collections/users/auth-with-password",
+  base: "/",
+  group,
+  summary,
+  access: "anonymous",
+  target: "none",
+  body: { type: "json", required: true, schema: Schema.Struct({ identity: Schema.String }) },
+  output: { type: "json", schema: Text },
+  statuses: { 200: "done", 400: "bad" },
+  handle: ({ body, caller }) => Effect.succeed({ result: `${body.identity} ${caller?.id ?? "nobody"}` }),
+})
+
+/** A GET that changes something, as the key rotation is. */
+export const rotate = operation({
+  id: "rotate",
+  route: "GET /user/rotate",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  mutates: true,
+  output: { type: "json", schema: Text, status: 201 },
+  statuses: { 201: "rotated", 401: "nobody", 500: "broken" },
+  handle: ({ user, range }) => seen(user, range),
+})
+
+/** Numbered events after `Last-Event-ID`; `n` of them, then the end, a failure, or an endless wait. */
+export const events = operation({
+  id: "events",
+  route: "GET /events/{end}",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  path: { end: Schema.Literals(["ends", "fails", "waits", "floods"]) },
+  output: { type: "events", schema: Schema.Struct({ n: Schema.Int, pad: Schema.optionalKey(Schema.String) }) },
+  statuses,
+  handle: ({ path, meta }) => {
+    const first = Number(meta.lastEventId ?? 0) + 1
+    const event = (n: number) => ({ id: String(n), event: "step", data: { n } })
+    const some = Stream.map(Stream.range(first, 3), event)
+    switch (path.end) {
+      case "ends":
+        return Effect.succeed(some)
+      case "fails":
+        return Effect.succeed(Stream.concat(some, Stream.fail(new Conflict({ what: "Cannot go on: it is over" }))))
+      case "waits":
+        return Effect.succeed(Stream.concat(some, Stream.never))
+      case "floods":
+        return Effect.succeed(Stream.map(Stream.range(1, 100_000), (n) => ({ ...event(n), data: { n, pad: "x".repeat(4096) } })))
+    }
+  },
+})
+
+/** An operation that waits until the test lets it go, and tells whether it was interrupted. */
+export const gated = (method: "GET" | "POST") => {
+  const entered = Deferred.makeUnsafe<void>()
+  const gate = Deferred.makeUnsafe<void>()
+  const ended = Deferred.makeUnsafe<"finished" | "interrupted">()
+  const declared: Operation = operation({
+    id: `gated${method}`,
+    route: `${method} /gated`,
+    group,
+    summary,
+    access: "user",
+    target: "none",
+    output: { type: "json", schema: Text },
+    statuses,
+    handle: () =>
+      Deferred.succeed(entered, undefined).pipe(
+        Effect.andThen(Deferred.await(gate)),
+        Effect.andThen(Deferred.succeed(ended, "finished")),
+        Effect.onInterrupt(() => Deferred.succeed(ended, "interrupted")),
+        Effect.as({ result: "done" }),
+      ),
+  })
+  return {
+    operation: declared,
+    entered: Effect.runPromise(Deferred.await(entered)),
+    open: () => Effect.runSync(Deferred.succeed(gate, undefined)),
+    ended: Effect.runPromise(Deferred.await(ended)),
+  }
+}
+
+export const samples: readonly Operation[] = [
+  getIndex,
+  getRange,
+  deleteRange,
+  ownRange,
+  listEverything,
+  addThing,
+  paidThing,
+  echo,
+  needsBody,
+  upload,
+  getThing,
+  getExample,
+  breaks,
+  recordLogin,
+  rotate,
+  events,
+]

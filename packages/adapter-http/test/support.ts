@@ -1,0 +1,129 @@
+import { cryptoLayer } from "@rangewright/adapter-crypto"
+import { httpApp, listen, usualHttpOptions, type AnsweredRequest, type HttpOptions } from "@rangewright/adapter-http"
+import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense, type MemoryStore } from "@rangewright/adapter-memory"
+import { activityLayer, type AppServices, type Operation } from "@rangewright/application"
+import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
+import { CredentialHasher, Ranges, TokenSigner, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { randomBytes } from "node:crypto"
+
+/** Who calls: `admin` owns nothing, `member` owns R1 and has it as default, `stranger` has nothing, `root` is the bootstrap account. */
+export type Who = "admin" | "member" | "stranger" | "root"
+export const idOf: Readonly<Record<Who, UserId>> = {
+  admin: "AD" as UserId,
+  member: "ME" as UserId,
+  stranger: "ST" as UserId,
+  root: "ROOT" as UserId,
+}
+
+const recordIdOf = (n: number) => `record${String(n).padStart(9, "0")}` as RecordId
+
+/** The users and two ranges (R1 of the member, R2 of nobody), written through the ports. Returns everybody's key and token. */
+const seed = Effect.gen(function* () {
+  const users = yield* Users
+  const ranges = yield* Ranges
+  const hasher = yield* CredentialHasher
+  const signer = yield* TokenSigner
+  const keys = {} as Record<Who, string>
+  const tokens = {} as Record<Who, string>
+  const createdAt = new Date("2026-01-02T03:04:05Z")
+  for (const [n, who] of (["root", "admin", "member", "stranger"] as const).entries()) {
+    const id = idOf[who]
+    const tokenKey = hasher.randomText(50)
+    keys[who] = `${id}.${hasher.randomText(40)}`
+    tokens[who] = yield* signer.sign({ userId: id, recordId: recordIdOf(n), tokenKey }, new Date())
+    yield* users.create({
+      id,
+      recordId: recordIdOf(n),
+      name: who,
+      email: `${who}@lab.example`,
+      isAdmin: who === "admin" || who === "root",
+      hypervisorUsername: who,
+      hypervisorRealm: "pve",
+      secrets: { apiKeyHash: hasher.hash(keys[who]), sealedPassword: undefined, tokenKey },
+      createdAt,
+    })
+  }
+  for (const [n, id] of (["R1", "R2", "lab/web/1"] as const).entries())
+    yield* ranges.create({
+      id: id as RangeId,
+      recordId: recordIdOf(100 + n),
+      number: undefined,
+      reservedNumbers: [],
+      name: id,
+      description: "",
+      purpose: "",
+      config: "ludus: []\n",
+      createdBy: idOf.admin,
+      owners: id === "R2" ? [] : [idOf.member],
+      createdAt,
+    })
+  yield* users.change(idOf.member, { defaultRangeId: "R1" as RangeId })
+  return { keys, tokens }
+})
+
+export interface Service {
+  readonly url: string
+  readonly port: number
+  readonly keys: Readonly<Record<Who, string>>
+  readonly tokens: Readonly<Record<Who, string>>
+  readonly store: MemoryStore
+  readonly answered: AnsweredRequest[]
+  readonly defects: { readonly requestId: string; readonly cause: string }[]
+  readonly run: HttpOptions["run"]
+  readonly stop: (deadline?: number) => Promise<void>
+}
+
+export interface ServiceOptions {
+  readonly operations: readonly Operation[]
+  readonly license?: License
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly http?: Partial<HttpOptions>
+  /** Further services that the operations ask for. */
+  readonly services?: Layer.Layer<never>
+}
+
+/** The given operations behind a real port, over the memory adapters. Only what those adapters offer may be asked for. */
+export const startService = async (options: ServiceOptions): Promise<Service> => {
+  const store = makeMemoryStore()
+  const ports = Layer.mergeAll(
+    memoryStorageLayer(store),
+    cryptoLayer({ bytes: randomBytes(32) }),
+    licenseLayer(options.license ?? openLicense),
+  )
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, options.services ?? Layer.empty), ports))
+  const { keys, tokens } = await runtime.runPromise(seed)
+  const answered: AnsweredRequest[] = []
+  const defects: { requestId: string; cause: string }[] = []
+  // operations of these tests ask for nothing that is not there; one that does ends in a defect, which tests see
+  const run: HttpOptions["run"] = (effect, how) =>
+    runtime.runPromiseExit(effect as Effect.Effect<never, never, Exclude<AppServices, AppServices>>, how) as never
+  const app = httpApp({
+    ...usualHttpOptions,
+    operations: options.operations,
+    run,
+    observer: { answered: (request) => answered.push(request), defect: (defect) => defects.push(defect) },
+    probes: {
+      ready: () => Promise.resolve({ ready: true, detail: {} }),
+      metrics: () => Promise.resolve("up 1\n"),
+    },
+    ...options.http,
+  })
+  const listener = await listen(app, { host: "127.0.0.1", port: 0, tls: options.tls })
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    port: listener.port,
+    keys,
+    tokens,
+    store,
+    answered,
+    defects,
+    run,
+    stop: async (deadline = 1000) => {
+      await listener.close(deadline)
+      await runtime.dispose()
+    },
+  }
+}
