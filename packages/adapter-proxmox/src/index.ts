@@ -1,1 +1,8 @@
-export {}
+export type { PveAuth } from "./client/credentials.ts"
+export { handlerTransport, type PveHandler } from "./client/handler-transport.ts"
+export { httpsTransport, type PveTls } from "./client/https-transport.ts"
+export { type PveAnswer, type PveMethod, type PveRequest, type PveTransport, TransportFailure } from "./client/transport.ts"
+export { noGuestAutomation } from "./guest/no-automation.ts"
+export { proxmoxLayer } from "./layer.ts"
+export type { ProxmoxOptions } from "./options.ts"
+export type { SshNode, SshOptions } from "./shell/ssh-shell.ts"

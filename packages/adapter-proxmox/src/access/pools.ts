@@ -1,0 +1,67 @@
+import { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { rows, text } from "../wire/read.ts"
+
+/** Pools above a nested one that exist for nothing else; they go when the last one below them goes. */
+const folderComment = "rangewright folder"
+const rangeComment = "rangewright range"
+
+const has = (reason: HypervisorFault["facts"]["reason"]) => (fault: HypervisorFault) => fault.facts.reason === reason
+
+/** The pool's comment; undefined when there is no such pool. */
+const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
+  client.get("/pools", { poolid }, { doing }).pipe(
+    Effect.map((reply) => {
+      const row = rows(reply.data).find((candidate) => text(candidate, "poolid") === poolid)
+      return row === undefined ? undefined : (text(row, "comment") ?? "")
+    }),
+    Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
+  )
+
+export const poolExists = (client: PveClient, poolid: string): Effect.Effect<boolean, HypervisorFault> =>
+  Effect.map(readPool(client, poolid, `look for pool ${poolid}`), (comment) => comment !== undefined)
+
+const parentsOf = (poolid: string): readonly string[] => {
+  const parts = poolid.split("/")
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"))
+}
+
+const create = (client: PveClient, poolid: string, comment: string, doing: string): Effect.Effect<void, HypervisorFault> =>
+  client.post("/pools", { poolid, comment }, { doing }).pipe(
+    Effect.asVoid,
+    Effect.catchIf(has("taken"), () => Effect.void),
+  )
+
+/** Makes the pool, and the ones above it that are missing: a parent must exist (facts c15). */
+export const ensurePool = Effect.fnUntraced(function* (
+  client: PveClient,
+  poolid: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `create pool ${poolid}`
+  for (const parent of parentsOf(poolid)) {
+    if ((yield* readPool(client, parent, doing)) === undefined) yield* create(client, parent, folderComment, doing)
+  }
+  yield* create(client, poolid, rangeComment, doing)
+})
+
+/** Removes the pool, its rights with it, and the folders above that are empty now. Members stop it. */
+export const removePool = Effect.fnUntraced(function* (
+  client: PveClient,
+  poolid: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `remove pool ${poolid}`
+  const remove = (id: string) =>
+    client.remove("/pools", { poolid: id }, { doing }).pipe(
+      Effect.asVoid,
+      Effect.catchIf(has("not-found"), () => Effect.void),
+    )
+  yield* remove(poolid)
+  for (const parent of parentsOf(poolid).toReversed()) {
+    if ((yield* readPool(client, parent, doing)) !== folderComment) return
+    const gone = yield* Effect.result(remove(parent))
+    // another range lives below it
+    if (gone._tag === "Failure" && gone.failure.facts.reason === "failed") return
+    if (gone._tag === "Failure") return yield* Effect.fail(gone.failure)
+  }
+})

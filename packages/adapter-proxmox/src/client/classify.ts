@@ -1,0 +1,128 @@
+import type { HypervisorReason } from "@rangewright/ports"
+
+/** `silent-guest`: the VM is off or its guest agent does not answer (yet); everything else is a reason of the port. */
+export type Verdict = HypervisorReason | "silent-guest"
+
+interface Rule {
+  readonly text: RegExp
+  /** Calls the rule is for, as `METHOD /path` without values' meaning; all when absent. */
+  readonly call?: RegExp
+  readonly verdict: Verdict
+  readonly hint?: string
+}
+
+const unlockHint =
+  "Another change holds the lock; it is tried again. A lock that stays is removed on the node with: qm unlock <vmid>"
+
+/**
+ * What Proxmox's sentences mean. Most of its failures are a 500 with a sentence, the same ones end tasks (facts c2, c7), so this list is
+ * the only place where texts are matched. The first rule that fits decides; fragments, never whole sentences, because file names and line
+ * numbers may follow them.
+ */
+const rules: readonly Rule[] = [
+  { text: /\bno quorum\b|cluster not ready/iu, verdict: "no-quorum", hint: "Bring the missing nodes of the cluster back." },
+  {
+    text: /can't lock file|got lock request timeout|VM is locked|can't acquire (?:cfs )?lock|unable to acquire (?:pmxcfs )?lock/iu,
+    verdict: "locked",
+    hint: unlockHint,
+  },
+  {
+    text: /invalid lock token|could not acquire lock for SDN/iu,
+    verdict: "locked",
+    hint: "Somebody holds the SDN configuration's lock; it is tried again when it is released.",
+  },
+  { text: /checksum mismatch|detected modified configuration/iu, verdict: "locked", hint: "It was changed in the meantime." },
+  { text: /got no worker upid|start worker failed|proxy loop detected/iu, verdict: "unknown-effect" },
+  { text: /received interrupt|interrupted by signal|^unexpected status$/iu, verdict: "unknown-effect" },
+  { text: /hostname lookup .* failed/iu, verdict: "away", hint: "Look whether the node is still in the cluster (GET /nodes)." },
+  {
+    text: /QEMU guest agent is not running|VM \d+ is not running|VM \d+ not running|qmp command 'guest-[^']*' failed/u,
+    call: /\/agent\//u,
+    verdict: "silent-guest",
+  },
+  {
+    text: /No QEMU guest agent configured/u,
+    verdict: "invalid",
+    hint: "Build the template with the guest agent enabled (agent: 1) and installed.",
+  },
+  { text: /config file already exists|VM \d+ already exists/u, verdict: "taken" },
+  { text: /tag \d+ already exist/iu, verdict: "taken", hint: "Choose another tag base or remove the VNet that uses the tag." },
+  { text: /already exists|already defined/iu, verdict: "taken" },
+  { text: /is not empty \(contains/u, verdict: "failed", hint: "Remove or move its members first." },
+  { text: /Configuration file '[^']*' does not exist|unable to find configuration file/u, verdict: "not-found" },
+  { text: /no such task/iu, verdict: "not-found" },
+  { text: /pool '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/pools/u, verdict: "not-found" },
+  { text: /no such user|user '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access/u, verdict: "not-found" },
+  { text: /group '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access\/groups/u, verdict: "not-found" },
+  { text: /sdn (?:vnet|zone)(?: object ID)? '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
+  { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
+  { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
+  { text: /does not exist|no such|cannot lookup undefined type/iu, verdict: "invalid" },
+  { text: /is not supported|not allowed for linked clones|uses local storage|non-shared storage/iu, verdict: "invalid" },
+  {
+    text: /quit\/powerdown failed/u,
+    verdict: "failed",
+    hint: "The guest did not shut down in time; power it off hard to go on.",
+  },
+  { text: /protection mode enabled/u, verdict: "failed", hint: "Take the protection flag off the VM." },
+  {
+    text: /you need ifupdown2/u,
+    verdict: "failed",
+    hint: "Install ifupdown2 on the node (apt install ifupdown2): networks cannot be applied without it.",
+  },
+]
+
+export interface Classified {
+  readonly verdict: Verdict
+  readonly hint: string | undefined
+}
+
+const byText = (text: string, call: string): Rule | undefined =>
+  rules.find((rule) => rule.text.test(text) && (rule.call === undefined || rule.call.test(call)))
+
+/** What the end of a task says that is neither `OK` nor `WARNINGS: n`. */
+export const classifyTask = (text: string): Classified => {
+  const rule = byText(text, "task")
+  return { verdict: rule?.verdict ?? "failed", hint: rule?.hint }
+}
+
+/**
+ * What an answer with an error status means. `mutating` decides what a lost answer is: 595 comes only while a connection to the node is
+ * being made, so nothing happened; 596 and a gateway's own errors come after the request may have been passed on.
+ */
+export const classifyAnswer = (answer: {
+  readonly status: number
+  readonly text: string
+  /** `METHOD /path`. */
+  readonly call: string
+  readonly mutating: boolean
+}): Classified => {
+  const lost: Verdict = answer.mutating ? "unknown-effect" : "away"
+  switch (answer.status) {
+    case 401:
+      return {
+        verdict: "unauthenticated",
+        hint: "Check the token's id and secret, and that neither it nor its user is disabled or expired.",
+      }
+    case 403:
+      return { verdict: "forbidden", hint: "Give the service's account this privilege; `doctor` lists all that are needed." }
+    case 595:
+      return { verdict: "away", hint: undefined }
+    case 408:
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+    case 596:
+      return { verdict: lost, hint: undefined }
+    default: {
+      const rule = byText(answer.text, answer.call)
+      if (rule?.verdict === "unknown-effect") return { verdict: lost, hint: rule.hint }
+      if (rule !== undefined) return { verdict: rule.verdict, hint: rule.hint }
+      return {
+        verdict: answer.status >= 500 && answer.status !== 501 && answer.status !== 506 ? "failed" : "invalid",
+        hint: undefined,
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { HypervisorFault } from "@rangewright/ports"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import { classifyAnswer } from "./classify.ts"
+import type { Credentials } from "./credentials.ts"
+import type { Exchange, Pace } from "./exchange.ts"
+import { encodeForm, type Params } from "./form.ts"
+import { readReply, refusalText, type Reply } from "./reply.ts"
+import type { PveAnswer, PveMethod } from "./transport.ts"
+
+/** What a call is for, and how it may be treated. */
+export interface Call {
+  /** Completes "Cannot …": `clone VM 20001`. */
+  readonly doing: string
+  readonly pace?: Pace
+  /** A POST that changes nothing: it may be repeated like a read. */
+  readonly harmless?: boolean
+}
+
+/** The VM is off or its agent does not answer. */
+export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string }> {}
+
+type Ask<E> = (path: string, params: Params, call: Call) => Effect.Effect<Reply, E>
+
+/**
+ * Calls of the API. Reads are repeated with back-off; a call that changes something is repeated only when it certainly had no effect, and
+ * fails with `unknown-effect` when its answer was lost.
+ */
+export interface PveClient {
+  readonly get: Ask<HypervisorFault>
+  readonly post: Ask<HypervisorFault>
+  readonly put: Ask<HypervisorFault>
+  /** Parameters go in the query: a body on DELETE is refused (facts c1). */
+  readonly remove: Ask<HypervisorFault>
+  /** Calls of a VM's guest agent: always slow, and they tell a silent guest from a hypervisor that is away. */
+  readonly guest: {
+    readonly get: Ask<HypervisorFault | GuestSilent>
+    readonly post: Ask<HypervisorFault | GuestSilent>
+  }
+}
+
+export interface ClientOptions {
+  /** Longest wait for one answer. A node gives up on another node after 30 s. */
+  readonly timeoutSeconds: number
+  /** How often a request is sent that may be repeated. */
+  readonly attempts: number
+}
+
+/** What came of sending a request once. `again`: it certainly had no effect, or is a read. */
+type Outcome =
+  | { readonly type: "reply"; readonly reply: Reply }
+  | { readonly type: "fault"; readonly fault: HypervisorFault | GuestSilent; readonly again: boolean }
+  | { readonly type: "refused" }
+
+const baseDelayMs = 250
+
+export const makeClient = (exchange: Exchange, credentials: Credentials, options: ClientOptions): PveClient => {
+  const judge = (answer: PveAnswer, method: PveMethod, path: string, call: Call): Outcome => {
+    const mutating = method !== "GET" && call.harmless !== true
+    const fault = (
+      reason: HypervisorFault["facts"]["reason"],
+      detail: string,
+      hint: string | undefined,
+      again: boolean,
+    ): Outcome => ({
+      type: "fault",
+      fault: new HypervisorFault({ doing: call.doing, reason, detail, ...(hint === undefined ? {} : { hint }) }),
+      again,
+    })
+    if (answer.status >= 200 && answer.status < 300) {
+      const read = readReply(answer.body)
+      if (read._tag === "Success") return { type: "reply", reply: read.success }
+      return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, !mutating)
+    }
+    if (answer.status === 401) return { type: "refused" }
+    const words = refusalText(answer.statusText, answer.body)
+    const { verdict, hint } = classifyAnswer({ status: answer.status, text: words, call: `${method} ${path}`, mutating })
+    const detail = words === "" ? `Proxmox answered ${answer.status}` : words
+    if (verdict === "silent-guest") return { type: "fault", fault: new GuestSilent({ detail }), again: false }
+    return fault(verdict, detail, hint, verdict === "away")
+  }
+
+  const once = Effect.fnUntraced(function* (
+    method: PveMethod,
+    path: string,
+    params: Params,
+    call: Call,
+    authorization: Readonly<Record<string, string>>,
+  ): Effect.fn.Return<Outcome> {
+    const form = encodeForm(params)
+    const inBody = method === "POST" || method === "PUT"
+    const sent = yield* Effect.result(
+      exchange(
+        {
+          method,
+          path: `/api2/json${path}${inBody || form === "" ? "" : `?${form}`}`,
+          headers: inBody ? { ...authorization, "content-type": "application/x-www-form-urlencoded" } : authorization,
+          body: inBody ? form : undefined,
+          timeoutMs: options.timeoutSeconds * 1000,
+        },
+        call.pace ?? "quick",
+      ),
+    )
+    if (sent._tag === "Success") return judge(sent.success, method, path, call)
+    const { delivered, message } = sent.failure
+    const mutating = method !== "GET" && call.harmless !== true
+    const reason = delivered && mutating ? "unknown-effect" : "away"
+    return {
+      type: "fault",
+      fault: new HypervisorFault({ doing: call.doing, reason, detail: message }),
+      again: reason === "away",
+    }
+  })
+
+  const request = Effect.fnUntraced(function* (
+    method: PveMethod,
+    path: string,
+    params: Params,
+    call: Call,
+  ): Effect.fn.Return<Reply, HypervisorFault | GuestSilent> {
+    let renewed = false
+    for (let attempt = 1; ; attempt += 1) {
+      const authorization = yield* credentials.headers(method)
+      const outcome = yield* once(method, path, params, call, authorization)
+      if (outcome.type === "reply") return outcome.reply
+      if (outcome.type === "refused") {
+        if (!renewed && (yield* credentials.renew(authorization))) {
+          renewed = true
+          continue
+        }
+        const { hint } = classifyAnswer({ status: 401, text: "", call: path, mutating: false })
+        return yield* new HypervisorFault({
+          doing: call.doing,
+          reason: "unauthenticated",
+          detail: "Proxmox refused the service's credentials",
+          ...(hint === undefined ? {} : { hint }),
+        })
+      }
+      if (!outcome.again || attempt >= options.attempts) return yield* Effect.fail(outcome.fault)
+      const jitter = yield* Random.next
+      yield* Effect.sleep(Math.round(baseDelayMs * 4 ** (attempt - 1) * (0.75 + jitter / 2)))
+    }
+  })
+
+  const ask =
+    (method: PveMethod): Ask<HypervisorFault> =>
+    (path, params, call) =>
+      request(method, path, params, call).pipe(
+        Effect.catchTag("GuestSilent", ({ detail }) =>
+          Effect.fail(new HypervisorFault({ doing: call.doing, reason: "failed", detail })),
+        ),
+      )
+  return {
+    get: ask("GET"),
+    post: ask("POST"),
+    put: ask("PUT"),
+    remove: ask("DELETE"),
+    guest: {
+      get: (path, params, call) => request("GET", path, params, { ...call, pace: "slow" }),
+      post: (path, params, call) => request("POST", path, params, { ...call, pace: "slow" }),
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { HypervisorFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import { recordOf, text } from "../wire/read.ts"
+import { classifyAnswer } from "./classify.ts"
+import type { Exchange } from "./exchange.ts"
+import { encodeForm } from "./form.ts"
+import { readReply, refusalText } from "./reply.ts"
+import type { PveMethod } from "./transport.ts"
+
+/** How the service proves who it is. A token is preferred: it needs no renewal and can be given exactly the rights that are needed. */
+export type PveAuth =
+  /** `id` is `user@realm!name`. */
+  | { readonly type: "token"; readonly id: string; readonly secret: Redacted.Redacted }
+  /** `username` is `user@realm`. */
+  | { readonly type: "password"; readonly username: string; readonly password: Redacted.Redacted }
+
+type Headers = Readonly<Record<string, string>>
+
+export interface Credentials {
+  readonly headers: (method: PveMethod) => Effect.Effect<Headers, HypervisorFault>
+  /** After a 401: true when new credentials were obtained and the request, which was refused unread, may be sent again. */
+  readonly renew: (refused: Headers) => Effect.Effect<boolean, HypervisorFault>
+}
+
+const tokenCredentials = (id: string, secret: Redacted.Redacted): Credentials => ({
+  headers: () => Effect.succeed({ authorization: `PVEAPIToken=${id}=${Redacted.value(secret)}` }),
+  renew: () => Effect.succeed(false),
+})
+
+interface Ticket {
+  readonly ticket: string
+  readonly csrf: string
+  readonly issuedAt: number
+}
+
+/** Tickets live 2 h (facts c4); renewed early enough that no request meets the end. */
+const renewAfterMs = 90 * 60_000
+const lifeMs = 115 * 60_000
+
+const ticketHeaders = (ticket: Ticket, method: PveMethod): Headers => ({
+  cookie: `PVEAuthCookie=${encodeURIComponent(ticket.ticket)}`,
+  ...(method === "GET" ? {} : { csrfpreventiontoken: ticket.csrf }),
+})
+
+const ticketCredentials = (username: string, password: Redacted.Redacted, exchange: Exchange): Credentials => {
+  /** One log-in at a time: every other request waits for its ticket. */
+  const gate = Semaphore.makeUnsafe(1)
+  let current: Ticket | undefined
+  const fault = (reason: "away" | "unauthenticated" | "failed", detail: string) =>
+    new HypervisorFault({ doing: `log in as ${username}`, reason, detail })
+  const login = Effect.fnUntraced(function* (secret: string): Effect.fn.Return<Ticket, HypervisorFault> {
+    const answer = yield* exchange(
+      {
+        method: "POST",
+        path: "/api2/json/access/ticket",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: encodeForm({ username, password: secret }),
+        timeoutMs: 30_000,
+      },
+      "quick",
+    ).pipe(Effect.mapError((failure) => fault("away", failure.message)))
+    if (answer.status !== 200) {
+      const words = refusalText(answer.statusText, answer.body)
+      const { verdict } = classifyAnswer({ status: answer.status, text: words, call: "POST /access/ticket", mutating: false })
+      return yield* fault(verdict === "away" || verdict === "unauthenticated" ? verdict : "failed", words)
+    }
+    const data = recordOf(Result.getOrElse(readReply(answer.body), () => ({ data: undefined })).data)
+    const [ticket, csrf] = [text(data, "ticket"), text(data, "CSRFPreventionToken")]
+    if (ticket === undefined || csrf === undefined)
+      return yield* fault("failed", "no ticket in the answer (a second factor is asked for?)")
+    return { ticket, csrf, issuedAt: yield* Clock.currentTimeMillis }
+  })
+  const fresh = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (current !== undefined && now - current.issuedAt < renewAfterMs) return current
+    // a ticket that still lives is its own password; when that is refused, the real one decides
+    const renewed =
+      current !== undefined && now - current.issuedAt < lifeMs ? yield* Effect.result(login(current.ticket)) : undefined
+    current = renewed?._tag === "Success" ? renewed.success : yield* login(Redacted.value(password))
+    return current
+  })
+  const ticket = gate.withPermit(fresh)
+  return {
+    headers: (method) => Effect.map(ticket, (held) => ticketHeaders(held, method)),
+    renew: (refused) =>
+      gate.withPermit(
+        Effect.gen(function* () {
+          if (current !== undefined && refused["cookie"] === ticketHeaders(current, "GET")["cookie"]) {
+            current = undefined
+            yield* fresh
+          }
+          return true
+        }),
+      ),
+  }
+}
+
+export const makeCredentials = (auth: PveAuth, exchange: Exchange): Credentials =>
+  auth.type === "token" ? tokenCredentials(auth.id, auth.secret) : ticketCredentials(auth.username, auth.password, exchange)

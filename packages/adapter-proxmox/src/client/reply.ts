@@ -1,0 +1,63 @@
+import * as Result from "effect/Result"
+
+/** A decoded answer: `data`, and what stands beside it (`total`, `changes`). Nothing in it is trusted yet. */
+export interface Reply {
+  readonly data: unknown
+  readonly beside: Readonly<Record<string, unknown>>
+}
+
+const maxDepth = 32
+
+/** Nesting beyond the limit is found before the parser sees the text. */
+const tooDeep = (text: string): boolean => {
+  let depth = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i += 1) {
+    const c = text.charCodeAt(i)
+    if (quoted) {
+      if (c === 0x5c) i += 1
+      else if (c === 0x22) quoted = false
+    } else if (c === 0x22) quoted = true
+    else if (c === 0x7b || c === 0x5b) {
+      depth += 1
+      if (depth > maxDepth) return true
+    } else if (c === 0x7d || c === 0x5d) depth -= 1
+  }
+  return false
+}
+
+const parse = (text: string): unknown => {
+  if (tooDeep(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads `{"data": …}`. Anything else is no answer of PVE; the failure says what is wrong with it. */
+export const readReply = (body: Uint8Array): Result.Result<Reply, string> => {
+  const value = parse(new TextDecoder().decode(body))
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, "data"))
+    return Result.fail("the answer is not the JSON that Proxmox sends")
+  const { data, ...beside } = value as { readonly data: unknown }
+  return Result.succeed({ data, beside })
+}
+
+const oneLine = (text: string): string =>
+  text
+    .replace(/ at \/usr\/\S+ line \d+\.?/gu, "")
+    .replace(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, 600)
+
+/** The words of a refusal: the body's message and the parameters it names, else the reason phrase. */
+export const refusalText = (statusText: string, body: Uint8Array): string => {
+  const value = parse(new TextDecoder().decode(body.subarray(0, 65_536)))
+  const record: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {}
+  const message = typeof record["message"] === "string" ? record["message"] : statusText
+  const errors: unknown = record["errors"]
+  const findings =
+    typeof errors === "object" && errors !== null ? Object.entries(errors).map(([name, text]) => `${name}: ${String(text)}`) : []
+  return oneLine([message.trim(), ...findings].join(" "))
+}

@@ -1,0 +1,171 @@
+import type { GuestStage } from "@rangewright/domain"
+import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { GuestSilent, PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import type { Identity } from "../hypervisor/identity.ts"
+import { lookUntil } from "../tasks/settlement.ts"
+import { number, recordOf } from "../wire/read.ts"
+import { factsOf, type Finished, finishedOf } from "./stage-output.ts"
+
+export interface GuestProgramOptions {
+  /** Longest run of one stage. */
+  readonly stageSeconds: number
+  /** How long a guest may stay silent within a stage: some stages restart it. */
+  readonly silentSeconds: number
+}
+
+const stages: ReadonlySet<GuestStage> = new Set<GuestStage>([
+  "address",
+  "router",
+  "firewall",
+  "dns",
+  "sysprep",
+  "windows-base",
+  "primary-dc",
+  "alt-dc",
+  "domain-join",
+  "packages",
+  "additional-tools",
+  "chocolatey",
+  "office",
+  "visual-studio",
+  "role",
+])
+
+/** The guest agent's exec call takes no more (parameter `input-data`). */
+const maxInput = 65_536
+
+/**
+ * Runs stages with a program called `guest-stage` in the guest, over the guest agent's exec call: the stage's name is its argument, the
+ * input its standard input as JSON, and it prints what came of it. The simulator's guests have that program; real ones do not, so this is a
+ * stand-in until stages are run by Ansible. A stage with the same input again changes nothing, which is why starting it anew is always safe.
+ */
+export const guestProgramAutomation = (
+  client: PveClient,
+  identity: Identity,
+  options: GuestProgramOptions,
+): Context.Service.Shape<typeof GuestAutomation> => {
+  const doingOf = (task: GuestTask): string => `run stage ${task.stage}`
+  const faultOf =
+    (task: GuestTask) =>
+    (error: HypervisorFault | GuestSilent): GuestFault => {
+      const reason = error._tag === "GuestSilent" ? "away" : error.facts.reason
+      const passing = reason === "away" || reason === "unknown-effect" || reason === "locked" || reason === "no-quorum"
+      const detail = error._tag === "GuestSilent" ? error.detail : error.facts.detail
+      return new GuestFault({ doing: doingOf(task), machine: task.name, reason: passing ? "away" : "failed", detail })
+    }
+
+  const execute = Effect.fnUntraced(function* (
+    task: GuestTask,
+  ): Effect.fn.Return<number, HypervisorFault | GuestSilent | GuestFault> {
+    const input = JSON.stringify(task.input)
+    const doing = `${doingOf(task)} on ${task.name}`
+    if (Buffer.byteLength(input) > maxInput)
+      return yield* new GuestFault({
+        doing: doingOf(task),
+        machine: task.name,
+        reason: "unsupported",
+        detail: `its input has ${Buffer.byteLength(input)} bytes; the guest agent takes at most ${maxInput}`,
+      })
+    const { node } = yield* identity.expect(task.machine, doing)
+    const reply = yield* client.guest.post(
+      path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec`,
+      { command: ["guest-stage", task.stage], "input-data": input },
+      { doing },
+    )
+    const pid = number(recordOf(reply.data), "pid")
+    if (pid !== undefined) return pid
+    return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail: "the answer names no process" })
+  })
+
+  /** The program's end, `lost` when the guest does not know the process (it restarted, or the end was read before), undefined while it runs. */
+  const look = Effect.fnUntraced(function* (
+    task: GuestTask,
+    pid: number,
+  ): Effect.fn.Return<Finished | "lost" | undefined, HypervisorFault | GuestSilent> {
+    const doing = `${doingOf(task)} on ${task.name}`
+    const { node } = yield* identity.expect(task.machine, doing)
+    const answer = yield* client.guest
+      .get(path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec-status`, { pid }, { doing })
+      .pipe(
+        Effect.map((reply) => finishedOf(recordOf(reply.data))),
+        Effect.catchIf(
+          (error): error is HypervisorFault =>
+            error._tag === "HypervisorFault" && (error.facts.reason === "failed" || error.facts.reason === "invalid"),
+          () => Effect.succeed("lost" as const),
+        ),
+      )
+    return answer
+  })
+
+  const maxStarts = 3
+
+  const finish = Effect.fnUntraced(function* (
+    task: GuestTask,
+    firstPid: number,
+  ): Effect.fn.Return<Finished, HypervisorFault | GuestSilent | GuestFault> {
+    let pid = firstPid
+    let starts = 1
+    let silentSince: number | undefined
+    const end = yield* lookUntil(
+      (waited) =>
+        Effect.gen(function* () {
+          const seen = yield* Effect.result(look(task, pid))
+          if (seen._tag === "Failure") {
+            if (seen.failure._tag !== "GuestSilent") return yield* Effect.fail(seen.failure)
+            silentSince ??= waited
+            return waited - silentSince > options.silentSeconds ? yield* Effect.fail(seen.failure) : undefined
+          }
+          silentSince = undefined
+          if (seen.success !== "lost") return seen.success
+          if ((starts += 1) > maxStarts)
+            return yield* new GuestFault({
+              doing: doingOf(task),
+              machine: task.name,
+              reason: "failed",
+              detail: `the guest lost the process ${maxStarts} times`,
+            })
+          pid = yield* execute(task)
+          return undefined
+        }),
+      { seconds: options.stageSeconds, fastest: 1, slowest: 5 },
+    )
+    if (end !== undefined) return end
+    return yield* new GuestFault({
+      doing: doingOf(task),
+      machine: task.name,
+      reason: "timeout",
+      detail: `it did not end within ${Math.round(options.stageSeconds / 60)} min`,
+    })
+  })
+
+  const own = <A>(
+    task: GuestTask,
+    effect: Effect.Effect<A, HypervisorFault | GuestSilent | GuestFault>,
+  ): Effect.Effect<A, GuestFault> =>
+    Effect.mapError(effect, (error) => (error._tag === "GuestFault" ? error : faultOf(task)(error)))
+
+  return {
+    stages,
+    roles: () => Effect.succeed(undefined),
+    dispatch: (task) =>
+      own(
+        task,
+        Effect.map(execute(task), (pid) => ({ token: { pid } })),
+      ),
+    settle: Effect.fnUntraced(function* (task, token) {
+      const pid = number(recordOf(token), "pid") ?? (yield* own(task, execute(task)))
+      const end = yield* own(task, finish(task, pid))
+      if (end.exitCode === 0) return { facts: factsOf(end.output), output: end.output }
+      const words = (end.errors === "" ? end.output : end.errors).trim().slice(-2000)
+      return yield* new GuestFault({
+        doing: doingOf(task),
+        machine: task.name,
+        reason: "failed",
+        detail: words === "" ? `it ended with exit code ${end.exitCode}` : words,
+      })
+    }),
+  }
+}

@@ -1,0 +1,27 @@
+import { type GuestAutomation, GuestFault } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/** Nothing can be run in guests: it offers no stage, so plans leave them out and say so. */
+export const noGuestAutomation: Context.Service.Shape<typeof GuestAutomation> = {
+  stages: new Set(),
+  roles: () => Effect.succeed(undefined),
+  dispatch: (task) =>
+    Effect.fail(
+      new GuestFault({
+        doing: `run stage ${task.stage}`,
+        machine: task.name,
+        reason: "unsupported",
+        detail: "nothing is configured that runs stages in guests",
+      }),
+    ),
+  settle: (task) =>
+    Effect.fail(
+      new GuestFault({
+        doing: `run stage ${task.stage}`,
+        machine: task.name,
+        reason: "unsupported",
+        detail: "nothing is configured that runs stages in guests",
+      }),
+    ),
+}

@@ -1,0 +1,89 @@
+import { carriesMark } from "@rangewright/domain"
+import { HypervisorFault, type MachineAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { path, type Params } from "../client/form.ts"
+import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
+import { rows, text } from "../wire/read.ts"
+import type { MachineKind, MachineKit } from "./machine-kind.ts"
+
+export type CloneAction = Extract<MachineAction, { readonly kind: "clone" }>
+
+const doingOf = (action: CloneAction): string =>
+  `clone ${action.name} (VM ${action.machine.vmid}) from template ${action.template.name} (VM ${action.template.vmid})`
+
+/**
+ * `full` is always said: left out, a source that is no template any more would be copied in full. A storage may be named for full clones
+ * only, a target only when it is another node (facts c9).
+ */
+const cloneParams = (action: CloneAction): Params => ({
+  newid: action.machine.vmid,
+  name: action.name,
+  pool: action.pool,
+  description: action.description,
+  full: action.full,
+  storage: action.full ? action.storage : undefined,
+  target: action.machine.node === action.template.node ? undefined : action.machine.node,
+})
+
+/** A stuck `lock: clone` is told from a clone that goes on by the tasks: it is stale when no clone runs. */
+const cloneRuns = (kit: MachineKit, doing: string) =>
+  kit.client
+    .get("/cluster/tasks", {}, { doing })
+    .pipe(
+      Effect.map((reply) =>
+        rows(reply.data).some((row) => text(row, "type") === "qmclone" && text(row, "endtime") === undefined),
+      ),
+    )
+
+/** Waits until the VM is no longer being made, then tells whose it is. */
+const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (kit, action) {
+  const doing = doingOf(action)
+  const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
+    new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
+  const verdict = yield* lookUntil(
+    () =>
+      Effect.gen(function* () {
+        const found = yield* kit.identity.locate(action.machine, doing)
+        if (found === undefined) return yield* fault("unknown-effect", `VM ${action.machine.vmid} does not exist`)
+        if (carriesMark(text(found.config, "description") ?? "", action.machine.mark) && text(found.config, "lock") === undefined)
+          return "ours" as const
+        if (text(found.config, "lock") !== "clone") return "foreign" as const
+        return (yield* cloneRuns(kit, doing)) ? undefined : ("stale" as const)
+      }),
+    { seconds: kit.options.cloneSeconds, fastest: 1, slowest: 10 },
+  )
+  if (verdict === "ours") return
+  if (verdict === "foreign") return yield* fault("taken", `VM ${action.machine.vmid} exists already and is not ours`)
+  return yield* fault(
+    "failed",
+    `VM ${action.machine.vmid} is locked by a clone that ${verdict === "stale" ? "broke off" : "does not end"}`,
+    `Look at it; when it is a left-over, remove it on its node with: qm unlock ${action.machine.vmid} && qm destroy ${action.machine.vmid}`,
+  )
+})
+
+/**
+ * Makes a VM. The call itself gives id, name, pool and mark, so the VM never exists without them. That the id is taken is found out by
+ * asking for it; when the VM there is ours, from a call whose answer was lost, that is success.
+ */
+export const clone: MachineKind<CloneAction> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const doing = doingOf(action)
+    kit.identity.forget(action.machine.vmid)
+    const { node, vmid } = action.template
+    const answer = yield* Effect.result(kit.client.post(path`/nodes/${node}/qemu/${vmid}/clone`, cloneParams(action), { doing }))
+    if (answer._tag === "Success") return { task: yield* startedTask(answer.success, doing) }
+    if (answer.failure.facts.reason !== "taken") return yield* Effect.fail(answer.failure)
+    const found = yield* kit.identity.locate(action.machine, doing)
+    if (found === undefined) return yield* Effect.fail(answer.failure)
+    // while it is being made it has no description yet: who made it shows when the lock is gone
+    if (text(found.config, "lock") === "clone") return { task: undefined }
+    return carriesMark(text(found.config, "description") ?? "", action.machine.mark) ? "done" : yield* Effect.fail(answer.failure)
+  }),
+  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+    if (outcome?.type === "failed") {
+      const fault = taskFault(doingOf(action), outcome)
+      if (fault.facts.reason !== "taken") return yield* fault
+    }
+    yield* settleByLooking(kit, action, outcome)
+  }),
+}

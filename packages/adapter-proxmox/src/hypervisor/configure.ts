@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect"
+import { path } from "../client/form.ts"
+import { HypervisorFault, type MachineAction } from "@rangewright/ports"
+import { recordOf } from "../wire/read.ts"
+import { settingsChange } from "../wire/vm-config.ts"
+import type { MachineKind, Started } from "./machine-kind.ts"
+
+export type ConfigureAction = Extract<MachineAction, { readonly kind: "configure" }>
+
+const word = /^[A-Za-z0-9_.:-]+$/u
+
+/** Values that stand in a property string: a comma in one would write other properties. */
+const checked = (action: ConfigureAction, doing: string): Effect.Effect<void, HypervisorFault> => {
+  const bad = action.settings.nics.find((nic) => !word.test(nic.bridge) || !word.test(nic.model) || !word.test(nic.mac))
+  if (bad === undefined) return Effect.void
+  return Effect.fail(
+    new HypervisorFault({
+      doing,
+      reason: "invalid",
+      detail: `network card ${bad.index} has a value that cannot be written: ${bad.bridge}`,
+    }),
+  )
+}
+
+/** Brings a VM's configuration to its settings in one call, guarded by the digest of what was compared; no difference, no call. */
+export const configure: MachineKind<ConfigureAction> = {
+  dispatch: Effect.fnUntraced(function* (kit, action): Effect.fn.Return<Started, HypervisorFault> {
+    const doing = `configure VM ${action.machine.vmid} (${action.machine.mark.machine})`
+    yield* checked(action, doing)
+    const found = yield* kit.identity.verify(action.machine, doing)
+    if (found === undefined)
+      return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${action.machine.vmid} does not exist` })
+    const change = settingsChange(recordOf(found.config), action.settings)
+    if (change === undefined) return "done"
+    yield* kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing, pace: "slow" })
+    return "done"
+  }),
+  settle: () => Effect.void,
+}

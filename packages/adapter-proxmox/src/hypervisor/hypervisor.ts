@@ -1,0 +1,70 @@
+import type { Json } from "@rangewright/domain"
+import { type Hypervisor, HypervisorFault, type MachineAction } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { parseUpid } from "../tasks/upid.ts"
+import type { AwaitTask } from "../tasks/watcher.ts"
+import { machineOf, nodeOf, pick, storageOf } from "../wire/cluster.ts"
+import { recordOf, rows, text } from "../wire/read.ts"
+import { detailOf } from "../wire/vm-config.ts"
+import { guestAddresses, guestSessions } from "./agent.ts"
+import { clone } from "./clone.ts"
+import { configure } from "./configure.ts"
+import { type Identity, readConfig } from "./identity.ts"
+import type { MachineKind, MachineKit, MachineOptions } from "./machine-kind.ts"
+import { shutdown, start, stop } from "./power.ts"
+import { remove } from "./remove.ts"
+
+type Kinds = { readonly [K in MachineAction["kind"]]: MachineKind<Extract<MachineAction, { readonly kind: K }>> }
+
+const kinds: Kinds = { clone, configure, start, stop, shutdown, delete: remove }
+
+/** Each action meets the kind of its own name; the record's type says so, which the compiler cannot follow through a lookup. */
+const kindOf = (action: MachineAction): MachineKind<MachineAction> => kinds[action.kind] as MachineKind<MachineAction>
+
+/** `dispatch` gives `{"task": "UPID:…"}`, or `{"task": null}` when there is something to wait for that has no task. */
+const readToken = (token: Json) => parseUpid(recordOf(token)["task"])
+
+export const makeHypervisor = (
+  client: PveClient,
+  awaitTask: AwaitTask,
+  identity: Identity,
+  options: MachineOptions,
+): Context.Service.Shape<typeof Hypervisor> => {
+  const kit: MachineKit = { client, identity, options }
+  return {
+    observe: Effect.gen(function* () {
+      const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })
+      const all = rows(reply.data)
+      return {
+        at: new Date(yield* Clock.currentTimeMillis),
+        nodes: pick(all, nodeOf),
+        storages: pick(all, storageOf),
+        machines: pick(all, machineOf),
+      }
+    }),
+    detail: Effect.fnUntraced(function* (node, vmid) {
+      const doing = `read the configuration of VM ${vmid}`
+      const config = yield* readConfig(client, node, vmid, doing)
+      if (config !== undefined) return detailOf(node, vmid, config)
+      return yield* new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${vmid} on node ${node}` })
+    }),
+    dispatch: (action) =>
+      Effect.map(kindOf(action).dispatch(kit, action), (started) => ({
+        token: started === "done" ? null : { task: started.task?.text ?? null },
+      })),
+    settle: Effect.fnUntraced(function* (action, token) {
+      if (token === null) return
+      const upid = readToken(token)
+      const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
+      yield* kindOf(action).settle(kit, action, outcome)
+    }),
+    addresses: (node, vmid) => guestAddresses(client, node, vmid),
+    sessions: (node, vmid) => guestSessions(client, node, vmid),
+    version: client
+      .get("/version", {}, { doing: "read the version of Proxmox" })
+      .pipe(Effect.map((reply) => text(recordOf(reply.data), "version") ?? "unknown")),
+  }
+}

@@ -1,0 +1,105 @@
+import { carriesMark, type MachineRef, type Vmid } from "@rangewright/domain"
+import { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
+
+/** A VM that was found and is ours. */
+export interface Located {
+  readonly node: string
+  /** Undefined when this process had verified the VM before and nothing was read. */
+  readonly config: Fields | undefined
+}
+
+/**
+ * Where a VM is and whether it is ours. Nothing is concluded from one node's silence: a VM may have been migrated, so "gone" means that the
+ * whole cluster does not know it.
+ */
+export interface Identity {
+  /** The configuration wherever in the cluster the VM is, whoever owns it; undefined when it is nowhere. */
+  readonly locate: (
+    ref: MachineRef,
+    doing: string,
+  ) => Effect.Effect<{ readonly node: string; readonly config: Fields } | undefined, HypervisorFault>
+  /** Reads the configuration and compares the mark; undefined when the VM is nowhere. Fails with `not-ours` for templates and strangers. */
+  readonly verify: (ref: MachineRef, doing: string) => Effect.Effect<Located | undefined, HypervisorFault>
+  /** The same, but trusts an earlier verification of this process; fails with `not-found` when the VM is nowhere. */
+  readonly expect: (ref: MachineRef, doing: string) => Effect.Effect<Located, HypervisorFault>
+  /** Something spoke against what was known: the next look reads again. */
+  readonly forget: (vmid: Vmid) => void
+}
+
+const isAbsent = (fault: HypervisorFault): boolean => fault.facts.reason === "not-found"
+
+/** Undefined when the node has no such VM. */
+export const readConfig = (
+  client: PveClient,
+  node: string,
+  vmid: Vmid,
+  doing: string,
+): Effect.Effect<Fields | undefined, HypervisorFault> =>
+  client.get(path`/nodes/${node}/qemu/${vmid}/config`, {}, { doing }).pipe(
+    Effect.map((reply): Fields | undefined => recordOf(reply.data)),
+    Effect.catchIf(isAbsent, () => Effect.succeed(undefined)),
+  )
+
+/** The node that holds the VM. New and removed VMs show here at once; only names and states come late (facts c14). */
+const findNode = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
+  client.get("/cluster/resources", { type: "vm" }, { doing }).pipe(
+    Effect.map((reply) => {
+      const row = rows(reply.data).find((candidate) => number(candidate, "vmid") === vmid)
+      return row === undefined ? undefined : text(row, "node")
+    }),
+  )
+
+export const makeIdentity = (client: PveClient): Identity => {
+  const verified = new Map<Vmid, { readonly mark: string; readonly node: string }>()
+  const markOf = (ref: MachineRef): string => `${ref.mark.range}\n${ref.mark.machine}`
+
+  const locate = Effect.fnUntraced(function* (
+    ref: MachineRef,
+    doing: string,
+  ): Effect.fn.Return<{ readonly node: string; readonly config: Fields } | undefined, HypervisorFault> {
+    const here = yield* readConfig(client, ref.node, ref.vmid, doing)
+    if (here !== undefined) return { node: ref.node, config: here }
+    const node = yield* findNode(client, ref.vmid, doing)
+    if (node === undefined || node === ref.node) return undefined
+    const there = yield* readConfig(client, node, ref.vmid, doing)
+    return there === undefined ? undefined : { node, config: there }
+  })
+
+  const verify = Effect.fnUntraced(function* (
+    ref: MachineRef,
+    doing: string,
+  ): Effect.fn.Return<Located | undefined, HypervisorFault> {
+    verified.delete(ref.vmid)
+    const found = yield* locate(ref, doing)
+    if (found === undefined) return undefined
+    const ours = carriesMark(text(found.config, "description") ?? "", ref.mark)
+    if (ours && !flag(found.config, "template")) {
+      verified.set(ref.vmid, { mark: markOf(ref), node: found.node })
+      return found
+    }
+    const what = flag(found.config, "template") ? "is a template" : "does not carry the mark of this machine"
+    return yield* new HypervisorFault({
+      doing,
+      reason: "not-ours",
+      detail: `VM ${ref.vmid} on node ${found.node} (${text(found.config, "name") ?? "no name"}) ${what} (${ref.mark.machine} of range ${ref.mark.range})`,
+      hint: "It is left as it is. When it once was ours, restore the JSON in its description.",
+    })
+  })
+
+  return {
+    locate,
+    verify,
+    expect: Effect.fnUntraced(function* (ref, doing) {
+      const known = verified.get(ref.vmid)
+      if (known !== undefined && known.mark === markOf(ref)) return { node: known.node, config: undefined }
+      const found = yield* verify(ref, doing)
+      if (found !== undefined) return found
+      return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })
+    }),
+    forget: (vmid) => void verified.delete(vmid),
+  }
+}

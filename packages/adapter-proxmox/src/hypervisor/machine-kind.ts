@@ -1,0 +1,30 @@
+import type { HypervisorFault } from "@rangewright/ports"
+import type * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import type { TaskOutcome } from "../tasks/outcome.ts"
+import type { Upid } from "../tasks/upid.ts"
+import type { Identity } from "./identity.ts"
+
+export interface MachineOptions {
+  /** Longest wait for a clone that another call started. */
+  readonly cloneSeconds: number
+  /** Longest wait for a guest's agent after a start. */
+  readonly agentSeconds: number
+}
+
+/** What every kind of action works with. */
+export interface MachineKit {
+  readonly client: PveClient
+  readonly identity: Identity
+  readonly options: MachineOptions
+}
+
+/** `done`: the effect is there. A task: it is going on. No task: it goes on, or waits for the guest, without a task that we know. */
+export type Started = "done" | { readonly task: Upid | undefined }
+
+/** How one kind of action is started, and how it is found out that its effect is there. */
+export interface MachineKind<A> {
+  readonly dispatch: (kit: MachineKit, action: A) => Effect.Effect<Started, HypervisorFault>
+  /** `outcome` is the task's end, undefined when there was none. Success means that the effect was seen. */
+  readonly settle: (kit: MachineKit, action: A, outcome: TaskOutcome | undefined) => Effect.Effect<void, HypervisorFault>
+}

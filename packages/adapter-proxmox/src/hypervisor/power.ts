@@ -1,0 +1,99 @@
+import type { MachineRef, PowerState } from "@rangewright/domain"
+import { HypervisorFault, type MachineAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { path, type Params } from "../client/form.ts"
+import type { TaskOutcome } from "../tasks/outcome.ts"
+import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
+import { powerOf } from "../wire/cluster.ts"
+import { recordOf, text } from "../wire/read.ts"
+import { awaitAgent } from "./agent.ts"
+import type { Located } from "./identity.ts"
+import type { MachineKind, MachineKit } from "./machine-kind.ts"
+
+type Power = Extract<MachineAction, { readonly kind: "start" | "stop" | "shutdown" }>
+type Action<K extends Power["kind"]> = Extract<Power, { readonly kind: K }>
+
+const doingOf = (action: Power): string =>
+  `${action.kind === "shutdown" ? "shut down" : action.kind} VM ${action.machine.vmid} (${action.machine.mark.machine})`
+
+interface Live extends Located {
+  readonly power: PowerState
+}
+
+/** Where the VM is and its live state: `status/current` knows at once what the cluster's list learns seconds later. */
+const liveState = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  ref: MachineRef,
+  doing: string,
+): Effect.fn.Return<Live, HypervisorFault> {
+  const located = yield* kit.identity.expect(ref, doing)
+  const reply = yield* kit.client
+    .get(path`/nodes/${located.node}/qemu/${ref.vmid}/status/current`, {}, { doing })
+    .pipe(Effect.tapError(() => Effect.sync(() => kit.identity.forget(ref.vmid))))
+  const data = recordOf(reply.data)
+  const halted = text(data, "status") === "running" && text(data, "qmpstatus") === "paused"
+  return { ...located, power: halted ? "paused" : powerOf(text(data, "status")) }
+})
+
+const call = Effect.fnUntraced(function* (kit: MachineKit, action: Power, node: string, verb: string, params: Params) {
+  const doing = doingOf(action)
+  const reply = yield* kit.client.post(path`/nodes/${node}/qemu/${action.machine.vmid}/status/${verb}`, params, { doing })
+  return { task: yield* startedTask(reply, doing) }
+})
+
+/** With high availability the call's task ends before the state follows (facts c11). */
+const followSeconds = 60
+
+/** The wanted state is the proof, whatever the task said: "already running" is a success as well. */
+const settleAt = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  action: Power,
+  outcome: TaskOutcome | undefined,
+  wanted: PowerState,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = doingOf(action)
+  const reached = yield* lookUntil(
+    () => Effect.map(liveState(kit, action.machine, doing), ({ power }) => (power === wanted ? power : undefined)),
+    { seconds: outcome === undefined || outcome.type === "ok" ? followSeconds : 0, fastest: 1, slowest: 5 },
+  )
+  if (reached !== undefined) return
+  if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
+  return yield* new HypervisorFault({
+    doing,
+    reason: "failed",
+    detail: `the VM is not ${wanted} ${followSeconds} s after its task ended`,
+  })
+})
+
+export const start: MachineKind<Action<"start">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const live = yield* liveState(kit, action.machine, doingOf(action))
+    if (live.power === "running") return action.untilAgent ? { task: undefined } : "done"
+    return yield* call(kit, action, live.node, live.power === "paused" ? "resume" : "start", {})
+  }),
+  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+    // an answering agent proves more than the state does
+    if (!action.untilAgent || outcome?.type !== "ok") yield* settleAt(kit, action, outcome, "running")
+    if (!action.untilAgent) return
+    const { node } = yield* kit.identity.expect(action.machine, doingOf(action))
+    yield* awaitAgent(kit.client, node, action.machine, kit.options.agentSeconds)
+  }),
+}
+
+export const stop: MachineKind<Action<"stop">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const live = yield* liveState(kit, action.machine, doingOf(action))
+    return live.power === "stopped" ? "done" : yield* call(kit, action, live.node, "stop", {})
+  }),
+  settle: (kit, action, outcome) => settleAt(kit, action, outcome, "stopped"),
+}
+
+/** Asks the guest to shut down; what does not within the time stays on and the action fails. */
+export const shutdown: MachineKind<Action<"shutdown">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const live = yield* liveState(kit, action.machine, doingOf(action))
+    if (live.power === "stopped") return "done"
+    return yield* call(kit, action, live.node, "shutdown", { timeout: Math.max(1, Math.round(action.timeoutSeconds)) })
+  }),
+  settle: (kit, action, outcome) => settleAt(kit, action, outcome, "stopped"),
+}

@@ -1,0 +1,35 @@
+import { HypervisorFault, type MachineAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { path } from "../client/form.ts"
+import { startedTask, taskFault } from "../tasks/settlement.ts"
+import type { MachineKind } from "./machine-kind.ts"
+
+type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
+
+const doingOf = (action: DeleteAction): string => `delete VM ${action.machine.vmid} (${action.machine.mark.machine})`
+
+/**
+ * Deletes a VM with its disks and all that refers to it. Its mark is read right before, whatever was known: an id may have been given to
+ * another VM meanwhile. Settled when the whole cluster no longer knows the VM.
+ */
+export const remove: MachineKind<DeleteAction> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const doing = doingOf(action)
+    const found = yield* kit.identity.verify(action.machine, doing)
+    if (found === undefined) return "done"
+    const reply = yield* kit.client.remove(
+      path`/nodes/${found.node}/qemu/${action.machine.vmid}`,
+      { purge: true, "destroy-unreferenced-disks": true },
+      { doing },
+    )
+    return { task: yield* startedTask(reply, doing) }
+  }),
+  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+    const doing = doingOf(action)
+    kit.identity.forget(action.machine.vmid)
+    const found = yield* kit.identity.locate(action.machine, doing)
+    if (found === undefined) return
+    if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
+    return yield* new HypervisorFault({ doing, reason: "failed", detail: "its task ended well, but the VM is still there" })
+  }),
+}

@@ -1,0 +1,58 @@
+import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { makeHypervisorAccess } from "./access/hypervisor-access.ts"
+import { makeClient } from "./client/client.ts"
+import { makeCredentials } from "./client/credentials.ts"
+import { makeExchange } from "./client/exchange.ts"
+import { httpsTransport } from "./client/https-transport.ts"
+import { guestProgramAutomation } from "./guest/guest-program.ts"
+import { makeHypervisor } from "./hypervisor/hypervisor.ts"
+import { makeIdentity } from "./hypervisor/identity.ts"
+import { makeHypervisorNetwork } from "./network/hypervisor-network.ts"
+import type { ProxmoxOptions } from "./options.ts"
+import { noShell, sshShell } from "./shell/ssh-shell.ts"
+import { makeWatcher } from "./tasks/watcher.ts"
+
+/** Requests that may be repeated are sent three times in all. */
+const attempts = 3
+
+const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
+  const endpoints = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      options.transport === undefined ? options.urls.map((url) => httpsTransport(url, options.tls)) : [options.transport],
+    ),
+    (transports) => Effect.sync(() => transports.forEach((transport) => transport.close?.())),
+  )
+  if (endpoints.length === 0) return yield* Effect.die(new RangeError("no URL of a Proxmox node is given"))
+  const exchange = makeExchange(endpoints, { slowPerNode: options.slowPerNode ?? 2, quickPerNode: options.quickPerNode ?? 6 })
+  const client = makeClient(exchange, makeCredentials(options.auth, exchange), {
+    timeoutSeconds: options.timeoutSeconds ?? 60,
+    attempts,
+  })
+  const awaitTask = yield* makeWatcher(client, {
+    fastestSeconds: options.fastestPollSeconds ?? 0.25,
+    slowestSeconds: options.slowestPollSeconds ?? 3,
+  })
+  const identity = makeIdentity(client)
+  const agentSeconds = options.agentSeconds ?? 900
+  return Context.make(Hypervisor, makeHypervisor(client, awaitTask, identity, { cloneSeconds: 3600, agentSeconds })).pipe(
+    Context.add(HypervisorNetwork, makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })),
+    Context.add(HypervisorAccess, makeHypervisorAccess(client)),
+    Context.add(
+      GuestAutomation,
+      guestProgramAutomation(client, identity, { stageSeconds: options.stageSeconds ?? 7200, silentSeconds: 600 }),
+    ),
+    Context.add(NodeShell, options.ssh === undefined ? noShell : yield* sshShell(options.ssh)),
+  )
+})
+
+/**
+ * All ports of one Proxmox cluster over one client. GuestAutomation is the guest program of the simulator's machines (`guestProgramAutomation`);
+ * with real ones provide another GuestAutomation over this layer, or `noGuestAutomation`.
+ */
+export const proxmoxLayer = (
+  options: ProxmoxOptions,
+): Layer.Layer<Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NodeShell> =>
+  Layer.effectContext(make(options))

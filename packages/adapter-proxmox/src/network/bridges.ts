@@ -1,0 +1,139 @@
+import type { NetworkSpec } from "@rangewright/domain"
+import { HypervisorFault, type ObservedNetwork } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type * as Semaphore from "effect/Semaphore"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { startedTask, taskFault } from "../tasks/settlement.ts"
+import type { AwaitTask } from "../tasks/watcher.ts"
+import { type Fields, flag, rows, text } from "../wire/read.ts"
+import { isOurNetwork } from "./mark.ts"
+import type { NetworkKind } from "./network-kind.ts"
+import { foreignChanges, pendingChanges } from "./pending-diff.ts"
+
+export type BridgeSpec = Extract<NetworkSpec, { readonly type: "bridge" }>
+
+interface NodeNetwork {
+  readonly interfaces: readonly Fields[]
+  /** The pending edits as a diff; empty when there are none. */
+  readonly changes: string
+}
+
+const readNetwork = (client: PveClient, node: string, doing: string): Effect.Effect<NodeNetwork, HypervisorFault> =>
+  client
+    .get(path`/nodes/${node}/network`, {}, { doing })
+    .pipe(Effect.map((reply) => ({ interfaces: rows(reply.data), changes: text(reply.beside, "changes") ?? "" })))
+
+/** Applying would put other people's unfinished edits into force. */
+const refuseForeign = (network: NodeNetwork, spec: BridgeSpec, doing: string): Effect.Effect<void, HypervisorFault> => {
+  const ours = network.interfaces.filter((row) => isOurNetwork(text(row, "comments"))).map((row) => text(row, "iface") ?? "")
+  const foreign = foreignChanges(network.changes, new Set([spec.name, ...ours]), isOurNetwork)
+  if (foreign.length === 0) return Effect.void
+  return Effect.fail(
+    new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `node ${spec.node} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
+      hint: "Apply or revert them under System > Network of the node, then deploy again.",
+    }),
+  )
+}
+
+/** Bridges of one node, in force or not. */
+export const observeBridges = (client: PveClient, node: string): Effect.Effect<readonly ObservedNetwork[], HypervisorFault> =>
+  readNetwork(client, node, `read the networks of node ${node}`).pipe(
+    Effect.map(({ interfaces }) =>
+      interfaces.flatMap((row): readonly ObservedNetwork[] => {
+        const name = text(row, "iface")
+        if (name === undefined || text(row, "type") !== "bridge") return []
+        const comment = (text(row, "comments") ?? "").trim()
+        return [{ spec: { type: "bridge", name, node, comment }, usable: flag(row, "active"), ours: isOurNetwork(comment) }]
+      }),
+    ),
+  )
+
+/**
+ * VLAN-aware bridges without ports. An edit waits on its node until it is applied; applying is part of settling, one at a time, so that one
+ * apply serves all edits that wait: whoever comes next finds nothing left to apply.
+ */
+export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<BridgeSpec> => {
+  const find = (network: NodeNetwork, spec: BridgeSpec): Fields | undefined =>
+    network.interfaces.find((row) => text(row, "iface") === spec.name)
+
+  const refuseStranger = (row: Fields, doing: string, spec: BridgeSpec): Effect.Effect<void, HypervisorFault> =>
+    isOurNetwork(text(row, "comments"))
+      ? Effect.void
+      : Effect.fail(
+          new HypervisorFault({ doing, reason: "not-ours", detail: `${spec.name} on node ${spec.node} exists and is not ours` }),
+        )
+
+  const apply = Effect.fnUntraced(function* (
+    spec: BridgeSpec,
+    doing: string,
+    done: (network: NodeNetwork) => boolean,
+  ): Effect.fn.Return<void, HypervisorFault> {
+    const before = yield* readNetwork(client, spec.node, doing)
+    if (done(before)) return
+    yield* refuseForeign(before, spec, doing)
+    const upid = yield* startedTask(yield* client.put(path`/nodes/${spec.node}/network`, {}, { doing, pace: "slow" }), doing)
+    const outcome = yield* awaitTask(upid)
+    if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
+    if (done(yield* readNetwork(client, spec.node, doing))) return
+    return yield* new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `node ${spec.node} reloaded its network, but it is not as asked`,
+      hint: `Look at the reload task's log on node ${spec.node}.`,
+    })
+  })
+
+  const doingOf = (verb: string, spec: BridgeSpec): string => `${verb} bridge ${spec.name} on node ${spec.node}`
+  return {
+    create: Effect.fnUntraced(function* (spec) {
+      const doing = doingOf("create", spec)
+      const network = yield* readNetwork(client, spec.node, doing)
+      const existing = find(network, spec)
+      if (existing !== undefined) {
+        yield* refuseStranger(existing, doing, spec)
+        return flag(existing, "active") ? "done" : "pending"
+      }
+      yield* refuseForeign(network, spec, doing)
+      yield* client.post(
+        path`/nodes/${spec.node}/network`,
+        { iface: spec.name, type: "bridge", autostart: true, bridge_vlan_aware: true, comments: spec.comment },
+        { doing, pace: "slow" },
+      )
+      return "pending"
+    }),
+    created: (spec) =>
+      gate.withPermit(
+        apply(spec, doingOf("create", spec), (network) => {
+          const row = find(network, spec)
+          return row !== undefined && flag(row, "active")
+        }),
+      ),
+    remove: Effect.fnUntraced(function* (spec) {
+      const doing = doingOf("remove", spec)
+      const network = yield* readNetwork(client, spec.node, doing)
+      const existing = find(network, spec)
+      if (existing === undefined) return pendingChanges(network.changes).has(spec.name) ? "pending" : "done"
+      yield* refuseStranger(existing, doing, spec)
+      yield* refuseForeign(network, spec, doing)
+      yield* client.remove(path`/nodes/${spec.node}/network/${spec.name}`, {}, { doing, pace: "slow" }).pipe(
+        Effect.catchIf(
+          (fault) => fault.facts.reason === "not-found",
+          () => Effect.void,
+        ),
+      )
+      return "pending"
+    }),
+    removed: (spec) =>
+      gate.withPermit(
+        apply(
+          spec,
+          doingOf("remove", spec),
+          (network) => find(network, spec) === undefined && !pendingChanges(network.changes).has(spec.name),
+        ),
+      ),
+  }
+}

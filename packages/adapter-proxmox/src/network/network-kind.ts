@@ -1,0 +1,13 @@
+import type { HypervisorFault } from "@rangewright/ports"
+import type * as Effect from "effect/Effect"
+
+/** `done`: in force. `pending`: written, and in force only when applied. */
+export type Written = "done" | "pending"
+
+/** How one sort of network is made and removed. The past forms apply what is pending and prove the effect. */
+export interface NetworkKind<S> {
+  readonly create: (spec: S) => Effect.Effect<Written, HypervisorFault>
+  readonly created: (spec: S) => Effect.Effect<void, HypervisorFault>
+  readonly remove: (spec: S) => Effect.Effect<Written, HypervisorFault>
+  readonly removed: (spec: S) => Effect.Effect<void, HypervisorFault>
+}

@@ -1,0 +1,30 @@
+import type { PveAuth } from "./client/credentials.ts"
+import type { PveTls } from "./client/https-transport.ts"
+import type { PveTransport } from "./client/transport.ts"
+import type { SshOptions } from "./shell/ssh-shell.ts"
+
+/** How one Proxmox cluster is reached and used. Everything optional has a default that suits a cluster of a few nodes. */
+export interface ProxmoxOptions {
+  /** Base URLs of nodes, `https://node:8006`. When one cannot be reached, the next is asked. */
+  readonly urls: readonly string[]
+  readonly auth: PveAuth
+  readonly tls?: PveTls | undefined
+  /** Carries requests instead of HTTPS: a simulator in the same process. */
+  readonly transport?: PveTransport | undefined
+  /** Node whose bridges are looked at; undefined: the first one online. */
+  readonly defaultNode?: string | undefined
+  /** SSH access to nodes; undefined: none. */
+  readonly ssh?: SshOptions | undefined
+  /** Slow and quick requests in flight per node (2 and 6). */
+  readonly slowPerNode?: number | undefined
+  readonly quickPerNode?: number | undefined
+  /** Longest wait for one answer (60). */
+  readonly timeoutSeconds?: number | undefined
+  /** Shortest and longest time between two looks at running tasks (0.25 and 3). */
+  readonly fastestPollSeconds?: number | undefined
+  readonly slowestPollSeconds?: number | undefined
+  /** Longest wait for a guest's agent after a start (900). */
+  readonly agentSeconds?: number | undefined
+  /** Longest run of one stage in a guest (7200). */
+  readonly stageSeconds?: number | undefined
+}

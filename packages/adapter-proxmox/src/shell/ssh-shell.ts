@@ -1,0 +1,174 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+import { type NodeShell, type ShellCommand, ShellFault, type ShellResult } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as RcMap from "effect/RcMap"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import ssh2 from "ssh2"
+
+/** How a node is reached over SSH. */
+export interface SshNode {
+  readonly host: string
+  readonly port?: number | undefined
+  /** `SHA256:<base64>` of the host key, as ssh-keygen prints it. There is no way to accept any key. */
+  readonly hostKey: string
+}
+
+export interface SshOptions {
+  readonly username: string
+  /** A private key, or a password. */
+  readonly auth: { readonly privateKey: Redacted.Redacted } | { readonly password: Redacted.Redacted }
+  readonly nodes: Readonly<Record<string, SshNode>>
+}
+
+const maxOutput = 1024 * 1024
+/** OpenSSH takes ten sessions on one connection; two are left for people. */
+const maxSessions = 8
+const defaultTimeoutSeconds = 60
+
+interface Connection {
+  readonly client: ssh2.Client
+  readonly sessions: Semaphore.Semaphore
+}
+
+const fingerprintOf = (key: Buffer): string => `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/u, "")}`
+
+const same = (a: string, b: string): boolean => {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}
+
+const connect = (name: string, target: SshNode, options: SshOptions): Effect.Effect<Connection, ShellFault, Scope.Scope> => {
+  const doing = `connect to node ${name} over SSH`
+  const open = Effect.callback<ssh2.Client, ShellFault>((resume) => {
+    const client = new ssh2.Client()
+    let seen = ""
+    // ssh2 emits "error" more than once; without a listener that stays, the second one would end the process
+    client.on("error", (error) =>
+      resume(
+        Effect.fail(
+          new ShellFault({
+            doing,
+            detail: seen !== "" && !same(seen, target.hostKey) ? `its host key is ${seen}, not the pinned one` : error.message,
+          }),
+        ),
+      ),
+    )
+    client.once("ready", () => resume(Effect.succeed(client)))
+    client.connect({
+      host: target.host,
+      port: target.port ?? 22,
+      username: options.username,
+      ...("privateKey" in options.auth
+        ? { privateKey: Redacted.value(options.auth.privateKey) }
+        : { password: Redacted.value(options.auth.password) }),
+      readyTimeout: 10_000,
+      keepaliveInterval: 10_000,
+      keepaliveCountMax: 3,
+      hostVerifier: (key: Buffer) => {
+        seen = fingerprintOf(key)
+        return same(seen, target.hostKey)
+      },
+    })
+    // without it every command waits for a delayed acknowledgement
+    client.setNoDelay(true)
+    return Effect.sync(() => client.destroy())
+  })
+  return Effect.map(
+    Effect.acquireRelease(open, (client) => Effect.sync(() => client.end())),
+    (client) => ({ client, sessions: Semaphore.makeUnsafe(maxSessions) }),
+  )
+}
+
+/** sshd gives a command to a shell: each word is quoted so that the shell joins none and expands nothing. */
+const commandLine = (command: ShellCommand): string =>
+  [command.program, ...command.args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")
+
+/** Keeps the first bytes; what is beyond the cap is dropped, so that a flood costs no memory. */
+const collector = () => {
+  const chunks: Buffer[] = []
+  let size = 0
+  return {
+    take: (chunk: Buffer) => {
+      if (size < maxOutput) chunks.push(chunk.subarray(0, maxOutput - size))
+      size += chunk.length
+    },
+    text: () => Buffer.concat(chunks).toString(),
+  }
+}
+
+const runOn = (connection: Connection, node: string, command: ShellCommand): Effect.Effect<ShellResult, ShellFault> => {
+  const doing = `run ${command.program} on node ${node}`
+  return Effect.callback<ShellResult, ShellFault>((resume) => {
+    const fail = (detail: string) => resume(Effect.fail(new ShellFault({ doing, detail })))
+    const lost = () => fail("the connection was lost")
+    let channel: ssh2.ClientChannel | undefined
+    connection.client.once("close", lost)
+    connection.client.exec(commandLine(command), (error, opened) => {
+      if (error !== undefined) return fail(error.message)
+      channel = opened
+      const [out, errors] = [collector(), collector()]
+      let exitCode = -1
+      opened.on("data", out.take)
+      opened.stderr.on("data", errors.take)
+      opened.on("exit", (code: number | null) => {
+        exitCode = code ?? -1
+      })
+      opened.on("close", () => {
+        connection.client.off("close", lost)
+        resume(Effect.succeed({ exitCode, stdout: out.text(), stderr: errors.text() }))
+      })
+      opened.end(command.input ?? "")
+    })
+    return Effect.sync(() => {
+      connection.client.off("close", lost)
+      channel?.close()
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: Duration.seconds(command.timeoutSeconds ?? defaultTimeoutSeconds),
+      orElse: () =>
+        Effect.fail(new ShellFault({ doing, detail: `no end within ${command.timeoutSeconds ?? defaultTimeoutSeconds} s` })),
+    }),
+  )
+}
+
+/** Commands on nodes over SSH: one connection a node, kept for a minute of silence, at most 8 commands at once on it. */
+export const sshShell = Effect.fnUntraced(function* (
+  options: SshOptions,
+): Effect.fn.Return<Context.Service.Shape<typeof NodeShell>, never, Scope.Scope> {
+  const connections = yield* RcMap.make({
+    lookup: (node: string) => {
+      const target = Object.hasOwn(options.nodes, node) ? options.nodes[node] : undefined
+      if (target !== undefined) return connect(node, target, options)
+      return Effect.fail(
+        new ShellFault({ doing: `connect to node ${node} over SSH`, detail: "no SSH access to it is configured" }),
+      )
+    },
+    idleTimeToLive: Duration.minutes(1),
+  })
+  return {
+    available: true,
+    run: (node, command) =>
+      Effect.scoped(
+        Effect.flatMap(RcMap.get(connections, node), (connection) =>
+          connection.sessions.withPermit(runOn(connection, node, command)),
+        ),
+      ).pipe(
+        // a connection that failed a command may be dead: the next one opens anew
+        Effect.tapError(() => RcMap.invalidate(connections, node)),
+      ),
+  }
+})
+
+/** No shell access is configured: what needs it is left out. */
+export const noShell: Context.Service.Shape<typeof NodeShell> = {
+  available: false,
+  run: (node, command) =>
+    Effect.fail(
+      new ShellFault({ doing: `run ${command.program} on node ${node}`, detail: "no SSH access to the nodes is configured" }),
+    ),
+}

@@ -1,0 +1,49 @@
+import { HypervisorFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { classifyTask } from "../client/classify.ts"
+import type { Reply } from "../client/reply.ts"
+import type { TaskOutcome } from "./outcome.ts"
+import { parseUpid, type Upid } from "./upid.ts"
+
+/** The task that an accepted call started. An answer without one may still have had the effect. */
+export const startedTask = (reply: Reply, doing: string): Effect.Effect<Upid, HypervisorFault> => {
+  const upid = parseUpid(reply.data)
+  if (upid !== undefined) return Effect.succeed(upid)
+  return Effect.fail(new HypervisorFault({ doing, reason: "unknown-effect", detail: "the answer names no task" }))
+}
+
+/** The fault of a task that did not reach its goal, by its own words. */
+export const taskFault = (doing: string, outcome: Exclude<TaskOutcome, { readonly type: "ok" }>): HypervisorFault => {
+  if (outcome.type === "vanished")
+    return new HypervisorFault({ doing, reason: "unknown-effect", detail: `its task has no known end (${outcome.detail})` })
+  const { verdict, hint } = classifyTask(outcome.detail)
+  return new HypervisorFault({
+    doing,
+    reason: verdict === "silent-guest" ? "failed" : verdict,
+    detail: outcome.detail,
+    ...(hint === undefined ? {} : { hint }),
+  })
+}
+
+export interface Patience {
+  readonly seconds: number
+  /** Shortest and longest pause; in between an eighth of the time waited. */
+  readonly fastest: number
+  readonly slowest: number
+}
+
+/** Looks again and again until `look` answers something; undefined when patience ends first. */
+export const lookUntil = Effect.fnUntraced(function* <A, E>(
+  look: (waitedSeconds: number) => Effect.Effect<A | undefined, E>,
+  patience: Patience,
+): Effect.fn.Return<A | undefined, E> {
+  const start = yield* Clock.currentTimeMillis
+  for (;;) {
+    const waited = ((yield* Clock.currentTimeMillis) - start) / 1000
+    const found = yield* look(waited)
+    if (found !== undefined || waited >= patience.seconds) return found
+    const pause = Math.min(patience.slowest, Math.max(patience.fastest, waited / 8))
+    yield* Effect.sleep(Math.round(Math.min(pause, Math.max(0.05, patience.seconds - waited)) * 1000))
+  }
+})

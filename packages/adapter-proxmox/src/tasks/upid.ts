@@ -1,0 +1,15 @@
+/** A task's name: `UPID:node:pid:pstart:starttime:type:id:user:`. Parted by colons, never by width (facts f). */
+export interface Upid {
+  readonly text: string
+  readonly node: string
+  readonly type: string
+  readonly id: string
+}
+
+export const parseUpid = (value: unknown): Upid | undefined => {
+  if (typeof value !== "string" || value.length > 1000) return undefined
+  const parts = value.split(":")
+  const [prefix, node, , , , type, id] = parts
+  if (prefix !== "UPID" || parts.length < 8 || node === undefined || !/^[A-Za-z0-9.-]+$/u.test(node)) return undefined
+  return { text: value, node, type: type ?? "", id: id ?? "" }
+}

@@ -1,0 +1,123 @@
+import type { HypervisorFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { recordOf, rows, text } from "../wire/read.ts"
+import { listedOutcome, statusOutcome, type TaskOutcome } from "./outcome.ts"
+import type { Upid } from "./upid.ts"
+
+/** Waits for the end of a task. Fails only when the hypervisor cannot be asked; then it may be called again. */
+export type AwaitTask = (upid: Upid) => Effect.Effect<TaskOutcome, HypervisorFault>
+
+export interface WatcherOptions {
+  /** Shortest and longest time between two looks, in seconds; in between a tenth of the youngest task's age. */
+  readonly fastestSeconds: number
+  readonly slowestSeconds: number
+}
+
+interface Watched {
+  readonly upid: Upid
+  readonly since: number
+  readonly end: Deferred.Deferred<TaskOutcome, HypervisorFault>
+  waiting: number
+  /** Looks at the cluster's list that did not show it: the list holds recent tasks only. */
+  missed: number
+}
+
+/** Asked for by itself when the list has not shown it so often. */
+const missesBeforeAsking = 2
+
+/**
+ * One watcher for all tasks that are waited for: one `cluster/tasks` call a look, however many wait; a task that the list does not show is
+ * asked for by itself. It rests while nobody waits.
+ */
+export const makeWatcher = Effect.fnUntraced(function* (
+  client: PveClient,
+  options: WatcherOptions,
+): Effect.fn.Return<AwaitTask, never, Scope.Scope> {
+  const watched = new Map<string, Watched>()
+  const wanted = Latch.makeUnsafe(false)
+
+  const finish = (task: Watched, end: Effect.Effect<TaskOutcome, HypervisorFault>) => {
+    watched.delete(task.upid.text)
+    Deferred.doneUnsafe(task.end, end)
+  }
+  const askFor = (task: Watched): Effect.Effect<void> =>
+    client
+      .get(
+        path`/nodes/${task.upid.node}/tasks/${task.upid.text}/status`,
+        {},
+        { doing: `read the state of task ${task.upid.text}` },
+      )
+      .pipe(
+        Effect.map((reply) => statusOutcome(recordOf(reply.data))),
+        Effect.catchIf(
+          (fault) => fault.facts.reason === "not-found",
+          (fault) => Effect.succeed<TaskOutcome>({ type: "vanished", detail: fault.facts.detail }),
+        ),
+        Effect.match({
+          onSuccess: (outcome) => {
+            if (outcome !== undefined) finish(task, Effect.succeed(outcome))
+          },
+          onFailure: (fault) => finish(task, Effect.fail(fault)),
+        }),
+      )
+  const look = Effect.gen(function* () {
+    const reply = yield* client.get("/cluster/tasks", {}, { doing: "list the tasks of the cluster" })
+    const listed = new Map(rows(reply.data).map((row) => [text(row, "upid"), row]))
+    const missing: Watched[] = []
+    for (const task of watched.values()) {
+      const row = listed.get(task.upid.text)
+      const outcome = row === undefined ? undefined : listedOutcome(row)
+      if (outcome !== undefined) finish(task, Effect.succeed(outcome))
+      else if (row !== undefined) task.missed = 0
+      else if ((task.missed += 1) >= missesBeforeAsking) missing.push(task)
+    }
+    yield* Effect.forEach(missing, askFor, { discard: true })
+  }).pipe(
+    // whoever waits is told; waiting again is safe
+    Effect.catch((fault) => Effect.sync(() => watched.forEach((task) => finish(task, Effect.fail(fault))))),
+  )
+  /** Short naps, so that a task that came meanwhile is not kept waiting for an old one's pace. */
+  const pause = Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    for (;;) {
+      yield* Effect.sleep(Math.round(options.fastestSeconds * 1000))
+      const now = yield* Clock.currentTimeMillis
+      const youngest = Math.max(0, ...[...watched.values()].map((task) => task.since))
+      const seconds = Math.min(options.slowestSeconds, (now - youngest) / 10_000)
+      if (now - start >= seconds * 1000) return
+    }
+  })
+  yield* Effect.gen(function* () {
+    for (;;) {
+      yield* wanted.await
+      yield* pause
+      if (watched.size > 0) yield* look
+      if (watched.size === 0) Latch.closeUnsafe(wanted)
+    }
+  }).pipe(Effect.forkScoped)
+
+  const enter = (upid: Upid, now: number): Watched => {
+    const known = watched.get(upid.text)
+    const task = known ?? { upid, since: now, end: Deferred.makeUnsafe<TaskOutcome, HypervisorFault>(), waiting: 0, missed: 0 }
+    watched.set(upid.text, task)
+    task.waiting += 1
+    Latch.openUnsafe(wanted)
+    return task
+  }
+  const leave = (task: Watched) =>
+    Effect.sync(() => {
+      task.waiting -= 1
+      if (task.waiting === 0 && watched.get(task.upid.text) === task) watched.delete(task.upid.text)
+    })
+  return (upid) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const task = enter(upid, now)
+      return Deferred.await(task.end).pipe(Effect.ensuring(leave(task)))
+    })
+})

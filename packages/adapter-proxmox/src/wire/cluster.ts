@@ -1,0 +1,65 @@
+import { isVmid, type ObservedMachine, type ObservedNode, type ObservedStorage, type PowerState } from "@rangewright/domain"
+import { type Fields, flag, number, text, words } from "./read.ts"
+
+const mebibyte = 1024 * 1024
+const mib = (bytes: number | undefined): number => Math.round((bytes ?? 0) / mebibyte)
+
+/** QEMU's words are finer than the cluster's; all that are neither on, off nor halted are unknown. */
+export const powerOf = (status: string | undefined): PowerState => {
+  if (status === "running" || status === "stopped") return status
+  return status === "paused" || status === "suspended" ? "paused" : "unknown"
+}
+
+/** A VM of `cluster/resources`; undefined for containers and for what is not well-formed. A fresh clone has neither name nor state for up to 10 s. */
+export const machineOf = (row: Fields): ObservedMachine | undefined => {
+  const vmid = number(row, "vmid")
+  const node = text(row, "node")
+  if (text(row, "type") !== "qemu" || vmid === undefined || !isVmid(vmid) || node === undefined) return undefined
+  return {
+    vmid,
+    node,
+    name: text(row, "name"),
+    power: powerOf(text(row, "status")),
+    template: flag(row, "template"),
+    pool: text(row, "pool"),
+    cpus: number(row, "maxcpu") ?? 0,
+    memoryMiB: mib(number(row, "maxmem")),
+    tags: words(row, "tags"),
+  }
+}
+
+export const nodeOf = (row: Fields): ObservedNode | undefined => {
+  const name = text(row, "node")
+  if (text(row, "type") !== "node" || name === undefined) return undefined
+  return {
+    name,
+    online: text(row, "status") === "online",
+    cpus: number(row, "maxcpu") ?? 0,
+    cpuLoad: Math.min(1, Math.max(0, number(row, "cpu") ?? 0)),
+    memoryMiB: mib(number(row, "maxmem")),
+    memoryUsedMiB: mib(number(row, "mem")),
+  }
+}
+
+export const storageOf = (row: Fields): ObservedStorage | undefined => {
+  const name = text(row, "storage")
+  const node = text(row, "node")
+  if (text(row, "type") !== "storage" || name === undefined || node === undefined) return undefined
+  return {
+    name,
+    node,
+    type: text(row, "plugintype") ?? "",
+    shared: flag(row, "shared"),
+    active: text(row, "status") === "available",
+    totalBytes: number(row, "maxdisk") ?? 0,
+    usedBytes: number(row, "disk") ?? 0,
+    content: words(row, "content"),
+  }
+}
+
+/** The rows a decoder knows, in their order. */
+export const pick = <A>(source: readonly Fields[], decode: (row: Fields) => A | undefined): readonly A[] =>
+  source.flatMap((row) => {
+    const value = decode(row)
+    return value === undefined ? [] : [value]
+  })

@@ -1,0 +1,45 @@
+/** Reading hostile JSON: numbers may come as strings, booleans as 0 and 1, anything may be absent or of another type (facts c3). */
+export type Fields = Readonly<Record<string, unknown>>
+
+export const recordOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+/** More than any cluster has of anything. */
+const maxRows = 200_000
+
+/** The objects of a list; whatever else stands in it is left out. */
+export const rows = (value: unknown): readonly Fields[] =>
+  Array.isArray(value)
+    ? value.slice(0, maxRows).filter((row): row is Fields => typeof row === "object" && row !== null && !Array.isArray(row))
+    : []
+
+const field = (record: Fields, key: string): unknown => (Object.hasOwn(record, key) ? record[key] : undefined)
+
+/** Undefined for anything but a text or a number, and for the empty text. */
+export const text = (record: Fields, key: string): string | undefined => {
+  const value = field(record, key)
+  if (typeof value === "number" && Number.isFinite(value)) return String(value)
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+export const number = (record: Fields, key: string): number | undefined => {
+  const value = field(record, key)
+  const read = typeof value === "string" && /^-?\d+(?:\.\d+)?$/u.test(value) ? Number(value) : value
+  return typeof read === "number" && Number.isFinite(read) ? read : undefined
+}
+
+export const flag = (record: Fields, key: string): boolean => {
+  const value = field(record, key)
+  return value === 1 || value === "1" || value === true
+}
+
+export const list = (record: Fields, key: string): readonly Fields[] => rows(field(record, key))
+
+export const child = (record: Fields, key: string): Fields => recordOf(field(record, key))
+
+/** Words of a list that comes as an array or as one text, parted by comma, semicolon or blank. */
+export const words = (record: Fields, key: string): readonly string[] => {
+  const value = field(record, key)
+  const parts: readonly unknown[] = Array.isArray(value) ? value.slice(0, 1000) : (text(record, key) ?? "").split(/[,;\s]+/u)
+  return parts.filter((part): part is string => typeof part === "string" && part !== "")
+}

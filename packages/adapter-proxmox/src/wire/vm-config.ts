@@ -1,0 +1,114 @@
+import type { MachineDetail, MachineSettings, Nic, Vmid } from "@rangewright/domain"
+import type { Params } from "../client/form.ts"
+import { type Fields, flag, number, text, words } from "./read.ts"
+
+const pairs = (value: string): ReadonlyMap<string, string> =>
+  new Map(
+    value.split(",").map((part) => {
+      const at = part.indexOf("=")
+      return at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)]
+    }),
+  )
+
+const macPattern = /^[0-9A-F]{2}(?::[0-9A-F]{2}){5}$/iu
+
+/** `virtio=02:…,bridge=vmbr1001,tag=10`, or with `model=` and `macaddr=`. */
+const nicOf = (index: number, value: string): Nic => {
+  const parts = pairs(value)
+  const model = parts.get("model") ?? [...parts].find(([, v]) => macPattern.test(v))?.[0] ?? value.split(",")[0] ?? ""
+  const tag = Number(parts.get("tag"))
+  return {
+    index,
+    model,
+    mac: (parts.get("macaddr") ?? parts.get(model) ?? "").toUpperCase(),
+    bridge: parts.get("bridge") ?? "",
+    tag: Number.isInteger(tag) && tag > 0 ? tag : undefined,
+    firewall: parts.get("firewall") === "1",
+  }
+}
+
+const nicText = (nic: Nic): string =>
+  [
+    `${nic.model}=${nic.mac}`,
+    `bridge=${nic.bridge}`,
+    ...(nic.tag === undefined ? [] : [`tag=${nic.tag}`]),
+    ...(nic.firewall ? ["firewall=1"] : []),
+  ].join(",")
+
+const nicsOf = (config: Fields): readonly Nic[] =>
+  Array.from({ length: 32 }, (_, index) => ({ index, value: text(config, `net${index}`) })).flatMap(({ index, value }) =>
+    value === undefined ? [] : [nicOf(index, value)],
+  )
+
+const diskKeys = ["scsi", "virtio", "sata", "ide"].flatMap((bus) =>
+  Array.from({ length: bus === "scsi" ? 31 : bus === "virtio" ? 16 : bus === "sata" ? 6 : 4 }, (_, n) => `${bus}${n}`),
+)
+
+/** Storage of the first disk; CD drives and cloud-init images are not disks. */
+const storageOf = (config: Fields): string | undefined => {
+  for (const key of diskKeys) {
+    const value = text(config, key)
+    if (value === undefined || value.includes("media=cdrom") || value.startsWith("none")) continue
+    const at = value.indexOf(":")
+    if (at > 0) return value.slice(0, at)
+  }
+  return undefined
+}
+
+/** `memory` is a number, a text, or a property string such as `current=2048`. */
+const memoryOf = (config: Fields): number => Number(/\d+/u.exec(text(config, "memory") ?? "512")?.[0] ?? 512)
+
+const coresOf = (config: Fields): number => (number(config, "cores") ?? 1) * (number(config, "sockets") ?? 1)
+
+export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetail => ({
+  vmid,
+  node,
+  name: text(config, "name") ?? "",
+  template: flag(config, "template"),
+  description: text(config, "description") ?? "",
+  cpus: coresOf(config),
+  memoryMiB: memoryOf(config),
+  balloonMiB: number(config, "balloon"),
+  nics: nicsOf(config),
+  lock: text(config, "lock"),
+  digest: text(config, "digest"),
+  storage: storageOf(config),
+})
+
+const sameNic = (a: Nic, b: Nic): boolean => nicText(a) === nicText(b)
+const sameTags = (a: readonly string[], b: readonly string[]): boolean =>
+  [...new Set(a)].toSorted().join(";") === [...new Set(b.map((tag) => tag.toLowerCase()))].toSorted().join(";")
+
+/**
+ * The parameters of one call that bring a configuration to the settings; undefined when nothing differs. What is not ours to decide stays
+ * as it is. Deviations of the wire: descriptions come back with a line end, tags lower-cased and sorted, an absent tablet is an enabled one.
+ */
+export const settingsChange = (config: Fields, want: MachineSettings): Params | undefined => {
+  const have = nicsOf(config)
+  const changes: Record<string, string | number | boolean> = {}
+  const removed: string[] = []
+  if (coresOf(config) !== want.cpus) {
+    changes["cores"] = want.cpus
+    if ((number(config, "sockets") ?? 1) !== 1) changes["sockets"] = 1
+  }
+  if (memoryOf(config) !== want.memoryMiB) changes["memory"] = want.memoryMiB
+  const balloon = number(config, "balloon")
+  if (want.balloonMiB === undefined && balloon !== undefined) removed.push("balloon")
+  if (want.balloonMiB !== undefined && want.balloonMiB !== balloon) changes["balloon"] = want.balloonMiB
+  for (const nic of want.nics) {
+    const existing = have.find((other) => other.index === nic.index)
+    if (existing === undefined || !sameNic(existing, nic)) changes[`net${nic.index}`] = nicText(nic)
+  }
+  removed.push(...have.filter((nic) => want.nics.every((other) => other.index !== nic.index)).map((nic) => `net${nic.index}`))
+  if ((text(config, "description") ?? "").trim() !== want.description.trim()) changes["description"] = want.description
+  if (!sameTags(words(config, "tags"), want.tags)) changes["tags"] = want.tags.join(",")
+  const tablet = text(config, "tablet") === undefined || flag(config, "tablet")
+  if (tablet !== want.tablet) changes["tablet"] = want.tablet
+  if (Object.keys(changes).length === 0 && removed.length === 0) return undefined
+  const digest = text(config, "digest")
+  return {
+    ...changes,
+    ...(removed.length === 0 ? {} : { delete: removed.join(",") }),
+    ...(digest === undefined ? {} : { digest }),
+  }
+}

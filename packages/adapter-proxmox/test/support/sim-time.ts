@@ -1,0 +1,47 @@
+import type { ManualClock } from "@rangewright/pve-simulator"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+/** Effect's clock on a simulator's: a sleep ends when the simulated time has come. */
+const clockOn = (time: ManualClock): Clock.Clock => {
+  const nanos = (): bigint => BigInt(Math.round(time.now())) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: time.now,
+    currentTimeMillis: Effect.sync(time.now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) =>
+      Effect.callback<void>((resume) => {
+        const cancel = time.schedule(Duration.toMillis(duration), () => resume(Effect.void))
+        return Effect.sync(cancel)
+      }),
+  }
+}
+
+/** Lets everything that can run now run: fibers and promises of this process, over several turns of its loop. */
+const settleTurns = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/**
+ * Runs an effect on simulated time: whenever nothing can run any more, time jumps to the next thing that is due. Hours pass in milliseconds,
+ * and the same program takes the same course each time. Rejects when the effect waits for something that no simulated time will bring.
+ */
+export const runOnSimTime = async <A, E>(time: ManualClock, effect: Effect.Effect<A, E>): Promise<A> => {
+  let ended = false
+  const result = Effect.runPromise(Effect.provideService(effect, Clock.Clock, clockOn(time))).finally(() => {
+    ended = true
+  })
+  // a rejection is the caller's, not an unhandled one, while time is still being moved
+  result.catch(() => {})
+  for (let idle = 0; !ended; ) {
+    await settleTurns()
+    if (ended) break
+    idle = time.advanceToNext() ? 0 : idle + 1
+    if (idle > 200) throw new Error("the effect waits for something that no simulated time will bring")
+  }
+  return result
+}
