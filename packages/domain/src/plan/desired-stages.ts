@@ -34,7 +34,10 @@ type Draft = Pick<DesiredStage, "title" | "tags" | "input"> &
 const finish =
   (machine: string, os: GuestOs) =>
   (draft: Draft): DesiredStage => ({
-    ...{ items: 1, needs: [], renewedBy: undefined, role: undefined },
+    items: 1,
+    needs: [],
+    renewedBy: undefined,
+    role: undefined,
     ...draft,
     key: stageKey(draft.stage, machine),
     os,

@@ -47,9 +47,8 @@ export const keepOnly = <V extends Vertex>(vertices: readonly V[], kept: (v: V) 
   const earlier = new Map<string, ReadonlySet<string>>()
   const result = new Map<string, V>()
   for (const v of inOrder(vertices)) {
-    const before = new Set(v.after.flatMap((key) => (result.has(key) ? [key] : [...nearest.get(key)!])))
-    for (const key of [...before])
-      if ([...before].some((other) => other !== key && earlier.get(other)!.has(key))) before.delete(key)
+    const all = [...new Set(v.after.flatMap((key) => (result.has(key) ? [key] : [...nearest.get(key)!])))]
+    const before = new Set(all.filter((key) => !all.some((other) => earlier.get(other)!.has(key))))
     if (!kept(v)) {
       nearest.set(v.key, before)
       continue

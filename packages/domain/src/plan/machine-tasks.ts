@@ -94,18 +94,24 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
     ...(differences.some((d) => d.field === "groups") ? ["custom-groups" as const] : []),
   ]
   const state: TaskState = isHalfMade(context, existing) ? "missing" : "outdated"
+  const base = { machine: machine.name, tags, state, role: undefined, uses: [] } as const
   const tasks: Task[] = []
   const last = (): readonly string[] => tasks.slice(-1).map((t) => t.key)
   if (restarts)
     tasks.push({
-      ...{ key: `shutdown:${machine.name}`, title: `Shut down ${machine.name} to change its hardware`, machine: machine.name },
-      ...{ tags, state, role: undefined, after: [], uses: [], estimate: timing.shutdown[machine.os] },
+      ...base,
+      key: `shutdown:${machine.name}`,
+      title: `Shut down ${machine.name} to change its hardware`,
+      after: [],
+      estimate: timing.shutdown[machine.os],
       action: { kind: "shutdown", machine: ref, timeoutSeconds: shutdownPatience },
     })
   if (differences.length > 0)
     tasks.push({
-      ...{ key: `configure:${machine.name}`, title: `Configure ${machine.name}`, machine: machine.name },
-      ...{ tags, state, role: undefined, uses: [], estimate: timing.configure },
+      ...base,
+      key: `configure:${machine.name}`,
+      title: `Configure ${machine.name}`,
+      estimate: timing.configure,
       after: [...last(), context.networkKey],
       action: { kind: "configure", machine: ref, settings },
     })
@@ -130,7 +136,13 @@ const startTask = (
   tags: readonly DeployTag[],
   state: TaskState,
 ): Task => ({
-  ...{ key: `start:${machine.name}`, title: `Start ${machine.name}`, machine: machine.name, role: undefined, tags, state, after },
+  key: `start:${machine.name}`,
+  title: `Start ${machine.name}`,
+  machine: machine.name,
+  tags,
+  state,
+  role: undefined,
+  after,
   action: { kind: "start", machine: ref, untilAgent: machine.managed },
   uses: [bootUse(ref.node)],
   estimate: machine.managed ? timing.boot[machine.os] : timing.startOnly,

@@ -72,7 +72,11 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
   return issues.length > 0
     ? Result.fail(issues)
     : Result.succeed({
-        ...{ desired, identified, limited: limited.success, unwanted, standings },
+        desired,
+        identified,
+        limited: limited.success,
+        unwanted,
+        standings,
         notes: [...notes, ...strangers(identified), ...takenNotes(world.reservations, input, standings)],
       })
 }

@@ -1,0 +1,120 @@
+import * as Result from "effect/Result"
+import type { RangeId, Vmid } from "../access/ids.ts"
+import { networkOf } from "./desired.ts"
+import { type Identified, identify, labelOf, type OwnMachine } from "./identify.ts"
+import type { PlanIssue } from "./issue.ts"
+import { removeSteps } from "./machine-steps.ts"
+import type { Change, Plan, Step } from "./plan.ts"
+import { singleNode } from "./placement.ts"
+import { criticalPath } from "./schedule.ts"
+import { findNetwork } from "./survey.ts"
+import { timing } from "./timing.ts"
+import type { PlanSettings, PlanWorld } from "./world.ts"
+
+/** What goes: all VMs; the whole range with network and pool; or one VM. */
+export type DestroyScope =
+  | { readonly kind: "machines" }
+  | { readonly kind: "range" }
+  | { readonly kind: "machine"; readonly vmid: Vmid }
+
+export interface DestroyInput {
+  readonly range: { readonly id: RangeId; readonly number: number }
+  readonly settings: PlanSettings
+  readonly world: PlanWorld
+  readonly scope: DestroyScope
+}
+
+/**
+ * The plan that takes VMs of a range away, each stopped first where it may be running. What is not ours stays; it stands in the way of
+ * removing the pool. A VM on a node that is down cannot be removed, and nothing is begun then.
+ */
+export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly PlanIssue[]> => {
+  const found = identify(input.range.id, input.world)
+  const issues = issuesOf(input, found)
+  if (issues.length > 0) return Result.fail(issues)
+  const { scope } = input
+  const machines = [...found.own.values()].filter((own) => scope.kind !== "machine" || own.observed.vmid === scope.vmid)
+  const removals = machines.flatMap((own) =>
+    removeSteps(own).map((step): Step => ({ ...step, machine: own.mark.machine, tag: undefined })),
+  )
+  const deletes = removals.filter((s) => s.action.kind === "delete").map((s) => s.key)
+  const rest = scope.kind === "range" ? rangeSteps(input, deletes) : { steps: [], changes: [], notes: [] }
+  const steps = [...removals, ...rest.steps]
+  return Result.succeed({
+    rangeId: input.range.id,
+    steps,
+    changes: [...machines.map(removal), ...rest.changes],
+    placements: [],
+    allocations: [],
+    notes: [
+      ...found.foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
+      ...rest.notes,
+    ],
+    criticalPathSeconds: criticalPath(steps).seconds,
+  })
+}
+
+const removal = (own: OwnMachine): Change => ({ kind: "remove", object: own.mark.machine, reasons: ["asked for"] })
+
+const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): readonly PlanIssue[] => {
+  const unreadable = found.unreadable.filter((u) => scope.kind !== "machine" || u.machine.vmid === scope.vmid)
+  const issues = unreadable.map(({ machine, offline }): PlanIssue => ({
+    code: offline ? "node-offline" : "not-ours",
+    message: offline
+      ? `${labelOf(machine)} is on the node ${machine.node}, which is offline`
+      : `${labelOf(machine)} cannot be read, so nobody can say whose it is`,
+    hint: "Bring the node back, or remove the VM at the hypervisor.",
+  }))
+  if (scope.kind === "range")
+    for (const f of found.foreign)
+      issues.push({
+        code: "not-ours",
+        message: `${labelOf(f.machine)} is in the pool ${range.id} and is not ours: ${f.why}`,
+        hint: "Move it out of the pool; it is never touched.",
+      })
+  if (scope.kind === "machine" && unreadable.length === 0 && !isOwn(found, scope.vmid))
+    issues.push(
+      world.cluster.machines.some((m) => m.vmid === scope.vmid)
+        ? { code: "not-ours", message: `VM ${scope.vmid} is not a machine of range ${range.id}` }
+        : { code: "unknown-machine", message: `VM ${scope.vmid} does not exist` },
+    )
+  return issues
+}
+
+const isOwn = ({ own }: Identified, vmid: Vmid): boolean => [...own.values()].some((o) => o.observed.vmid === vmid)
+
+/** Network and pool go when the last VM is gone. */
+const rangeSteps = (
+  { range, settings, world }: DestroyInput,
+  after: readonly string[],
+): { readonly steps: readonly Step[]; readonly changes: readonly Change[]; readonly notes: readonly string[] } => {
+  const network = networkOf(range, settings, singleNode(world, settings) ?? "")
+  const observed = findNetwork(world.networks, network)
+  const base = { tag: undefined, machine: undefined, after, uses: [] } as const
+  const steps: Step[] = []
+  if (observed?.ours === true)
+    steps.push({
+      ...base,
+      key: "remove-network",
+      title: `Remove network ${network.name}`,
+      action: { kind: "remove-network", network },
+      estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
+    })
+  if (world.poolExists)
+    steps.push({
+      ...base,
+      key: "remove-pool",
+      title: `Remove pool ${range.id}`,
+      action: { kind: "remove-pool", poolId: range.id },
+      estimate: timing.pool,
+    })
+  return {
+    steps,
+    changes: steps.map((s) => ({
+      kind: "remove",
+      object: s.action.kind === "remove-pool" ? `pool ${range.id}` : `network ${network.name}`,
+      reasons: ["the range is deleted"],
+    })),
+    notes: observed?.ours === false ? [`the network ${network.name} is not ours and stays`] : [],
+  }
+}
