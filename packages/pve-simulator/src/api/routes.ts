@@ -2,6 +2,7 @@ import type { Handler } from "../http/call.ts"
 import { accessRoutes } from "./access.ts"
 import { agentRoutes } from "./agent.ts"
 import { clusterRoutes } from "./cluster.ts"
+import { consoleRoutes } from "./console.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
@@ -12,6 +13,9 @@ import { networkRoutes } from "./network.ts"
 import { nodeRoutes } from "./nodes.ts"
 import { poolRoutes } from "./pools.ts"
 import { resourceRoutes } from "./resources.ts"
+import { sdnRoutes } from "./sdn.ts"
+import { sdnVnetRoutes } from "./sdn-vnets.ts"
+import { sdnZoneRoutes } from "./sdn-zones.ts"
 import { storageRoutes } from "./storage.ts"
 import { taskRoutes } from "./tasks.ts"
 import { ticketRoutes } from "./tickets.ts"
@@ -22,6 +26,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     accessRoutes,
     agentRoutes,
     clusterRoutes,
+    consoleRoutes,
     guestCloneRoutes,
     guestConfigRoutes,
     guestDiskRoutes,
@@ -32,6 +37,9 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     nodeRoutes,
     poolRoutes,
     resourceRoutes,
+    sdnRoutes,
+    sdnVnetRoutes,
+    sdnZoneRoutes,
     storageRoutes,
     taskRoutes,
     ticketRoutes,

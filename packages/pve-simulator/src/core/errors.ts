@@ -24,8 +24,9 @@ export const badParameter = (errors: Readonly<Record<string, string>>): PveError
 /** 403; `what` is what stands in the parentheses. */
 export const forbidden = (what: string): PveError => new PveError(403, `Permission check failed (${what})`)
 
-/** A 400 raised inside a locked section arrives as a 500 that quotes it. */
+/** A 400 raised inside a locked section arrives as a 500 that quotes it; refusals stay what they are. */
 export const wrapped = (prefix: string, error: unknown): PveError => {
+  if (error instanceof PveError && error.status !== 400 && error.status !== 500) return error
   const message = error instanceof Error ? error.message : String(error)
   if (!(error instanceof PveError) || error.status !== 400) return failure(`${prefix}: ${message}`)
   const lines = Object.entries(error.errors ?? {}).map(([name, text]) => `\n${name}: ${text}`)

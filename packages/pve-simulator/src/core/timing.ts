@@ -27,7 +27,7 @@ export const defaultTiming = {
   /** Waiting for the cluster-wide lock of SDN, users and pools. */
   clusterLock: 10 * SECOND,
 
-  /** From start to a running QEMU process. */
+  /** From start to a running QEMU process; part of the boot. */
   startTask: 1 * SECOND,
   /** Pulling the plug. */
   stopTask: 1 * SECOND,
@@ -55,7 +55,7 @@ export const defaultTiming = {
 
   /** Guests a node boots at once before its disks are the limit; a boot beyond waits. */
   bootsPerNode: 8,
-  /** From power on until the agent answers. Windows starts more services before it. */
+  /** From the request to start until the agent answers. Windows starts more services before it. */
   bootLinux: 25 * SECOND,
   bootWindows: 75 * SECOND,
   /** A DHCP lease shows in the agent's answer a little after the agent itself does. */
@@ -89,6 +89,12 @@ export const defaultTiming = {
   /** Records of a name server, rules of a firewall: a file and a reload. */
   dns: 2 * SECOND,
   firewall: 3 * SECOND,
+  /** About a dozen programs, some of them large. */
+  additionalTools: 300 * SECOND,
+  /** One package with its download. */
+  chocolateyPackage: 45 * SECOND,
+  office: 600 * SECOND,
+  visualStudio: 1800 * SECOND,
   /** A stage of any other name. */
   otherStage: 10 * SECOND,
   /** A stage that finds everything in place. */

@@ -22,6 +22,8 @@ export interface World {
   readonly bootQueues: Map<string, number[]>
   /** Running stages: guest to the process that stops it. */
   readonly stages: Map<number, Map<number, Running>>
+  /** Consoles that wait for their viewer or have one, by port. */
+  readonly consoles: Map<number, { readonly upid: string; readonly vmid: number; readonly node: string; connected: boolean }>
   /** SHA-256 fingerprint of each node's certificate. */
   fingerprint: string
   certificate: string
@@ -44,6 +46,7 @@ export const createWorld = (parts: {
   boots: new Map(),
   bootQueues: new Map(),
   stages: new Map(),
+  consoles: new Map(),
   fingerprint: "",
   certificate: "",
   rights: { version: -1, byKey: new Map() },

@@ -1,6 +1,7 @@
 import { nicsOf, type Nic } from "../core/guest-config.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
+import { routerLeg } from "./router.ts"
 
 /** A network that hands out leases: its first three octets and the last octets it gives. */
 interface LeaseNetwork {
@@ -51,27 +52,20 @@ export interface GuestAddress {
   readonly prefix: number
 }
 
-/** The router's own address on each VLAN of its range. */
-const routerLeg = (nic: Nic): string | undefined => {
-  const network = networkOf(nic)
-  return network === undefined || !network.prefix.startsWith("10.") || nic.tag === undefined ? undefined : `${network.prefix}.254`
-}
-
 /** The IPv4 addresses a guest has now: static ones at once, leases a little after its agent came up. */
 export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
   const { os, boot } = guest
   if (os === undefined || boot.kind !== "up") return []
   const leaseAfter = os.family === "windows" ? world.timing.dhcpWindows : world.timing.dhcpLinux
   const hasLease = world.clock.now() >= boot.since + leaseAfter
-  const isRouter = os.stages["router"] !== undefined
   const out: GuestAddress[] = []
   for (const nic of nicsOf(guest.config)) {
-    const fixed = os.addresses[String(nic.index)]
+    const fixed = os.addresses[String(nic.index)] ?? routerLeg(os, nic)
     if (fixed !== undefined) {
       out.push({ nic, address: fixed.address, prefix: fixed.prefix })
       continue
     }
-    const address = (isRouter ? routerLeg(nic) : undefined) ?? (hasLease ? leaseFor(world, nic) : undefined)
+    const address = hasLease ? leaseFor(world, nic) : undefined
     if (address !== undefined) out.push({ nic, address, prefix: 24 })
   }
   return out

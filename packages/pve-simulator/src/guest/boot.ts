@@ -4,8 +4,9 @@ import type { World } from "../core/world.ts"
 import { addressesOf } from "./addresses.ts"
 import { stopStages } from "./stages.ts"
 
+/** What is left of a boot once the machine runs. */
 const bootTime = (world: World, guest: Guest): number =>
-  guest.os?.family === "windows" ? world.timing.bootWindows : world.timing.bootLinux
+  Math.max(0, (guest.os?.family === "windows" ? world.timing.bootWindows : world.timing.bootLinux) - world.timing.startTask)
 
 const queueOf = (world: World, node: string): number[] => {
   const queue = world.bootQueues.get(node) ?? []

@@ -8,7 +8,7 @@ import type { World } from "../core/world.ts"
 type Input = Readonly<Record<string, unknown>>
 
 /** How long a stage takes on a guest that does not have its effect yet. */
-const durationOf = (timing: Timing, stage: string, os: GuestOs): number => {
+const durationOf = (timing: Timing, stage: string, os: GuestOs, input: Input): number => {
   const windows = os.family === "windows"
   const durations: Readonly<Record<string, number>> = {
     address: windows ? timing.addressWindows : timing.addressLinux,
@@ -23,6 +23,10 @@ const durationOf = (timing: Timing, stage: string, os: GuestOs): number => {
     "windows-base": timing.windowsBase,
     dns: timing.dns,
     firewall: timing.firewall,
+    "additional-tools": timing.additionalTools,
+    chocolatey: timing.chocolateyPackage * (Array.isArray(input["packages"]) ? Math.max(1, input["packages"].length) : 1),
+    office: timing.office,
+    "visual-studio": timing.visualStudio,
   }
   return Object.hasOwn(durations, stage) ? durations[stage]! : timing.otherStage
 }
@@ -32,6 +36,15 @@ const digest = (input: string): string => createHash("sha256").update(input).dig
 /** A role is applied under its own name, so that applying another one does not make it new again. */
 const keyOf = (stage: string, input: Input): string =>
   stage === "role" ? `role:${asText(input["role"] ?? input["name"])}` : stage
+
+const secretKey = /password|passwd|secret|private|token/i
+
+/** A value without its secrets: what a machine records it also shows. */
+const masked = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(masked)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, secretKey.test(key) ? "********" : masked(inner)]))
+}
 
 const addressOf = (input: Input): { index: string; address: StaticAddress } | undefined => {
   const raw = input["address"] ?? input["ip"]
@@ -51,28 +64,31 @@ const addressOf = (input: Input): { index: string; address: StaticAddress } | un
   }
 }
 
+/** The stages that give a machine its name. */
+const naming = new Set(["hostname", "address", "router", "sysprep"])
+
 /** Records what a stage did. */
 const apply = (os: GuestOs, stage: string, input: Input): void => {
   if (stage === "address" || stage === "router") {
     const fixed = addressOf(input)
     if (fixed !== undefined) os.addresses[fixed.index] = fixed.address
   }
-  if (stage === "hostname" || stage === "sysprep") {
-    const name = input["hostname"] ?? input["name"]
-    if (typeof name === "string") os.hostname = name
-  }
+  const hostname = input["hostname"] ?? (stage === "hostname" ? input["name"] : undefined)
+  if (typeof hostname === "string" && naming.has(stage)) os.hostname = hostname
   if (stage === "role") {
     const name = asText(input["role"] ?? input["name"])
     if (!os.roles.includes(name)) os.roles.push(name)
   }
   const held = os.stages[stage]
-  os.stages[stage] = typeof held === "object" && held !== null ? { ...held, ...input } : { ...input }
+  const shown = masked(input) as Record<string, unknown>
+  os.stages[stage] = typeof held === "object" && held !== null ? { ...held, ...shown } : shown
 }
 
 /** The recorded state of a guest, as `guest-facts` prints it and every stage returns it. */
 export const factsOf = (os: GuestOs): Record<string, unknown> => ({
   family: os.family,
   hostname: os.hostname,
+  ...(os.addresses["0"] === undefined ? {} : { address: os.addresses["0"].address }),
   addresses: os.addresses,
   roles: os.roles,
   stages: os.stages,
@@ -108,7 +124,7 @@ export const runStage = (world: World, guest: Guest, exec: Exec, stage: string):
     const key = keyOf(stage, values)
     const seen = digest(JSON.stringify(values))
     const changed = os.applied[key] !== seen
-    const duration = changed ? durationOf(world.timing, stage, os) : world.timing.unchangedStage
+    const duration = changed ? durationOf(world.timing, stage, os, values) : world.timing.unchangedStage
     exec.endsAt = world.clock.now() + duration
     yield* sleep(world.clock, duration)
     const fault = world.faults.takeStageFault(stage, guest.vmid)

@@ -1,0 +1,60 @@
+import { failure, PveError } from "../core/errors.ts"
+import { randomHex } from "../core/random.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import { guestOf, nodeOf, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
+import { isVncTicket, makeVncTicket } from "../http/identity.ts"
+
+const FIRST_PORT = 5900
+const LAST_PORT = 5999
+
+/** How long a console waits for its viewer. */
+const PATIENCE_MS = 10_000
+
+const consolePath = (call: Call): string => `/vms/${vmidOf(call)}`
+
+const freePort = (call: Call): number => {
+  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) if (!call.world.consoles.has(port)) return port
+  throw failure("unable to find free port (5900-5999)")
+}
+
+/** Opens a console for ten seconds: a ticket, a port, and a task that ends when nobody comes. */
+const open =
+  (type: "vncproxy" | "termproxy") =>
+  (call: Call): unknown => {
+    const { world, identity } = call
+    const vmid = vmidOf(call)
+    guestOf(call)
+    const port = freePort(call)
+    const upid = spawn(call, type, vmid, function* (): Routine<void> {
+      try {
+        yield* sleep(world.clock, PATIENCE_MS)
+        while (world.consoles.get(port)?.connected === true) yield* sleep(world.clock, PATIENCE_MS)
+      } finally {
+        world.consoles.delete(port)
+      }
+      throw failure("connection timed out")
+    })
+    world.consoles.set(port, { upid, vmid, node: nodeOf(call).name, connected: false })
+    const ticket = makeVncTicket(world, identity.authId, consolePath(call), port)
+    const common = { port: String(port), ticket, upid, user: identity.authId }
+    return type === "termproxy" ? common : { ...common, cert: world.certificate, password: randomHex(world.state.random, 8) }
+  }
+
+/** The check before a socket is opened; the answer is the port. */
+function* socket(call: Call): Routine<unknown> {
+  const { world, identity } = call
+  const port = Number(text(call, "port"))
+  const held = world.consoles.get(port)
+  if (!isVncTicket(world, text(call, "vncticket"), identity.authId, consolePath(call), port)) {
+    throw new PveError(401, "permission denied - invalid PVEVNC ticket", { body: false })
+  }
+  yield* sleep(world.clock, 0)
+  if (held === undefined || held.vmid !== vmidOf(call)) throw failure("connection refused")
+  return { port: String(port) }
+}
+
+export const consoleRoutes: Routes = {
+  "POST /nodes/{node}/qemu/{vmid}/vncproxy": open("vncproxy"),
+  "POST /nodes/{node}/qemu/{vmid}/termproxy": open("termproxy"),
+  "GET /nodes/{node}/qemu/{vmid}/vncwebsocket": socket,
+}

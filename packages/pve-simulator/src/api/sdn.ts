@@ -1,0 +1,121 @@
+import { failure, wrapped } from "../core/errors.ts"
+import { randomUuid } from "../core/random.ts"
+import { sleep, type Routine } from "../core/routine.ts"
+import { startTask, type TaskHandle } from "../core/tasks.ts"
+import { flag, nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
+import { demand, may } from "../http/permissions.ts"
+import { reloadNetwork } from "./network.ts"
+import { edit, hasPending } from "./sdn-views.ts"
+
+const invalidToken = () => failure("invalid lock token provided! at /usr/share/perl5/PVE/Network/SDN.pm line 291.")
+
+const lock = (call: Call): string => {
+  const { sdn, random } = call.world.state
+  try {
+    if (sdn.lock !== undefined) throw invalidToken()
+    if (hasPending(call) && !flag(call, "allow-pending"))
+      throw failure("configuration has pending changes at /usr/share/perl5/PVE/API2/Network/SDN.pm line 150.")
+  } catch (error) {
+    throw wrapped("could not acquire lock for SDN config", error)
+  }
+  sdn.lock = randomUuid(random)
+  return sdn.lock
+}
+
+const unlock = (call: Call): null => {
+  const { sdn } = call.world.state
+  if (!flag(call, "force") && sdn.lock !== optionalText(call, "lock-token"))
+    throw wrapped("could not release lock", invalidToken())
+  sdn.lock = undefined
+  return null
+}
+
+/** An apply or a rollback gives the lock back unless told not to. */
+const release = (call: Call): void => {
+  if (call.parameters["release-lock"] === undefined || flag(call, "release-lock")) call.world.state.sdn.lock = undefined
+}
+
+/** Commits at once; the task then has every node reload its network. It ends OK even when a node fails. */
+const apply = (call: Call): string => {
+  const { world } = call
+  edit(call, "could not apply SDN configuration", () => {
+    const { sdn } = world.state
+    sdn.running = structuredClone(sdn.config)
+    sdn.version += 1
+    for (const node of world.state.nodes.values()) {
+      for (const zone of sdn.running.zones.keys()) if (!node.zones.has(zone)) node.zones.set(zone, "pending")
+    }
+  })
+  release(call)
+  const [home = ""] = world.state.nodes.keys()
+  return startTask(world, { node: home, type: "reloadnetworkall", id: "", author: call.identity }, (task) =>
+    reloadAll(call, task),
+  )
+}
+
+function* reloadAll(call: Call, task: TaskHandle): Routine<void> {
+  const { world } = call
+  const started: string[] = []
+  for (const node of world.state.nodes.values()) {
+    task.log(`${node.name}: reloading network config`)
+    if (world.faults.isNodeDown(node.name)) {
+      task.log(`ssh: connect to host ${node.address} port 22: No route to host`)
+      continue
+    }
+    started.push(
+      startTask(
+        world,
+        { node: node.name, type: "srvreload", id: "networking", author: { user: "root@pam", tokenid: undefined } },
+        (reload) => reloadNetwork(world, node, reload.log),
+      ),
+    )
+  }
+  yield* sleep(world.clock, world.timing.sdnApply)
+  while (started.some((upid) => world.running.has(upid))) yield* sleep(world.clock, 500)
+  for (const upid of started) {
+    const status = world.state.tasks.get(upid)?.exitstatus
+    if (status !== undefined && status !== "OK") task.log(status)
+  }
+}
+
+const rollback = (call: Call): null => {
+  edit(call, "could not rollback SDN configuration", () => {
+    call.world.state.sdn.config = structuredClone(call.world.state.sdn.running)
+  })
+  release(call)
+  return null
+}
+
+const nodeZones = (call: Call): unknown[] =>
+  [...nodeOf(call).zones]
+    .filter(([zone]) => may(call.world, call.identity, `/sdn/zones/${zone}`, ["SDN.Audit", "SDN.Allocate"], true))
+    .map(([zone, status]) => ({ zone, status }))
+
+const zoneContent = (call: Call): unknown[] => {
+  const node = nodeOf(call)
+  const zone = text(call, "zone")
+  demand(call.world, call.identity, `/sdn/zones/${zone}`, ["SDN.Audit"])
+  if (!node.zones.has(zone)) throw failure(`no such zone '${zone}'`)
+  return [...call.world.state.sdn.running.vnets]
+    .filter(([, vnet]) => vnet["zone"] === zone)
+    .map(([vnet]) =>
+      node.vnets.has(vnet)
+        ? { vnet, status: "available" }
+        : { vnet, status: "error", statusmsg: "vnet is not generated. Please check the 'reload' task log." },
+    )
+}
+
+export const sdnRoutes: Routes = {
+  "GET /cluster/sdn": () => ["vnets", "zones", "controllers", "ipams", "dns", "fabrics"].map((id) => ({ id })),
+  "PUT /cluster/sdn": apply,
+  "POST /cluster/sdn/lock": lock,
+  "DELETE /cluster/sdn/lock": unlock,
+  "POST /cluster/sdn/rollback": rollback,
+  "GET /cluster/sdn/controllers": () => [],
+  "GET /cluster/sdn/ipams": () => [{ ipam: "pve", type: "pve", digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709" }],
+  "GET /cluster/sdn/dns": () => [],
+  "GET /nodes/{node}/sdn": () => [{ name: "zones" }],
+  "GET /nodes/{node}/sdn/zones": nodeZones,
+  "GET /nodes/{node}/sdn/zones/{zone}": () => [{ subdir: "content" }, { subdir: "bridges" }],
+  "GET /nodes/{node}/sdn/zones/{zone}/content": zoneContent,
+}

@@ -1,0 +1,93 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import type { Certificate } from "./certificate.ts"
+import { MAX_BODY } from "./form.ts"
+import { ConnectionReset } from "./handle.ts"
+import type { SimRequest, SimResponse } from "./message.ts"
+import { acceptConsole } from "./websocket.ts"
+
+export interface Listener {
+  readonly host: string
+  readonly port: number
+  /** Stops taking requests and ends open connections. */
+  readonly close: () => Promise<void>
+}
+
+/** Reads a body up to just over the API's limit; what is beyond is not kept. */
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (size <= MAX_BODY) chunks.push(chunk)
+    size += chunk.length
+  }
+  return Buffer.concat(chunks)
+}
+
+const toRequest = (request: IncomingMessage, body: Buffer): SimRequest => {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value
+  }
+  return { method: request.method ?? "GET", path: request.url ?? "/", headers, ...(body.length > 0 ? { body } : {}) }
+}
+
+/** A phrase that may stand in a status line. */
+const phrase = (text: string): string => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, "?").slice(0, 1000)
+
+const write = (response: ServerResponse, answer: SimResponse): void => {
+  const length = String(Buffer.byteLength(answer.body))
+  response.writeHead(answer.status, phrase(answer.reason), { ...answer.headers, "content-length": length })
+  response.end(answer.body)
+}
+
+/** Serves `handle` on a port (0: any free one) with TLS if a certificate is given. */
+export const listen = async (options: {
+  readonly handle: (request: SimRequest) => Promise<SimResponse>
+  readonly onConsole: (port: number) => void
+  readonly host: string
+  readonly port: number
+  readonly certificate: Certificate | undefined
+}): Promise<Listener> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      write(response, await options.handle(toRequest(request, await readBody(request))))
+    } catch (error) {
+      // A dropped connection is an answer too; anything else must not reach the caller in words.
+      if (!(error instanceof ConnectionReset)) response.statusCode = 500
+      request.socket.destroy()
+    }
+  }
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(request, response)
+  const server =
+    options.certificate === undefined
+      ? createHttpServer({ keepAliveTimeout: 5000, maxHeaderSize: 16_384 }, onRequest)
+      : createHttpsServer(
+          { key: options.certificate.key, cert: options.certificate.cert, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
+          onRequest,
+        )
+  server.on(
+    "upgrade",
+    (request: IncomingMessage, socket) =>
+      void acceptConsole(request, socket, () => options.handle(toRequest(request, Buffer.alloc(0))), options.onConsole),
+  )
+  server.on("clientError", (_, socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(options.port, options.host, () => {
+      server.off("error", reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    host: options.host,
+    port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
