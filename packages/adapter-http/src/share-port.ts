@@ -44,7 +44,11 @@ export const sharePort = (
 
   const decide = (socket: Socket, first: Buffer): void => {
     socket.unshift(first)
-    if (first[0] === handshake) return void tls.emit("connection", socket)
+    if (first[0] === handshake) {
+      // an HTTP server lets a peer close its half; in a handshake that would leave a dead connection open
+      socket.allowHalfOpen = false
+      return void tls.emit("connection", socket)
+    }
     if (isLoopback(socket.remoteAddress)) return serve.call(server, socket)
     socket.end(refusal)
   }

@@ -80,6 +80,7 @@ export interface ServiceOptions {
   readonly operations: readonly Operation[]
   readonly license?: License
   readonly tls?: { readonly cert: string; readonly key: string }
+  readonly host?: string
   readonly http?: Partial<HttpOptions>
   /** Further services that the operations ask for. */
   readonly services?: Layer.Layer<never>
@@ -111,7 +112,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     },
     ...options.http,
   })
-  const listener = await listen(app, { host: "127.0.0.1", port: 0, tls: options.tls })
+  const listener = await listen(app, { host: options.host ?? "127.0.0.1", port: 0, tls: options.tls })
   return {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,

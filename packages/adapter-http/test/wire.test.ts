@@ -1,5 +1,4 @@
 import { unzipSync, strFromU8 } from "fflate"
-import { once } from "node:events"
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gated, samples } from "./sample-operations.ts"
@@ -30,8 +29,7 @@ const raw = async (bytes: string): Promise<string> => {
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
   socket.on("error", () => undefined)
   socket.write(bytes)
-  await once(socket, "close")
-  return text
+  return new Promise((resolve) => socket.on("close", () => resolve(text)))
 }
 
 describe("paths", () => {

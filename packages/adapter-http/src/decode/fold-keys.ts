@@ -18,14 +18,21 @@ const membersOf = (asts: readonly AST.AST[]) => {
   return members
 }
 
-const alternatives = (ast: AST.AST): readonly AST.AST[] => (AST.isUnion(ast) ? ast.types.flatMap(alternatives) : [ast])
+const alternatives = (ast: AST.AST): readonly AST.AST[] => {
+  if (AST.isSuspend(ast)) return alternatives(ast.thunk())
+  return AST.isUnion(ast) ? ast.types.flatMap(alternatives) : [ast]
+}
+
+/** Whether the schema takes objects without saying what is in them. */
+const isOpen = (ast: AST.AST): boolean =>
+  AST.isUnknown(ast) || AST.isAny(ast) || AST.isObjectKeyword(ast) || AST.isDeclaration(ast)
 
 const foldObject = (asts: readonly AST.AST[]): Fold => {
+  if (asts.some(isOpen)) return identity
   const members = membersOf(asts)
   const further = asts.flatMap((ast) => (AST.isObjects(ast) ? ast.indexSignatures.map((s) => foldOf(s.type)) : []))[0]
-  const open = asts.some((ast) => AST.isUnknown(ast) || AST.isAny(ast) || AST.isObjectKeyword(ast))
   return (value) => {
-    if (open || !isRecord(value)) return value
+    if (!isRecord(value)) return value
     const folded: Record<string, unknown> = {}
     for (const [key, part] of Object.entries(value)) {
       const member = members.get(key.toLowerCase())
@@ -43,15 +50,16 @@ const foldArray = (asts: readonly AST.AST[]): Fold => {
   return (value) => (value as readonly unknown[]).map(item)
 }
 
+/** Made at first use: a schema may hold itself. */
 const foldOf = (ast: AST.AST): Fold => {
-  if (AST.isSuspend(ast)) {
-    let fold: Fold | undefined
-    return (value) => (fold ??= foldOf(ast.thunk()))(value)
+  let fold: Fold | undefined
+  const make = (): Fold => {
+    const asts = alternatives(ast)
+    const object = foldObject(asts)
+    const array = foldArray(asts)
+    return (value) => (Array.isArray(value) ? array(value) : object(value))
   }
-  const asts = alternatives(ast)
-  const object = foldObject(asts)
-  const array = foldArray(asts)
-  return (value) => (Array.isArray(value) ? array(value) : object(value))
+  return (value) => (typeof value === "object" && value !== null ? (fold ??= make())(value) : value)
 }
 
 /**

@@ -1,0 +1,250 @@
+import * as fc from "fast-check"
+import { connect } from "node:net"
+import { once } from "node:events"
+import { gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { samples } from "./sample-operations.ts"
+import { startService, type Service } from "./support.ts"
+
+let service: Service
+beforeAll(async () => {
+  service = await startService({ operations: samples })
+})
+afterAll(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+type Sent = Exclude<RequestInit["body"], undefined>
+const send = async (method: string, path: string, body: Sent, headers: Record<string, string> = {}) => {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { "x-api-key": service.keys.member, ...headers },
+    body,
+    ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+  } as RequestInit)
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> & { error: string } }
+}
+const json = { "content-type": "application/json" }
+const echo = (body: Sent, headers: Record<string, string> = json) => send("PUT", "/api/v2/echo", body, headers)
+
+/** A request written byte by byte, whose sender leaves after `body`. */
+const sendRaw = async (head: string, body: string | Buffer): Promise<string> => {
+  const socket = connect(service.port, "127.0.0.1")
+  let text = ""
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
+  socket.on("error", () => undefined)
+  socket.write(`PUT ${head}\r\nHost: x\r\nX-API-KEY: ${service.keys.member}\r\n`)
+  socket.write(body)
+  socket.end()
+  return new Promise((resolve) => socket.on("close", () => resolve(text)))
+}
+
+describe("JSON bodies", () => {
+  it.each([
+    ['{"vmIDs":[104]}', { vmids: [104] }],
+    ['{"VMIDS":[104]}', { vmids: [104] }],
+    ['{"vmids":[1],"VmIds":[2]}', { vmids: [2] }],
+    ['{"vmids":[1],"vmids":[2]}', { vmids: [2] }],
+    ['{"vmids":[1],"VMIDS":null}', {}],
+    ['{"Options":{"ONLYROLES":["a"]}}', { options: { onlyRoles: ["a"] } }],
+    ['{"variables":{"Some_Key":{"Deep":1}}}', { variables: { Some_Key: { Deep: 1 } } }],
+    ['{"machines":null,"unknown":{"a":[1]}}', {}],
+    ['{"machines":["a"]} trailing {"machines":["b"]}', { machines: ["a"] }],
+    ['{"machines":["}{\\"]["]}]', { machines: ['}{"]['] }],
+    ["\uFEFF{}", {}],
+    ["null", null],
+    ["  ", null],
+    ["", null],
+  ])("%s are read as clients mean them", async (body, expected) => {
+    expect(await echo(body)).toEqual({ status: 200, json: { body: expected } })
+  })
+
+  it.each([
+    ["{", "not valid JSON"],
+    ["{'a':1}", "not valid JSON"],
+    ['{"machines":["a"}', "not valid JSON"],
+    ["nonsense", "not valid JSON"],
+    ['""', "Expected object"],
+    ["[]", "Expected object"],
+    ["5", "Expected object"],
+    ['{"vmids":"all"}', "vmids"],
+    ['{"vmids":[1,"two"]}', "vmids[1]"],
+    ['{"VMIDS":[1.5]}', "vmids[0]"],
+    ['{"machines":{"0":"a"}}', "machines"],
+    ['{"options":[]}', "options"],
+    ['{"machines":["a\\u0000b"]}', "NUL"],
+    ['{"machines":["\\ud800"]}', "surrogate"],
+    [`${"[".repeat(3000)}`, "not valid JSON"],
+    [`{"variables":{"a":${"[".repeat(1000)}${"]".repeat(1000)}}}`, "deeper"],
+  ])("%.40s are refused with 400 and the place", async (body, told) => {
+    const { status, json: answer } = await echo(body)
+    expect(status).toBe(400)
+    expect(answer.error).toContain(told)
+  })
+
+  it("name all that is wrong at once, without repeating values", async () => {
+    const { json: answer } = await echo('{"vmids":["hunter2",2,"x"],"machines":5}')
+    expect(answer["issues"]).toEqual([
+      { path: "machines", message: "Expected array" },
+      { path: "vmids[0]", message: "Expected number" },
+      { path: "vmids[2]", message: "Expected number" },
+    ])
+    expect(JSON.stringify(answer)).not.toContain("hunter2")
+  })
+
+  it("cannot reach a prototype", async () => {
+    const { status, json: answer } = await echo(
+      '{"__proto__":{"vmids":[1]},"variables":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}',
+    )
+    expect(status).toBe(200)
+    expect(answer).toEqual({ body: { variables: { constructor: { prototype: { polluted: 1 } } } } })
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined()
+  })
+
+  it("need a JSON content type, unless there is none", async () => {
+    const { status, json: answer } = await echo('{"vmids":[1]}', { "content-type": "text/plain" })
+    expect(status).toBe(400)
+    expect(answer["hint"]).toBe("Send Content-Type: application/json.")
+    expect((await echo('{"vmids":[1]}', { "content-type": "application/json; charset=utf-8" })).status).toBe(200)
+    expect(await echo(null, {})).toEqual({ status: 200, json: { body: null } })
+  })
+
+  it("may come in chunks or compressed", async () => {
+    const chunks = new Blob(['{"vmids":', "[7]}"]).stream()
+    expect(await echo(chunks)).toEqual({ status: 200, json: { body: { vmids: [7] } } })
+    const packed = new Uint8Array(gzipSync('{"vmids":[8]}'))
+    expect(await echo(packed, { ...json, "content-encoding": "gzip" })).toEqual({ status: 200, json: { body: { vmids: [8] } } })
+    expect((await echo(packed, { ...json, "content-encoding": "nonsense" })).status).toBe(400)
+    expect((await echo("not gzip", { ...json, "content-encoding": "gzip" })).status).toBe(400)
+  })
+
+  it("larger than the operation takes are 413, packed or not, and the connection goes on", async () => {
+    const large = JSON.stringify({ machines: ["x".repeat(10_000)] })
+    expect((await echo(large)).status).toBe(413)
+    expect((await echo(new Blob([large]).stream())).status).toBe(413)
+    const bomb = new Uint8Array(gzipSync(JSON.stringify({ machines: ["x".repeat(20_000_000)] })))
+    expect((await echo(bomb, { ...json, "content-encoding": "gzip" })).status).toBe(413)
+    expect((await echo("{}")).status).toBe(200)
+  })
+
+  it("come on DELETE too, and may be required", async () => {
+    const name = (body: string) => send("DELETE", "/api/v2/echo", body, json)
+    expect(await name('{"NAME":"x"}')).toEqual({ status: 200, json: { result: "x" } })
+    for (const empty of ["", "null", "{}", '{"name":null}']) expect((await name(empty)).status).toBe(400)
+  })
+
+  it("are not looked at where none is declared", async () => {
+    const { status } = await send("DELETE", "/api/v2/range", "{{{", { "content-type": "text/nonsense" })
+    expect(status).toBe(200)
+  })
+
+  it("are not read of a caller who is refused", async () => {
+    const head = "/api/v2/echo HTTP/1.1\r\nHost: x\r\nX-API-KEY: ME.wrong"
+    const socket = connect(service.port, "127.0.0.1")
+    socket.write(`PUT ${head}\r\nContent-Type: application/json\r\nContent-Length: 5000000\r\n\r\n{`)
+    const [answer] = (await once(socket, "data")) as [Buffer]
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /u)
+    socket.destroy()
+  })
+
+  it("that end early change nothing", async () => {
+    const entries = service.store.audit.length
+    await sendRaw("/api/v2/echo HTTP/1.1", 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"vmids":[1]}')
+    await expect.poll(() => service.store.audit.slice(entries)).toMatchObject([{ operation: "echo", outcome: "InvalidInput" }])
+  })
+
+  it("of any shape never break the service", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.json(),
+          fc.string(),
+          fc.json().map((text) => `{"VMids":${text}}`),
+        ),
+        async (body) => {
+          expect([200, 400]).toContain((await echo(body)).status)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe("uploads", () => {
+  const form = (file: Blob | string | undefined, fields: Record<string, string> = {}, part = "file") => {
+    const data = new FormData()
+    for (const [name, value] of Object.entries(fields)) data.append(name, value)
+    if (typeof file === "string") data.append(part, file)
+    else if (file !== undefined) data.append(part, file, "range.yml")
+    return data
+  }
+  const upload = (body: Sent, headers?: Record<string, string>) => send("PUT", "/api/v2/upload", body, headers)
+
+  it("carry one file and text fields", async () => {
+    expect(await upload(form(new Blob(["ludus: []"]), { force: "true", other: "x" }))).toEqual({
+      status: 200,
+      json: { name: "range.yml", size: 9, force: "true" },
+    })
+    expect(await upload(form(new Blob([]), { FORCE: "" }))).toEqual({
+      status: 200,
+      json: { name: "range.yml", size: 0, force: "unset" },
+    })
+  })
+
+  it("keep every byte", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 3000 }), async (bytes) => {
+        expect((await upload(form(new Blob([new Uint8Array(bytes)])))).json["size"]).toBe(bytes.length)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each([
+    ["no file part", form(undefined, { force: "true" }), "part named file"],
+    ["a file under another name", form(new Blob(["x"]), {}, "upload"), "part named file"],
+    ["text instead of a file", form("ludus: []"), "part named file"],
+    ["a wrong field", form(new Blob(["x"]), { force: "perhaps" }), "force"],
+    ["a field that is too large", form(new Blob(["x"]), { force: "x".repeat(70_000) }), "larger than"],
+    [
+      "too many fields",
+      form(new Blob(["x"]), Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x"]))),
+      "more parts",
+    ],
+  ])("with %s are refused with 400", async (_what, body, told) => {
+    const { status, json: answer } = await upload(body)
+    expect(status).toBe(400)
+    expect(answer.error).toContain(told)
+  })
+
+  it.each([
+    ["another content type", "{}", "application/json"],
+    ["no boundary", "x", "multipart/form-data"],
+    ["a boundary that never comes", "x", "multipart/form-data; boundary=abc"],
+    [
+      "a part that never ends",
+      '--abc\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf',
+      "multipart/form-data; boundary=abc",
+    ],
+    ["nothing", "", "multipart/form-data; boundary=abc"],
+  ])("with %s are refused with 400", async (_what, body, type) => {
+    expect((await upload(body, { "content-type": type })).status).toBe(400)
+  })
+
+  it("larger than the operation takes are 413, however they come", async () => {
+    expect((await upload(form(new Blob([new Uint8Array(100_001)])))).status).toBe(413)
+    expect((await upload(form(new Blob([new Uint8Array(5_000_000)])))).status).toBe(413)
+    expect((await upload(form(new Blob([new Uint8Array(100_000)])))).status).toBe(200)
+  })
+
+  it("cut off in the middle change nothing", async () => {
+    const entries = service.store.audit.length
+    const head = "Content-Type: multipart/form-data; boundary=abc\r\nContent-Length: 9999\r\n\r\n"
+    await sendRaw(
+      "/api/v2/upload HTTP/1.1",
+      `${head}--abc\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf`,
+    )
+    await expect.poll(() => service.store.audit.slice(entries)).toMatchObject([{ operation: "upload", outcome: "InvalidInput" }])
+  })
+})

@@ -1,0 +1,135 @@
+import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
+import * as Effect from "effect/Effect"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { request as httpsRequest } from "node:https"
+import { connect, type Socket } from "node:net"
+import { networkInterfaces, tmpdir } from "node:os"
+import { join } from "node:path"
+import { connect as connectTls } from "node:tls"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { gated, samples } from "./sample-operations.ts"
+import { startService } from "./support.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "rangewright-http-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let tls: { readonly cert: string; readonly key: string }
+beforeAll(async () => {
+  tls = await Effect.runPromise(loadOrCreateCertificate(join(folder, "tls.pem"), ["localhost", "127.0.0.1"], new Date()))
+})
+
+const answerOf = async (socket: Socket): Promise<string> => {
+  let text = ""
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()))
+  socket.on("error", () => undefined)
+  return new Promise((resolve) => socket.on("close", () => resolve(text)))
+}
+
+const secureGet = (port: number, path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    httpsRequest({ host: "127.0.0.1", port, path, headers, ca: tls.cert, agent: false }, (response) => {
+      let text = ""
+      response
+        .on("data", (chunk: Buffer) => (text += chunk.toString()))
+        .on("end", () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+      .on("error", reject)
+      .end()
+  })
+
+const outsideAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.family === "IPv4" && !address.internal)?.address
+
+describe("one port", () => {
+  it("speaks TLS, and plain HTTP to this machine", async () => {
+    const service = await startService({ operations: samples, tls })
+    const headers = { "x-api-key": service.keys.member }
+    expect(await secureGet(service.port, "/api/v2/", headers)).toEqual({ status: 200, text: '{"result":"ME -"}\n' })
+    expect(await (await fetch(`${service.url}/api/v2/`, { headers })).json()).toEqual({ result: "ME -" })
+    await service.stop()
+  })
+
+  it("waits for the first byte, and takes a handshake in pieces", async () => {
+    const service = await startService({ operations: samples, tls })
+    const silent = connect(service.port, "127.0.0.1")
+    await once(silent, "connect")
+    const pieces = connect(service.port, "127.0.0.1")
+    pieces.setNoDelay(true)
+    const secure = connectTls({ socket: pieces, ca: tls.cert, host: "127.0.0.1" })
+    await once(secure, "secureConnect")
+    secure.write(`GET /api/v2/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-KEY: ${service.keys.member}\r\n\r\n`)
+    expect(await answerOf(secure)).toContain("ME -")
+    silent.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(await answerOf(silent)).toContain('{"status":"ok"}')
+    await service.stop()
+  })
+
+  it("survives scanners: half a handshake, a refused certificate, garbage", async () => {
+    const service = await startService({ operations: samples, tls })
+    const half = connect(service.port, "127.0.0.1")
+    half.end(Buffer.from([0x16, 0x03, 0x01, 0x02]))
+    await answerOf(half)
+    const distrusting = connectTls({ port: service.port, host: "127.0.0.1" })
+    await once(distrusting, "error")
+    const garbage = connect(service.port, "127.0.0.1")
+    garbage.write(Buffer.from([0x16, 0, 0, 0, 0, 0, 0, 0]))
+    await answerOf(garbage)
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+    expect(service.defects).toEqual([])
+    await service.stop()
+  })
+
+  it.skipIf(outsideAddress === undefined)("tells plain HTTP from elsewhere to use https, and serves nothing", async () => {
+    const service = await startService({ operations: samples, tls, host: "0.0.0.0" })
+    const socket = connect(service.port, outsideAddress)
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const answer = await answerOf(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*https:\/\//su)
+    expect(answer).not.toContain("ok")
+    expect(service.answered).toEqual([])
+    await service.stop()
+  })
+})
+
+describe("a stop", () => {
+  it("answers what is in flight with a closed connection, takes nothing new, and then is done", async () => {
+    const slow = gated("POST")
+    const service = await startService({ operations: [slow.operation], tls })
+    const inFlight = fetch(`${service.url}/api/v2/gated`, { method: "POST", headers: { "x-api-key": service.keys.member } })
+    await slow.entered
+    const stopped = service.stop(10_000)
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow("fetch failed")
+    slow.open()
+    const answer = await inFlight
+    expect(await answer.json()).toEqual({ result: "done" })
+    await stopped
+  })
+
+  it("ends within its deadline although clients do not: silent, idle, half a request, endless work", async () => {
+    const slow = gated("GET")
+    const service = await startService({ operations: [...samples, slow.operation], tls })
+    const connected = async (bytes: string | Buffer) => {
+      const socket = connect(service.port, "127.0.0.1")
+      await once(socket, "connect")
+      if (bytes.length > 0) socket.write(bytes)
+      return answerOf(socket)
+    }
+    const endless = fetch(`${service.url}/api/v2/gated`, { headers: { "x-api-key": service.keys.member } }).then(
+      () => "answered",
+      () => "cut",
+    )
+    const clients = [
+      connected(""),
+      connected("GET / HT"),
+      connected(Buffer.from([0x16, 3, 1, 2, 0])),
+      connected("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ]
+    await slow.entered
+    await service.stop(200)
+    await Promise.all(clients)
+    expect(await endless).toBe("cut")
+    expect(await slow.ended).toBe("interrupted")
+  })
+})
