@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect"
+
+/**
+ * Counts the moments before and after every call of the ports, and kills the process at one of them: from then on every call dies
+ * without any effect, as nothing that a dead process would have done happens.
+ */
+export interface CrashGate {
+  /** Moments passed so far. */
+  readonly points: () => number
+  readonly dead: () => boolean
+  /** What was called at each moment, for the message of a failing test. */
+  readonly trace: readonly string[]
+  /** The same port, seen through the gate. */
+  readonly guard: <S extends object>(port: string, service: S) => S
+}
+
+/** `crashAt`: the moment (from 1) at which the process dies; undefined: never. */
+export const makeCrashGate = (crashAt?: number): CrashGate => {
+  const trace: string[] = []
+  let dead = false
+
+  const pass = (moment: string) =>
+    Effect.suspend(() => {
+      if (dead) return Effect.die(new Error("the process is dead"))
+      trace.push(moment)
+      if (trace.length !== crashAt) return Effect.void
+      dead = true
+      return Effect.die(new Error(`crashed ${moment}`))
+    })
+  const through = (name: string, effect: Effect.Effect<unknown, unknown>) =>
+    pass(`before ${name}`).pipe(Effect.andThen(effect), Effect.tap(pass(`after ${name}`)))
+
+  const guard = <S extends object>(port: string, service: S): S => {
+    const entries = Object.entries(service).map(([method, member]: [string, unknown]) => {
+      const name = `${port}.${method}`
+      if (Effect.isEffect(member)) return [method, through(name, member as Effect.Effect<unknown, unknown>)]
+      if (typeof member !== "function") return [method, member]
+      const call = member as (...args: readonly unknown[]) => unknown
+      return [
+        method,
+        (...args: readonly unknown[]) => {
+          const result = call(...args)
+          return Effect.isEffect(result) ? through(name, result as Effect.Effect<unknown, unknown>) : result
+        },
+      ]
+    })
+    return Object.fromEntries(entries) as S
+  }
+
+  return { points: () => trace.length, dead: () => dead, trace, guard }
+}

@@ -1,0 +1,234 @@
+import {
+  addTemplate,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+} from "@rangewright/adapter-memory"
+import {
+  RunEngine,
+  runEngineLayer,
+  type RunEngineOptions,
+  RunPlanner,
+  type RunRequest,
+  Settings,
+  type SettingsShape,
+} from "@rangewright/application"
+import {
+  carriesMark,
+  type Plan,
+  type Range,
+  type RangeId,
+  readDescription,
+  type RecordId,
+  type UserId,
+  type Vmid,
+} from "@rangewright/domain"
+import {
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Lease,
+  Machines,
+  Ranges,
+  RunJournal,
+  Users,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
+import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.ts"
+import { makeVirtualClock } from "./virtual-clock.ts"
+
+export const admin = "ADMIN1" as UserId
+export const deploy: RunRequest = {
+  kind: "deploy",
+  options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
+}
+
+export const labSettings: SettingsShape = {
+  version: "0.0.0",
+  reservedRangeNumbers: [],
+  hypervisorRealm: "pve",
+  clusterMode: false,
+  sdnZone: "range",
+  vxlanTagBase: 1000,
+  natNetwork: "vmbr1000",
+  defaultNode: undefined,
+  vmStorage: undefined,
+  vmidSpan: { from: 20_000, to: 20_999 },
+  maxLogHistory: 100,
+  inactivityShutdown: "0",
+  rangeDefaults: {},
+  protectedAddresses: [],
+  hypervisorUrl: "https://pve.example",
+  observeEverySeconds: 10,
+}
+
+/** What outlives a process: the store, the world and time. */
+export const makeLab = (names: readonly string[] = ["vm1", "vm2", "vm3", "vm4", "vm5", "vm6"]) => {
+  const world = makeMemoryWorld()
+  addTemplate(world, labTemplate, "debian")
+  return { store: makeMemoryStore(), world, clock: makeVirtualClock(), names }
+}
+export type Lab = ReturnType<typeof makeLab>
+
+type Ports = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Lease | Machines | Ranges | RunJournal | Users
+const keys = [
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Lease,
+  Machines,
+  Ranges,
+  RunJournal,
+  Users,
+] as const
+
+/** Every port, seen through the gate. */
+const guarded = (gate: CrashGate, ports: Context.Context<Ports>): Context.Context<Ports> =>
+  keys.reduce<Context.Context<Ports>>((context, key) => {
+    const wide = key as unknown as Context.Key<Ports, object>
+    return Context.add(
+      context,
+      wide,
+      gate.guard(key.key.replace("rangewright/", ""), Context.get(ports, wide)),
+    ) as Context.Context<Ports>
+  }, ports)
+
+/** A planner of whole labs: VMIDs are reserved, everything is planned anew each time, and effects that are there cost nothing. */
+const labPlanner = (names: readonly string[]) =>
+  Layer.effect(
+    RunPlanner,
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const hypervisor = yield* Hypervisor
+      return RunPlanner.of({
+        plan: Effect.fnUntraced(function* (range, request) {
+          const { machines: seen } = yield* hypervisor.observe
+          const taken = new Set<number>(seen.map(({ vmid }) => vmid))
+          if (request.kind === "deploy")
+            return deployPlan(range.id, yield* machines.reserve(range.id, names, taken, labSettings.vmidSpan))
+          const known = yield* machines.reservations(range.id)
+          const there = new Map([...known].filter(([, vmid]) => taken.has(vmid)))
+          if (request.kind !== "power") return deletePlan(range.id, there)
+          return planOf(
+            range.id,
+            [...there].map(([machine, vmid]) =>
+              stepOf(
+                `power:${machine}`,
+                {
+                  kind: request.on ? "start" : "stop",
+                  machine: { vmid, node: "node1", mark: { range: range.id, machine } },
+                  untilAgent: false,
+                },
+                [],
+                1,
+              ),
+            ),
+          )
+        }),
+      })
+    }),
+  )
+
+/** A process over a lab: an engine on its store and world, seen through a gate. */
+export const boot = (
+  lab: Lab,
+  gate: CrashGate = makeCrashGate(),
+  options: RunEngineOptions = { owner: "service" },
+  planner?: Layer.Layer<RunPlanner>,
+) => {
+  const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
+    Layer.provide(Layer.mergeAll(memoryStorageLayer(lab.store), memoryHypervisorLayer(lab.world))),
+  )
+  const base = Layer.mergeAll(
+    ports,
+    Layer.succeed(Settings, labSettings),
+    Layer.succeed(Clock.Clock, lab.clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  const layer = runEngineLayer(options).pipe(Layer.provideMerge(planner ?? labPlanner(lab.names)), Layer.provideMerge(base))
+  return ManagedRuntime.make(layer)
+}
+export type Process = ReturnType<typeof boot>
+
+export const createRange = (lab: Lab, id = "LAB", number = 7): Promise<Range> => {
+  const runtime = boot(lab)
+  return runtime
+    .runPromise(
+      Effect.flatMap(Ranges, (ranges) =>
+        ranges.create({
+          id: id as RangeId,
+          recordId: `${id.toLowerCase()}000000000000000`.slice(0, 15) as RecordId,
+          number,
+          reservedNumbers: [],
+          name: id,
+          description: "",
+          purpose: "",
+          config: "",
+          createdBy: undefined,
+          owners: [],
+          createdAt: new Date(0),
+        }),
+      ),
+    )
+    .finally(() => runtime.dispose())
+}
+
+export const engineOf = <A, E>(process: Process, use: (engine: RunEngine["Service"]) => Effect.Effect<A, E>): Promise<A> =>
+  process.runPromise(Effect.flatMap(RunEngine, use))
+
+export const startAndWait = (process: Process, range: Range, request: RunRequest = deploy) =>
+  engineOf(process, (engine) =>
+    Effect.flatMap(engine.start(range, request, admin), (head) => Effect.map(engine.wait(head.id), (state) => ({ head, state }))),
+  )
+
+/** Everything of ours in the world and in the store that outlasts a run, as data to compare. */
+export const endOf = ({ world, store }: Lab) => ({
+  vms: [...world.vms.values()]
+    .filter(({ template }) => !template)
+    .map(({ name, power, pool, cpus, memoryMiB, tags, description, nics, addresses, stages }) => ({
+      name,
+      power,
+      pool,
+      cpus,
+      memoryMiB,
+      tags,
+      description,
+      nics: nics.length,
+      addresses,
+      stages: [...stages].toSorted(),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  networks: [...world.networks.keys()],
+  pools: [...world.pools],
+  grants: [...world.grants.keys()],
+  states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
+  remembered: [...store.stages.values()].flatMap((byVm) => [...byVm.values()].map((stages) => stages.size)),
+})
+
+/** VMs that carry our mark twice, or that no reservation knows. */
+export const strays = ({ world, store }: Lab): readonly string[] => {
+  const ours = [...world.vms.values()].filter(({ description }) => readDescription(description).mark !== undefined)
+  const known = new Set<Vmid>([...store.reservations.values()].flatMap((byName) => [...byName.values()]))
+  const orphans = ours.filter(({ vmid }) => !known.has(vmid)).map(({ vmid, name }) => `orphan ${vmid} ${name}`)
+  const twice = ours
+    .filter((a) =>
+      ours.some(
+        (b) =>
+          b.vmid !== a.vmid &&
+          carriesMark(b.description, readDescription(a.description).mark ?? { range: "" as RangeId, machine: "" }),
+      ),
+    )
+    .map(({ vmid, name }) => `twice ${vmid} ${name}`)
+  return [...orphans, ...twice]
+}
+
+export type { Plan }

@@ -1,0 +1,65 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+interface Timer {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/** Turns of the event loop without a new timer after which everybody is taken to be asleep. */
+const idleTurns = 2
+
+/**
+ * A clock whose time jumps to the next timer as soon as everybody sleeps. Programs that do no real input or output run in no time, and
+ * see exactly the time they asked for.
+ */
+export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): Clock.Clock => {
+  let now = start
+  let timers: Timer[] = []
+  let turns = 0
+  let armed = false
+
+  const turn = (): void => {
+    if (timers.length === 0) {
+      armed = false
+      return
+    }
+    if (turns-- <= 0) {
+      now = Math.max(now, Math.min(...timers.map(({ at }) => at)))
+      const due = timers.filter(({ at }) => at <= now)
+      timers = timers.filter(({ at }) => at > now)
+      for (const { wake } of due) wake()
+      turns = idleTurns
+    }
+    setImmediate(turn)
+  }
+  const arm = (): void => {
+    turns = idleTurns
+    if (armed) return
+    armed = true
+    setImmediate(turn)
+  }
+  const nanos = (): bigint => BigInt(now) * 1_000_000n
+
+  return {
+    currentTimeMillisUnsafe: () => now,
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) =>
+      Effect.callback<void>((resume) => {
+        const millis = Duration.toMillis(duration)
+        // for ever: nobody wakes it
+        if (!Number.isFinite(millis)) return
+        const timer: Timer = { at: now + millis, wake: () => resume(Effect.void) }
+        timers.push(timer)
+        arm()
+        return Effect.sync(() => {
+          timers = timers.filter((other) => other !== timer)
+        })
+      }),
+  }
+}
