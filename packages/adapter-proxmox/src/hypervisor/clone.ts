@@ -81,8 +81,12 @@ export const clone: MachineKind<CloneAction> = {
   }),
   settle: Effect.fnUntraced(function* (kit, action, outcome) {
     if (outcome?.type === "failed") {
-      const fault = taskFault(doingOf(action), outcome)
-      if (fault.facts.reason !== "taken") return yield* fault
+      // another call of ours may have made the VM, which is what made this task fail
+      const doing = doingOf(action)
+      const found = yield* kit.identity.locate(action.machine, doing)
+      const making = found !== undefined && text(found.config, "lock") === "clone"
+      if (!making && !carriesMark(text(found?.config ?? {}, "description") ?? "", action.machine.mark))
+        return yield* taskFault(doing, outcome)
     }
     yield* settleByLooking(kit, action, outcome)
   }),

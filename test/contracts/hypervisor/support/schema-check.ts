@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
-import type { PveRequest, PveTransport } from "../../src/index.ts"
+import type { PveRequest, PveTransport } from "@rangewright/adapter-proxmox"
 
 interface Property {
   readonly type?: string
@@ -55,7 +55,8 @@ export const schemaProblems = (request: Pick<PveRequest, "method" | "path" | "bo
   const inBody = request.method === "POST" || request.method === "PUT"
   const problems: string[] = []
   if (!inBody && request.body !== undefined) problems.push("a body where none may be")
-  for (const [name, value] of new URLSearchParams(inBody ? request.body : query)) given.set(name, [...(given.get(name) ?? []), value])
+  for (const [name, value] of new URLSearchParams(inBody ? request.body : query))
+    given.set(name, [...(given.get(name) ?? []), value])
   const { properties = {}, additionalProperties } = apidoc?.[match.route]?.[request.method]?.parameters ?? {}
   for (const [name, all] of given) {
     const property = numbered(properties, name)

@@ -2,6 +2,7 @@ import type { ManualClock } from "@rangewright/pve-simulator"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 
 /** Effect's clock on a simulator's: a sleep ends when the simulated time has come. */
 const clockOn = (time: ManualClock): Clock.Clock => {
@@ -30,14 +31,20 @@ const settleTurns = async (): Promise<void> => {
  * Runs an effect on simulated time: whenever nothing can run any more, time jumps to the next thing that is due. Hours pass in milliseconds,
  * and the same program takes the same course each time. Rejects when the effect waits for something that no simulated time will bring.
  */
-export const runOnSimTime = async <A, E>(time: ManualClock, effect: Effect.Effect<A, E>): Promise<A> => {
+export const runOnSimTime = async <A, E, R>(
+  time: ManualClock,
+  effect: Effect.Effect<A, E, R>,
+  layer: Layer.Layer<R>,
+): Promise<A> => {
   let ended = false
-  const result = Effect.runPromise(Effect.provideService(effect, Clock.Clock, clockOn(time))).finally(() => {
+  // each run builds the layer anew: two runs are two processes
+  const program = Effect.provide(effect, layer, { local: true })
+  const result = Effect.runPromise(Effect.provideService(program, Clock.Clock, clockOn(time))).finally(() => {
     ended = true
   })
   // a rejection is the caller's, not an unhandled one, while time is still being moved
   result.catch(() => {})
-  for (let idle = 0; !ended; ) {
+  for (let idle = 0; !ended;) {
     await settleTurns()
     if (ended) break
     idle = time.advanceToNext() ? 0 : idle + 1

@@ -1,0 +1,201 @@
+import { carriesMark, macOf } from "@rangewright/domain"
+import { Hypervisor, HypervisorAccess } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import {
+  cloneOf,
+  configureOf,
+  deleteOf,
+  type HypervisorUnderTest,
+  onWorld,
+  perform,
+  rangeId,
+  reasonOf,
+  refOf,
+  startOf,
+  stopOf,
+  vmidOf,
+  type World,
+} from "./support/under-test.ts"
+
+const detailOf = (world: World, vmid: number) => Hypervisor.use((h) => h.detail(world.node, vmidOf(vmid)))
+const machineOf = (vmid: number) =>
+  Effect.map(
+    Hypervisor.use((h) => h.observe),
+    ({ machines }) => machines.find((machine) => machine.vmid === vmid),
+  )
+const withPool = HypervisorAccess.use((access) => access.ensurePool(rangeId))
+const cloned = (world: World) => {
+  const ref = refOf(world)
+  return Effect.as(Effect.andThen(withPool, perform(cloneOf(world, ref))), ref)
+}
+
+/** What every adapter of the machines' port promises. */
+export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
+  describe(`${hypervisor.name}: machines`, () => {
+    const promises = (title: string, body: (world: World) => Promise<void>) => it(title, onWorld(hypervisor, body))
+
+    promises("observes nodes, storages and machines, templates among them", async (world) => {
+      const cluster = await world.run(Hypervisor.use((h) => h.observe))
+      expect(cluster.nodes.map((node) => node.name)).toContain(world.node)
+      expect(cluster.nodes.every((node) => node.online && node.memoryMiB > 0)).toBe(true)
+      expect(cluster.storages.some((storage) => storage.node === world.node && storage.active)).toBe(true)
+      expect(cluster.machines.find((machine) => machine.vmid === world.template.vmid)?.template).toBe(true)
+    })
+
+    promises("clones a template into the pool, with name and mark from the first moment", async (world) => {
+      const ref = await world.run(cloned(world))
+      const detail = await world.run(detailOf(world, ref.vmid))
+      expect(detail.name).toBe(ref.mark.machine)
+      expect(detail.template).toBe(false)
+      expect(carriesMark(detail.description, ref.mark)).toBe(true)
+      expect((await world.run(machineOf(ref.vmid)))?.pool).toBe(rangeId)
+    })
+
+    promises("a clone that is there already is a success with nothing to wait for", async (world) => {
+      const ref = await world.run(cloned(world))
+      const again = await world.restarted().run(Hypervisor.use((h) => h.dispatch(cloneOf(world, ref))))
+      expect(again.token).toBeNull()
+    })
+
+    promises("a clone dispatched twice at once makes one machine, and both settle", async (world) => {
+      const ref = refOf(world)
+      const clone = cloneOf(world, ref)
+      await world.run(
+        Effect.gen(function* () {
+          yield* withPool
+          const hypervisor = yield* Hypervisor
+          const first = yield* hypervisor.dispatch(clone)
+          const second = yield* hypervisor.dispatch(clone)
+          yield* hypervisor.settle(clone, first.token)
+          yield* hypervisor.settle(clone, second.token)
+        }),
+      )
+      const { machines } = await world.run(Hypervisor.use((h) => h.observe))
+      expect(machines.filter((machine) => machine.vmid === ref.vmid)).toHaveLength(1)
+    })
+
+    promises("a clone settles for a process that did not dispatch it", async (world) => {
+      const clone = cloneOf(world, refOf(world))
+      const { token } = await world.run(
+        Effect.andThen(
+          withPool,
+          Hypervisor.use((h) => h.dispatch(clone)),
+        ),
+      )
+      await world.restarted().run(Hypervisor.use((h) => h.settle(clone, token)))
+      expect(world.exists(clone.machine.vmid)).toBe(true)
+    })
+
+    promises("cloning to an id that a stranger has fails with `taken` and leaves the stranger alone", async (world) => {
+      await world.stranger(20_001)
+      const reason = await world.run(Effect.andThen(withPool, reasonOf(perform(cloneOf(world, refOf(world))))))
+      expect(reason).toBe("taken")
+      expect(carriesMark((await world.run(detailOf(world, 20_001))).description, refOf(world).mark)).toBe(false)
+    })
+
+    promises("configures everything in one action", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(configureOf(ref)))
+      const detail = await world.run(detailOf(world, ref.vmid))
+      expect(detail).toMatchObject({ cpus: 3, memoryMiB: 4096, balloonMiB: undefined })
+      expect(detail.nics).toEqual([
+        { index: 0, model: "virtio", mac: macOf(ref.vmid, 0), bridge: "vmbr1000", tag: 10, firewall: false },
+      ])
+      expect(JSON.parse(detail.description)).toMatchObject({ groups: ["linux", "server"] })
+    })
+
+    promises("configuring again changes nothing", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(configureOf(ref)))
+      const before = await world.run(detailOf(world, ref.vmid))
+      expect(await world.run(perform(configureOf(ref)))).toBeNull()
+      expect(await world.run(detailOf(world, ref.vmid))).toEqual(before)
+    })
+
+    promises("a card that is no longer wanted is removed", async (world) => {
+      const ref = await world.run(cloned(world))
+      const configure = configureOf(ref)
+      const [first] = configure.settings.nics
+      const second = { ...first!, index: 1, mac: macOf(ref.vmid, 1), tag: undefined }
+      await world.run(perform({ ...configure, settings: { ...configure.settings, nics: [first!, second] } }))
+      expect((await world.run(detailOf(world, ref.vmid))).nics).toHaveLength(2)
+      await world.run(perform(configure))
+      expect((await world.run(detailOf(world, ref.vmid))).nics).toEqual([first])
+    })
+
+    promises("starts and stops; each again is a success with nothing to wait for", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(startOf(ref)))
+      expect(await world.run(perform(startOf(ref)))).toBeNull()
+      await world.run(perform(stopOf(ref)))
+      expect(await world.run(perform(stopOf(ref)))).toBeNull()
+    })
+
+    promises("a start that waits for the agent ends when the guest answers and has an address", async (world) => {
+      const ref = await world.run(cloned(world))
+      expect(await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))).toEqual([])
+      expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeUndefined()
+      await world.run(perform(configureOf(ref)))
+      await world.run(perform(startOf(ref, true)))
+      const addresses = await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))
+      expect(addresses.length).toBeGreaterThan(0)
+      expect(addresses.every((address) => !/^(?:127|169\.254)\./u.test(address))).toBe(true)
+      expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeInstanceOf(Array)
+    })
+
+    promises("shuts down a guest that answers", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(startOf(ref, true)))
+      await world.run(perform({ kind: "shutdown", machine: ref, timeoutSeconds: 120 }))
+      expect(await world.run(perform(stopOf(ref)))).toBeNull()
+    })
+
+    promises("deletes a stopped machine; deleting it again is a success", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(deleteOf(ref)))
+      expect(world.exists(ref.vmid)).toBe(false)
+      expect(await world.run(reasonOf(detailOf(world, ref.vmid)))).toBe("not-found")
+      expect(await world.restarted().run(perform(deleteOf(ref)))).toBeNull()
+    })
+
+    for (const kind of ["configure", "start", "stop", "shutdown", "delete"] as const)
+      promises(`never does ${kind} to a machine that does not carry the mark`, async (world) => {
+        await world.stranger(20_001)
+        const ref = refOf(world)
+        const action = {
+          configure: configureOf(ref),
+          start: startOf(ref),
+          stop: stopOf(ref),
+          shutdown: { kind: "shutdown" as const, machine: ref, timeoutSeconds: 30 },
+          delete: deleteOf(ref),
+        }[kind]
+        const before = await world.run(detailOf(world, 20_001))
+        expect(await world.run(reasonOf(perform(action)))).toBe("not-ours")
+        expect(await world.run(detailOf(world, 20_001))).toEqual(before)
+      })
+
+    promises("never touches a template, whatever a reference says", async (world) => {
+      const ref = refOf(world, world.template.vmid)
+      expect(await world.run(reasonOf(perform(deleteOf(ref))))).toBe("not-ours")
+      expect(await world.run(reasonOf(perform(startOf(ref))))).toBe("not-ours")
+      expect(world.exists(world.template.vmid)).toBe(true)
+    })
+
+    promises("a machine that was replaced by a stranger's under the same id is not deleted", async (world) => {
+      const ref = await world.run(cloned(world))
+      await world.run(perform(deleteOf(ref)))
+      await world.stranger(ref.vmid)
+      expect(await world.run(reasonOf(perform(deleteOf(ref))))).toBe("not-ours")
+      expect(world.exists(ref.vmid)).toBe(true)
+    })
+
+    promises("starting a machine that does not exist fails with `not-found`", async (world) => {
+      expect(await world.run(reasonOf(perform(startOf(refOf(world)))))).toBe("not-found")
+    })
+
+    promises("says which version it is", async (world) => {
+      expect(await world.run(Hypervisor.use((h) => h.version))).toMatch(/^\d+\.\d+/u)
+    })
+  })
+}

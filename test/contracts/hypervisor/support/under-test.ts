@@ -1,0 +1,95 @@
+import { type MachineRef, macOf, type RangeId, type Vmid, writeDescription } from "@rangewright/domain"
+import {
+  type GuestAutomation,
+  Hypervisor,
+  type HypervisorAccess,
+  type HypervisorNetwork,
+  type MachineAction,
+  type NodeShell,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+export type HypervisorPorts = Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NodeShell
+
+/** A hypervisor with one Linux template, as the contracts see it. */
+export interface World {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, HypervisorPorts>) => Promise<A>
+  /** The same as a new process sees it: nothing remembered. */
+  readonly restarted: () => World
+  readonly node: string
+  readonly template: { readonly vmid: Vmid; readonly node: string; readonly name: string }
+  /** Makes a stopped VM that is not ours. */
+  readonly stranger: (vmid: number) => Promise<void>
+  /** Whether the VM exists, asked of the world itself. */
+  readonly exists: (vmid: number) => boolean
+  readonly close: () => Promise<void>
+}
+
+/** An adapter of the hypervisor ports. */
+export interface HypervisorUnderTest {
+  readonly name: string
+  readonly make: () => Promise<World>
+}
+
+export const rangeId = "LAB1" as RangeId
+export const vmidOf = (n: number): Vmid => n as Vmid
+
+export type ActionOf<K extends MachineAction["kind"]> = Extract<MachineAction, { readonly kind: K }>
+
+export const refOf = (world: Pick<World, "node">, vmid = 20_001, machine = `LAB1-vm${vmid}`): MachineRef => ({
+  vmid: vmidOf(vmid),
+  node: world.node,
+  mark: { range: rangeId, machine },
+})
+
+export const cloneOf = (world: Pick<World, "template">, ref: MachineRef): ActionOf<"clone"> => ({
+  kind: "clone",
+  machine: ref,
+  name: ref.mark.machine,
+  template: world.template,
+  pool: rangeId,
+  full: false,
+  storage: undefined,
+  description: writeDescription(ref.mark, ["linux"]),
+})
+
+export const configureOf = (ref: MachineRef): ActionOf<"configure"> => ({
+  kind: "configure",
+  machine: ref,
+  settings: {
+    cpus: 3,
+    memoryMiB: 4096,
+    balloonMiB: undefined,
+    nics: [{ index: 0, model: "virtio", mac: macOf(ref.vmid, 0), bridge: "vmbr1000", tag: 10, firewall: false }],
+    description: writeDescription(ref.mark, ["linux", "server"]),
+    tags: ["rangewright"],
+    tablet: false,
+  },
+})
+
+export const startOf = (ref: MachineRef, untilAgent = false): ActionOf<"start"> => ({ kind: "start", machine: ref, untilAgent })
+export const stopOf = (ref: MachineRef): ActionOf<"stop"> => ({ kind: "stop", machine: ref })
+export const deleteOf = (ref: MachineRef): ActionOf<"delete"> => ({ kind: "delete", machine: ref })
+
+/** Dispatches and settles. */
+export const perform = (action: MachineAction) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const { token } = yield* hypervisor.dispatch(action)
+    yield* hypervisor.settle(action, token)
+    return token
+  })
+
+/** The reason for which it fails. */
+export const reasonOf = <A, E extends { readonly facts: { readonly reason: string } }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.match(effect, { onSuccess: () => "no failure", onFailure: (fault) => fault.facts.reason })
+
+/** Runs the test's body on a fresh world and takes it down. */
+export const onWorld = (hypervisor: HypervisorUnderTest, body: (world: World) => Promise<void>) => async () => {
+  const world = await hypervisor.make()
+  try {
+    await body(world)
+  } finally {
+    await world.close()
+  }
+}
