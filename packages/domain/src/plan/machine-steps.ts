@@ -16,6 +16,9 @@ export const bootUse = (node: string): ResourceUse => ({ resource: `boot@${node}
 
 export const isRunning = (machine: OwnMachine): boolean => machine.observed.power === "running"
 
+/** Seconds that a guest gets to end by itself before it is stopped hard. */
+export const shutdownPatience = 180
+
 /** Pulls the plug of a VM that is not known to be off. */
 export const stopStep = (machine: OwnMachine, after: readonly string[]): Draft => ({
   key: `stop:${machine.mark.machine}`,

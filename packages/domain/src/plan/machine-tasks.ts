@@ -4,7 +4,7 @@ import type { MachineRef } from "./action.ts"
 import type { DesiredMachine } from "./desired.ts"
 import { type Difference, differencesOf, settingsOf } from "./differences.ts"
 import type { OwnMachine } from "./identify.ts"
-import { bootUse, isRunning, refOf, removeSteps } from "./machine-steps.ts"
+import { bootUse, isRunning, refOf, removeSteps, shutdownPatience } from "./machine-steps.ts"
 import type { Placed } from "./placement.ts"
 import type { DeployTag } from "./plan.ts"
 import type { Task, TaskState } from "./task.ts"
@@ -121,9 +121,6 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
     tasks.push(startTask(machine, ref, before, [ownTag(machine)], "missing"))
   return { tasks, ref, last: last(), differences }
 }
-
-/** Seconds that a guest gets to end by itself before it is stopped hard. */
-const shutdownPatience = 180
 
 /** An interrupted run left it: cloned, and nothing more has happened to it. */
 const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>

@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { identify, labelOf, type OwnMachine } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
-import { bootUse, refOf, stopStep } from "./machine-steps.ts"
+import { bootUse, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
 import type { Change, Plan, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
 import { timing } from "./timing.ts"
@@ -18,9 +18,6 @@ export interface PowerInput {
   /** Undefined: every machine of the range. */
   readonly vmids: readonly Vmid[] | undefined
 }
-
-/** Seconds that a guest gets to end by itself before it is stopped hard. */
-const shutdownPatience = 180
 
 /** The plan that switches machines of a range on or off, all at once; those that are there already have no step. */
 export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanIssue[]> => {

@@ -1,0 +1,124 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { inOrder, type Plan, type RangeConfig, type Vmid } from "../src/index.ts"
+import { anyConfig, anyEdit, templateNames } from "./plan-arbitrary.ts"
+import { inputFor, keysOf, lab, ModelWorld, planned, settings } from "./plan-model.ts"
+
+const clusters = fc.constantFrom(
+  { nodes: ["pve1"], clusterMode: false, shared: true },
+  { nodes: ["pve1", "pve2", "pve3"], clusterMode: true, shared: true },
+  { nodes: ["pve1", "pve2"], clusterMode: true, shared: false },
+)
+type Cluster = typeof clusters extends fc.Arbitrary<infer C> ? C : never
+
+const worldOf = (cluster: Cluster): ModelWorld =>
+  new ModelWorld({ nodes: cluster.nodes, templates: templateNames, shared: cluster.shared })
+const planFor = (world: ModelWorld, cluster: Cluster, config: RangeConfig): Plan =>
+  planned(inputFor(world, config, {}, { settings: { ...settings, clusterMode: cluster.clusterMode } }))
+
+const picks = fc.array(fc.nat(1000), { minLength: 1, maxLength: 50 })
+const picker = (numbers: readonly number[]): (() => number) => {
+  let at = 0
+  return () => numbers[at++ % numbers.length]!
+}
+const foreign = (world: ModelWorld): string =>
+  JSON.stringify([...world.vms.values()].filter((v) => !v.detail.description.includes(`"range":"${lab}"`)))
+
+describe("a deploy", () => {
+  test("makes what is wanted from nothing, in any order that its edges allow, and then has nothing to do", () => {
+    fc.assert(
+      fc.property(anyConfig, clusters, picks, (config, cluster, numbers) => {
+        const world = worldOf(cluster)
+        world.apply(planFor(world, cluster, config), picker(numbers))
+        const again = planFor(world, cluster, config)
+        expect(keysOf(again)).toEqual([])
+        expect(again.changes.filter((c) => c.kind !== "none")).toEqual([])
+        expect(world.clones).toBe(config.machines.length + 1)
+      }),
+    )
+  })
+
+  test("makes an edited range what the edit says, and then has nothing to do", () => {
+    fc.assert(
+      fc.property(anyEdit, clusters, picks, ([before, after], cluster, numbers) => {
+        const world = worldOf(cluster)
+        world.apply(planFor(world, cluster, before), picker(numbers))
+        world.apply(planFor(world, cluster, after), picker(numbers))
+        expect(keysOf(planFor(world, cluster, after))).toEqual([])
+        expect([...world.vms.values()].filter((v) => v.machine.pool === lab)).toHaveLength(after.machines.length + 1)
+      }),
+    )
+  })
+
+  test("converges after an interruption anywhere, with no VM twice and none forgotten", () => {
+    fc.assert(
+      fc.property(anyEdit, clusters, picks, fc.nat(60), fc.nat(60), ([before, after], cluster, numbers, first, second) => {
+        const world = worldOf(cluster)
+        const pick = picker(numbers)
+        world.apply(planFor(world, cluster, before), pick, first)
+        world.apply(planFor(world, cluster, after), pick, second)
+        world.apply(planFor(world, cluster, after), pick)
+        expect(keysOf(planFor(world, cluster, after))).toEqual([])
+        expect([...world.vms.values()].filter((v) => v.machine.pool === lab)).toHaveLength(after.machines.length + 1)
+      }),
+    )
+  })
+
+  test("touches nothing that is not ours", () => {
+    fc.assert(
+      fc.property(anyEdit, clusters, ([before, after], cluster) => {
+        const world = worldOf(cluster)
+        world.add({ vmid: 900, name: "guest-of-the-pool", pool: lab, power: "running" })
+        world.add({ vmid: 901, name: "elsewhere", power: "running" })
+        world.add({ vmid: 902, name: "other-range", pool: lab, description: `{"rangewright":{"range":"OTHER","machine":"x"}}` })
+        const strangers = foreign(world)
+        world.apply(planFor(world, cluster, before))
+        world.apply(planFor(world, cluster, after))
+        expect(foreign(world)).toBe(strangers)
+      }),
+    )
+  })
+
+  test("is a graph of unique steps without a cycle, and the same for the same input", () => {
+    fc.assert(
+      fc.property(anyEdit, clusters, fc.nat(40), ([before, after], cluster, crash) => {
+        const world = worldOf(cluster)
+        world.apply(planFor(world, cluster, before), undefined, crash)
+        const plan = planFor(world, cluster, after)
+        const keys = new Set(keysOf(plan))
+        expect(keys.size).toBe(plan.steps.length)
+        for (const step of plan.steps) for (const key of step.after) expect(keys).toContain(key)
+        expect(inOrder(plan.steps)).toHaveLength(plan.steps.length)
+        expect(planFor(world, cluster, after)).toEqual(plan)
+      }),
+    )
+  })
+
+  test("gives every machine a VMID and every network card a MAC address of its own", () => {
+    fc.assert(
+      fc.property(anyConfig, clusters, (config, cluster) => {
+        const world = worldOf(cluster)
+        const plan = planFor(world, cluster, config)
+        const vmids = plan.allocations.map((a) => a.vmid)
+        expect(new Set(vmids).size).toBe(config.machines.length + 1)
+        expect(vmids.filter((v) => world.vms.has(v as Vmid))).toEqual([])
+        const macs = plan.steps.flatMap(({ action }) =>
+          action.kind === "configure" ? action.settings.nics.map((n) => n.mac) : [],
+        )
+        expect(new Set(macs).size).toBe(macs.length)
+      }),
+    )
+  })
+
+  test("changes a new VM at most three times", () => {
+    fc.assert(
+      fc.property(anyConfig, clusters, (config, cluster) => {
+        const plan = planFor(worldOf(cluster), cluster, config)
+        for (const { machine } of plan.allocations) {
+          const kinds = plan.steps.filter((s) => s.machine === machine && s.action.kind !== "guest").map((s) => s.action.kind)
+          expect(kinds).toEqual(["clone", "configure", "start"])
+        }
+      }),
+    )
+  })
+})
