@@ -1,0 +1,79 @@
+import { handlerTransport, noGuestAutomation, proxmoxLayer, type ProxmoxOptions } from "@rangewright/adapter-proxmox"
+import {
+  GuestAutomation,
+  type Hypervisor,
+  type HypervisorAccess,
+  type HypervisorNetwork,
+  type NodeShell,
+} from "@rangewright/ports"
+import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { readFileSync } from "node:fs"
+import { hypervisorKind, type Config } from "../config/config.ts"
+
+export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | GuestAutomation | NodeShell
+
+export interface BoundHypervisor {
+  readonly kind: "simulator" | "proxmox"
+  readonly layer: Layer.Layer<HypervisorPorts>
+  /** The built-in simulator, when it is the hypervisor. */
+  readonly simulator: Simulator | undefined
+}
+
+/** Machines that start within seconds are looked at as often as their speed asks. */
+const polling = (speed: number): Pick<ProxmoxOptions, "fastestPollSeconds" | "slowestPollSeconds"> => ({
+  fastestPollSeconds: Math.max(0.02, 0.25 / speed),
+  slowestPollSeconds: Math.max(0.1, 3 / speed),
+})
+
+const simulated = (config: Config): BoundHypervisor => {
+  const simulator = createSimulator({ nodes: config.simulatorNodes, speed: config.simulatorSpeed })
+  const [id = "", secret = ""] = simulator.rootToken.split("=")
+  return {
+    kind: "simulator",
+    simulator,
+    layer: proxmoxLayer({
+      urls: [],
+      transport: handlerTransport(simulator.handle),
+      auth: { type: "token", id, secret: Redacted.make(secret) },
+      defaultNode: config.proxmoxNode,
+      ...polling(config.simulatorSpeed),
+    }),
+  }
+}
+
+const sshOf = (config: Config): ProxmoxOptions["ssh"] =>
+  config.sshHost === undefined ||
+  config.sshKeyFile === undefined ||
+  config.sshFingerprint === undefined ||
+  config.proxmoxNode === undefined
+    ? undefined
+    : {
+        username: config.sshUser,
+        auth: { privateKey: Redacted.make(readFileSync(config.sshKeyFile, "utf8")) },
+        nodes: { [config.proxmoxNode]: { host: config.sshHost, port: config.sshPort, hostKey: config.sshFingerprint } },
+      }
+
+const real = (config: Config): BoundHypervisor => {
+  const layer = proxmoxLayer({
+    urls: config.proxmoxUrl,
+    auth: { type: "token", id: config.proxmoxTokenId ?? "", secret: Redacted.make(config.proxmoxTokenSecret ?? "") },
+    tls: {
+      fingerprint: config.proxmoxFingerprint,
+      ca: config.proxmoxCaFile === undefined ? undefined : readFileSync(config.proxmoxCaFile, "utf8"),
+    },
+    defaultNode: config.proxmoxNode,
+    ssh: sshOf(config),
+  })
+  return {
+    kind: "proxmox",
+    simulator: undefined,
+    layer:
+      config.guestAutomation === "guest-program" ? layer : Layer.merge(layer, Layer.succeed(GuestAutomation, noGuestAutomation)),
+  }
+}
+
+/** The hypervisor that the configuration means. */
+export const bindHypervisor = (config: Config): BoundHypervisor =>
+  hypervisorKind(config) === "simulator" ? simulated(config) : real(config)

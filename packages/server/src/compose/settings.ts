@@ -1,0 +1,32 @@
+import type { SettingsShape } from "@rangewright/application"
+import { isIP } from "node:net"
+import type { Config } from "../config/config.ts"
+import { version } from "../version.ts"
+
+const addressOf = (url: string): string | undefined => {
+  const host = new URL(url).hostname
+  return isIP(host) === 4 && !host.startsWith("127.") ? host : undefined
+}
+
+/** What the application needs of the configuration. */
+export const settingsOf = (config: Config): SettingsShape => ({
+  version,
+  reservedRangeNumbers: config.reservedRangeNumbers.map(Number),
+  hypervisorRealm: config.proxmoxRealm,
+  clusterMode: config.clusterMode,
+  sdnZone: config.sdnZone,
+  vxlanTagBase: config.vxlanTagBase,
+  natNetwork: config.natNetwork ?? (config.clusterMode === true ? "ludusnat" : "vmbr1000"),
+  defaultNode: config.proxmoxNode,
+  vmStorage: config.vmStorage,
+  vmidSpan: { from: config.vmidFrom, to: config.vmidTo },
+  maxLogHistory: config.maxLogHistory,
+  inactivityShutdown: config.inactivityShutdown,
+  rangeDefaults: config.rangeDefaults,
+  protectedAddresses:
+    config.protectedAddresses.length > 0
+      ? config.protectedAddresses
+      : config.proxmoxUrl.map(addressOf).filter((a): a is string => a !== undefined),
+  hypervisorUrl: config.proxmoxUrl[0] ?? "",
+  observeEverySeconds: config.observeEvery,
+})
