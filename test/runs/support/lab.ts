@@ -159,27 +159,27 @@ export const boot = (
 }
 export type Process = ReturnType<typeof boot>
 
-export const createRange = (lab: Lab, id = "LAB", number = 7): Promise<Range> => {
-  const runtime = boot(lab)
-  return runtime
-    .runPromise(
-      Effect.flatMap(Ranges, (ranges) =>
-        ranges.create({
-          id: id as RangeId,
-          recordId: `${id.toLowerCase()}000000000000000`.slice(0, 15) as RecordId,
-          number,
-          reservedNumbers: [],
-          name: id,
-          description: "",
-          purpose: "",
-          config: "",
-          createdBy: undefined,
-          owners: [],
-          createdAt: new Date(0),
-        }),
-      ),
-    )
-    .finally(() => runtime.dispose())
+export const createRange = async (lab: Lab, id = "LAB", number = 7): Promise<Range> => {
+  const process = boot(lab)
+  const range = await process.runPromise(
+    Effect.flatMap(Ranges, (ranges) =>
+      ranges.create({
+        id: id as RangeId,
+        recordId: `${id.toLowerCase()}000000000000000`.slice(0, 15) as RecordId,
+        number,
+        reservedNumbers: [],
+        name: id,
+        description: "",
+        purpose: "",
+        config: "",
+        createdBy: undefined,
+        owners: [],
+        createdAt: new Date(0),
+      }),
+    ),
+  )
+  await process.dispose()
+  return range
 }
 
 export const engineOf = <A, E>(process: Process, use: (engine: RunEngine["Service"]) => Effect.Effect<A, E>): Promise<A> =>
@@ -204,7 +204,7 @@ export const endOf = ({ world, store }: Lab) => ({
       description,
       nics: nics.length,
       addresses,
-      stages: [...stages].toSorted(),
+      stages: Object.fromEntries(stages),
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   networks: [...world.networks.keys()],

@@ -1,0 +1,111 @@
+import { RunEngine } from "@rangewright/application"
+import type { RunEvent } from "@rangewright/domain"
+import { Lease, RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { admin, boot, createRange, deploy, endOf, engineOf, makeLab, startAndWait, strays } from "./support/lab.ts"
+
+const names = ["vm1", "vm2"]
+const settle = (seconds: number) => Effect.sleep(seconds * 1000)
+
+describe("two workers and one run", () => {
+  it("the stale one is refused and stops, and the run ends once", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const [old, young] = [boot(lab), boot(lab)]
+    const head = await engineOf(old, (engine) => Effect.tap(engine.start(range, deploy, admin), settle(10)))
+    // the same name comes back while the old process still lives (it was only suspended)
+    expect(await engineOf(young, (engine) => engine.recover)).toBe(1)
+    const state = await engineOf(young, (engine) => engine.wait(head.id))
+    expect(state.status).toBe("success")
+    const refused = await old.runPromise(
+      Effect.flatMap(RunJournal, (journal) =>
+        Effect.flip(journal.append(head.id, 1, [{ type: "Waiting", reason: "stale" }], new Date(0))),
+      ),
+    )
+    expect(refused._tag).toBe("LeaseLost")
+    const entries = lab.store.runs.get(head.id)?.entries ?? []
+    const count = (type: RunEvent["type"]) => entries.filter(({ event }) => event.type === type).length
+    expect([count("Ended"), count("Resumed")]).toEqual([1, 1])
+    expect(strays(lab)).toEqual([])
+    expect(Math.max(...endOf(lab).vms.flatMap(({ stages }) => Object.values(stages)))).toBe(1)
+    await Promise.all([old.dispose(), young.dispose()])
+  })
+
+  it("another process waits until the lease of a dead one has ended", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const other = boot(lab, undefined, { owner: "other" })
+    const result = await other.runPromise(
+      Effect.gen(function* () {
+        const [engine, journal, lease] = [yield* RunEngine, yield* RunJournal, yield* Lease]
+        const startedAt = new Date(lab.clock.currentTimeMillisUnsafe())
+        const head = {
+          id: "run000000000000" as never,
+          kind: "deploy" as const,
+          rangeId: range.id,
+          by: admin,
+          options: { ...deploy } as never,
+          startedAt,
+        }
+        yield* journal.open(head, "DEPLOYING")
+        yield* lease.claim(head.id, "dead", startedAt, 30)
+        const early = yield* engine.recover
+        yield* settle(31)
+        const late = yield* engine.recover
+        return { early, late, state: yield* engine.wait(head.id) }
+      }),
+    )
+    expect([result.early, result.late]).toEqual([0, 1])
+    expect(result.state.status).toBe("success")
+    await other.dispose()
+  })
+
+  it("a process that is stopped gives its runs back at once, and the next goes on", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const first = boot(lab, undefined, { owner: "first" })
+    const head = await engineOf(first, (engine) => Effect.tap(engine.start(range, deploy, admin), settle(10)))
+    await first.dispose()
+    const second = boot(lab, undefined, { owner: "second" })
+    expect(await engineOf(second, (engine) => engine.recover)).toBe(1)
+    expect((await engineOf(second, (engine) => engine.wait(head.id))).status).toBe("success")
+    expect(strays(lab)).toEqual([])
+    await second.dispose()
+  })
+})
+
+describe("two requests and one range", () => {
+  it("one wins and the other is told which run changes the range", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const results = await engineOf(process, (engine) =>
+      Effect.all(
+        [1, 2, 3].map(() => Effect.result(engine.start(range, deploy, admin))),
+        { concurrency: "unbounded" },
+      ),
+    )
+    const won = results.flatMap((result) => (result._tag === "Success" ? [result.success] : []))
+    const lost = results.flatMap((result) => (result._tag === "Failure" ? [result.failure] : []))
+    expect(won).toHaveLength(1)
+    expect(lost.map((fault) => [fault._tag, fault.message.includes(won[0]?.id ?? "none")])).toEqual([
+      ["RangeBusy", true],
+      ["RangeBusy", true],
+    ])
+    expect((await engineOf(process, (engine) => engine.wait(won[0]!.id))).status).toBe("success")
+    expect(strays(lab)).toEqual([])
+    await process.dispose()
+  })
+
+  it("many ranges side by side never share a VMID", async () => {
+    const lab = makeLab(["a", "b", "c"])
+    const ranges = await Promise.all(Array.from({ length: 8 }, (_, i) => createRange(lab, `R${i}`, 10 + i)))
+    const process = boot(lab)
+    const ends = await Promise.all(ranges.map((range) => startAndWait(process, range)))
+    expect(ends.map(({ state }) => state.status)).toEqual(ranges.map(() => "success"))
+    expect([...lab.world.vms.values()].filter(({ template }) => !template)).toHaveLength(24)
+    expect(strays(lab)).toEqual([])
+    await process.dispose()
+  })
+})
