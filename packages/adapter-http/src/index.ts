@@ -8,5 +8,6 @@ export {
   type Probes,
   type Runner,
 } from "./options.ts"
+export { apiDescriptionLayer, openApiDocument, type OpenApiDocument } from "./openapi/document.ts"
 export { statusOfKind, type FailureStatus } from "./problem.ts"
 export type { TlsPair } from "./share-port.ts"

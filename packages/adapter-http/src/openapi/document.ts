@@ -1,0 +1,152 @@
+import { ApiDescription, type Operation } from "@rangewright/application"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { stringify } from "yaml"
+import type { WireSchema } from "@rangewright/application"
+import { parametersOf } from "./parameters.ts"
+import { namedSchemas, type NamedSchemas, type SchemaObject } from "./schemas.ts"
+
+/** The whole API as OpenAPI 3.1. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>
+
+const json = (schema: SchemaObject) => ({ "application/json": { schema } })
+
+const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObject => {
+  switch (output.type) {
+    case "json":
+    case "prepared-json":
+      return json(describe(output.schema))
+    case "text":
+      return { [output.contentType.split(";")[0] ?? output.contentType]: { schema: { type: "string" } } }
+    case "zip":
+      return { "application/zip": { schema: { type: "string", format: "binary" } } }
+    case "events":
+      return {
+        "text/event-stream": {
+          schema: { type: "string", contentMediaType: "application/json", contentSchema: describe(output.schema) },
+        },
+      }
+  }
+}
+
+const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): SchemaObject | undefined => {
+  switch (body.type) {
+    case "none":
+      return undefined
+    case "json":
+      return { required: body.required, content: json(describe(body.schema)) }
+    case "multipart": {
+      const fields = describe(Schema.Struct(body.fields) as unknown as WireSchema)
+      const properties = { ...(fields["properties"] as SchemaObject), [body.file]: { type: "string", format: "binary" } }
+      return {
+        required: true,
+        content: { "multipart/form-data": { schema: { type: "object", required: [body.file], properties } } },
+      }
+    }
+  }
+}
+
+const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject => {
+  const failure = { $ref: `#/components/responses/${operation.route.base === "/" ? "RecordFailure" : "Failure"}` }
+  return Object.fromEntries(
+    Object.entries(operation.statuses).map(([status, description]) => [
+      status,
+      Number(status) < 300 ? { description, content: contentOf(operation, schemas) } : { ...failure, description },
+    ]),
+  )
+}
+
+const describeOperation = (operation: Operation, schemas: NamedSchemas): SchemaObject => {
+  const parameters = parametersOf(operation, schemas)
+  const requestBody = bodyOf(operation, schemas)
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [operation.group],
+    "x-group": operation.group,
+    "x-access": operation.access,
+    ...(operation.accessNote === undefined ? {} : { "x-access-note": operation.accessNote }),
+    "x-tier": operation.tier,
+    "x-origin": operation.origin,
+    "x-statuses": operation.statuses,
+    ...(operation.access === "anonymous" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: responsesOf(operation, schemas),
+  }
+}
+
+const string = { type: "string" } as const
+const Issue = {
+  type: "object",
+  required: ["path", "message"],
+  properties: { path: string, message: string, line: { type: "integer" }, column: { type: "integer" }, allowed: string },
+}
+/** The two forms of a failure, as `problem.ts` writes them. */
+const failures: Readonly<Record<string, SchemaObject>> = {
+  ErrorBody: {
+    type: "object",
+    required: ["error", "type", "title", "status", "detail", "requestId"],
+    properties: {
+      error: { ...string, description: "What went wrong, and the way out" },
+      type: string,
+      title: string,
+      status: { type: "integer" },
+      detail: string,
+      hint: string,
+      requestId: string,
+      issues: { type: "array", items: Issue },
+    },
+  },
+  RecordError: {
+    type: "object",
+    required: ["status", "message", "data"],
+    properties: {
+      status: { type: "integer" },
+      message: string,
+      data: {
+        type: "object",
+        additionalProperties: { type: "object", required: ["code", "message"], properties: { code: string, message: string } },
+      },
+    },
+  },
+}
+
+const failureResponse = (schema: string) => ({
+  description: "refused or failed",
+  content: json({ $ref: `#/components/schemas/${schema}` }),
+})
+
+/** Describes the operations; every fact of it is one of the registry's. Paths of the record API carry their own server. */
+export const openApiDocument = (operations: readonly Operation[], { version }: { readonly version: string }): OpenApiDocument => {
+  const schemas = namedSchemas()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const { path, method, base } = operation.route
+    const item = (paths[path] ??= base === "/" ? { servers: [{ url: "/" }] } : {})
+    item[method.toLowerCase()] = describeOperation(operation, schemas)
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Rangewright", version, description: "Builds, runs and changes lab environments on Proxmox VE." },
+    servers: [{ url: "/api/v2" }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: [...new Set(operations.map(({ group }) => group))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+        apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
+      },
+      responses: { Failure: failureResponse("ErrorBody"), RecordFailure: failureResponse("RecordError") },
+      schemas: { ...schemas.all, ...failures },
+    },
+  }
+}
+
+/** The document as `GET /openapi` serves it. */
+export const apiDescriptionLayer = (
+  operations: readonly Operation[],
+  about: { readonly version: string },
+): Layer.Layer<ApiDescription> =>
+  Layer.sync(ApiDescription, () => ({ yaml: stringify(openApiDocument(operations, about), { aliasDuplicateObjects: false }) }))

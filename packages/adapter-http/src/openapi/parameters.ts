@@ -1,0 +1,46 @@
+import type { Operation, ParameterSchemas, WireSchema } from "@rangewright/application"
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import type { NamedSchemas, SchemaObject } from "./schemas.ts"
+
+/** What a parameter means is its decoded side; where that is no single value, it is described as the text it is. */
+const schemaOf = (schema: Schema.Constraint, { describe }: NamedSchemas): SchemaObject => {
+  const type = Schema.toType(schema as WireSchema)
+  const { ast } = type
+  return AST.isString(ast) || AST.isNumber(ast) || AST.isBoolean(ast) || AST.isLiteral(ast) || AST.isUnion(ast)
+    ? describe(type)
+    : { type: "string" }
+}
+
+const declared = (fields: ParameterSchemas, place: "path" | "query", schemas: NamedSchemas): readonly SchemaObject[] =>
+  Object.entries(fields).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === "path" || !AST.isOptional((schema as Schema.Constraint).ast),
+    schema: schemaOf(schema as Schema.Constraint, schemas),
+  }))
+
+const text = { type: "string" } as const
+const userId = { name: "userID", in: "query", required: false, description: "Act as this user (administrators)", schema: text }
+const rangeId = {
+  name: "rangeID",
+  in: "query",
+  required: false,
+  description: "The range; without it the default range",
+  schema: text,
+}
+
+/**
+ * The parameters of an operation. `userID` and `rangeID` are taken everywhere, but listed only where they change the result: the first
+ * where the operation tells that it can be wrong, the second where a range is worked on.
+ */
+export const parametersOf = (operation: Operation, schemas: NamedSchemas): readonly SchemaObject[] => {
+  const { input, access, target, statuses, route } = operation
+  const selectsUser = route.base === "/api/v2" && access !== "anonymous" && access !== "admin" && statuses[400] !== undefined
+  return [
+    ...declared(input.path, "path", schemas),
+    ...(target === "range" && !("rangeID" in input.query) ? [rangeId] : []),
+    ...(selectsUser && !("userID" in input.query) && !("userID" in input.path) ? [userId] : []),
+    ...declared(input.query, "query", schemas),
+  ]
+}
