@@ -1,0 +1,283 @@
+import type { Range, RangeId, User } from "@rangewright/domain"
+import { Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let admin: User
+let ada: User
+let bob: User
+beforeEach(async () => {
+  app = makeTestApp()
+  admin = await app.addUser("Root1", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  bob = await app.addUser("Bob")
+})
+
+interface VmJson {
+  readonly name: string
+  readonly ip: string
+  readonly poweredOn: boolean
+  readonly ram: number
+}
+interface RangeJson {
+  readonly rangeID: string
+  readonly numberOfVMs: number
+  readonly VMs: readonly VmJson[]
+}
+const json = (text: unknown): unknown => JSON.parse(String(text))
+const shown = async (range: Range, query = {}) => json(await app.call("listRange", ada, { range, query })) as RangeJson
+const all = async (user: User) => json(await app.call("listAllRange", user)) as readonly RangeJson[]
+
+describe("creating a range", () => {
+  const body = { name: "Lab one", rangeID: "LAB" }
+
+  it("makes the range, its pool and its owner's rights, and seeds the example configuration", async () => {
+    expect(await app.call("createRange", ada, { body })).toEqual({ result: "Range LAB created with number 1" })
+    expect([...app.world.pools]).toEqual(["LAB"])
+    expect([...(app.world.grants.get("LAB" as RangeId) ?? [])]).toEqual(["ada@pve"])
+    const { result } = (await app.call("getConfig", ada, { range: await app.range("LAB") })) as { readonly result: string }
+    expect(await app.call("getConfigExample", ada)).toEqual({ result })
+  })
+
+  it("gives the range to the named users when an administrator asks", async () => {
+    await app.call("createRange", admin, { body: { ...body, userID: ["Ada", "Bob"] } })
+    expect(await app.call("listRangeUsers", admin, { range: await app.range("LAB") })).toEqual([
+      { userID: "Ada", userNumber: ada.number, name: "User Ada", accessType: "Direct" },
+      { userID: "Bob", userNumber: bob.number, name: "User Bob", accessType: "Direct" },
+    ])
+  })
+
+  it("gives it to nobody for an administrator who names nobody, or `none`", async () => {
+    await app.call("createRange", admin, { body: { ...body, userID: ["none"] } })
+    expect(await app.call("listRangeUsers", admin, { range: await app.range("LAB") })).toEqual([])
+  })
+
+  it.each([
+    ["another user", { ...body, userID: ["Bob"] }, "forbidden"],
+    ["a missing id", { ...body, rangeID: "" }, "invalid"],
+    ["a missing name", { ...body, name: " " }, "invalid"],
+    ["a malformed id", { ...body, rangeID: "../etc" }, "conflict"],
+    ["a reserved id", { ...body, rangeID: "shared" }, "conflict"],
+    ["a reserved number", { ...body, rangeNumber: 3 }, "conflict"],
+    ["a number beyond the addresses", { ...body, rangeNumber: 154 }, "conflict"],
+    ["a negative number", { ...body, rangeNumber: -1 }, "conflict"],
+    ["a blueprint that does not exist", { ...body, blueprintID: "x" }, "not-found"],
+  ])("refuses %s and makes nothing", async (_, wish, kind) => {
+    expect(await app.fails("createRange", ada, { body: wish })).toMatchObject({ kind })
+    expect([app.store.ranges.size, app.world.pools.size]).toEqual([0, 0])
+  })
+
+  it("names the users that do not exist", async () => {
+    const fault = await app.fails("createRange", admin, { body: { ...body, userID: ["Ada", "Zoe"] } })
+    expect(fault).toMatchObject({ kind: "invalid", issues: [{ path: "userID" }] })
+    expect(fault.message).toContain("Zoe")
+  })
+
+  it("refuses an id or a number that is taken", async () => {
+    await app.call("createRange", ada, { body })
+    expect(await app.fails("createRange", ada, { body })).toMatchObject({ kind: "conflict" })
+    expect(await app.fails("createRange", ada, { body: { ...body, rangeID: "B", rangeNumber: 1 } })).toMatchObject({
+      kind: "conflict",
+    })
+  })
+
+  it("never takes a pool that was there before", async () => {
+    app.world.pools.add("LAB" as RangeId)
+    expect(await app.fails("createRange", ada, { body })).toMatchObject({ kind: "conflict" })
+    expect([...app.world.pools]).toEqual(["LAB"])
+    expect(app.store.ranges.size).toBe(0)
+  })
+
+  it("leaves nothing behind when the hypervisor goes away half way", async () => {
+    app.world.fault = (call) => (call.method === "grant" ? { when: "before", reason: "away" } : undefined)
+    expect(await app.fails("createRange", ada, { body })).toMatchObject({ kind: "unavailable" })
+    expect([app.store.ranges.size, app.world.pools.size]).toEqual([0, 0])
+  })
+})
+
+describe("showing ranges", () => {
+  it("has every field that clients read, with their texts for nothing", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.addMachine(range, 141, "LAB-dc01", { address: "10.1.10.11" })
+    await app.addMachine(range, 142, "LAB-web", { power: "stopped" })
+    expect(await shown(range)).toEqual({
+      rangeState: "NEVER DEPLOYED",
+      rangeNumber: 1,
+      rangeID: "LAB",
+      name: "Range LAB",
+      lastDeployment: "0001-01-01T00:00:00Z",
+      testingEnabled: false,
+      numberOfVMs: 2,
+      allowedIPs: [],
+      allowedDomains: [],
+      VMs: [
+        { ID: 0, proxmoxID: 141, rangeNumber: 1, name: "LAB-dc01", poweredOn: true, ip: "10.1.10.11", cpu: 2, ram: 4 },
+        { ID: 0, proxmoxID: 142, rangeNumber: 1, name: "LAB-web", poweredOn: false, ip: "null", cpu: 2, ram: 4 },
+      ],
+    })
+  })
+
+  it("adds details on request without asking the hypervisor", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.addMachine(range, 141, "LAB-dc01")
+    expect((await shown(range, { details: true })).VMs[0]).toMatchObject({ osVersion: "N/A", licenseStatus: "N/A" })
+    expect(app.world.calls).toEqual([])
+  })
+
+  it("takes the configured address where the configuration vouches for it, and shows a new one at once", async () => {
+    const config = (octet: number) =>
+      `ludus:\n  - {vm_name: LAB-web, hostname: web, template: t, vlan: 20, ip_last_octet: ${octet}, ram_gb: 1, cpus: 1, linux: true, force_ip: true}\n`
+    const range = await app.addRange("LAB", [ada], config(5))
+    await app.addMachine(range, 141, "LAB-web")
+    expect((await shown(range)).VMs[0]?.ip).toBe("10.1.20.5")
+    await app.run(Effect.flatMap(Ranges, (ranges) => ranges.setConfig(range.id, config(6))))
+    expect((await shown(range)).VMs[0]?.ip).toBe("10.1.20.6")
+  })
+
+  it("never shows an address outside the range's network", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.addMachine(range, 141, "LAB-router", { address: "192.0.2.101" })
+    expect((await shown(range)).VMs[0]?.ip).toBe("null")
+  })
+
+  it("shows each change by the next request, in one range and in the list", async () => {
+    const range = await app.addRange("LAB", [ada])
+    expect((await shown(range)).numberOfVMs).toBe(0)
+    expect((await all(admin))[0]?.numberOfVMs).toBe(0)
+    await app.addMachine(range, 141, "LAB-a")
+    expect((await shown(range)).VMs[0]?.poweredOn).toBe(true)
+    expect((await all(admin))[0]?.numberOfVMs).toBe(1)
+    await app.addMachine(range, 141, "LAB-a", { power: "stopped" })
+    expect((await shown(range)).VMs[0]?.poweredOn).toBe(false)
+    expect((await all(admin))[0]?.VMs[0]?.poweredOn).toBe(false)
+  })
+
+  it("lists all ranges by number to administrators, and to others those they have", async () => {
+    await app.addRange("ONE", [ada])
+    await app.addRange("TWO", [bob])
+    await app.addRange("FOUR", [ada, bob])
+    expect((await all(admin)).map((range) => range.rangeID)).toEqual(["ONE", "TWO", "FOUR"])
+    expect((await all(bob)).map((range) => range.rangeID)).toEqual(["TWO", "FOUR"])
+    expect(await all(await app.addUser("Eve"))).toEqual([])
+    await app.run(Effect.flatMap(Ranges, (ranges) => ranges.revoke("FOUR" as RangeId, bob.id)))
+    expect((await all(bob)).map((range) => range.rangeID)).toEqual(["TWO"])
+    expect(await app.call("listUserAccessibleRanges", ada)).toEqual([
+      { rangeNumber: 1, rangeID: "ONE", accessType: "Direct" },
+      { rangeNumber: 4, rangeID: "FOUR", accessType: "Direct" },
+    ])
+  })
+
+  it("gives many readers at once the same whole list while the store changes", async () => {
+    const range = await app.addRange("LAB", [ada])
+    const readers = Array.from({ length: 20 }, async (_, i) => {
+      await app.addMachine(range, 200 + i, `LAB-${i}`)
+      return (await all(admin)).length
+    })
+    expect(await Promise.all(readers)).toEqual(Array.from({ length: 20 }, () => 1))
+  })
+
+  it("says how fresh the machines are, and since when the hypervisor is away", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.observe([], new Date("2026-01-02T03:04:05Z"))
+    expect(await shown(range)).toMatchObject({ observedAt: "2026-01-02T03:04:05.000Z" })
+    await app.run(Effect.flatMap(Machines, (machines) => machines.away(new Date("2026-01-02T04:00:00Z"), "no route")))
+    expect(await shown(range)).toMatchObject({ awaySince: "2026-01-02T04:00:00.000Z" })
+    expect(await all(admin)).toMatchObject([{ awaySince: "2026-01-02T04:00:00.000Z" }])
+  })
+})
+
+describe("files of a range", () => {
+  it("are served from kept state, also while the hypervisor is away", async () => {
+    const range = await app.addRange(
+      "LAB",
+      [ada],
+      "ludus:\n  - {vm_name: LAB-w, hostname: w, template: t, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, windows: {}}\n",
+    )
+    await app.addMachine(range, 141, "LAB-w", { address: "10.1.20.5" })
+    app.world.fault = () => ({ when: "before", reason: "away" })
+    const deployed = { ...range, lastDeploymentAt: new Date(0) }
+    expect(await app.call("getEtcHosts", ada, { range: deployed })).toEqual({ result: "10.1.20.5     LAB-w\n10.1.20.5     w\n" })
+    expect(await app.call("getRDP", ada, { range })).toMatchObject([{ name: "LAB-w-localuser.rdp" }])
+    expect(await app.call("getAnsibleInventory", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB-w:") })
+    expect(await app.call("getSSHConfig", ada, { range })).toEqual({ result: "" })
+    expect(app.world.calls).toEqual([])
+  })
+
+  it("are told apart from what was never made", async () => {
+    const range = await app.addRange("LAB", [ada])
+    expect(await app.fails("getEtcHosts", ada, { range })).toMatchObject({ kind: "failed" })
+    expect(await app.fails("getRDP", ada, { range })).toMatchObject({ kind: "failed" })
+    expect(await app.fails("getLogs", ada, { range })).toMatchObject({ kind: "failed" })
+  })
+
+  it("cover all ranges of the caller and no other in a wide inventory", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.addRange("MINE", [ada])
+    await app.addRange("OTHER", [bob])
+    const { result } = (await app.call("getAnsibleInventory", ada, { range, query: { allranges: true } })) as { result: string }
+    expect(result).toContain("LAB:")
+    expect(result).toContain("MINE:")
+    expect(result).not.toContain("OTHER")
+  })
+})
+
+describe("auto-shutdown", () => {
+  it("shows the server's default until the range has its own, keeps that as it was given, and forgets it on an empty text", async () => {
+    await app.addRange("LAB", [ada])
+    const set = async (autoShutdownTimeout: string) =>
+      app.call("updateAutoShutdown", ada, { range: await app.range("LAB"), body: { autoShutdownTimeout } })
+    const get = async () => app.call("getAutoShutdown", ada, { range: await app.range("LAB") })
+    const times = (rangeOverride: string, effective: string) => ({
+      autoShutdownTimeout: { serverDefault: "4h", rangeOverride, effective },
+    })
+    expect(await get()).toEqual(times("", "4h"))
+    expect(await set("1h30m")).toEqual(times("1h30m", "1h30m"))
+    expect(await set("0")).toEqual(times("0", "0"))
+    expect(await get()).toEqual(times("0", "0"))
+    expect(await set("")).toEqual(times("", "4h"))
+  })
+
+  it("refuses what is no duration and keeps what was set", async () => {
+    const range = await app.addRange("LAB", [ada])
+    expect(await app.fails("updateAutoShutdown", ada, { range, body: { autoShutdownTimeout: "soon" } })).toMatchObject({
+      kind: "invalid",
+    })
+    expect((await app.range("LAB")).autoShutdown).toBeUndefined()
+  })
+})
+
+describe("tags", () => {
+  it("are those that clients know, in alphabetical order", async () => {
+    const { tags } = (await app.call("listRangeTags", ada)) as { readonly tags: readonly string[] }
+    expect(tags).toHaveLength(22)
+    expect(tags).toEqual([...tags].toSorted())
+    expect(tags).toEqual(expect.arrayContaining(["vm-deploy", "generate-rdp", "user-management"]))
+  })
+})
+
+describe("range records", () => {
+  it("are found by a filter, and changed by their owners in name, description and purpose alone", async () => {
+    await app.addRange("LAB", [ada])
+    await app.addRange("OTHER", [bob])
+    const page = (await app.call("recordListRanges", ada, { query: { filter: 'rangeID = "LAB"', perPage: "1" } })) as {
+      readonly items: readonly { readonly id: string; readonly rangeID: string }[]
+    }
+    expect(page).toMatchObject({ totalItems: 1, items: [{ rangeID: "LAB", lastDeployment: "" }] })
+    const path = { id: page.items[0]?.id }
+    expect(await app.call("recordUpdateRange", ada, { path, body: { purpose: "training" } })).toMatchObject({
+      purpose: "training",
+      name: "Range LAB",
+    })
+    expect(await app.fails("recordUpdateRange", ada, { path, body: { name: "" } })).toMatchObject({ kind: "invalid" })
+  })
+
+  it("are hidden from those who may not use or change them", async () => {
+    const range = await app.addRange("LAB", [ada])
+    expect(await app.call("recordListRanges", bob, { query: { filter: 'rangeID = "LAB"' } })).toMatchObject({ items: [] })
+    const path = { id: range.recordId }
+    expect(await app.fails("recordUpdateRange", bob, { path, body: { name: "mine" } })).toMatchObject({ kind: "not-found" })
+    expect((await app.range("LAB")).name).toBe("Range LAB")
+  })
+})

@@ -1,0 +1,192 @@
+import {
+  Activity,
+  type AppServices,
+  ApiDescription,
+  type HandlerRequest,
+  type Operation,
+  operations,
+  Settings,
+  type SettingsShape,
+} from "@rangewright/application"
+import {
+  licenseLayer,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+  type MemoryStore,
+  type MemoryWorld,
+  openLicense,
+} from "@rangewright/adapter-memory"
+import type { Fault, ObservedCluster, ObservedMachine, Range, RangeId, RecordId, User, UserId, Vmid } from "@rangewright/domain"
+import { CredentialHasher, Machines, type MachineSighting, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
+
+export const settings: SettingsShape = {
+  version: "0.0.0",
+  reservedRangeNumbers: [3],
+  hypervisorRealm: "pve",
+  clusterMode: false,
+  sdnZone: "zone",
+  vxlanTagBase: 1000,
+  natNetwork: "vmbr1000",
+  defaultNode: undefined,
+  vmStorage: undefined,
+  vmidSpan: { from: 20_000, to: 29_999 },
+  maxLogHistory: 10,
+  inactivityShutdown: "4h",
+  rangeDefaults: {},
+  protectedAddresses: [],
+  hypervisorUrl: "https://pve.example:8006",
+  observeEverySeconds: 5,
+}
+
+let randomTexts = 0
+const secrets = Layer.mergeAll(
+  Layer.succeed(CredentialHasher, {
+    hash: (key) => `hash of ${key}`,
+    verify: (key, hash) => hash === `hash of ${key}`,
+    equal: (a, b) => a === b,
+    // unlike, and of the alphabet that record ids have
+    randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),
+  }),
+  Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
+  Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
+)
+
+type Request = Partial<Omit<HandlerRequest, "meta">> & { readonly lastEventId?: string }
+
+/** The application on memory: a store, a world, scripted runs, and operations called by their ids. */
+export interface TestApp {
+  readonly store: MemoryStore
+  readonly world: MemoryWorld
+  readonly runs: FakeRuns
+  readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
+  /** Calls the handler as `user`; what it needs decoded comes decoded. */
+  readonly call: (operationId: string, user: User, request?: Request) => Promise<unknown>
+  /** The fault that the call fails with. */
+  readonly fails: (operationId: string, user: User, request?: Request) => Promise<Fault>
+  readonly addUser: (id: string, more?: { readonly isAdmin?: boolean }) => Promise<User>
+  readonly addRange: (id: string, owners?: readonly User[], config?: string) => Promise<Range>
+  readonly addMachine: (range: Range, vmid: number, name: string, more?: Partial<MachineSighting>) => Promise<void>
+  readonly range: (id: string) => Promise<Range>
+  readonly observe: (machines: readonly ObservedMachine[], at?: Date) => Promise<void>
+}
+
+const named = (operationId: string): Operation => {
+  const found = operations.find((operation) => operation.id === operationId)
+  if (found === undefined) throw new Error(`no operation ${operationId}`)
+  return found
+}
+
+export const makeTestApp = (): TestApp => {
+  const store = makeMemoryStore()
+  const world = makeMemoryWorld()
+  const runs = fakeRuns("LAB")
+  const storage = memoryStorageLayer(store)
+  const layer: Layer.Layer<AppServices> = Layer.mergeAll(
+    storage,
+    memoryHypervisorLayer(world),
+    secrets,
+    licenseLayer(openLicense),
+    Layer.succeed(Settings, settings),
+    Layer.succeed(ApiDescription, { yaml: "" }),
+    Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
+    fakeRunsLayer(runs).pipe(Layer.provide(storage)),
+  )
+  // built once: what is kept for a store must stay with it
+  const context = Effect.runSync(Effect.scoped(Layer.build(layer)))
+  const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
+
+  const handle = (operationId: string, user: User, { lastEventId, ...request }: Request = {}) =>
+    named(operationId).handle({
+      path: {},
+      query: {},
+      body: undefined,
+      file: undefined,
+      caller: user,
+      user,
+      range: undefined,
+      ...request,
+      meta: { requestId: "r1", remote: "127.0.0.1", lastEventId },
+    })
+
+  return {
+    store,
+    world,
+    runs,
+    run,
+    call: (id, user, request) => run(handle(id, user, request)),
+    fails: (id, user, request) => run(Effect.flip(handle(id, user, request)) as Effect.Effect<Fault, Fault, AppServices>),
+    addUser: (id, { isAdmin = false } = {}) =>
+      run(
+        Effect.flatMap(Users, (users) =>
+          users.create({
+            id: id as UserId,
+            recordId: id.toLowerCase().padStart(15, "0") as RecordId,
+            name: `User ${id}`,
+            email: `${id}@lab.example`,
+            isAdmin,
+            hypervisorUsername: id.toLowerCase(),
+            hypervisorRealm: "pve",
+            secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: id },
+            createdAt: new Date(0),
+          }),
+        ),
+      ),
+    addRange: (id, owners = [], config = "ludus: []\n") =>
+      run(
+        Effect.flatMap(Ranges, (ranges) =>
+          ranges.create({
+            id: id as RangeId,
+            recordId: id.toLowerCase().padStart(15, "0") as RecordId,
+            number: undefined,
+            reservedNumbers: settings.reservedRangeNumbers,
+            name: `Range ${id}`,
+            description: "",
+            purpose: "",
+            config,
+            createdBy: undefined,
+            owners: owners.map((owner) => owner.id),
+            createdAt: new Date(0),
+          }),
+        ),
+      ),
+    addMachine: (range, vmid, name, more = {}) =>
+      run(
+        Effect.flatMap(Machines, (machines) =>
+          machines.record({
+            vmid: vmid as Vmid,
+            node: "node1",
+            name,
+            power: "running",
+            template: false,
+            pool: range.id,
+            cpus: 2,
+            memoryMiB: 4608,
+            tags: [],
+            ...more,
+          }),
+        ),
+      ),
+    range: (id) =>
+      run(
+        Effect.flatMap(Ranges, (ranges) =>
+          Effect.flatMap(ranges.find(id as RangeId), (range) =>
+            range === undefined ? Effect.die("no range") : Effect.succeed(range),
+          ),
+        ),
+      ),
+    observe: (machines, at = new Date()) => {
+      const cluster: ObservedCluster = {
+        at,
+        nodes: [{ name: "node1", online: true, cpus: 8, cpuLoad: 0, memoryMiB: 65_536, memoryUsedMiB: 0 }],
+        storages: [],
+        machines,
+      }
+      return run(Effect.flatMap(Machines, (service) => service.replace(cluster)))
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  type Fault,
+  foldRun,
+  type Json,
+  type Plan,
+  type RangeState,
+  type RunEvent,
+  type RunHead,
+  type RunId,
+  type Step,
+  type UserId,
+} from "@rangewright/domain"
+import { RunEngine, type RunRequest } from "@rangewright/application"
+import { Lease, RunJournal } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+
+/** What becomes of a run: it ends at once, or goes on for ever. */
+export type Ending = { readonly status: "success" | "failure" | "aborted"; readonly message?: string } | "running" | "waiting"
+
+/** Runs that a test scripts: what is asked for, and what becomes of it. */
+export interface FakeRuns {
+  readonly asked: { readonly request: RunRequest; readonly by: UserId }[]
+  plan: (request: RunRequest) => Plan
+  ending: (request: RunRequest) => Ending
+  /** What the run does to the world before it ends. */
+  effect: (request: RunRequest) => Effect.Effect<void, Fault>
+}
+
+const emptyPlan = (rangeId: RunHead["rangeId"]): Plan => ({
+  rangeId,
+  steps: [],
+  changes: [],
+  placements: [],
+  allocations: [],
+  notes: [],
+  criticalPathSeconds: 0,
+})
+
+export const stepOf = (key: string, action: Step["action"]): Step => ({
+  key,
+  title: `Do ${key}`,
+  tag: undefined,
+  machine: undefined,
+  action,
+  after: [],
+  uses: [],
+  estimate: 1,
+})
+
+export const fakeRuns = (rangeId: string): FakeRuns => ({
+  asked: [],
+  plan: () => emptyPlan(rangeId as RunHead["rangeId"]),
+  ending: () => ({ status: "success" }),
+  effect: () => Effect.void,
+})
+
+const failureOf = (message: string): RunEvent => ({
+  type: "StepFailed",
+  key: "work",
+  failure: { tag: "HypervisorFault", kind: "unavailable", message },
+  final: true,
+})
+
+/** A `RunEngine` over a real journal: runs are opened, journaled and closed as the engine does, at once. */
+export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, RunJournal | Lease> =>
+  Layer.effect(
+    RunEngine,
+    Effect.gen(function* () {
+      const journal = yield* RunJournal
+      const lease = yield* Lease
+      const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+      const state = (runId: RunId) => Effect.map(journal.read(runId, 0), foldRun)
+      const endState = (request: RunRequest, ending: Exclude<Ending, string>): RangeState | undefined =>
+        request.kind === "deploy" ? (ending.status === "success" ? "SUCCESS" : "ERROR") : undefined
+      return {
+        preview: (_range, request) => Effect.sync(() => runs.plan(request)),
+        start: (range, request, by) =>
+          Effect.gen(function* () {
+            const at = yield* now
+            const head: RunHead = {
+              id: `run${String(runs.asked.length).padStart(12, "0")}` as RunId,
+              kind: request.kind,
+              rangeId: range.id,
+              by,
+              options: { kind: request.kind } satisfies Json,
+              startedAt: at,
+            }
+            yield* journal.open(head, request.kind === "deploy" ? "DEPLOYING" : undefined)
+            runs.asked.push({ request, by })
+            const generation = (yield* lease.claim(head.id, "test", at, 60)) ?? 0
+            const ending = runs.ending(request)
+            const plan = runs.plan(request)
+            yield* journal.append(head.id, generation, [{ type: "Planned", plan }], at)
+            if (ending === "running") return head
+            if (ending === "waiting") {
+              yield* journal.append(head.id, generation, [{ type: "Waiting", reason: "node1 does not answer" }], at)
+              return head
+            }
+            if (ending.status === "success") yield* runs.effect(request)
+            const message = ending.message ?? ""
+            if (ending.status === "failure") yield* journal.append(head.id, generation, [failureOf(message)], at)
+            yield* journal.close(
+              head.id,
+              generation,
+              { type: "Ended", status: ending.status, message },
+              endState(request, ending),
+              at,
+            )
+            return head
+          }),
+        wait: (runId) =>
+          Effect.flatMap(state(runId), (reached) => (reached.status === "running" ? Effect.never : Effect.succeed(reached))),
+        cancel: (runId, by) =>
+          Effect.flatMap(now, (at) => journal.requestCancel(runId, { type: "CancelRequested", by }, at, "ABORTED")),
+        resume: (range, runId, by) =>
+          Effect.gen(function* () {
+            const head = yield* journal.find(runId)
+            return { ...(head ?? (yield* Effect.die("no such run"))), id: "resumed00000000" as RunId, rangeId: range.id, by }
+          }),
+        state,
+        events: (runId, afterSeq) => Stream.fromIterableEffect(journal.read(runId, afterSeq)),
+        recover: Effect.succeed(0),
+      }
+    }),
+  )
