@@ -1,0 +1,342 @@
+import type { Plan, Range, RunId, User, Vmid } from "@rangewright/domain"
+import { RunEngine, type ServerSentEvent } from "@rangewright/application"
+import { Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+import { stepOf } from "./support/fake-runs.ts"
+
+let app: TestApp
+let admin: User
+let ada: User
+let bob: User
+let range: Range
+beforeEach(async () => {
+  app = makeTestApp()
+  admin = await app.addUser("Root1", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  bob = await app.addUser("Bob")
+  range = await app.addRange("LAB", [ada])
+})
+
+const mark = { range: "LAB" as Range["id"], machine: "LAB-dc01" }
+const work = stepOf("work", {
+  kind: "guest",
+  machine: { vmid: 141 as Vmid, node: "node1", mark },
+  os: "windows",
+  stage: "primary-dc",
+  input: { password: "hunter2" },
+})
+const plan: Plan = {
+  rangeId: "LAB" as Range["id"],
+  steps: [work],
+  changes: [
+    { kind: "create", object: "VM LAB-dc01", reasons: ["it is not there"] },
+    { kind: "none", object: "pool LAB", reasons: [] },
+  ],
+  placements: [],
+  allocations: [],
+  notes: ["a note"],
+  criticalPathSeconds: 12,
+}
+const deploy = async (body?: object) => (await app.call("deployRange", ada, { range, body })) as { result: string; runID: string }
+const asked = () => app.runs.asked.map(({ request }) => request)
+
+describe("deploying", () => {
+  it("starts a run and answers at once with its name", async () => {
+    app.runs.ending = () => "running"
+    const { result, runID } = await deploy()
+    expect(result).toContain(runID)
+    expect((await app.range("LAB")).state).toBe("DEPLOYING")
+    expect(asked()).toEqual([{ kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } }])
+  })
+
+  it.each([
+    [{ tags: "network, dns-rewrites" }, { tags: ["network", "dns-rewrites"] }],
+    [{ tags: ["network", "dcs"] }, { tags: ["network", "dcs"] }],
+    [{ tags: "" }, { tags: [] }],
+    [{ tags: [""] }, { tags: [] }],
+    [{ tags: "all" }, { tags: [] }],
+    [{ only_roles: [""] }, { onlyRoles: [] }],
+    [{ only_roles: [" a.b ", "a.b"] }, { onlyRoles: ["a.b"] }],
+    [
+      { limit: "LAB-dc01:!x", force: true, verbose: true },
+      { limit: "LAB-dc01:!x", force: true, verbose: true },
+    ],
+  ])("understands %j", async (body, options) => {
+    await deploy(body)
+    expect(asked()[0]).toMatchObject({ kind: "deploy", options })
+  })
+
+  it.each([["nonsense"], ["generate-rdp"], ["network,nonsense"]])("refuses the unknown tag in %s, naming it", async (tags) => {
+    const fault = await app.fails("deployRange", ada, { range, body: { tags } })
+    expect(fault).toMatchObject({ kind: "invalid" })
+    expect(fault.message).toContain(tags.split(",").at(-1))
+    expect(asked()).toEqual([])
+  })
+
+  it("is refused while a run changes the range, naming the run", async () => {
+    app.runs.ending = () => "running"
+    const { runID } = await deploy()
+    const fault = await app.fails("deployRange", ada, { range })
+    expect(fault).toMatchObject({ kind: "conflict", message: expect.stringContaining(runID) })
+  })
+
+  it("only plans with dryRun, and tells no secret of a step", async () => {
+    app.runs.plan = () => plan
+    const dry = await app.call("deployRange", ada, { range, query: { dryRun: true } })
+    expect(dry).toMatchObject({
+      result: expect.stringContaining("1 to create"),
+      plan: { steps: [{ action: "guest primary-dc" }] },
+    })
+    expect(JSON.stringify(dry)).not.toContain("hunter2")
+    expect(asked()).toEqual([])
+    expect(await app.call("planRange", ada, { range })).toEqual((dry as { plan: unknown }).plan)
+  })
+
+  it("shows drift as what a deploy would change", async () => {
+    expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: true, differences: [] })
+    app.runs.plan = () => plan
+    expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: false, differences: [{ kind: "create" }] })
+  })
+})
+
+describe("aborting", () => {
+  it("cancels the run under way, for administrators too, and the range shows it at once", async () => {
+    app.runs.ending = () => "running"
+    await deploy()
+    await app.call("abortRange", admin, { range })
+    expect((await app.range("LAB")).state).toBe("ABORTED")
+  })
+
+  it("fails when nothing is running", async () => {
+    await deploy()
+    expect(await app.fails("abortRange", ada, { range })).toMatchObject({ kind: "failed" })
+  })
+})
+
+describe("logs", () => {
+  it("have Ansible's shape, and a cursor that goes on", async () => {
+    app.runs.plan = () => plan
+    app.runs.ending = () => ({ status: "failure", message: "disk full" })
+    await deploy()
+    const page = (await app.call("getLogs", ada, { range, query: {} })) as { result: string; cursor: number }
+    expect(page.result).toMatch(/^PLAY \[/mu)
+    expect(page.result).toMatch(/^TASK \[Do work\]/mu)
+    expect(page.result).toMatch(/^fatal: .*disk full/mu)
+    expect(page.result).toMatch(/^PLAY RECAP/mu)
+    expect(page.cursor).toBe(page.result.split("\n").length - 1)
+    expect(await app.call("getLogs", ada, { range, query: { cursor: page.cursor } })).toEqual({ result: "", cursor: page.cursor })
+    expect(await app.call("getLogs", ada, { range, query: { cursor: page.cursor + 1 } })).toEqual(page)
+  })
+
+  it("are kept for each deploy, newest first, and not for other runs", async () => {
+    await app.addMachine(range, 141, "LAB-dc01")
+    await deploy()
+    app.runs.ending = () => ({ status: "failure", message: "x" })
+    await deploy()
+    app.runs.ending = () => ({ status: "success" })
+    await app.call("powerOffRange", ada, { range, body: { machines: ["all"] } })
+    app.runs.ending = () => "running"
+    await deploy()
+    const history = (await app.call("getRangeLogHistory", ada, { range })) as readonly {
+      id: string
+      status: string
+      end: string
+    }[]
+    expect(new Set(history.map((entry) => entry.status))).toEqual(new Set(["running", "failure", "success"]))
+    expect(history.find((entry) => entry.status === "running")?.end).toBe("0001-01-01T00:00:00Z")
+    const logID = history.find((entry) => entry.status === "failure")?.id
+    expect(await app.call("getRangeLogHistoryByID", ada, { range, path: { logID } })).toMatchObject({
+      status: "failure",
+      result: expect.stringContaining("PLAY RECAP"),
+    })
+  })
+
+  it("refuse entries of other ranges and unknown ones apart", async () => {
+    const other = await app.addRange("OTHER", [ada])
+    const { runID } = await deploy()
+    expect(await app.fails("getRangeLogHistoryByID", ada, { range: other, path: { logID: runID } })).toMatchObject({
+      kind: "forbidden",
+    })
+    for (const logID of ["nothing00000000", "../../etc/passwd", ""])
+      expect(await app.fails("getRangeLogHistoryByID", ada, { range, path: { logID } })).toMatchObject({
+        kind: "not-found",
+        message: expect.stringContaining("Log entry not found"),
+      })
+  })
+})
+
+describe("power", () => {
+  beforeEach(async () => {
+    await app.addMachine(range, 141, "LAB-dc01")
+    await app.addMachine(range, 142, "LAB-web", { power: "stopped" })
+  })
+
+  it.each([
+    [["LAB-dc01"], [141], "LAB-dc01"],
+    [[" LAB-dc01 ", "142", 141], [141, 142], "2 machines"],
+    [["all"], [141, 142], "2 machines"],
+  ])("switches the machines named by %j once each", async (machines, vmids, what) => {
+    const { result } = (await app.call("powerOnRange", ada, { range, body: { machines } })) as { result: string }
+    expect(asked()).toEqual([{ kind: "power", on: true, vmids }])
+    expect(result).toContain(what)
+  })
+
+  it("touches nothing when a name means no machine of the range, and names all of those", async () => {
+    const elsewhere = await app.addRange("OTHER", [ada])
+    await app.addMachine(elsewhere, 150, "OTHER-x")
+    const fault = await app.fails("powerOffRange", ada, { range, body: { machines: ["LAB-dc01", "zeta", "150", "all"] } })
+    expect(fault).toMatchObject({ kind: "conflict", message: expect.stringContaining("150, all, zeta") })
+    expect(asked()).toEqual([])
+  })
+
+  it.each([[{ machines: [] }], [{}]])("asks for names when %j has none", async (body) => {
+    expect(await app.fails("powerOffRange", ada, { range, body })).toMatchObject({ kind: "conflict" })
+  })
+
+  it("tells why machines could not be switched", async () => {
+    app.runs.plan = () => plan
+    app.runs.ending = () => ({ status: "failure", message: "VM 141 is locked" })
+    expect(await app.fails("powerOffRange", ada, { range, body: { machines: ["all"] } })).toMatchObject({
+      kind: "failed",
+      message: expect.stringContaining("VM 141 is locked"),
+    })
+  })
+
+  it("is refused at once while the hypervisor is known to be away", async () => {
+    await app.run(Effect.flatMap(Machines, (machines) => machines.away(new Date(0), "no route")))
+    expect(await app.fails("powerOffRange", ada, { range, body: { machines: ["all"] } })).toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("no route"),
+    })
+    expect(asked()).toEqual([])
+  })
+
+  it("tells its caller when the hypervisor goes away on the way, and leaves the run to go on", async () => {
+    app.runs.ending = () => "waiting"
+    const fault = await app.fails("powerOffRange", ada, { range, body: { machines: ["all"] } })
+    expect(fault).toMatchObject({ kind: "unavailable", message: expect.stringContaining("node1 does not answer") })
+    expect(await app.call("listRuns", ada)).toMatchObject([{ kind: "power", status: "running" }])
+  })
+})
+
+describe("removing", () => {
+  beforeEach(() => app.addMachine(range, 141, "LAB-dc01"))
+
+  it("keeps a range that still has machines unless it is forced", async () => {
+    expect(await app.fails("deleteRange", ada, { range })).toMatchObject({
+      kind: "conflict",
+      hint: expect.stringContaining("force"),
+    })
+    expect(asked()).toEqual([])
+    app.runs.effect = () => Effect.sync(() => void app.store.ranges.delete(range.id))
+    await app.call("deleteRange", ada, { range, query: { force: true } })
+    expect(asked()).toEqual([{ kind: "delete-range", force: true }])
+    expect(app.store.ranges.size).toBe(0)
+  })
+
+  it("of all machines ends testing mode with them", async () => {
+    const testing = { enabled: true, allowedDomains: ["a.example (1.2.3.4)"], allowedIps: ["1.2.3.4"] }
+    const held = await app.run(Effect.flatMap(Ranges, (ranges) => ranges.change(range.id, { testing })))
+    await app.call("deleteRangeVMs", ada, { range: held })
+    expect(asked()).toEqual([{ kind: "destroy" }])
+    expect((await app.range("LAB")).testing).toEqual({ enabled: false, allowedDomains: [], allowedIps: [] })
+  })
+
+  it("of one machine needs the range that holds it", async () => {
+    expect(await app.fails("destroyVM", bob, { path: { vmID: 141 } })).toMatchObject({ kind: "forbidden" })
+    expect(await app.fails("destroyVM", ada, { path: { vmID: 999 } })).toMatchObject({ kind: "not-found" })
+    expect(await app.fails("destroyVM", ada, { path: { vmID: 7 } })).toMatchObject({ kind: "not-found" })
+    await app.call("destroyVM", ada, { path: { vmID: 141 } })
+    expect(asked()).toEqual([{ kind: "destroy-vm", vmid: 141 }])
+  })
+
+  it("never reaches templates or machines of no range", async () => {
+    await app.addMachine(range, 100, "golden", { template: true })
+    await app.addMachine(range, 200, "foreign", { pool: "THEIRS" })
+    for (const vmID of [100, 200])
+      expect(await app.fails("destroyVM", admin, { path: { vmID } })).toMatchObject({ kind: "not-found" })
+  })
+})
+
+describe("runs", () => {
+  const events = async (runID: string, lastEventId?: string) => {
+    const stream = (await app.call("streamRunEvents", ada, {
+      path: { runID },
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+    })) as Stream.Stream<ServerSentEvent>
+    return app.run(Stream.runCollect(stream))
+  }
+
+  it("are visible to those who may use the range, and to administrators", async () => {
+    const { runID } = await deploy()
+    expect(await app.call("getRun", ada, { path: { runID } })).toMatchObject({ id: runID, status: "success", by: "Ada" })
+    expect(await app.call("listRuns", admin)).toMatchObject([{ id: runID }])
+    expect(await app.call("listRuns", ada, { range })).toMatchObject([{ id: runID }])
+    expect(await app.call("listRuns", bob)).toEqual([])
+    for (const operation of ["getRun", "streamRunEvents", "cancelRun", "resumeRun"])
+      expect(await app.fails(operation, bob, { path: { runID } })).toMatchObject({ kind: "forbidden" })
+  })
+
+  it.each([["nothing00000000"], ["x".repeat(5000)], ["../.."], [""]])("that do not exist are not found (%s)", async (runID) => {
+    expect(await app.fails("getRun", ada, { path: { runID } })).toMatchObject({ kind: "not-found" })
+  })
+
+  it("tell where their steps stand, without what the steps are given", async () => {
+    app.runs.plan = () => plan
+    app.runs.ending = () => ({ status: "failure", message: "disk full" })
+    const { runID } = await deploy()
+    const run = await app.call("getRun", ada, { path: { runID } })
+    expect(run).toMatchObject({
+      status: "failure",
+      estimateSeconds: 12,
+      notes: ["a note"],
+      progress: { total: 1, failed: 1 },
+      steps: [{ key: "work", phase: "failed", failure: { message: "disk full" } }],
+    })
+    expect(JSON.stringify([run, await events(runID)])).not.toContain("hunter2")
+  })
+
+  it("stream their events by number, and go on after the last one seen", async () => {
+    app.runs.ending = () => ({ status: "failure", message: "x" })
+    const { runID } = await deploy()
+    const whole = await events(runID)
+    expect(whole.map(({ id, event }) => [id, event])).toEqual([
+      ["1", "Planned"],
+      ["2", "StepFailed"],
+      ["3", "Ended"],
+    ])
+    expect(await events(runID, "2")).toEqual(whole.slice(2))
+    expect(await events(runID, "nonsense")).toEqual(whole)
+  })
+
+  it("are cancelled while they go on and not after", async () => {
+    app.runs.ending = () => "running"
+    const { runID } = await deploy()
+    await app.call("cancelRun", ada, { path: { runID } })
+    expect((await app.range("LAB")).state).toBe("ABORTED")
+    app.runs.ending = () => ({ status: "success" })
+    const other = await app.addRange("OTHER", [ada])
+    const { runID: over } = (await app.call("deployRange", ada, { range: other })) as { runID: string }
+    expect(await app.fails("cancelRun", ada, { path: { runID: over } })).toMatchObject({ kind: "conflict" })
+  })
+
+  it("are resumed as a new run", async () => {
+    const { runID } = await deploy()
+    const resumed = await app.call("resumeRun", ada, { path: { runID } })
+    expect(resumed).toMatchObject({ runID: "resumed00000000" })
+    expect(await app.run(Effect.flatMap(RunEngine, (engine) => engine.state(runID as RunId)))).toMatchObject({
+      status: "success",
+    })
+  })
+
+  it("appear as log records to administrators", async () => {
+    const { runID } = await deploy()
+    expect(await app.call("recordListLogs", admin, { query: { filter: `id = "${runID}"` } })).toMatchObject({
+      totalItems: 1,
+      items: [{ id: runID, status: "success", user: ada.recordId, range: range.recordId }],
+    })
+  })
+})

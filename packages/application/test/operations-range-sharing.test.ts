@@ -1,0 +1,105 @@
+import type { Range, RangeId, User } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let admin: User
+let ada: User
+let range: Range
+beforeEach(async () => {
+  app = makeTestApp()
+  admin = await app.addUser("Root1", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  range = await app.addRange("LAB")
+})
+
+const path = { userID: "Ada", rangeID: "LAB" }
+const assign = () => app.call("assignRangeToUser", admin, { range, path })
+const revoke = (query = {}) => app.call("revokeRangeFromUser", admin, { range, path, query })
+const holders = async () =>
+  (await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grants(range.id)))).map((grant) => grant.userId)
+const rights = () => [...(app.world.grants.get("LAB" as RangeId) ?? [])]
+const router = (power: "running" | "stopped") =>
+  app.addMachine(range, 140, "LAB-router-debian11-x64", { power, tags: ["router"], address: "10.1.10.254" })
+
+describe("assigning a range", () => {
+  it("that was never deployed is stored, with the rights on the hypervisor", async () => {
+    expect(await assign()).toMatchObject({ result: expect.stringMatching(/assigned.*successfully/u) })
+    expect([await holders(), rights()]).toEqual([["Ada"], ["ada@pve"]])
+    expect(app.runs.asked).toEqual([])
+    expect(await app.call("listUserAccessibleRanges", ada)).toMatchObject([{ rangeID: "LAB" }])
+  })
+
+  it("that runs has its router's rules made anew, with the new user already among those who may come in", async () => {
+    await router("running")
+    let known: readonly string[] = []
+    app.runs.effect = () => Effect.promise(async () => void (known = await holders()))
+    await assign()
+    expect(app.runs.asked).toMatchObject([{ request: { kind: "deploy", options: { tags: ["access-control"] } }, by: "Root1" }])
+    expect(known).toEqual(["Ada"])
+  })
+
+  it("whose router is off is refused in the words that clients know, and nothing is given", async () => {
+    await router("stopped")
+    const fault = await app.fails("assignRangeToUser", admin, { range, path })
+    expect(fault.kind).toBe("conflict")
+    expect(`${fault.message} ${fault.hint}`).toMatch(/must be accessible.*powered on and accessible/u)
+    expect([await holders(), rights()]).toEqual([[], []])
+  })
+
+  it("is undone when the router's rules cannot be changed", async () => {
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    expect(await app.fails("assignRangeToUser", admin, { range, path })).toMatchObject({ kind: "failed" })
+    expect([await holders(), rights()]).toEqual([[], []])
+  })
+
+  it("is undone when the hypervisor cannot give the rights", async () => {
+    app.world.fault = (call) => (call.method === "grant" ? { when: "before", reason: "away" } : undefined)
+    expect(await app.fails("assignRangeToUser", admin, { range, path })).toMatchObject({ kind: "unavailable" })
+    expect(await holders()).toEqual([])
+  })
+
+  it("is refused for a user who has it, and for one who does not exist", async () => {
+    await assign()
+    expect(await app.fails("assignRangeToUser", admin, { range, path })).toMatchObject({ kind: "conflict" })
+    expect(await app.fails("assignRangeToUser", admin, { range, path: { ...path, userID: "Zoe" } })).toMatchObject({
+      kind: "not-found",
+    })
+  })
+})
+
+describe("revoking a range", () => {
+  beforeEach(assign)
+
+  it("takes it away here, on the router and on the hypervisor", async () => {
+    await router("running")
+    await revoke()
+    expect([await holders(), rights()]).toEqual([[], []])
+    expect(app.runs.asked).toHaveLength(1)
+  })
+
+  it("needs a router that is on, unless it is forced", async () => {
+    await router("stopped")
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ kind: "conflict" })
+    expect([await holders(), rights()]).toEqual([["Ada"], ["ada@pve"]])
+    await revoke({ force: true })
+    expect([await holders(), rights(), app.runs.asked]).toEqual([[], [], []])
+  })
+
+  it("is undone when the hypervisor cannot take the rights away", async () => {
+    app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ kind: "unavailable" })
+    expect(await holders()).toEqual(["Ada"])
+  })
+
+  it("is refused for users who were not given it", async () => {
+    await revoke()
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ kind: "conflict" })
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path: { ...path, userID: "Zoe" } })).toMatchObject({
+      kind: "conflict",
+    })
+  })
+})
