@@ -1,4 +1,4 @@
-import { hypervisorContract } from "./hypervisor.contract.ts"
+import { hypervisorContracts } from "./contracts.ts"
 import { makeRig } from "./support/rig.ts"
 
-hypervisorContract({ name: "Proxmox over the simulator", make: async () => makeRig() })
+hypervisorContracts({ name: "Proxmox over the simulator", make: async () => makeRig() })

@@ -25,10 +25,10 @@ const allStages: readonly GuestStage[] = [
 
 const identityOf = ({ stage, input }: GuestTask): string => `${stage} ${stageFingerprint(input)}`
 
-/** The address that an `address` stage sets. */
+/** The address that an `address` stage sets, without its prefix length. */
 const addressIn = (input: Json): string | undefined => {
   if (typeof input !== "object" || input === null || !("address" in input)) return undefined
-  return typeof input.address === "string" ? input.address : undefined
+  return typeof input.address === "string" ? input.address.replace(/\/\d+$/u, "") : undefined
 }
 
 export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => {

@@ -153,6 +153,8 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       if (busy.identity === identity) return { token: yield* beginTask(world, identity, action.machine.vmid, 0) }
       return yield* hypervisorFault(doing(action), "locked", `VM ${action.machine.vmid} is locked (${busy.identity})`)
     }
+    // whose the machine is comes before what state it is in
+    if (action.kind !== "clone" && world.vms.has(action.machine.vmid)) yield* owned(action, action.machine)
     if (isDone(world, action)) return { token: null }
     const seconds = yield* apply(action)
     return { token: seconds === 0 ? null : yield* beginTask(world, identity, action.machine.vmid, seconds) }

@@ -24,6 +24,10 @@ const readNetwork = (client: PveClient, node: string, doing: string): Effect.Eff
     .get(path`/nodes/${node}/network`, {}, { doing })
     .pipe(Effect.map((reply) => ({ interfaces: rows(reply.data), changes: text(reply.beside, "changes") ?? "" })))
 
+/** In force: the node says that it is up, or nothing about it waits to be applied. */
+const inForce = (network: NodeNetwork, row: Fields): boolean =>
+  flag(row, "active") || !pendingChanges(network.changes).has(text(row, "iface") ?? "")
+
 /** Applying would put other people's unfinished edits into force. */
 const refuseForeign = (network: NodeNetwork, spec: BridgeSpec, doing: string): Effect.Effect<void, HypervisorFault> => {
   const ours = network.interfaces.filter((row) => isOurNetwork(text(row, "comments"))).map((row) => text(row, "iface") ?? "")
@@ -42,12 +46,12 @@ const refuseForeign = (network: NodeNetwork, spec: BridgeSpec, doing: string): E
 /** Bridges of one node, in force or not. */
 export const observeBridges = (client: PveClient, node: string): Effect.Effect<readonly ObservedNetwork[], HypervisorFault> =>
   readNetwork(client, node, `read the networks of node ${node}`).pipe(
-    Effect.map(({ interfaces }) =>
-      interfaces.flatMap((row): readonly ObservedNetwork[] => {
+    Effect.map((network) =>
+      network.interfaces.flatMap((row): readonly ObservedNetwork[] => {
         const name = text(row, "iface")
         if (name === undefined || text(row, "type") !== "bridge") return []
         const comment = (text(row, "comments") ?? "").trim()
-        return [{ spec: { type: "bridge", name, node, comment }, usable: flag(row, "active"), ours: isOurNetwork(comment) }]
+        return [{ spec: { type: "bridge", name, node, comment }, usable: inForce(network, row), ours: isOurNetwork(comment) }]
       }),
     ),
   )
@@ -95,7 +99,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
       const existing = find(network, spec)
       if (existing !== undefined) {
         yield* refuseStranger(existing, doing, spec)
-        return flag(existing, "active") ? "done" : "pending"
+        return inForce(network, existing) ? "done" : "pending"
       }
       yield* refuseForeign(network, spec, doing)
       yield* client.post(
@@ -109,7 +113,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
       gate.withPermit(
         apply(spec, doingOf("create", spec), (network) => {
           const row = find(network, spec)
-          return row !== undefined && flag(row, "active")
+          return row !== undefined && inForce(network, row)
         }),
       ),
     remove: Effect.fnUntraced(function* (spec) {
