@@ -60,7 +60,11 @@ export const networkName = (rangeNumber: number, clusterMode: boolean): string =
   clusterMode ? vnetName(rangeNumber) : bridgeName(rangeNumber)
 
 /** The network of a range. `node` holds the bridge; a VNet is everywhere. */
-export const networkOf = (range: Pick<DeployInput["range"], "id" | "number">, settings: DeployInput["settings"], node: string): NetworkSpec => {
+export const networkOf = (
+  range: Pick<DeployInput["range"], "id" | "number">,
+  settings: DeployInput["settings"],
+  node: string,
+): NetworkSpec => {
   const name = networkName(range.number, settings.clusterMode)
   const comment = `rangewright ${range.id}`
   return settings.clusterMode
