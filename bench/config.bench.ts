@@ -24,7 +24,7 @@ const once = (text: string): { readonly took: number; readonly outcome: string }
 }
 
 export const timeConfigs = (): ReadonlyArray<ConfigTiming> =>
-  [["60 machines", machines(60)] as const, ...hostileFiles].map(([file, text]) => {
+  [["60 machines", "accepted", machines(60)] as const, ...hostileFiles].map(([file, , text]) => {
     const { took: first, outcome } = once(text)
     const times = Array.from({ length: repetitions }, () => once(text).took).toSorted((a, b) => a - b)
     return { file, kilobytes: text.length / 1024, first, median: times[repetitions >> 1] ?? first, outcome }

@@ -266,6 +266,18 @@ describe("as text for iptables-restore", () => {
     )
   })
 
+  test("a long name is cut between characters to what a comment holds", () => {
+    for (const character of ["x", "é", "€", "😀"]) {
+      const named = networkOf({ rules: [rule({ name: character.repeat(300), vlan_src: 11 })] })
+      const comment =
+        packetFilter({ ...input({}), network: named }).rules.find((each) => each.comment?.startsWith("User Rule: "))?.comment ??
+        ""
+      expect(Buffer.byteLength(comment)).toBeLessThanOrEqual(255)
+      expect(Buffer.byteLength(comment + character)).toBeGreaterThan(255)
+      expect(comment.isWellFormed()).toBe(true)
+    }
+  })
+
   test("an outside interface that is no interface name gives nothing", () => {
     for (const name of ["", "ens18 -j ACCEPT", "ens+", "a\nb", "x".repeat(16), "-i"])
       expect(renderIptablesRestore(packetFilter(input({})), name)).toBeUndefined()

@@ -5,18 +5,6 @@ import { checkRangeConfig, configurationError, parseRangeConfig } from "../src/r
 import { rangeFile } from "./range-config-arbitrary.ts"
 import { hostileFiles } from "./range-config-hostile.ts"
 
-const harmless = new Set([
-  "512 KiB of one text",
-  "512 KiB of block text",
-  "512 KiB of folded text",
-  "512 KiB of plain text lines",
-  "a constructor",
-  "a byte order mark",
-  "carriage returns",
-  "blanks in a template expression",
-  "tuned: 350 machines",
-])
-
 /** Reads and checks as a server does; gives the issues, and fails when an issue points outside the text. */
 const issuesOf = (text: string): ReadonlyArray<{ readonly code: string; readonly severity: string }> => {
   const parsed = parseRangeConfig(text)
@@ -34,13 +22,12 @@ const issuesOf = (text: string): ReadonlyArray<{ readonly code: string; readonly
 }
 
 describe("a hostile file ends in a clear error or a normal result", () => {
-  test.each(hostileFiles)("%s", (name, text) => {
+  test.each(hostileFiles)("%s: %s", (_, outcome, text) => {
     const parsed = parseRangeConfig(text)
-    expect(Result.isSuccess(parsed)).toBe(harmless.has(name))
+    expect(Result.isFailure(parsed) ? parsed.failure[0]?.code : "accepted").toBe(outcome)
     const issues = issuesOf(text)
     expect(issues.length).toBeLessThanOrEqual(202)
     if (Result.isSuccess(parsed)) return
-    expect(parsed.failure.length).toBeGreaterThan(0)
     expect(parsed.failure.every(({ severity }) => severity === "error")).toBe(true)
     const message = configurationError(parsed.failure)
     expect(message.startsWith("Configuration error: invalid YAML: ")).toBe(true)
@@ -48,7 +35,7 @@ describe("a hostile file ends in a clear error or a normal result", () => {
   })
 
   test("no key reaches a prototype", () => {
-    for (const [, text] of hostileFiles) parseRangeConfig(text)
+    for (const [, , text] of hostileFiles) parseRangeConfig(text)
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined()
     const parsed = parseRangeConfig("ludus: []\nludus_extensions: {constructor: {prototype: {polluted: true}}, toString: 1}\n")
     expect(Result.isSuccess(parsed) && parsed.success.config.extensions).toEqual({

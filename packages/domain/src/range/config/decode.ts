@@ -1,6 +1,6 @@
 /** Checks placed values against the declaration and gives the typed value, or everything that is wrong. */
 import * as Result from "effect/Result"
-import { type Finding, mostIssues, quote } from "./issue.ts"
+import { type Finding, quote } from "./issue.ts"
 import type { Json } from "../../plan/action.ts"
 import { emptyMap, type MapNode, type Node, type Path, toJson } from "./node.ts"
 import { similar } from "./similar.ts"
@@ -16,6 +16,12 @@ export const decode = <A>(shape: Of<A>, node: Node): Result.Result<A, ReadonlyAr
 
 /** The value of an object of which the file says nothing. Only for shapes without required keys. */
 export const absent = <S extends ObjectShape>(shape: S): Infer<S> => read([], shape, emptyMap, []) as Infer<S>
+
+/** A file that is wrong everywhere has thousands of findings, and shows few: beyond these they only count. */
+const mostTold = 500
+const untold: Finding = { path: [], offset: Number.POSITIVE_INFINITY, code: "untold", message: "" }
+const add = (findings: Array<Finding>, tell: () => Finding): void =>
+  void findings.push(findings.length < mostTold ? tell() : untold)
 
 const read = (findings: Array<Finding>, shape: Shape, node: Node, path: Path): Json | undefined => {
   switch (shape.kind) {
@@ -43,7 +49,7 @@ const read = (findings: Array<Finding>, shape: Shape, node: Node, path: Path): J
       break
     }
   }
-  findings.push(wrongType(shape, node, path))
+  add(findings, () => wrongType(shape, node, path))
   return undefined
 }
 
@@ -61,7 +67,7 @@ const readObject = (findings: Array<Finding>, shape: ObjectShape, node: MapNode,
     if (key === undefined) continue
     const entry = node.entries.get(name)
     if (entry === undefined) {
-      if (key.presence === "required") findings.push(missing(name, key, node, path))
+      if (key.presence === "required") add(findings, () => missing(name, key, node, path))
       if (key.fallback !== undefined) value.push([name, key.fallback])
       continue
     }
@@ -71,13 +77,13 @@ const readObject = (findings: Array<Finding>, shape: ObjectShape, node: MapNode,
   for (const [name, entry] of node.entries) {
     if (Object.hasOwn(shape.keys, name)) continue
     if (shape.open) value.push([name, toJson(entry.value)])
-    else findings.push(unknownKey(shape, name, entry.keyStart, path, findings.length < mostIssues))
+    else add(findings, () => unknownKey(shape, name, entry.keyStart, path))
   }
   for (const constraint of shape.constraints) {
     const violation = constraint.check(node)
     if (violation === undefined) continue
     const { key = [], ...rest } = violation
-    findings.push({ ...rest, path: [...path, ...key], offset: keyOffset(node, key) })
+    add(findings, () => ({ ...rest, path: [...path, ...key], offset: keyOffset(node, key) }))
   }
   return Object.fromEntries(value)
 }
@@ -98,17 +104,17 @@ const readText = (findings: Array<Finding>, shape: TextShape, value: string, nod
     (shape.oneOf === undefined || shape.oneOf.includes(value)) &&
     (shape.maxLength === undefined || value.length <= shape.maxLength) &&
     (shape.pattern === undefined || shape.pattern.expression.test(value))
-  if (!fits) findings.push(refused(shape, "not-allowed", `${quote(value)} is not allowed`, node, path))
+  if (!fits) add(findings, () => refused(shape, "not-allowed", `${quote(value)} is not allowed`, node, path))
   return value
 }
 
 const readNumber = (findings: Array<Finding>, shape: NumberShape, value: number, node: Node, path: Path): number => {
   if (shape.whole && !Number.isInteger(value))
-    findings.push(refused(shape, "not-whole", `${value} is no whole number`, node, path))
+    add(findings, () => refused(shape, "not-whole", `${value} is no whole number`, node, path))
   else if ((shape.min !== undefined && value < shape.min) || (shape.max !== undefined && value > shape.max))
-    findings.push(refused(shape, "out-of-range", `${value} is out of range`, node, path))
+    add(findings, () => refused(shape, "out-of-range", `${value} is out of range`, node, path))
   else if (shape.oneOf !== undefined && !shape.oneOf.includes(value))
-    findings.push(refused(shape, "not-allowed", `${value} is not allowed`, node, path))
+    add(findings, () => refused(shape, "not-allowed", `${value} is not allowed`, node, path))
   return value
 }
 
@@ -144,23 +150,15 @@ const missing = (name: string, key: Key, node: MapNode, path: Path): Finding => 
   allowed: describe(key.shape),
 })
 
-const unknownKey = (shape: ObjectShape, name: string, offset: number, path: Path, suggest: boolean): Finding => {
-  const near = suggest ? similar(name, Object.keys(shape.keys)) : undefined
+const unknownKey = (shape: ObjectShape, name: string, offset: number, path: Path): Finding => {
+  const near = similar(name, Object.keys(shape.keys))
   return {
     path: [...path, name],
     offset,
     code: "unknown-key",
     message: `the key ${quote(name)} is not known here${near === undefined ? "" : `; did you mean ${quote(near)}?`}`,
-    allowed: namesOf(shape),
+    allowed: Object.keys(shape.keys).join(", "),
   }
-}
-
-/** Files that are wrong everywhere ask for the same names thousands of times. */
-const joinedNames = new WeakMap<ObjectShape, string>()
-const namesOf = (shape: ObjectShape): string => {
-  const known = joinedNames.get(shape) ?? Object.keys(shape.keys).join(", ")
-  joinedNames.set(shape, known)
-  return known
 }
 
 /** What a shape allows, in words. */

@@ -83,10 +83,13 @@ export const report = (text: string, findings: ReadonlyArray<Finding>): Readonly
       ...(finding.allowed === undefined ? {} : { allowed: finding.allowed }),
       severity,
     }))
-    const next = mine[mostIssues]
-    if (next === undefined) return issues
-    const message = `and ${mine.length - mostIssues} more`
-    return [...issues, { path: "(root)", ...locate(next.offset), code: "more-issues", message, severity }]
+    const last = issues.at(-1)
+    if (mine.length <= mostIssues || last === undefined) return issues
+    const { line, column } = last
+    return [
+      ...issues,
+      { path: "(root)", line, column, code: "more-issues", message: `and ${mine.length - mostIssues} more`, severity },
+    ]
   }
   return [...section("error"), ...section("warning")]
 }
