@@ -17,7 +17,10 @@ const entry = {
   created: Schema.String,
 }
 
-export const LogHistoryEntry = Schema.Struct(entry).annotate({ identifier: "LogHistoryEntry" })
+/** `template` is for the logs of template builds. */
+export const LogHistoryEntry = Schema.Struct({ ...entry, template: Schema.optionalKey(Schema.String) }).annotate({
+  identifier: "LogHistoryEntry",
+})
 export const LogHistoryDetailResponse = Schema.Struct({ ...entry, result: Schema.String }).annotate({
   identifier: "LogHistoryDetailResponse",
 })

@@ -28,6 +28,8 @@ export const RangeObject = Schema.Struct({
   name: Schema.String,
   description: Schema.optionalKey(Schema.String),
   purpose: Schema.optionalKey(Schema.String),
+  /** Ranges have no pictures yet. */
+  thumbnailUrl: Schema.optionalKey(Schema.String),
   lastDeployment: Schema.String,
   testingEnabled: Schema.Boolean,
   numberOfVMs: Schema.Int,
