@@ -1,14 +1,19 @@
 import { routes } from "./api/routes.ts"
 import { createRealClock, type SimClock } from "./core/clock.ts"
 import { buildTemplates, initialState, seededSecret, shippedTemplates, type TemplateSpec } from "./core/initial.ts"
+import { halt, restoreState, saveState } from "./core/snapshot.ts"
 import type { Guest, State } from "./core/state.ts"
 import { timingWith, type Timing } from "./core/timing.ts"
 import type { Trace } from "./core/trace.ts"
 import { createWorld, type World } from "./core/world.ts"
 import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
+import { makeCertificate } from "./http/certificate.ts"
+import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
+import { listen, type Listener } from "./http/server.ts"
+import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
 
 /** What a simulator is made of; everything has a default. */
 export interface SimulatorOptions {
@@ -16,7 +21,7 @@ export interface SimulatorOptions {
   readonly nodes?: number | readonly string[]
   /** The same seed gives the same identifiers, MAC addresses and secrets. Default 1. */
   readonly seed?: number
-  /** Real time, so many times as fast. Default 1; not together with `clock`. */
+  /** Real time, so many times as fast. Default 1; without effect beside `clock`. */
   readonly speed?: number
   /** Another source of time; a manual clock makes a simulator that only moves when told to. */
   readonly clock?: SimClock
@@ -34,8 +39,24 @@ export interface SimulatorOptions {
   readonly memoryGib?: number
 }
 
+export interface ListenOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** 0 (default): any free port. */
+  readonly port?: number
+  /** Default true: a self-signed certificate, whose fingerprint the listener tells. */
+  readonly tls?: boolean
+}
+
+/** A socket under the REST surface. */
+export interface HttpListener extends Listener {
+  readonly url: string
+  /** SHA-256 fingerprint of the certificate, in colons; undefined without TLS. */
+  readonly fingerprint: string | undefined
+}
+
 export interface Simulator {
-  /** The whole REST surface as one function, without a socket. */
+  /** The whole REST surface, and the control surface, as one function without a socket. */
   readonly handle: (request: SimRequest) => Promise<SimResponse>
   readonly clock: SimClock
   /** The state as it is now; to be read. */
@@ -47,7 +68,44 @@ export interface Simulator {
   /** The token of root@pam: `root@pam!simulator=…`, as it stands after `PVEAPIToken=`. */
   readonly rootToken: string
   readonly rootPassword: string
-  readonly world: World
+  /** Opens the control surface `/simulator/…`. */
+  readonly controlToken: string
+  /** The whole state as text. */
+  readonly save: () => string
+  /** Puts a saved state back; running tasks are cut off. Throws, changing nothing, if the text is none. */
+  readonly restore: (text: string) => void
+  /** Starts anew, with the same seed. */
+  readonly reset: () => void
+  readonly listen: (options?: ListenOptions) => Promise<HttpListener>
+  readonly ssh: (options?: SshOptions) => Promise<SshListener>
+  /** Closes every socket and stops everything that runs. */
+  readonly close: () => Promise<void>
+}
+
+const freshState = (options: SimulatorOptions, seed: number, now: number, rootPassword: string, rootTokenSecret: string): State =>
+  initialState({
+    nodes: options.nodes ?? 1,
+    seed,
+    now,
+    rootPassword,
+    rootTokenSecret,
+    cores: options.cores ?? 64,
+    memoryGib: options.memoryGib ?? 512,
+  })
+
+const openHttp = async (world: World, serve: Simulator["handle"], options: ListenOptions): Promise<HttpListener> => {
+  const host = options.host ?? "127.0.0.1"
+  const secure = options.tls ?? true
+  const certificate = secure ? await makeCertificate([...world.state.nodes.keys(), "localhost"], ["127.0.0.1"]) : undefined
+  world.fingerprint = certificate?.fingerprint ?? ""
+  world.certificate = certificate?.cert ?? ""
+  const onConsole = (port: number) => {
+    const held = world.consoles.get(port)
+    if (held !== undefined) held.connected = true
+  }
+  const listener = await listen({ handle: serve, onConsole, host, port: options.port ?? 0, certificate })
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
+  return { ...listener, fingerprint: certificate?.fingerprint, url: `${secure ? "https" : "http"}://${name}:${listener.port}` }
 }
 
 /** Makes a simulator. Nothing listens anywhere until it is told to. */
@@ -56,24 +114,34 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const clock = options.clock ?? createRealClock({ speed: options.speed ?? 1 })
   const rootPassword = options.rootPassword ?? seededSecret(seed, "password")
   const rootTokenSecret = seededSecret(seed, "token")
-  const world = createWorld({
-    state: initialState({
-      nodes: options.nodes ?? 1,
-      seed,
-      now: clock.now(),
-      rootPassword,
-      rootTokenSecret,
-      cores: options.cores ?? 64,
-      memoryGib: options.memoryGib ?? 512,
-    }),
-    clock,
-    timing: timingWith(options.timing),
-    faults: new FaultPlan(),
-  })
-  buildTemplates(world, options.templates ?? shippedTemplates, options.firstTemplateVmid ?? 100)
+  const fresh = () => freshState(options, seed, clock.now(), rootPassword, rootTokenSecret)
+  const build = () => buildTemplates(world, options.templates ?? shippedTemplates, options.firstTemplateVmid ?? 100)
+  const world = createWorld({ state: fresh(), clock, timing: timingWith(options.timing), faults: new FaultPlan() })
+  build()
+  const root = world.state.access.users.get("root@pam")!
   const api: Api = { world, routes, calls: new CallLog() }
+  const reset = () => {
+    halt(world)
+    world.state = fresh()
+    world.rights.version = -1
+    world.faults.clear()
+    api.calls.clear()
+    build()
+  }
+  const controlled: Controlled = {
+    world,
+    calls: api.calls,
+    clock,
+    controlToken: seededSecret(seed, "control"),
+    snapshots: new Map(),
+    reset,
+  }
+  const serve: Simulator["handle"] = (request) =>
+    /^\/simulator(?:\/|$)/.test(request.path) ? Promise.resolve(control(controlled, request)) : handle(api, request)
+  const open = new Set<{ readonly close: () => Promise<void> }>()
+  const keep = <L extends { readonly close: () => Promise<void> }>(listener: L): L => (open.add(listener), listener)
   return {
-    handle: (request) => handle(api, request),
+    handle: serve,
     clock,
     get state() {
       return world.state
@@ -84,6 +152,22 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     trace: world.trace,
     rootToken: `root@pam!simulator=${rootTokenSecret}`,
     rootPassword,
-    world,
+    controlToken: controlled.controlToken,
+    save: () => saveState(world),
+    restore: (text) => {
+      restoreState(world, text)
+      // Whoever starts a simulator knows its own secrets, not those of the one that saved the state.
+      world.state.access.users.set("root@pam", {
+        ...root,
+        tokens: new Map([...(world.state.access.users.get("root@pam")?.tokens ?? []), ...root.tokens]),
+      })
+    },
+    reset,
+    listen: async (listenOptions = {}) => keep(await openHttp(world, serve, listenOptions)),
+    ssh: async (sshOptions = {}) => keep(await listenSsh(api, rootPassword, sshOptions)),
+    close: async () => {
+      await Promise.all([...open].map((listener) => listener.close()))
+      halt(world)
+    },
   }
 }

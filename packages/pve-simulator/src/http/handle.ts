@@ -142,14 +142,32 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
   const parameters = validateParameters(match.method, given)
   if (target.verb !== "GET" && needsQuorum(match.method.path) && world.faults.isQuorumLost())
     throw new PveError(500, "cluster not ready - no quorum?")
-  return yield* invoke(world, handler, { world, identity, parameters, beside: {} })
+  return yield* invoke(handler, { world, identity, parameters, beside: {} })
 }
 
-/** Runs a handler, whether it answers at once or waits. */
-export function* invoke(_world: World, handler: Handler, call: Call): Routine<Outcome> {
+function* invoke(handler: Handler, call: Call): Routine<Outcome> {
   const result = handler(call)
   const data = isRoutine(result) ? yield* result : result
   return { data, beside: call.beside }
+}
+
+/** Makes a call without a request: for commands on a node, which speak to the API as root@pam itself. Gives the value of `data`. */
+export function* performAs(
+  api: Api,
+  identity: Identity,
+  verb: string,
+  path: string,
+  parameters: Readonly<Record<string, unknown>>,
+): Routine<unknown> {
+  const { world } = api
+  const normal = normalisePath(path)
+  const match = matchRoute(verb, normal)
+  const handler = match === undefined ? undefined : api.routes.get(match.key)
+  if (match === undefined || handler === undefined) throw new PveError(500, `No '${verb}' handler defined for '${normal}'`)
+  const given: Parameters = Object.assign(Object.create(null), parameters, match.parameters)
+  if (match.method.proxyToNode) yield* reachNode(world, asText(given["node"]))
+  const { data } = yield* invoke(handler, { world, identity, parameters: validateParameters(match.method, given), beside: {} })
+  return data
 }
 
 /** Calls that work without quorum: they write nothing that the cluster shares. */

@@ -1,0 +1,70 @@
+import { PveError } from "./errors.ts"
+import type { State } from "./state.ts"
+import { nowSeconds, type World } from "./world.ts"
+import { powerOff, resumeBoots } from "../guest/boot.ts"
+
+/** The version of the form in which a state is written down. */
+const FORM = 1
+
+const encode = (_: string, value: unknown): unknown => {
+  if (value instanceof Map) return { "\u0000map": [...value] }
+  if (value instanceof Set) return { "\u0000set": [...value] }
+  return value
+}
+
+const decode = (_: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if ("\u0000map" in value && Array.isArray(value["\u0000map"])) return new Map(value["\u0000map"] as [unknown, unknown][])
+  if ("\u0000set" in value && Array.isArray(value["\u0000set"])) return new Set(value["\u0000set"])
+  return value
+}
+
+/** The whole state as text: everything but what runs at this moment. */
+export const saveState = (world: World): string => JSON.stringify({ form: FORM, state: world.state }, encode)
+
+/**
+ * Puts a saved state in place of the present one, as if the API's processes had been killed and started again: tasks that
+ * ran are cut off (`unexpected status`), stages too, guests go on, and boots go on where they were.
+ * Fails, changing nothing, if the text is no saved state.
+ */
+export const restoreState = (world: World, text: string): void => {
+  const state = parse(text)
+  halt(world)
+  world.state = state
+  for (const task of state.tasks.values()) {
+    if (task.exitstatus !== undefined) continue
+    task.exitstatus = "unexpected status"
+    task.endtime = nowSeconds(world)
+  }
+  for (const guest of state.guests.values()) {
+    for (const [pid, exec] of guest.execs) if (!exec.exited) guest.execs.delete(pid)
+  }
+  world.rights.version = -1
+  resumeBoots(world)
+}
+
+/** Stops everything that runs, without caring for the state it leaves. */
+export const halt = (world: World): void => {
+  for (const running of world.running.values()) running.interrupt(new Error("the simulator was reset"))
+  for (const guest of world.state.guests.values()) powerOff(world, guest)
+  world.bootQueues.clear()
+  world.consoles.clear()
+}
+
+const parse = (text: string): State => {
+  let value: unknown
+  try {
+    value = JSON.parse(text, decode)
+  } catch (error) {
+    throw new PveError(400, `not a saved state: ${(error as Error).message}`)
+  }
+  const saved = value as { form?: unknown; state?: Partial<State> } | null
+  const { form, state } = saved ?? {}
+  const complete = [state?.nodes, state?.storages, state?.guests, state?.pools, state?.tasks, state?.leases].every(
+    (part) => part instanceof Map,
+  )
+  if (form !== FORM || !complete || state?.access === undefined || state.sdn === undefined || state.random === undefined) {
+    throw new PveError(400, `not a saved state of form ${FORM}`)
+  }
+  return state as State
+}

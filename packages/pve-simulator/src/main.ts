@@ -1,0 +1,78 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { parseCommandLine, usage, UsageError, type CommandLine } from "./options.ts"
+import { createSimulator, type HttpListener, type Simulator } from "./simulator.ts"
+import type { SshListener } from "./ssh/server.ts"
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Ends with one line that says what is wrong. */
+const give = (text: string, code: number): never => {
+  process.stderr.write(`simulator: ${text}\n`)
+  process.exit(code)
+}
+
+const loadState = (simulator: Simulator, path: string): void => {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return
+    give(`cannot read the state file ${path}: ${(error as Error).message}`, 1)
+    return
+  }
+  try {
+    simulator.restore(text)
+  } catch (error) {
+    give(`cannot use the state file ${path}: ${(error as Error).message}; move it away to start anew`, 1)
+  }
+}
+
+/** Written beside and moved into place, so that a crash leaves the old file whole. */
+const storeState = (simulator: Simulator, path: string): void => {
+  writeFileSync(`${path}.new`, simulator.save(), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+const introduce = (simulator: Simulator, http: HttpListener, ssh: SshListener | undefined, options: CommandLine): void => {
+  const curl = http.fingerprint === undefined ? "curl -s" : "curl -sk"
+  const token = `-H 'Authorization: PVEAPIToken=${simulator.rootToken}'`
+  const [node = ""] = simulator.state.nodes.keys()
+  say(
+    `Proxmox VE simulator: ${[...simulator.state.nodes.keys()].join(", ")}; ${simulator.state.guests.size} guests; ${options.speed} times real time`,
+  )
+  say(`  url            ${http.url}`)
+  if (http.fingerprint !== undefined) say(`  fingerprint    ${http.fingerprint}`)
+  say(`  root token     ${simulator.rootToken}`)
+  say(`  root password  ${simulator.rootPassword}`)
+  say(`  control token  ${simulator.controlToken}`)
+  if (ssh !== undefined) say(`  ssh            root@${ssh.host} -p ${ssh.port}, host key ${ssh.hostKey}`)
+  say("Try:")
+  say(`  ${curl} ${token} '${http.url}/api2/json/cluster/resources?type=vm'`)
+  say(`  ${curl} ${token} -d newid=200 -d name=first ${http.url}/api2/json/nodes/${node}/qemu/101/clone`)
+  say(`  ${curl} -H 'Authorization: Bearer ${simulator.controlToken}' ${http.url}/simulator/stats`)
+}
+
+const run = async (options: CommandLine): Promise<void> => {
+  const simulator = createSimulator({ nodes: options.nodes, seed: options.seed, speed: options.speed })
+  if (options.state !== undefined) loadState(simulator, options.state)
+  const http = await simulator.listen({ host: options.host, port: options.port, tls: options.tls })
+  const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host: options.host, port: options.sshPort })
+  introduce(simulator, http, ssh, options)
+  const stop = async (): Promise<void> => {
+    if (options.state !== undefined) storeState(simulator, options.state)
+    await simulator.close()
+    process.exit(0)
+  }
+  process.once("SIGINT", () => void stop())
+  process.once("SIGTERM", () => void stop())
+}
+
+try {
+  const options = parseCommandLine(process.argv.slice(2))
+  if (options.help) say(usage.trimEnd())
+  else await run(options)
+} catch (error) {
+  const text = error instanceof Error ? error.message : String(error)
+  if (error instanceof UsageError) give(`${text} (--help lists the options)`, 2)
+  give(text, 1)
+}

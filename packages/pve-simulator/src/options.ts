@@ -1,0 +1,84 @@
+import { parseArgs } from "node:util"
+
+/** What the command line of the stand-alone simulator says. */
+export interface CommandLine {
+  readonly port: number
+  readonly host: string
+  readonly nodes: number
+  readonly seed: number
+  readonly speed: number
+  readonly sshPort: number | undefined
+  readonly state: string | undefined
+  readonly tls: boolean
+  readonly help: boolean
+}
+
+export const usage = `A Proxmox VE API without a hypervisor.
+
+  npm run simulator -- [options]
+
+  --port N       port of the REST API                      (18006; 0: any free one)
+  --host ADDR    address to listen on                      (127.0.0.1)
+  --nodes N      nodes of the cluster, 1 to 32             (1)
+  --seed N       same seed: same ids, addresses, secrets   (1)
+  --speed N      how many times as fast as real machines   (1)
+  --ssh-port N   also serve SSH to the first node          (off)
+  --state FILE   read the state at start, write it at stop
+  --no-tls       plain HTTP
+  --help         this text
+`
+
+/** A command line that cannot be followed; the message is one line. */
+export class UsageError extends Error {}
+
+const wholeNumber = (name: string, text: string, least: number, most: number): number => {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < least || value > most)
+    throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`)
+  return value
+}
+
+const positive = (name: string, text: string, most: number): number => {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value <= 0 || value > most)
+    throw new UsageError(`--${name} must be a number above 0, at most ${most}, not '${text}'`)
+  return value
+}
+
+/** Reads the arguments after the program's name. */
+export const parseCommandLine = (args: readonly string[]): CommandLine => {
+  const values = parse(args)
+  return {
+    port: wholeNumber("port", values.port, 0, 65_535),
+    host: values.host,
+    nodes: wholeNumber("nodes", values.nodes, 1, 32),
+    seed: wholeNumber("seed", values.seed, 0, 4_294_967_295),
+    speed: positive("speed", values.speed, 100_000),
+    sshPort: values["ssh-port"] === undefined ? undefined : wholeNumber("ssh-port", values["ssh-port"], 0, 65_535),
+    state: values.state,
+    tls: values.tls,
+    help: values.help,
+  }
+}
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowNegative: true,
+      options: {
+        port: { type: "string", default: "18006" },
+        host: { type: "string", default: "127.0.0.1" },
+        nodes: { type: "string", default: "1" },
+        seed: { type: "string", default: "1" },
+        speed: { type: "string", default: "1" },
+        "ssh-port": { type: "string" },
+        state: { type: "string" },
+        tls: { type: "boolean", default: true },
+        help: { type: "boolean", default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError((error as Error).message.split(". ")[0]!)
+  }
+}
