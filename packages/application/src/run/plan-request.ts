@@ -1,0 +1,157 @@
+import {
+  allocateVmids,
+  CannotPlan,
+  checkRangeConfig,
+  type ConfigIssue,
+  configurationError,
+  Conflict,
+  type Fault,
+  InvalidInput,
+  machineNames,
+  NotFound,
+  type ObservedCluster,
+  type ParsedRangeConfig,
+  type Plan,
+  planDeploy,
+  planDestroy,
+  type PlanIssue,
+  planPower,
+  type Range,
+  readDescription,
+  type UserId,
+  type Vmid,
+} from "@rangewright/domain"
+import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, Machines, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { readRangeConfig } from "../range/read-config.ts"
+import { Settings } from "../settings.ts"
+import { RunPlanner } from "./planner.ts"
+import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
+import type { DeployOptions, RunRequest } from "./run-engine.ts"
+
+const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
+  Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
+
+const refusedConfig = (issues: readonly ConfigIssue[]) =>
+  new InvalidInput({
+    what: configurationError(issues),
+    issues: issues.map(({ path, message, line, column, allowed }) => ({
+      path,
+      message,
+      line,
+      column,
+      ...(allowed === undefined ? {} : { allowed }),
+    })),
+  })
+
+/** The stored configuration, checked again: what is installed may have changed since it was uploaded. */
+const deployableConfig = (range: Range, by: UserId, onlyRoles: readonly string[]) =>
+  Effect.gen(function* () {
+    const stored = yield* (yield* Ranges).config(range.id)
+    if (stored === undefined)
+      return yield* new NotFound({
+        what: `Cannot deploy range ${range.id}: it has no configuration`,
+        hint: "Upload one with PUT /range/config.",
+      })
+    const read = yield* readRangeConfig(stored.text)
+    if (Result.isFailure(read)) return yield* refusedConfig(read.failure)
+    const parsed: ParsedRangeConfig = read.success
+    const names = yield* (yield* GuestAutomation).roles(by)
+    const missing = onlyRoles.filter((role) => names !== undefined && !names.has(role))
+    if (missing.length > 0)
+      return yield* new InvalidInput({
+        what: `Cannot deploy range ${range.id}: ${missing.map((role) => `the role ${role} does not exist on the Ludus server`).join("; ")}`,
+        hint: "Install the role first, or leave it out of only_roles.",
+      })
+    const roles = names === undefined ? undefined : { names, collections: new Set<string>() }
+    const errors = checkRangeConfig(parsed, { rangeId: range.id, rangeNumber: range.number, roles }).filter(
+      ({ severity }) => severity === "error",
+    )
+    return errors.length > 0 ? yield* refusedConfig(errors) : parsed.config
+  })
+
+/** A VMID for each machine: reserved durably, or only looked up. */
+const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedCluster, reserve: boolean) =>
+  Effect.gen(function* () {
+    const machines = yield* Machines
+    const { vmidSpan } = yield* Settings
+    const taken = new Set<number>(cluster.machines.map(({ vmid }) => vmid))
+    if (reserve) return yield* machines.reserve(range.id, names, taken, vmidSpan)
+    const known = yield* machines.reservations(range.id)
+    for (const vmid of known.values()) taken.add(vmid)
+    const missing = names.filter((name) => !known.has(name))
+    return new Map<string, Vmid>([...known, ...(yield* Effect.fromResult(allocateVmids(missing, vmidSpan, taken)))])
+  })
+
+const deployPlan = (range: Range, choice: DeployOptions, by: UserId, reserve: boolean) =>
+  Effect.gen(function* () {
+    if (range.testing.enabled && !choice.force)
+      return yield* new Conflict({
+        what: `Cannot deploy range ${range.id}: testing mode is on`,
+        hint: "Stop testing first, or deploy with force.",
+      })
+    const config = yield* deployableConfig(range, by, choice.onlyRoles)
+    const cluster = yield* (yield* Hypervisor).observe
+    const settings = yield* planSettings(yield* Settings, cluster)
+    const grants = yield* (yield* Ranges).grants(range.id)
+    const world = yield* readRange(range, cluster, settings, grants)
+    const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
+    const input = yield* withTemplates({ range, config, grants, settings, world: { ...world, reservations }, choice })
+    return yield* planned(`deploy range ${range.id}`, planDeploy(input))
+  })
+
+const destroyPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "destroy" | "delete-range" | "destroy-vm" }>) =>
+  Effect.gen(function* () {
+    const cluster = yield* (yield* Hypervisor).observe
+    const settings = yield* planSettings(yield* Settings, cluster)
+    if (request.kind !== "delete-range") {
+      const world = yield* readMachines(range, cluster)
+      const scope = request.kind === "destroy" ? { kind: "machines" as const } : { kind: "machine" as const, vmid: request.vmid }
+      const doing = request.kind === "destroy" ? `remove the VMs of range ${range.id}` : `remove VM ${request.vmid}`
+      return yield* planned(doing, planDestroy({ range, settings, world, scope }))
+    }
+    const world = yield* readRange(range, cluster, settings, [])
+    const there = [...world.details.values()].filter(({ description }) => readDescription(description).mark?.range === range.id)
+    if (there.length > 0 && !request.force)
+      return yield* new Conflict({
+        what: `Cannot delete range ${range.id}: it still has ${there.length} ${there.length === 1 ? "VM" : "VMs"}`,
+        hint: "Remove them first, or repeat with force=true (--force on the command line).",
+      })
+    return yield* planned(`delete range ${range.id}`, planDestroy({ range, settings, world, scope: { kind: "range" } }))
+  })
+
+const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
+  Effect.gen(function* () {
+    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    const [change, vmids] =
+      request.kind === "auto-shutdown"
+        ? (["shutdown", undefined] as const)
+        : ([request.on ? "on" : "off", request.vmids] as const)
+    return yield* planned(`change the power of range ${range.id}`, planPower({ range, world, change, vmids }))
+  })
+
+const make = Effect.gen(function* () {
+  type Needs = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Ranges | Settings | Users
+  const services = yield* Effect.context<Needs>()
+  const plan = (range: Range, request: RunRequest, by: UserId, reserve: boolean): Effect.Effect<Plan, Fault, Needs> => {
+    switch (request.kind) {
+      case "deploy":
+        return deployPlan(range, request.options, by, reserve)
+      case "destroy":
+      case "delete-range":
+      case "destroy-vm":
+        return destroyPlan(range, request)
+      case "power":
+      case "auto-shutdown":
+        return powerPlan(range, request)
+    }
+  }
+  return RunPlanner.of({
+    plan: (range, request, by, reserve) => Effect.provideContext(plan(range, request, by, reserve), services),
+  })
+})
+
+/** Plans by looking at the hypervisor and asking the domain's planner. */
+export const runPlannerLayer = Layer.effect(RunPlanner, make)
