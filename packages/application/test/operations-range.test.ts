@@ -136,9 +136,19 @@ describe("showing ranges", () => {
     expect((await shown(range)).VMs[0]?.ip).toBe("10.1.20.6")
   })
 
+  it("shows a router by its leg in the first VLAN once it has its outer address", async () => {
+    const config =
+      "ludus:\n  - {vm_name: LAB-web, hostname: web, template: t, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true}\n"
+    const range = await app.addRange("LAB", [ada], config)
+    await app.addMachine(range, 140, "LAB-router-debian11-x64", { address: "192.0.2.57" })
+    expect((await shown(range)).VMs).toMatchObject([{ ip: "null", isRouter: true }])
+    await app.addMachine(range, 140, "LAB-router-debian11-x64", { address: "192.0.2.101" })
+    expect((await shown(range)).VMs).toMatchObject([{ ip: "10.1.20.254", isRouter: true }])
+  })
+
   it("never shows an address outside the range's network", async () => {
     const range = await app.addRange("LAB", [ada])
-    await app.addMachine(range, 141, "LAB-router", { address: "192.0.2.101" })
+    await app.addMachine(range, 141, "LAB-x", { address: "192.0.2.101" })
     expect((await shown(range)).VMs[0]?.ip).toBe("null")
   })
 

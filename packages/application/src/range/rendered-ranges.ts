@@ -1,9 +1,10 @@
-import { type Failed, forcedAddresses, type Range, type RangeId } from "@rangewright/domain"
+import { type Failed, isInside, type Range, type RangeConfig, type RangeId, shownAddresses } from "@rangewright/domain"
 import { Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { Settings } from "../settings.ts"
-import { freshnessTail, isInside, rangeObject } from "../wire/range-object.ts"
-import { storedConfig } from "./read-config.ts"
+import { freshnessTail, rangeObject } from "../wire/range-object.ts"
+import { readRangeConfig } from "./read-config.ts"
 
 /**
  * Ranges as JSON text, rendered once for each revision of the store. The revision is read before the rows, and compared on every
@@ -13,6 +14,8 @@ interface Rendered {
   readonly revision: number
   /** JSON objects without their closing brace: the freshness is appended. */
   readonly objects: Map<RangeId, string>
+  /** Configurations that were read, with the text they were read from: reading one costs more than all else here. */
+  readonly configs: Map<RangeId, { readonly text: string; readonly config: RangeConfig | undefined }>
   /** Every range is in `objects`, ascending by number. */
   complete: boolean
   /** The last list of all ranges, with the freshness it was made for. */
@@ -28,21 +31,36 @@ const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Ren
     const known = store.get(ranges)
     if (known?.revision === revision) return known
     // a new one: requests that are under way go on with theirs
-    const rendered: Rendered = { revision, objects: new Map(), complete: false, all: undefined }
+    const rendered: Rendered = {
+      revision,
+      objects: new Map(),
+      configs: known?.configs ?? new Map(),
+      complete: false,
+      all: undefined,
+    }
     store.set(ranges, rendered)
     return rendered
   })
 
-const noAddresses: ReadonlyMap<string, string> = new Map()
+/** Asked for only where it can matter: a machine of the range tells no address inside it. */
+const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
+  Effect.gen(function* () {
+    if (machines.every(({ template, address }) => template || isInside(range, address))) return undefined
+    const stored = yield* (yield* Ranges).config(range.id)
+    const known = configs.get(range.id)
+    if (stored === undefined) return undefined
+    if (known?.text === stored.text) return known.config
+    const parsed = yield* readRangeConfig(stored.text)
+    const config = Result.isSuccess(parsed) ? parsed.success.config : undefined
+    configs.set(range.id, { text: stored.text, config })
+    return config
+  })
 
-/** Read only where it can matter: a machine of the range has no address of its own. */
-const forcedOf = ({ range, machines }: RangeOverview) =>
-  machines.every((machine) => machine.template || (machine.address !== undefined && isInside(range, machine.address)))
-    ? Effect.succeed(noAddresses)
-    : Effect.map(storedConfig(range.id), (config) => (config === undefined ? noAddresses : forcedAddresses(range, config)))
-
-const render = (overview: RangeOverview, details: boolean) =>
-  Effect.map(forcedOf(overview), (forced) => JSON.stringify(rangeObject(overview, { details, forced })).slice(0, -1))
+const render = (overview: RangeOverview, rendered: Rendered, details: boolean) =>
+  Effect.map(configFor(overview, rendered), (config) => {
+    const addressOf = shownAddresses(overview.range, config)
+    return JSON.stringify(rangeObject(overview, { details, addressOf })).slice(0, -1)
+  })
 
 const tail = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshness, freshnessTail))
 
@@ -58,7 +76,7 @@ export const renderedRange = (
     if (object === undefined) {
       const [overview] = yield* ranges.overview({ rangeId: range.id })
       if (overview === undefined) return undefined
-      object = yield* render(overview, details)
+      object = yield* render(overview, rendered, details)
       rendered.objects.set(range.id, object)
     }
     return object + (yield* tail)
@@ -67,9 +85,11 @@ export const renderedRange = (
 const renderAll = (ranges: Ranges["Service"], rendered: Rendered, details: boolean) =>
   Effect.gen(function* () {
     const objects: (readonly [RangeId, string])[] = []
-    for (const overview of yield* ranges.overview({})) objects.push([overview.range.id, yield* render(overview, details)])
+    for (const overview of yield* ranges.overview({}))
+      objects.push([overview.range.id, yield* render(overview, rendered, details)])
     rendered.objects.clear()
     for (const [id, object] of objects) rendered.objects.set(id, object)
+    for (const id of rendered.configs.keys()) if (!rendered.objects.has(id)) rendered.configs.delete(id)
     rendered.complete = true
   })
 

@@ -45,28 +45,22 @@ const notLooked = { osVersion: "N/A", licenseStatus: "N/A", lastUpdate: "N/A" }
 
 export interface RangeObjectOptions {
   readonly details: boolean
-  /** Addresses that the configuration vouches for (`force_ip`), by VM name. */
-  readonly forced: ReadonlyMap<string, string>
+  /** The address that a machine is shown by (`shownAddresses`). */
+  readonly addressOf: (machine: RangeMachine) => string | undefined
 }
 
-/** Whether an address is inside the range's own network. */
-export const isInside = (range: Pick<Range, "number">, address: string): boolean => address.startsWith(`10.${range.number}.`)
-
-const vmObject = (range: Range, machine: RangeMachine, { details, forced }: RangeObjectOptions): typeof VMObject.Type => {
-  const own = machine.address !== undefined && isInside(range, machine.address) ? machine.address : undefined
-  return {
-    ID: 0,
-    proxmoxID: machine.vmid,
-    rangeNumber: range.number,
-    name: machine.name ?? "",
-    poweredOn: machine.power === "running",
-    ip: own ?? forced.get(machine.name ?? "") ?? "null",
-    ...(machine.isRouter ? { isRouter: true } : {}),
-    cpu: machine.cpus,
-    ram: Math.floor(machine.memoryMiB / 1024),
-    ...(details ? notLooked : {}),
-  }
-}
+const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: RangeObjectOptions): typeof VMObject.Type => ({
+  ID: 0,
+  proxmoxID: machine.vmid,
+  rangeNumber: range.number,
+  name: machine.name ?? "",
+  poweredOn: machine.power === "running",
+  ip: addressOf(machine) ?? "null",
+  ...(machine.isRouter ? { isRouter: true } : {}),
+  cpu: machine.cpus,
+  ram: Math.floor(machine.memoryMiB / 1024),
+  ...(details ? notLooked : {}),
+})
 
 export const rangeObject = ({ range, machines }: RangeOverview, options: RangeObjectOptions): typeof RangeObject.Type => {
   const vms = machines.filter((machine) => !machine.template)

@@ -1,7 +1,7 @@
 import type { ObservedMachine } from "../../machine/observed.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../config/index.ts"
 import { machineGroups, routerGroups } from "../groups.ts"
-import { machineAddress } from "../../network/addressing.ts"
+import { gatewayAddress, machineAddress, wanAddress } from "../../network/addressing.ts"
 import type { Range } from "../range.ts"
 import { osIdOf } from "./guest-login.ts"
 
@@ -32,13 +32,31 @@ const plainName = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})$/u
 const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): string =>
   machineAddress(range.number, machine.vlan, machine.octet)
 
-/** Addresses that machines with `force_ip` are taken to have, by VM name. */
-export const forcedAddresses = (range: Pick<Range, "id" | "number">, config: RangeConfig): ReadonlyMap<string, string> =>
-  new Map(
-    config.machines
+/** Whether an address is inside the range's own network. */
+export const isInside = (range: Pick<Range, "number">, address: string | undefined): address is string =>
+  address !== undefined && address.startsWith(`10.${range.number}.`)
+
+/**
+ * The addresses by which lists show machines: always inside the range (contract B 1.2). A machine that tells none has the configured one
+ * where the configuration vouches for it (`force_ip`). A router that has its outer address has its legs too: it is shown by the first.
+ */
+export const shownAddresses = (
+  range: Pick<Range, "id" | "number">,
+  config: RangeConfig | undefined,
+): ((seen: SeenMachine) => string | undefined) => {
+  const machines = config?.machines ?? []
+  const forced = new Map(
+    machines
       .filter((machine) => machine.forceIp)
       .map((machine) => [renderName(machine.name, { rangeId: range.id }), staticAddress(range, machine)]),
   )
+  const leg = machines[0] === undefined ? undefined : gatewayAddress(range.number, machines[0].vlan)
+  return ({ name, address, isRouter }) => {
+    if (isInside(range, address)) return address
+    if (isRouter) return address === wanAddress(range.number) ? leg : undefined
+    return name === undefined ? undefined : forced.get(name)
+  }
+}
 
 /** The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. */
 export const rangeHosts = (
