@@ -76,12 +76,12 @@ export interface Violation {
 }
 
 /** Carries the type of the decoded value; never present at run time. */
-interface Typed<A> {
+export interface Typed<A> {
   readonly "~value"?: A
 }
 export type Of<A> = Shape & Typed<A>
 export type Infer<S> = S extends Typed<infer A> ? A : never
-type Entry<A, P extends Presence> = Key & { readonly presence: P } & Typed<A>
+export type Entry<A, P extends Presence> = Key & { readonly presence: P } & Typed<A>
 type Entries = Readonly<Record<string, Key>>
 type ObjectValue<K extends Entries> = {
   readonly [N in keyof K as K[N]["presence"] extends "optional" ? never : N]: Infer<K[N]>
