@@ -21,6 +21,12 @@ export const recordPage = <S extends Schema.Codec<unknown, unknown, never, never
 /** `<field> = "<value>"`, with `\"` for a quotation mark in the value: the one form that clients send (contract A 9). */
 const filterPattern = /^\s*([A-Za-z]\w*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*$/u
 
+/** A field as filters see it; lists and objects have no text to compare with. */
+const textOf = (value: unknown): string | undefined => {
+  if (typeof value === "string") return value
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
+}
+
 /** The items that the filter lets through; fails for a filter of another form or about a field that items do not have. */
 export const filterRecords = <A extends object>(items: readonly A[], filter: string | undefined) =>
   Effect.gen(function* () {
@@ -32,7 +38,7 @@ export const filterRecords = <A extends object>(items: readonly A[], filter: str
       return yield* Effect.fail(
         new InvalidInput({ what: `Cannot filter by ${filter.slice(0, 200)}`, hint: 'Write <field> = "<value>".' }),
       )
-    return items.filter((item) => String((item as Readonly<Record<string, unknown>>)[field] ?? "") === value)
+    return items.filter((item) => textOf((item as Readonly<Record<string, unknown>>)[field]) === value)
   })
 
 const wholeNumber = (text: string | undefined, otherwise: number, max: number): number => {
