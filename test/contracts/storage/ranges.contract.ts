@@ -29,7 +29,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         const ranges = yield* Ranges
         expect(range).toEqual({
           id: "LAB",
-          recordId: "rangexlab000000",
+          recordId: "rangelabz000000",
           number: 1,
           name: "Name of LAB",
           description: "",

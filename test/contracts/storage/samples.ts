@@ -11,12 +11,8 @@ export const vmid = (n: number): Vmid => n as Vmid
 export const hostileText = "a\u0000b \ud800 c' \" \\ ? $1 :x `d` \u0001 é😀\u2028 __proto__"
 export const hostileTexts = [hostileText, "\u0001", '\u0001"x"', "\u0000", "", " "]
 
-const recordOf = (text: string): RecordId =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/gu, "x")
-    .padEnd(15, "0")
-    .slice(0, 15) as RecordId
+/** A record id of its own for each text of up to 14 letters and digits. */
+const recordOf = (text: string): RecordId => `${text.toLowerCase().replaceAll(/[^a-z0-9]/gu, "")}z`.padEnd(15, "0") as RecordId
 
 export const newUser = (id: string, over: Partial<NewUser> = {}): NewUser => ({
   id: userId(id),

@@ -17,7 +17,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
         const made = yield* users.create(newUser("alice", { email: "Alice@Example.test" }))
         expect(made).toEqual({
           id: "alice",
-          recordId: "alice0000000000",
+          recordId: "alicez000000000",
           number: 2,
           name: "Name of alice",
           email: "Alice@Example.test",

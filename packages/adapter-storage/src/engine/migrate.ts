@@ -1,0 +1,86 @@
+import { DatabaseSync } from "node:sqlite"
+import type { Migration } from "@mikro-orm/migrations"
+import { sql } from "kysely"
+import type { SqlMikroORM } from "@mikro-orm/sql"
+import { StorageFault } from "@rangewright/ports"
+
+/** Every migration of one engine, oldest first. Released ones are never changed. */
+export type MigrationList = readonly { readonly name: string; readonly class: new (...args: never[]) => Migration }[]
+
+const tableName = "schema_migrations"
+
+export const migrationOptions = (list: MigrationList) => ({
+  tableName,
+  migrationsList: list.map(({ name, class: made }) => ({ name, class: made as never })),
+  // a difference between entities and tables never drops what is not an entity, and no snapshot file is written
+  dropTables: false,
+  snapshot: false,
+  silent: true,
+})
+
+/** Names of migrations that this version does not know: the data is of a newer one. */
+export const unknownMigrations = (applied: readonly string[], list: MigrationList): readonly string[] => {
+  const known = new Set(list.map(({ name }) => name))
+  return applied.filter((name) => !known.has(name))
+}
+
+export const refuseNewer = (applied: readonly string[], list: MigrationList, what: string): void => {
+  const unknown = unknownMigrations(applied, list)
+  if (unknown.length > 0)
+    throw new StorageFault({
+      doing: `open ${what}`,
+      because: `it was written by a newer version, which applied ${unknown.join(", ")}: start that version, or restore an older backup`,
+    })
+}
+
+const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string): Promise<void> => {
+  const applied = await orm.migrator.getExecuted()
+  refuseNewer(
+    applied.map(({ name }) => name),
+    list,
+    what,
+  )
+  if (applied.length < list.length) await orm.migrator.up()
+}
+
+/**
+ * SQLite's own rules for changing tables: a rebuilt table (create, copy, drop, rename) takes the rows that refer to it along, unless
+ * foreign keys are off before the transaction begins. They are checked afterwards, and two processes that start at once take turns.
+ */
+export const migrateSqlite = async (orm: SqlMikroORM, file: string, list: MigrationList): Promise<void> => {
+  const turn = new DatabaseSync(`${file}-migration-lock`, { timeout: 60_000 })
+  try {
+    turn.exec("begin exclusive")
+    const connection = orm.em.getConnection()
+    await connection.execute("pragma foreign_keys = off")
+    await migrate(orm, list, `the database ${file}`)
+    const broken = await connection.execute<readonly unknown[]>("pragma foreign_key_check")
+    if (broken.length > 0)
+      throw new StorageFault({
+        doing: `migrate ${file}`,
+        because: `rows refer to rows that are gone: ${JSON.stringify(broken.slice(0, 3))}`,
+      })
+    await connection.execute("pragma foreign_keys = on")
+  } finally {
+    turn.close()
+  }
+}
+
+/** A number of our own among PostgreSQL's advisory locks. */
+const migrationLock = 7_214_633_902_117
+
+/** One of the processes that start at once migrates; the others wait for it, each with one connection of its pool. */
+export const migratePostgres = async (orm: SqlMikroORM, list: MigrationList): Promise<void> => {
+  await orm.em
+    .fork()
+    .getKysely()
+    .connection()
+    .execute(async (turn) => {
+      await sql`select pg_advisory_lock(${migrationLock})`.execute(turn)
+      try {
+        await migrate(orm, list, "the database")
+      } finally {
+        await sql`select pg_advisory_unlock(${migrationLock})`.execute(turn)
+      }
+    })
+}

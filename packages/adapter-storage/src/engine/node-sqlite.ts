@@ -1,0 +1,56 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { SqliteDialect, type SqliteStatement } from "kysely"
+
+/**
+ * WAL: readers and the writer do not wait for each other. FULL: a commit that was acknowledged survives a loss of power.
+ * `foreign_keys` is set by the driver, at each connection.
+ */
+const pragmas = ["journal_mode = wal", "synchronous = full", "temp_store = memory", "trusted_schema = off"]
+const busyTimeoutMillis = 5_000
+/** Prepared statements kept; the least recently used goes first. */
+const keptStatements = 200
+
+/** A value as SQLite takes it: it has no booleans. */
+export const asSqlite = (value: unknown): SQLInputValue =>
+  typeof value === "boolean" ? Number(value) : value === undefined ? null : (value as SQLInputValue)
+
+const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSync): SqliteStatement => ({
+  reader: prepared.columns().length > 0,
+  all: (parameters) => prepared.all(...parameters.map(asSqlite)),
+  run: (parameters) => {
+    try {
+      return prepared.run(...parameters.map(asSqlite))
+    } catch (cause) {
+      // a commit that fails (the disk is full) may leave the transaction open, and the connection would never begin another
+      if (sql === "commit" && database.isTransaction) database.exec("rollback")
+      throw cause
+    }
+  },
+  iterate: (parameters) => prepared.iterate(...parameters.map(asSqlite)),
+})
+
+/**
+ * Kysely dialect on the SQLite that is built into Node (ADR 0003). It adds to MikroORM's own: the settings above, statements that are
+ * prepared once, and transactions that take the write lock when they begin, so that what they read is true when they write.
+ */
+export const nodeSqlite = (file: string): SqliteDialect =>
+  new SqliteDialect({
+    database: async () => {
+      const database = new DatabaseSync(file, { timeout: busyTimeoutMillis })
+      for (const pragma of pragmas) database.exec(`pragma ${pragma}`)
+      const kept = new Map<string, SqliteStatement>()
+      return {
+        prepare: (text) => {
+          const sql = text === "begin" ? "begin immediate" : text
+          const hit = kept.get(sql)
+          const statement = hit ?? statementOf(database, sql, database.prepare(sql))
+          kept.delete(sql)
+          kept.set(sql, statement)
+          const oldest = kept.keys().next().value
+          if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest)
+          return statement
+        },
+        close: () => database.close(),
+      }
+    },
+  })

@@ -1,0 +1,61 @@
+import { Migrator } from "@mikro-orm/migrations"
+import { MikroORM } from "@mikro-orm/postgresql"
+import type { StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { CompiledQuery, sql } from "kysely"
+import { postgresMigrations } from "../migrations/postgres/index.ts"
+import { entities } from "../schema/entities.ts"
+import { Database, makeDatabase, type PreparedReads, type Transaction } from "./database.ts"
+import { type MigrationList, migratePostgres, migrationOptions } from "./migrate.ts"
+import type { Orm } from "./orm.ts"
+import { restoreRow, toStorable } from "./storable-text.ts"
+import { storageFault } from "./storage-fault.ts"
+
+export const postgresOrm = (url: string, migrations: MigrationList = postgresMigrations): Promise<MikroORM> =>
+  MikroORM.init({
+    entities: [...entities],
+    extensions: [Migrator],
+    // a database is never created behind the operator's back
+    ensureDatabase: false,
+    clientUrl: url,
+    pool: { min: 0, max: 10 },
+    driverOptions: { connectionTimeoutMillis: 10_000, application_name: "rangewright" },
+    migrations: migrationOptions(migrations),
+  })
+
+const preparedOn =
+  (orm: Orm): PreparedReads =>
+  <Row>(doing: string, text: string) => {
+    let n = 0
+    const numbered = text.replaceAll("?", () => `$${++n}`)
+    const db = orm.em.fork().getKysely()
+    return (...parameters) =>
+      Effect.tryPromise({
+        try: async () => {
+          const values = parameters.map((value) => (typeof value === "string" ? toStorable(value) : value))
+          const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(numbered, values))
+          return rows.map(restoreRow)
+        },
+        catch: (cause) => storageFault(doing, cause),
+      })
+  }
+
+const takeLock = (tx: Transaction, name: string) =>
+  Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext(${`rangewright ${name}`}))`.execute(db)))
+
+/** Connects and brings the database up to date. */
+export const postgresLayer = (url: string, migrations?: MigrationList): Layer.Layer<Database, StorageFault> =>
+  Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const opened = <A>(open: () => Promise<A>) =>
+        Effect.tryPromise({ try: open, catch: (cause) => storageFault("open the database", cause) })
+      const orm = yield* Effect.acquireRelease(
+        opened(() => postgresOrm(url, migrations)),
+        (made) => Effect.promise(() => made.close()),
+      )
+      yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations))
+      return makeDatabase(orm, "postgresql", undefined, preparedOn(orm), takeLock)
+    }),
+  )

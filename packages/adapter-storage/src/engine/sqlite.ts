@@ -1,0 +1,65 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite"
+import { Migrator } from "@mikro-orm/migrations"
+import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type { StorageFault } from "@rangewright/ports"
+import { sqliteMigrations } from "../migrations/sqlite/index.ts"
+import { entities } from "../schema/entities.ts"
+import { Database, makeDatabase, type PreparedReads } from "./database.ts"
+import { migrateSqlite, type MigrationList, migrationOptions } from "./migrate.ts"
+import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
+import { restoreRow, toStorable } from "./storable-text.ts"
+import { storageFault } from "./storage-fault.ts"
+
+/** MikroORM's SQLite driver, with the dialect of ADR 0003 under it. */
+export const sqliteOrm = (file: string, migrations: MigrationList = sqliteMigrations): Promise<MikroORM> =>
+  MikroORM.init({
+    driver: SqliteDriver,
+    entities: [...entities],
+    extensions: [Migrator],
+    ensureDatabase: false,
+    dbName: file,
+    driverOptions: () => nodeSqlite(file),
+    migrations: migrationOptions(migrations),
+  })
+
+/**
+ * Hot reads have a connection of their own: it sees every commit at once, waits for no writer, and answers in the same turn of the
+ * event loop.
+ */
+const preparedOn =
+  (reader: DatabaseSync): PreparedReads =>
+  <Row>(doing: string, sql: string) => {
+    let statement: StatementSync | undefined
+    return (...parameters) =>
+      Effect.try({
+        try: () => {
+          statement ??= reader.prepare(sql)
+          const values = parameters.map((value) => asSqlite(typeof value === "string" ? toStorable(value) : value))
+          return statement.all(...values).map((row) => restoreRow(row as Row))
+        },
+        catch: (cause) => storageFault(doing, cause),
+      })
+  }
+
+/** Opens the file, creating it when it is missing, and brings it up to date. */
+export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Layer<Database, StorageFault> =>
+  Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const doing = `open the database ${file}`
+      const opened = <A>(open: () => Promise<A>) => Effect.tryPromise({ try: open, catch: (cause) => storageFault(doing, cause) })
+      const orm = yield* Effect.acquireRelease(
+        opened(() => sqliteOrm(file, migrations)),
+        (made) => Effect.promise(() => made.close()),
+      )
+      yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations))
+      const reader = yield* Effect.acquireRelease(
+        opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 })),
+        (made, _exit: Exit.Exit<unknown, unknown>) => Effect.sync(() => made.close()),
+      )
+      return makeDatabase(orm, "sqlite", file, preparedOn(reader), () => Effect.void)
+    }),
+  )

@@ -1,0 +1,46 @@
+import { StorageFault } from "@rangewright/ports"
+
+/** What SQLite's primary result codes mean to an operator. */
+const sqliteReasons: Readonly<Record<number, string>> = {
+  5: "the database is locked by another process",
+  6: "the database is locked",
+  8: "the database or its folder is read-only",
+  10: "the disk cannot be read or written",
+  11: "the database file is damaged: restore a backup",
+  13: "the disk is full",
+  14: "the database file cannot be opened",
+  26: "the file is not a database",
+}
+
+/** What PostgreSQL's SQLSTATE classes and Node's network errors mean to an operator. */
+const serverReasons: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/u, "the database server refuses connections"],
+  [/^(ENOTFOUND|EAI_AGAIN)$/u, "the database server's name is unknown"],
+  [/^(ECONNRESET|EPIPE|ETIMEDOUT|08...|57P0.)$/u, "the connection to the database server is lost"],
+  [/^28...$/u, "the database server refuses our credentials"],
+  [/^3D...$/u, "the database does not exist"],
+  [/^53100$/u, "the database server's disk is full"],
+  [/^53...$/u, "the database server is out of resources"],
+  [/^25006$/u, "the database is read-only"],
+]
+
+const facts = (cause: unknown): { readonly code: string; readonly errcode: number; readonly message: string } => {
+  const error = cause instanceof Error ? cause : new Error(String(cause))
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  return {
+    code: typeof code === "string" ? code : "",
+    errcode: typeof errcode === "number" ? errcode & 0xff : 0,
+    message: error.message.split("\n")[0] ?? "",
+  }
+}
+
+/** The fault of a failed query. The text is the database's own where nothing better is known; values never stand in it. */
+export const storageFault = (doing: string, cause: unknown): StorageFault => {
+  if (cause instanceof StorageFault) return cause
+  const { code, errcode, message } = facts(cause)
+  const because = sqliteReasons[errcode] ?? serverReasons.find(([pattern]) => pattern.test(code))?.[1] ?? message
+  return new StorageFault({ doing, because })
+}
+
+/** Two transactions were in each other's way and PostgreSQL ended one: it may simply run again. */
+export const isTransient = (cause: unknown): boolean => ["40001", "40P01"].includes(facts(cause).code)

@@ -1,0 +1,5 @@
+import type { MigrationList } from "../../engine/migrate.ts"
+import { M0001Initial } from "./m0001-initial.ts"
+
+/** An explicit list: the same from sources, from the packed library and from a bundle. */
+export const postgresMigrations: MigrationList = [{ name: "0001-initial", class: M0001Initial }]

@@ -1,0 +1,131 @@
+import type { ObservedCluster, RangeId, Vmid } from "@rangewright/domain"
+import { Machines } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Selectable } from "kysely"
+import { Database } from "../engine/database.ts"
+import type { Tables } from "../engine/orm.ts"
+import { fromMachine, toDate, toMachine, toRangeMachine } from "../schema/rows.ts"
+import { replaceMachines } from "./replace-machines.ts"
+import { releaseVmids, replaceVmid, reserveVmids } from "./vmid-reservations.ts"
+
+type MachineRow = Selectable<Tables["machines"]>
+type ObservationRow = Selectable<Tables["observation"]>
+
+const ownMachines = "select m.* from machines m join ranges r on r.id = m.pool where not m.template"
+
+export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effect(
+  Machines,
+  Effect.gen(function* () {
+    const database = yield* Database
+    const doing = "read the state of machines"
+    const ofRange = database.prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
+    const byVmid = database.prepared<MachineRow>(doing, `${ownMachines} and m.vmid = ?`)
+    const all = database.prepared<MachineRow>(doing, "select * from machines order by vmid")
+    const observation = database.prepared<ObservationRow>(doing, "select * from observation where id = 1")
+    const reserved = database.prepared<{ readonly machine: string; readonly vmid: number }>(
+      "read reserved VMIDs",
+      "select machine, vmid from vmid_reservations where range_id = ?",
+    )
+    const stagesOf = database.prepared<Selectable<Tables["machine_stages"]>>(
+      "read the stages of machines",
+      "select * from machine_stages where range_id = ? order by vmid, step_key",
+    )
+
+    return {
+      replace: (cluster) => database.write("keep an observation", (tx) => replaceMachines(tx, cluster), "observation"),
+      cluster: Effect.gen(function* () {
+        const [seen] = yield* observation()
+        if (seen === undefined || seen.observed_at === null || seen.cluster === null) return undefined
+        const kept = JSON.parse(seen.cluster) as Pick<ObservedCluster, "nodes" | "storages">
+        return { at: toDate(seen.observed_at), ...kept, machines: (yield* all()).map(toMachine) }
+      }),
+      record: ({ address, ...machine }) =>
+        database.write(`keep the state of machine ${machine.vmid}`, (tx) =>
+          Effect.gen(function* () {
+            const row = { ...fromMachine(machine), address: address ?? null, recorded_at: yield* Clock.currentTimeMillis }
+            const { name: _name, address: _address, vmid: _vmid, ...told } = row
+            const known = {
+              ...told,
+              ...(row.name === null ? {} : { name: row.name }),
+              ...(row.address === null ? {} : { address: row.address }),
+            }
+            yield* tx((db) => db.deleteFrom("departed_machines").where("vmid", "=", machine.vmid).execute())
+            yield* tx((db) =>
+              db
+                .insertInto("machines")
+                .values(row)
+                .onConflict((conflict) => conflict.column("vmid").doUpdateSet(known))
+                .execute(),
+            )
+          }),
+        ),
+      forget: (vmid) =>
+        database.write(`forget machine ${vmid}`, (tx) =>
+          Effect.gen(function* () {
+            const at = yield* Clock.currentTimeMillis
+            yield* tx((db) => db.deleteFrom("machines").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("machine_stages").where("vmid", "=", vmid).execute())
+            yield* tx((db) =>
+              db
+                .insertInto("departed_machines")
+                .values({ vmid, at })
+                .onConflict((conflict) => conflict.column("vmid").doUpdateSet({ at }))
+                .execute(),
+            )
+          }),
+        ),
+      ofRange: (rangeId) => Effect.map(ofRange(rangeId), (rows) => rows.map(toRangeMachine)),
+      find: (vmid) => Effect.map(byVmid(vmid), ([row]) => (row === undefined ? undefined : toRangeMachine(row))),
+      away: (since, reason) =>
+        database.write("keep that the hypervisor is away", (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .updateTable("observation")
+                .set((column) => ({
+                  away_since: column.fn.coalesce("away_since", column.val(since.getTime())),
+                  away_reason: reason,
+                }))
+                .where("id", "=", 1)
+                .execute(),
+            ),
+          ),
+        ),
+      freshness: Effect.map(observation(), ([row]) => ({
+        observedAt: row === undefined || row.observed_at === null ? undefined : toDate(row.observed_at),
+        awaySince: row === undefined || row.away_since === null ? undefined : toDate(row.away_since),
+        awayReason: row?.away_reason ?? undefined,
+      })),
+      reserve: (rangeId, machines, taken, span) =>
+        database.write("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, machines, taken, span), "vmids"),
+      replaceReservation: (rangeId, machine, taken, span) =>
+        database.write("reserve another VMID", (tx) => replaceVmid(tx, rangeId, machine, taken, span), "vmids"),
+      release: (rangeId, machines) => database.write("release VMIDs", (tx) => releaseVmids(tx, rangeId, machines)),
+      reservations: (rangeId) =>
+        Effect.map(reserved(rangeId), (rows) => new Map(rows.map((row) => [row.machine, row.vmid as Vmid]))),
+      stages: (rangeId) =>
+        Effect.map(stagesOf(rangeId), (rows) => {
+          const stages = new Map<Vmid, Map<string, string>>()
+          for (const row of rows) {
+            const vmid = row.vmid as Vmid
+            stages.set(vmid, (stages.get(vmid) ?? new Map<string, string>()).set(row.step_key, row.fingerprint))
+          }
+          return stages
+        }),
+      recordStage: (rangeId: RangeId, vmid, stepKey, fingerprint) =>
+        database.write(`keep that ${stepKey} is done`, (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .insertInto("machine_stages")
+                .values({ range_id: rangeId, vmid, step_key: stepKey, fingerprint })
+                .onConflict((conflict) => conflict.columns(["range_id", "vmid", "step_key"]).doUpdateSet({ fingerprint }))
+                .execute(),
+            ),
+          ),
+        ),
+    }
+  }),
+)

@@ -1,0 +1,86 @@
+import type { Grant, Range, RangeId, RecordId, UserId } from "@rangewright/domain"
+import type { RangeMachine } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Selectable } from "kysely"
+import type { Database } from "../engine/database.ts"
+import type { Tables } from "../engine/orm.ts"
+import { toRange, toRangeMachine } from "../schema/rows.ts"
+
+type RangeRow = Selectable<Tables["ranges"]>
+type MachineRow = Selectable<Tables["machines"]>
+interface GrantRow {
+  readonly user_id: string
+  readonly user_number: number
+  readonly user_name: string
+  readonly range_id: string
+  readonly range_number: number
+}
+
+const grantColumns = `select u.id as user_id, u.number as user_number, u.name as user_name, r.id as range_id, r.number as range_number
+  from range_grants g join users u on u.id = g.user_id join ranges r on r.id = g.range_id`
+const ownMachines = "select m.* from machines m join ranges r on r.id = m.pool where not m.template"
+
+const toGrant = (row: GrantRow): Grant => ({
+  userId: row.user_id as UserId,
+  userNumber: row.user_number,
+  name: row.user_name,
+  rangeId: row.range_id as RangeId,
+  accessType: "Direct",
+})
+
+const byUserId = (a: Grant, b: Grant): number => (a.userId < b.userId ? -1 : 1)
+
+/** The reads of every request: prepared once, to plain rows. */
+export const rangeReads = ({ prepared }: Database["Service"]) => {
+  const doing = "read ranges"
+  const byId = prepared<RangeRow>(doing, "select * from ranges where id = ?")
+  const byRecord = prepared<RangeRow>(doing, "select * from ranges where record_id = ?")
+  const all = prepared<RangeRow>(doing, "select * from ranges order by number")
+  const allOf = prepared<RangeRow>(
+    doing,
+    "select r.* from ranges r join range_grants g on g.range_id = r.id where g.user_id = ? order by r.number",
+  )
+  const oneOf = prepared<RangeRow>(
+    doing,
+    "select r.* from ranges r join range_grants g on g.range_id = r.id where g.user_id = ? and r.id = ?",
+  )
+  const machines = prepared<MachineRow>(doing, `${ownMachines} order by m.vmid`)
+  const machinesOf = prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
+  const grantsOfRange = prepared<GrantRow>("read grants", `${grantColumns} where g.range_id = ?`)
+  const grantsOfUser = prepared<GrantRow>("read grants", `${grantColumns} where g.user_id = ? order by r.number`)
+  const revision = prepared<{ readonly value: number | string }>("read the revision", "select value from revision where id = 1")
+  const config = prepared<Selectable<Tables["range_configs"]>>(
+    "read a configuration",
+    "select * from range_configs where range_id = ?",
+  )
+
+  const first = Effect.map((rows: readonly RangeRow[]): Range | undefined =>
+    rows[0] === undefined ? undefined : toRange(rows[0]),
+  )
+  const rowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
+    if (filter.for === undefined) return filter.rangeId === undefined ? all() : byId(filter.rangeId)
+    return filter.rangeId === undefined ? allOf(filter.for) : oneOf(filter.for, filter.rangeId)
+  }
+
+  return {
+    find: (id: RangeId) => first(byId(id)),
+    findByRecordId: (id: RecordId) => first(byRecord(id)),
+    list: (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
+      Effect.map(rowsOf(filter), (rows) => rows.map(toRange)),
+    machinesByRange: (rangeId: RangeId | undefined) =>
+      Effect.map(rangeId === undefined ? machines() : machinesOf(rangeId), (rows) => {
+        const grouped = new Map<RangeId, RangeMachine[]>()
+        for (const machine of rows.map(toRangeMachine)) {
+          const group = grouped.get(machine.rangeId)
+          if (group === undefined) grouped.set(machine.rangeId, [machine])
+          else group.push(machine)
+        }
+        return grouped
+      }),
+    grants: (id: RangeId) => Effect.map(grantsOfRange(id), (rows) => rows.map(toGrant).sort(byUserId)),
+    grantsOf: (userId: UserId) =>
+      Effect.map(grantsOfUser(userId), (rows) => rows.map((row) => ({ ...toGrant(row), rangeNumber: row.range_number }))),
+    revision: Effect.map(revision(), ([row]) => Number(row?.value ?? 0)),
+    config,
+  }
+}

@@ -1,0 +1,66 @@
+import type { ObservedCluster } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { Insertable, Selectable } from "kysely"
+import type { Transaction } from "../engine/database.ts"
+import type { Tables } from "../engine/orm.ts"
+import { fromMachine } from "../schema/rows.ts"
+
+type MachineRow = Insertable<Tables["machines"]>
+type StoredRow = Selectable<Tables["machines"]>
+
+/** Rows written by one statement: well under SQLite's limit of parameters. */
+const chunkSize = 200
+const chunksOf = <A>(all: readonly A[]): readonly (readonly A[])[] =>
+  Array.from({ length: Math.ceil(all.length / chunkSize) }, (_, i) => all.slice(i * chunkSize, (i + 1) * chunkSize))
+
+/** Whether the stored row says the same; engines differ in how they give numbers and booleans. */
+const saysTheSame = (row: MachineRow, stored: StoredRow): boolean =>
+  Object.entries(row).every(([column, value]) => {
+    const kept: unknown = stored[column as keyof StoredRow]
+    return typeof value === "string" || value === null ? kept === value : Number(kept) === Number(value)
+  })
+
+/**
+ * Writes only what differs, so that an observation that tells nothing new changes no row and leaves the revision. What was recorded or
+ * forgotten after the observation began stays as it is.
+ */
+export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
+  Effect.gen(function* () {
+    const at = cluster.at.getTime()
+    const stored = new Map((yield* tx((db) => db.selectFrom("machines").selectAll().execute())).map((row) => [row.vmid, row]))
+    yield* tx((db) => db.deleteFrom("departed_machines").where("at", "<=", at).execute())
+    const departed = new Set(
+      (yield* tx((db) => db.selectFrom("departed_machines").select("vmid").execute())).map((row) => row.vmid),
+    )
+
+    const changed: MachineRow[] = []
+    const seen = new Set<number>()
+    for (const machine of cluster.machines) {
+      const before = stored.get(machine.vmid)
+      if (departed.has(machine.vmid) || seen.has(machine.vmid)) continue
+      seen.add(machine.vmid)
+      if (before !== undefined && Number(before.recorded_at) > at) continue
+      const row = { ...fromMachine(machine), address: before?.address ?? null, recorded_at: 0 }
+      const named = { ...row, name: row.name ?? before?.name ?? null }
+      if (before === undefined || !saysTheSame(named, before)) changed.push(named)
+    }
+    const gone = [...stored.values()].filter((row) => !seen.has(row.vmid) && Number(row.recorded_at) <= at).map((row) => row.vmid)
+
+    for (const rows of chunksOf([...gone, ...changed.map((row) => row.vmid)]))
+      yield* tx((db) => db.deleteFrom("machines").where("vmid", "in", rows).execute())
+    for (const rows of chunksOf(changed)) yield* tx((db) => db.insertInto("machines").values(rows).execute())
+    yield* tx((db) =>
+      db
+        .deleteFrom("machine_stages")
+        .where("vmid", "not in", (query) => query.selectFrom("machines").select("vmid"))
+        .execute(),
+    )
+    const { nodes, storages } = cluster
+    yield* tx((db) =>
+      db
+        .updateTable("observation")
+        .set({ observed_at: at, cluster: JSON.stringify({ nodes, storages }), away_since: null, away_reason: null })
+        .where("id", "=", 1)
+        .execute(),
+    )
+  })

@@ -1,0 +1,141 @@
+import { type JournalEntry, RangeBusy, type RangeId, type RunEvent, type RunId } from "@rangewright/domain"
+import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Selectable } from "kysely"
+import { Database, type Transaction } from "../engine/database.ts"
+import type { Tables } from "../engine/orm.ts"
+import { toDate, toRun } from "../schema/rows.ts"
+import { pruneRuns } from "./prune-runs.ts"
+import { holdRange, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
+
+type RunRow = Selectable<Tables["runs"]>
+type EntryRow = Selectable<Tables["journal_entries"]>
+
+const toEntry = (row: EntryRow): JournalEntry => ({
+  seq: row.seq,
+  at: toDate(row.at),
+  event: JSON.parse(row.event) as RunEvent,
+})
+
+/** The run, while this generation may write to it. */
+const fenced = (tx: Transaction, runId: RunId, generation: number) =>
+  Effect.gen(function* () {
+    const run = yield* readRunForWriting(tx, runId)
+    return run === undefined || run.status !== "running" || run.generation !== generation
+      ? yield* new LeaseLost({ what: `run ${runId}`, generation })
+      : run
+  })
+
+export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.effect(
+  RunJournal,
+  Effect.gen(function* () {
+    const database = yield* Database
+    const entries = database.prepared<EntryRow>(
+      "read a journal",
+      "select * from journal_entries where run_id = ? and seq > ? order by seq limit ?",
+    )
+    const byId = database.prepared<RunRow>("read a run", "select * from runs where id = ?")
+    const busy = database.prepared<RunRow>("read a run", "select * from runs where busy_range_id = ?")
+    const unfinished = database.prepared<RunRow>(
+      "read unfinished runs",
+      "select * from runs where busy_range_id is not null order by started_at desc, id desc",
+    )
+    const first = Effect.map((rows: readonly RunRow[]): RunRecord | undefined =>
+      rows[0] === undefined ? undefined : toRun(rows[0]),
+    )
+
+    return {
+      open: (head, rangeState) =>
+        database.write(`open run ${head.id}`, (tx) =>
+          Effect.gen(function* () {
+            const range = yield* holdRange(tx, head.rangeId)
+            if (range === undefined)
+              return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` })
+            if ((yield* readRunForWriting(tx, head.id)) !== undefined) return
+            const other = yield* tx((db) =>
+              db.selectFrom("runs").select(["id", "kind"]).where("busy_range_id", "=", head.rangeId).executeTakeFirst(),
+            )
+            if (other !== undefined) return yield* new RangeBusy({ rangeId: head.rangeId, runId: other.id, doing: other.kind })
+            const started_at = head.startedAt.getTime()
+            yield* tx((db) =>
+              db
+                .insertInto("runs")
+                .values({
+                  id: head.id,
+                  kind: head.kind,
+                  range_id: head.rangeId,
+                  busy_range_id: head.rangeId,
+                  by_user: head.by,
+                  options: JSON.stringify(head.options),
+                  started_at,
+                  status: "running",
+                  ended_at: null,
+                  last_seq: 0,
+                  cancel_requested: false,
+                  generation: 0,
+                  lease_owner: null,
+                  lease_until: null,
+                })
+                .execute(),
+            )
+            const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
+            yield* setRangeState(tx, head.rangeId, rangeState, head.startedAt, stamp)
+          }),
+        ),
+      append: (runId, generation, events, at) =>
+        database.write(`write the journal of run ${runId}`, (tx) =>
+          Effect.gen(function* () {
+            return yield* writeEntries(tx, yield* fenced(tx, runId, generation), events, at)
+          }),
+        ),
+      close: (runId, generation, ended, rangeState, at) =>
+        database.write(`end run ${runId}`, (tx) =>
+          Effect.gen(function* () {
+            const there = yield* readRunForWriting(tx, runId)
+            if (there?.status !== "running") return
+            const run = yield* fenced(tx, runId, generation)
+            const over = {
+              status: ended.status,
+              ended_at: at.getTime(),
+              busy_range_id: null,
+              lease_owner: null,
+              lease_until: null,
+            }
+            yield* writeEntries(tx, run, [ended], at, over)
+            yield* setRangeState(tx, run.range_id as RangeId, rangeState, at)
+          }),
+        ),
+      requestCancel: (runId, event, at, rangeState) =>
+        database.write(`cancel run ${runId}`, (tx) =>
+          Effect.gen(function* () {
+            const run = yield* readRunForWriting(tx, runId)
+            if (run?.status !== "running") return false
+            if (run.cancel_requested) return true
+            yield* writeEntries(tx, run, [event], at, { cancel_requested: true })
+            yield* setRangeState(tx, run.range_id as RangeId, rangeState, at)
+            return true
+          }),
+        ),
+      read: (runId, afterSeq, limit) =>
+        Effect.map(entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER), (rows) => rows.map(toEntry)),
+      find: (runId) => first(byId(runId)),
+      active: (rangeId) => first(busy(rangeId)),
+      unfinished: Effect.map(unfinished(), (rows) => rows.map(toRun)),
+      list: ({ rangeId, kinds, limit, before }) =>
+        kinds?.length === 0
+          ? Effect.succeed([])
+          : Effect.map(
+              database.read("list runs", (db) => {
+                let runs = db.selectFrom("runs").selectAll()
+                if (rangeId !== undefined) runs = runs.where("range_id", "=", rangeId)
+                if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
+                if (before !== undefined) runs = runs.where("started_at", "<", before.getTime())
+                return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
+              }),
+              (rows) => rows.map(toRun),
+            ),
+      prune: (keep) => database.write("prune runs", (tx) => pruneRuns(tx, keep)),
+    }
+  }),
+)

@@ -1,0 +1,84 @@
+import type { JournalEntry, RangeId, RangeState, RunEvent, RunId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { Selectable, Updateable } from "kysely"
+import type { Transaction } from "../engine/database.ts"
+import type { Tables } from "../engine/orm.ts"
+
+type RunRow = Selectable<Tables["runs"]>
+
+/**
+ * The run's row, held until the end of the transaction: no other writer gets between what is read here and what is written after it.
+ * Writing a column to itself is what holds a row on both engines.
+ */
+export const readRunForWriting = (tx: Transaction, runId: RunId) =>
+  tx((db): Promise<RunRow | undefined> =>
+    db
+      .updateTable("runs")
+      .set((column) => ({ last_seq: column.ref("last_seq") }))
+      .where("id", "=", runId)
+      .returningAll()
+      .executeTakeFirst(),
+  )
+
+/** The range's row, held likewise; undefined when there is no such range. */
+export const holdRange = (tx: Transaction, rangeId: RangeId) =>
+  tx((db) =>
+    db
+      .updateTable("ranges")
+      .set((column) => ({ state: column.ref("state") }))
+      .where("id", "=", rangeId)
+      .returning("id")
+      .executeTakeFirst(),
+  )
+
+/** Adds events with the next numbers, and changes the run with them. The run's row must be held. */
+export const writeEntries = (
+  tx: Transaction,
+  run: RunRow,
+  events: readonly RunEvent[],
+  at: Date,
+  change: Updateable<Tables["runs"]> = {},
+) =>
+  Effect.gen(function* () {
+    const rows = events.map((event, i) => ({
+      run_id: run.id,
+      seq: run.last_seq + 1 + i,
+      at: at.getTime(),
+      event: JSON.stringify(event),
+    }))
+    if (rows.length > 0) yield* tx((db) => db.insertInto("journal_entries").values(rows).execute())
+    const last_seq = run.last_seq + rows.length
+    yield* tx((db) =>
+      db
+        .updateTable("runs")
+        .set({ ...change, last_seq })
+        .where("id", "=", run.id)
+        .execute(),
+    )
+    return rows.map((row): JournalEntry => ({ seq: row.seq, at, event: JSON.parse(row.event) as RunEvent }))
+  })
+
+/** Sets what a range shows; undefined leaves it. */
+export const setRangeState = (
+  tx: Transaction,
+  rangeId: RangeId,
+  state: RangeState | undefined,
+  at: Date,
+  stamp: { readonly last_deployment_at?: number } = {},
+) =>
+  state === undefined && stamp.last_deployment_at === undefined
+    ? Effect.void
+    : Effect.asVoid(
+        tx((db) =>
+          db
+            .updateTable("ranges")
+            .set((column) => ({
+              ...(state === undefined ? {} : { state }),
+              ...stamp,
+              updated_at: at.getTime(),
+              version: column("version", "+", 1),
+            }))
+            .where("id", "=", rangeId)
+            .execute(),
+        ),
+      )

@@ -1,0 +1,231 @@
+import { defineEntity, p } from "@mikro-orm/core"
+
+/**
+ * The tables, declared once: migrations are made from these, a test compares the two, and the types of all queries are inferred from
+ * them. Times are whole milliseconds since 1970 (`bigint`: PostgreSQL's driver gives them as text). A unique index stands behind every
+ * uniqueness rule. Rows that belong to a range go with it.
+ */
+const id = () => p.string().length(255)
+const time = () => p.bigint("number")
+
+const User = defineEntity({
+  name: "User",
+  tableName: "users",
+  uniques: [{ name: "users_account_unique", properties: ["hypervisorUsername", "hypervisorRealm"] }],
+  properties: {
+    id: id().primary(),
+    recordId: id().unique("users_record_unique"),
+    number: p.integer().unique("users_number_unique"),
+    name: p.text(),
+    email: p.text(),
+    /** Lower case; null where the user has no address. */
+    emailKey: p.string().length(1024).nullable().unique("users_email_unique"),
+    isAdmin: p.boolean(),
+    hypervisorUsername: id(),
+    hypervisorRealm: id(),
+    /** May name a range that is gone. */
+    defaultRangeId: id().nullable(),
+    hasCompletedOnboarding: p.boolean(),
+    createdAt: time(),
+    updatedAt: time(),
+    lastActiveAt: time().nullable(),
+    apiKeyHash: p.text().nullable(),
+    sealedPassword: p.text().nullable(),
+    tokenKey: p.text(),
+  },
+})
+
+/** Numbers of removed users and when they went. */
+const RestingNumber = defineEntity({
+  name: "RestingNumber",
+  tableName: "resting_user_numbers",
+  properties: { number: p.integer().primary().autoincrement(false), since: time() },
+})
+
+const Range = defineEntity({
+  name: "Range",
+  tableName: "ranges",
+  properties: {
+    id: id().primary(),
+    recordId: id().unique("ranges_record_unique"),
+    number: p.integer().unique("ranges_number_unique"),
+    name: p.text(),
+    description: p.text(),
+    purpose: p.text(),
+    state: p.string().length(32),
+    testingEnabled: p.boolean(),
+    /** JSON arrays of texts. */
+    allowedDomains: p.text(),
+    allowedIps: p.text(),
+    lastDeploymentAt: time().nullable(),
+    lastActiveAt: time().nullable(),
+    autoShutdown: p.text().nullable(),
+    createdBy: () => p.manyToOne(User).nullable().fieldName("created_by").deleteRule("set null"),
+    createdAt: time(),
+    updatedAt: time(),
+    version: p.integer(),
+  },
+})
+
+const RangeConfig = defineEntity({
+  name: "RangeConfig",
+  tableName: "range_configs",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    /** UTF-8, byte by byte as it was uploaded. */
+    content: p.blob(),
+    updatedAt: time(),
+  },
+})
+
+const RangeGrant = defineEntity({
+  name: "RangeGrant",
+  tableName: "range_grants",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    userId: () => p.manyToOne(User).primary().fieldName("user_id").deleteRule("cascade"),
+  },
+})
+
+/** All VMs of the cluster; those whose pool is a range's id belong to that range. */
+const Machine = defineEntity({
+  name: "Machine",
+  tableName: "machines",
+  properties: {
+    vmid: p.integer().primary().autoincrement(false),
+    node: p.text(),
+    name: p.text().nullable(),
+    power: p.string().length(16),
+    template: p.boolean(),
+    pool: p.text().nullable().index("machines_pool_index"),
+    cpus: p.double(),
+    memoryMib: p.double(),
+    /** JSON array of texts. */
+    tags: p.text(),
+    address: p.text().nullable(),
+    /** When we said so ourselves; 0: an observation said it. */
+    recordedAt: time(),
+  },
+})
+
+/** VMIDs that we said are gone, until an observation that began later. */
+const DepartedMachine = defineEntity({
+  name: "DepartedMachine",
+  tableName: "departed_machines",
+  properties: { vmid: p.integer().primary().autoincrement(false), at: time() },
+})
+
+/** One row: the last whole observation, without its machines, and since when the hypervisor is away. */
+const Observation = defineEntity({
+  name: "Observation",
+  tableName: "observation",
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    observedAt: time().nullable(),
+    /** JSON: `{ nodes, storages }`. */
+    cluster: p.text().nullable(),
+    awaySince: time().nullable(),
+    awayReason: p.text().nullable(),
+  },
+})
+
+const VmidReservation = defineEntity({
+  name: "VmidReservation",
+  tableName: "vmid_reservations",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    machine: p.string().length(1024).primary(),
+    vmid: p.integer().unique("vmid_reservations_vmid_unique"),
+  },
+})
+
+const MachineStage = defineEntity({
+  name: "MachineStage",
+  tableName: "machine_stages",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    vmid: p.integer().primary().autoincrement(false),
+    stepKey: p.string().length(1024).primary(),
+    fingerprint: p.text(),
+  },
+})
+
+const Run = defineEntity({
+  name: "Run",
+  tableName: "runs",
+  indexes: [
+    { name: "runs_range_index", properties: ["rangeId", "startedAt"] },
+    { name: "runs_started_index", properties: ["startedAt"] },
+  ],
+  properties: {
+    id: id().primary(),
+    kind: p.string().length(32),
+    rangeId: () => p.manyToOne(Range).fieldName("range_id").deleteRule("cascade"),
+    /** The range while the run is unfinished, then null: unique, so that a range has at most one unfinished run. */
+    busyRangeId: id().nullable().unique("runs_busy_range_unique"),
+    byUser: id(),
+    /** JSON. */
+    options: p.text(),
+    startedAt: time(),
+    status: p.string().length(16),
+    endedAt: time().nullable(),
+    lastSeq: p.integer(),
+    cancelRequested: p.boolean(),
+    generation: p.integer(),
+    leaseOwner: p.text().nullable(),
+    leaseUntil: time().nullable(),
+  },
+})
+
+const JournalEntry = defineEntity({
+  name: "JournalEntry",
+  tableName: "journal_entries",
+  properties: {
+    runId: () => p.manyToOne(Run).primary().fieldName("run_id").deleteRule("cascade"),
+    seq: p.integer().primary().autoincrement(false),
+    at: time(),
+    /** JSON of the event. */
+    event: p.text(),
+  },
+})
+
+const AuditEntry = defineEntity({
+  name: "AuditEntry",
+  tableName: "audit_entries",
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    at: time().index("audit_entries_at_index"),
+    requestId: p.text(),
+    callerId: id().nullable(),
+    actingAs: id().nullable(),
+    operation: p.text(),
+    rangeId: id().nullable(),
+    detail: p.text(),
+    outcome: p.text(),
+    remote: p.text(),
+  },
+})
+
+/** One row. Triggers raise it with every change that an overview of ranges can show. */
+const Revision = defineEntity({
+  name: "Revision",
+  tableName: "revision",
+  properties: { id: p.integer().primary().autoincrement(false), value: p.bigint("number") },
+})
+
+export const entities = [
+  AuditEntry,
+  DepartedMachine,
+  JournalEntry,
+  Machine,
+  MachineStage,
+  Observation,
+  Range,
+  RangeConfig,
+  RangeGrant,
+  RestingNumber,
+  Revision,
+  Run,
+  User,
+  VmidReservation,
+] as const

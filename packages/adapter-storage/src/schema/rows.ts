@@ -1,0 +1,100 @@
+import { isRouter, type ObservedMachine, type Range, type RangeId, type User, type UserSecrets } from "@rangewright/domain"
+import type { RangeMachine, RunRecord } from "@rangewright/ports"
+import type { Selectable } from "kysely"
+import type { Tables } from "../engine/orm.ts"
+
+/** Rows as both engines give them (numbers may be text, booleans 0 and 1), made into the domain's values. */
+type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
+
+/** JSON that we wrote ourselves. */
+const json = <A>(text: string): A => JSON.parse(text) as A
+
+export const toDate = (millis: number | string): Date => new Date(Number(millis))
+const toDateOr = (millis: number | string | null): Date | undefined => (millis === null ? undefined : toDate(millis))
+
+export const toUser = (row: Row<"users">): User => ({
+  id: row.id as User["id"],
+  recordId: row.record_id as User["recordId"],
+  number: row.number,
+  name: row.name,
+  email: row.email,
+  isAdmin: Boolean(row.is_admin),
+  hypervisorUsername: row.hypervisor_username,
+  hypervisorRealm: row.hypervisor_realm,
+  defaultRangeId: (row.default_range_id ?? undefined) as RangeId | undefined,
+  hasCompletedOnboarding: Boolean(row.has_completed_onboarding),
+  createdAt: toDate(row.created_at),
+  updatedAt: toDate(row.updated_at),
+  lastActiveAt: toDateOr(row.last_active_at),
+})
+
+export const toSecrets = (row: Row<"users">): UserSecrets => ({
+  apiKeyHash: row.api_key_hash ?? undefined,
+  sealedPassword: row.sealed_password ?? undefined,
+  tokenKey: row.token_key,
+})
+
+export const toRange = (row: Row<"ranges">): Range => ({
+  id: row.id as RangeId,
+  recordId: row.record_id as Range["recordId"],
+  number: row.number,
+  name: row.name,
+  description: row.description,
+  purpose: row.purpose,
+  state: row.state as Range["state"],
+  testing: {
+    enabled: Boolean(row.testing_enabled),
+    allowedDomains: json(row.allowed_domains),
+    allowedIps: json(row.allowed_ips),
+  },
+  lastDeploymentAt: toDateOr(row.last_deployment_at),
+  lastActiveAt: toDateOr(row.last_active_at),
+  autoShutdown: row.auto_shutdown ?? undefined,
+  createdBy: (row.created_by ?? undefined) as Range["createdBy"],
+  createdAt: toDate(row.created_at),
+  updatedAt: toDate(row.updated_at),
+  version: row.version,
+})
+
+export const toMachine = (row: Row<"machines">): ObservedMachine => ({
+  vmid: row.vmid as ObservedMachine["vmid"],
+  node: row.node,
+  name: row.name ?? undefined,
+  power: row.power as ObservedMachine["power"],
+  template: Boolean(row.template),
+  pool: row.pool ?? undefined,
+  cpus: Number(row.cpus),
+  memoryMiB: Number(row.memory_mib),
+  tags: json(row.tags),
+})
+
+/** The machine as a VM of the range whose pool it is in. */
+export const toRangeMachine = (row: Row<"machines">): RangeMachine => {
+  const machine = toMachine(row)
+  const rangeId = row.pool as RangeId
+  return { ...machine, rangeId, address: row.address ?? undefined, isRouter: isRouter(machine, rangeId) }
+}
+
+export const fromMachine = (machine: ObservedMachine) => ({
+  vmid: machine.vmid,
+  node: machine.node,
+  name: machine.name ?? null,
+  power: machine.power,
+  template: machine.template,
+  pool: machine.pool ?? null,
+  cpus: machine.cpus,
+  memory_mib: machine.memoryMiB,
+  tags: JSON.stringify(machine.tags),
+})
+
+export const toRun = (row: Row<"runs">): RunRecord => ({
+  id: row.id as RunRecord["id"],
+  kind: row.kind as RunRecord["kind"],
+  rangeId: row.range_id as RangeId,
+  by: row.by_user as RunRecord["by"],
+  options: json(row.options),
+  startedAt: toDate(row.started_at),
+  status: row.status as RunRecord["status"],
+  endedAt: toDateOr(row.ended_at),
+  lastSeq: row.last_seq,
+})

@@ -1,0 +1,25 @@
+import type { AuditTrail, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import * as Layer from "effect/Layer"
+import type { Database } from "./engine/database.ts"
+import { postgresLayer } from "./engine/postgres.ts"
+import { sqliteLayer } from "./engine/sqlite.ts"
+import { auditLayer } from "./repositories/audit.ts"
+import { leaseLayer } from "./repositories/lease.ts"
+import { machinesLayer } from "./repositories/machines.ts"
+import { rangesLayer } from "./repositories/ranges.ts"
+import { runJournalLayer } from "./repositories/run-journal.ts"
+import { usersLayer } from "./repositories/users.ts"
+
+/** Where the data is: a PostgreSQL server (`postgres://…`), or a file of SQLite, which is made when it is missing. */
+export type StorageOptions = { readonly databaseUrl: string } | { readonly file: string }
+
+/**
+ * All storage ports, and the database under them for `storageHealth`, `backupTo` and `restoreFrom`. Making the layer opens the database and
+ * brings it up to date; it fails where that cannot be done, also when the data was written by a newer version.
+ */
+export const storageLayer = (
+  options: StorageOptions,
+): Layer.Layer<AuditTrail | Database | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
+  Layer.mergeAll(auditLayer, leaseLayer, machinesLayer, rangesLayer, runJournalLayer, usersLayer).pipe(
+    Layer.provideMerge("file" in options ? sqliteLayer(options.file) : postgresLayer(options.databaseUrl)),
+  )
