@@ -77,7 +77,12 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
         limited: limited.success,
         unwanted,
         standings,
-        notes: [...notes, ...strangers(identified), ...takenNotes(world.reservations, input, standings)],
+        notes: [
+          ...notes,
+          ...strangers(identified),
+          ...unmovedNotes(input, desired, there),
+          ...takenNotes(world.reservations, input, standings),
+        ],
       })
 }
 
@@ -144,6 +149,23 @@ const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
   ...foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
   ...unreadable.map((u) => `${labelOf(u.machine)} cannot be read${u.offline ? `: its node ${u.machine.node} is offline` : ""}`),
 ]
+
+/** What differs and no deploy changes: VMs stay where they are and keep the name that somebody gave them. */
+const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: ReadonlyMap<string, Standing>): readonly string[] =>
+  desired.machines.flatMap((machine) => {
+    const standing = there.get(machine.name)
+    if (standing?.kind !== "there") return []
+    const { observed, detail } = standing.existing
+    const target = input.settings.clusterMode ? (machine.targetNode ?? defaultTargetOf(input)) : undefined
+    return [
+      ...(target !== undefined && target !== observed.node
+        ? [`${machine.name} is on ${observed.node} and the configuration says ${target}: VMs that exist are not moved`]
+        : []),
+      ...(detail.name === machine.name
+        ? []
+        : [`${machine.name} is named ${detail.name} at the hypervisor (VM ${observed.vmid})`]),
+    ]
+  })
 
 const takenNotes = (
   reservations: ReadonlyMap<string, Vmid>,
