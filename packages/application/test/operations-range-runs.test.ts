@@ -1,6 +1,6 @@
 import type { Plan, Range, RunId, User, Vmid } from "@rangewright/domain"
 import { RunEngine, type ServerSentEvent } from "@rangewright/application"
-import { Machines, Ranges } from "@rangewright/ports"
+import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -225,24 +225,23 @@ describe("power", () => {
 describe("removing", () => {
   beforeEach(() => app.addMachine(range, 141, "LAB-dc01"))
 
-  it("keeps a range that still has machines unless it is forced", async () => {
-    expect(await app.fails("deleteRange", ada, { range })).toMatchObject({
-      kind: "conflict",
-      hint: expect.stringContaining("force"),
-    })
-    expect(asked()).toEqual([])
-    app.runs.effect = () => Effect.sync(() => void app.store.ranges.delete(range.id))
+  it("of a range goes with its machines only by force", async () => {
+    await app.call("deleteRange", ada, { range })
     await app.call("deleteRange", ada, { range, query: { force: true } })
-    expect(asked()).toEqual([{ kind: "delete-range", force: true }])
-    expect(app.store.ranges.size).toBe(0)
+    expect(asked()).toEqual([
+      { kind: "delete-range", force: false },
+      { kind: "delete-range", force: true },
+    ])
   })
 
-  it("of all machines ends testing mode with them", async () => {
-    const testing = { enabled: true, allowedDomains: ["a.example (1.2.3.4)"], allowedIps: ["1.2.3.4"] }
-    const held = await app.run(Effect.flatMap(Ranges, (ranges) => ranges.change(range.id, { testing })))
-    await app.call("deleteRangeVMs", ada, { range: held })
+  it("is over when the range is gone with its journal", async () => {
+    app.runs.effect = () => Effect.sync(() => void app.store.ranges.delete(range.id))
+    expect(await app.call("deleteRange", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB") })
+  })
+
+  it("of all machines keeps the range", async () => {
+    await app.call("deleteRangeVMs", ada, { range })
     expect(asked()).toEqual([{ kind: "destroy" }])
-    expect((await app.range("LAB")).testing).toEqual({ enabled: false, allowedDomains: [], allowedIps: [] })
   })
 
   it("of one machine needs the range that holds it", async () => {

@@ -1,4 +1,3 @@
-import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -24,12 +23,7 @@ export const deleteRangeVms = operation({
     502: hypervisorAway,
   },
   handle: ({ range, user }) =>
-    Effect.gen(function* () {
-      const ranges = yield* Ranges
-      yield* runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id)
-      // nothing is left that testing mode could hold
-      if (range.testing.enabled)
-        yield* ranges.change(range.id, { testing: { enabled: false, allowedDomains: [], allowedIps: [] } })
-      return { result: `All VMs of range ${range.id} deleted` }
-    }),
+    Effect.map(runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id), () => ({
+      result: `All VMs of range ${range.id} deleted`,
+    })),
 })

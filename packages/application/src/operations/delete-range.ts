@@ -1,5 +1,3 @@
-import { Conflict } from "@rangewright/domain"
-import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -26,17 +24,8 @@ export const deleteRange = operation({
     502: hypervisorAway,
   },
   handle: ({ range, query, user }) =>
-    Effect.gen(function* () {
-      const force = query.force ?? false
-      const machines = (yield* (yield* Machines).ofRange(range.id)).filter((machine) => !machine.template)
-      if (machines.length > 0 && !force)
-        return yield* Effect.fail(
-          new Conflict({
-            what: `Cannot delete range ${range.id}: it still has ${machines.length} ${machines.length === 1 ? "VM" : "VMs"}`,
-            hint: "Remove them first (DELETE /range/{rangeID}/vms), or repeat with force=true (--force on the command line).",
-          }),
-        )
-      yield* runToEnd(`delete range ${range.id}`, range, { kind: "delete-range", force }, user.id)
-      return { result: `Range ${range.id} deleted` }
-    }),
+    Effect.map(
+      runToEnd(`delete range ${range.id}`, range, { kind: "delete-range", force: query.force ?? false }, user.id),
+      () => ({ result: `Range ${range.id} deleted` }),
+    ),
 })
