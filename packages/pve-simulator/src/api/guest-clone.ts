@@ -191,7 +191,7 @@ function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task
       .split(",")
       .slice(1)
       .filter((part) => !part.startsWith("size="))
-    config[key] = [volume.volid, ...rest, ...(isCloudInit(disk) ? [] : [`size=${formatSize(volume.sizeBytes)}`])].join(",")
+    config[key] = [volume.volid, ...rest, `size=${formatSize(volume.sizeBytes)}`].join(",")
   }
   touch(world, guest)
   guest.config = config

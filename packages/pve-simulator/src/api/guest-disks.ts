@@ -1,7 +1,7 @@
 import { badParameter, failure } from "../core/errors.ts"
 import { digestOf, isCdrom, isDisk, lockOf, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
-import type { Guest } from "../core/state.ts"
+import type { Guest, Volume } from "../core/state.ts"
 import {
   allocate,
   defaultFormat,
@@ -103,6 +103,10 @@ const resize = (call: Call): string => {
       const wanted = text(call, "size")
       const size = (parseSize(wanted.replace(/^\+/, "")) ?? 0) + (wanted.startsWith("+") ? volume.sizeBytes : 0)
       if (size < volume.sizeBytes) throw failure("shrinking disks is not supported")
+      if (isBaseFile(volume))
+        throw failure(
+          `command '/usr/bin/qemu-img resize '--preallocation=metadata' -f ${volume.format} ${pathOf(volume)} ${size}' failed: exit code 1`,
+        )
       yield* sleep(world.clock, world.timing.configTask)
       touch(world, guest)
       volume.sizeBytes = size
@@ -116,6 +120,11 @@ const resize = (call: Call): string => {
     }),
   )
 }
+
+/** The file of a template's disk is write protected. */
+const isBaseFile = (volume: Volume): boolean => /^[^:]+:\d+\/base-/.test(volume.volid)
+
+const pathOf = (volume: Volume): string => `/var/lib/vz/images/${volume.volid.slice(volume.volid.indexOf(":") + 1)}`
 
 const moveDisk = (call: Call): string => {
   const { world } = call

@@ -6,7 +6,7 @@ import { allocate, findVolume, parseSize, removeVolume, storageNamed, storageOf 
 import { nowSeconds, type World } from "../core/world.ts"
 import { wake } from "../guest/boot.ts"
 import { flag, guestOf, optionalText, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
-import { canSnapshot, shownConfig } from "./guests.ts"
+import { canSnapshot, shownSnapshot } from "./guests.ts"
 import { powerOn, turnOff } from "./guest-power.ts"
 import { withConfig } from "./guest-config.ts"
 
@@ -107,16 +107,7 @@ const snapshotOf = (call: Call, guest: Guest): Snapshot => {
   return snapshot
 }
 
-const config = (call: Call): unknown => {
-  const guest = guestOf(call)
-  const snapshot = snapshotOf(call, guest)
-  return {
-    ...shownConfig(snapshot.config),
-    snaptime: snapshot.time,
-    ...(snapshot.description === "" ? {} : { description: snapshot.description }),
-    ...(snapshot.parent === undefined ? {} : { parent: snapshot.parent }),
-  }
-}
+const config = (call: Call): unknown => shownSnapshot(snapshotOf(call, guestOf(call)))
 
 function* describe(call: Call): Routine<null> {
   yield* withConfig(call.world, vmidOf(call), function* (): Routine<void> {

@@ -12,7 +12,7 @@ import {
   ownDisks,
   volumeOf,
 } from "../core/guest-config.ts"
-import type { Config, Guest } from "../core/state.ts"
+import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
@@ -23,6 +23,14 @@ const MASK = "**********"
 /** A configuration as the API shows it: its password hidden, its digest beside. */
 export const shownConfig = (config: Config): Config =>
   config["cipassword"] === undefined ? { ...config } : { ...config, cipassword: MASK }
+
+/** The configuration that a snapshot keeps, with the snapshot's own description. */
+export const shownSnapshot = (snapshot: Snapshot): Config => ({
+  ...shownConfig(snapshot.config),
+  ...(snapshot.description === "" ? {} : { description: snapshot.description }),
+  ...(snapshot.parent === undefined ? {} : { parent: snapshot.parent }),
+  snaptime: snapshot.time,
+})
 
 const withPending = (guest: Guest): Config => {
   const out: Config = { ...guest.config }
@@ -94,7 +102,7 @@ const config = (call: Call): Config => {
   if (name !== undefined && name !== "current") {
     const snapshot = guest.snapshots.get(name)
     if (snapshot === undefined) throw failure(`snapshot '${name}' does not exist`)
-    return { ...shownConfig(snapshot.config), snaptime: snapshot.time, digest: digestOf(guest), ...parentOf(snapshot.parent) }
+    return { ...shownSnapshot(snapshot), digest: digestOf(guest) }
   }
   return {
     ...shownConfig(flag(call, "current") ? guest.config : withPending(guest)),
@@ -173,7 +181,7 @@ const cloudinitDump = (call: Call): string => {
 
 const monitor = (call: Call): string => {
   const guest = findGuest(call)
-  return guest?.status === "running" ? "" : `ERROR: VM ${vmidOf(call)} not running`
+  return guest?.status === "running" ? "" : `ERROR: VM ${vmidOf(call)} not running\n`
 }
 
 const sendkey = (call: Call): null => {

@@ -97,6 +97,8 @@ const difference = (node: NodeState): string => {
 const values = (call: Call): Interface => {
   const out: Interface = {}
   for (const [key, value] of Object.entries(call.parameters)) if (!keep.includes(key)) out[key] = value as string | number
+  // The file ends a comment with a line end, and so does what is read back.
+  if (typeof out["comments"] === "string" && !out["comments"].endsWith("\n")) out["comments"] += "\n"
   return withAddress(out)
 }
 

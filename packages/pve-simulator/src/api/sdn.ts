@@ -71,7 +71,7 @@ function* reloadAll(call: Call, task: TaskHandle): Routine<void> {
     )
   }
   yield* sleep(world.clock, world.timing.sdnApply)
-  while (started.some((upid) => world.running.has(upid))) yield* sleep(world.clock, 500)
+  while (started.some((upid) => world.running.has(upid))) yield* sleep(world.clock, 50)
   for (const upid of started) {
     const status = world.state.tasks.get(upid)?.exitstatus
     if (status !== undefined && status !== "OK") task.log(status)

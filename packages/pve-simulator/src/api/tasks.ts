@@ -108,15 +108,12 @@ const list = (call: Call): unknown[] => {
 }
 
 /** A finished task has its end; a running one is listed with the token in its user. */
-const listed = (task: TaskRecord) =>
-  task.exitstatus === undefined
-    ? {
-        ...described(task),
-        user: task.tokenid === undefined ? task.user : `${task.user}!${task.tokenid}`,
-        status: "RUNNING",
-        saved: "0",
-      }
-    : { ...described(task), status: task.exitstatus, endtime: task.endtime }
+const listed = (task: TaskRecord) => {
+  const { tokenid, ...shown } = { tokenid: undefined, ...described(task) }
+  if (task.exitstatus === undefined)
+    return { ...shown, user: tokenid === undefined ? task.user : `${task.user}!${tokenid}`, status: "RUNNING", saved: "0" }
+  return { ...described(task), status: task.exitstatus, endtime: task.endtime }
+}
 
 const clusterList = (call: Call): unknown[] =>
   recentTasks(call.world)

@@ -37,6 +37,7 @@ export const ownDisks = (config: Config): [string, string][] =>
     .filter(([key, value]) => isDisk(key) && typeof value === "string")
     .map(([key, value]): [string, string] => [key, String(value)])
     .filter(([, disk]) => !isCdrom(disk) || isCloudInit(disk))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 const models = new Set(
   "e1000 e1000-82540em e1000-82544gc e1000-82545em e1000e i82551 i82557b i82559er ne2k_isa ne2k_pci pcnet rtl8139 virtio vmxnet3".split(

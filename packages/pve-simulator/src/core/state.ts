@@ -37,7 +37,7 @@ export interface NodeState {
   readonly zones: Map<string, "available" | "pending" | "error">
   dns: { search: string; dns1?: string; dns2?: string; dns3?: string }
   timezone: string
-  /** UPIDs of this node in the order of their start. */
+  /** UPIDs of this node: finished ones in the order of their end, running ones where they started. */
   readonly tasks: string[]
 }
 

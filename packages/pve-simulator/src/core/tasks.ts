@@ -26,7 +26,7 @@ export interface TaskHandle {
 
 const hex8 = (n: number): string => n.toString(16).toUpperCase().padStart(8, "0")
 
-/** How many finished tasks of a node the cluster-wide list shows. */
+/** How many tasks of a node the cluster-wide list shows; more only when more run. */
 const RECENT_PER_NODE = 25
 
 /**
@@ -112,6 +112,9 @@ const run = (
 const finish = (world: World, record: TaskRecord, exitstatus: string): void => {
   world.running.delete(record.upid)
   const status = exitstatus.split("\n")[0]!
+  const tasks = world.state.nodes.get(record.node)?.tasks ?? []
+  const at = tasks.lastIndexOf(record.upid)
+  if (at >= 0) tasks.push(...tasks.splice(at, 1))
   record.exitstatus = status
   record.endtime = nowSeconds(world)
   const warnings = status.startsWith("WARNINGS: ")
@@ -127,23 +130,21 @@ export const stopTask = (world: World, upid: string): boolean => {
   return true
 }
 
-/** The tasks a cluster-wide list shows: all that run, and the last finished ones of each node; newest first. */
+/** The tasks a cluster-wide list shows: of each node all that run, and finished ones up to 25 in all; newest first. */
 export const recentTasks = (world: World): TaskRecord[] => {
   const out: TaskRecord[] = []
   for (const node of world.state.nodes.values()) {
-    let finished = 0
     let running = 0
     for (const upid of world.running.keys()) if (upid.startsWith(`UPID:${node.name}:`)) running += 1
-    for (let i = node.tasks.length - 1; i >= 0 && (finished < RECENT_PER_NODE || running > 0); i -= 1) {
+    let finished = Math.max(0, RECENT_PER_NODE - running)
+    for (let i = node.tasks.length - 1; i >= 0 && (finished > 0 || running > 0); i -= 1) {
       const record = world.state.tasks.get(node.tasks[i]!)
       if (record === undefined) continue
-      if (record.exitstatus === undefined) {
-        running -= 1
-        out.push(record)
-      } else if (finished < RECENT_PER_NODE) {
-        finished += 1
-        out.push(record)
-      }
+      const runs = record.exitstatus === undefined
+      if (runs) running -= 1
+      else if (finished > 0) finished -= 1
+      else continue
+      out.push(record)
     }
   }
   return out.toSorted((a, b) => b.starttime - a.starttime)
