@@ -109,11 +109,20 @@ describe("what the server has", () => {
   })
 
   test("every role is installed, by its name or by its collection", () => {
-    const roles = ["local", "ns.coll.role", "ns.other.role", { name: "gone", depends_on: [{ vm_name: "a", role: "local" }] }]
+    const roles = [
+      "local",
+      "ns.coll.role",
+      "ns.coll",
+      "ns.coll.role.more",
+      "ns.other.role",
+      { name: "gone", depends_on: [{ vm_name: "a", role: "local" }] },
+    ]
     const installed = { names: new Set(["local"]), collections: new Set(["ns.coll"]) }
     expect(check({ ludus: [machineKeys("a", { roles })] }, { roles: installed })).toEqual([
       "error ludus[0].roles[2] role-not-installed",
       "error ludus[0].roles[3] role-not-installed",
+      "error ludus[0].roles[4] role-not-installed",
+      "error ludus[0].roles[5] role-not-installed",
     ])
   })
 })
