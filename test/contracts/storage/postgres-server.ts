@@ -1,28 +1,42 @@
 import { randomUUID } from "node:crypto"
 import { Database, storageLayer } from "@rangewright/adapter-storage"
-import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 
 /** A throw-away PostgreSQL server for tests; undefined where none is given. `tools/postgres-for-tests.sh start` makes one. */
 export const testServer = process.env["RANGEWRIGHT_TEST_POSTGRES"]
 export const noServer = "RANGEWRIGHT_TEST_POSTGRES names no server: tools/postgres-for-tests.sh start makes one"
 
-const onServer = (server: string, sql: string): Promise<unknown> =>
-  Effect.runPromise(
-    Effect.gen(function* () {
-      return yield* (yield* Database).prepared("prepare a test", sql)()
-    }).pipe(Effect.provide(storageLayer({ databaseUrl: server }))),
-  )
-
-/** A new database on the server, for one test. */
-export const emptyDatabase = async (server: string): Promise<{ readonly url: string; readonly remove: () => Promise<void> }> => {
-  const name = `test_${randomUUID().replaceAll("-", "")}`
-  await onServer(server, `create database ${name}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
+/** A session for statements that tests need and the product does not. */
+export const openSession = (url: string) => {
+  const runtime = ManagedRuntime.make(storageLayer({ databaseUrl: url }))
   return {
-    url: url.href,
-    remove: async () => {
-      await onServer(server, `drop database ${name} with (force)`)
-    },
+    run: <Row>(sql: string): Promise<readonly Row[]> =>
+      runtime.runPromise(Database.use((database) => database.prepared<Row>("prepare a test", sql)())),
+    close: () => runtime.dispose(),
   }
 }
+
+/** A new database on the server. */
+export const createDatabase = async (server: string): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> => {
+  const name = `test_${randomUUID().replaceAll("-", "")}`
+  const onServer = async (sql: string): Promise<void> => {
+    const session = openSession(server)
+    await session.run(sql)
+    await session.close()
+  }
+  await onServer(`create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) }
+}
+
+/** What a new database holds: nothing. One statement each, in an order that foreign keys allow. */
+export const emptyTables: readonly string[] = [
+  "delete from ranges",
+  "delete from users",
+  "delete from resting_user_numbers",
+  "delete from machines",
+  "delete from departed_machines",
+  "delete from audit_entries",
+  "update observation set observed_at = null, cluster = null, away_since = null, away_reason = null",
+]
