@@ -54,7 +54,7 @@ const rules: readonly Rule[] = [
   { text: /pool '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/pools/u, verdict: "not-found" },
   { text: /no such user|user '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access/u, verdict: "not-found" },
   { text: /group '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access\/groups/u, verdict: "not-found" },
-  { text: /sdn (?:vnet|zone)(?: object ID)? '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
+  { text: /\bsdn (?:[a-z]+ )*'[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
   { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
   { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
   { text: /does not exist|no such|cannot lookup undefined type/iu, verdict: "invalid" },

@@ -35,20 +35,25 @@ const cloneRuns = (kit: MachineKit, doing: string) =>
       ),
     )
 
+/** How long a machine stays locked by a clone that no task belongs to before the clone counts as broken off. */
+const staleSeconds = 60
+
 /** Waits until the VM is no longer being made, then tells whose it is. */
 const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (kit, action) {
   const doing = doingOf(action)
   const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
     new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
   const verdict = yield* lookUntil(
-    () =>
+    (waited) =>
       Effect.gen(function* () {
         const found = yield* kit.identity.locate(action.machine, doing)
         if (found === undefined) return yield* fault("unknown-effect", `VM ${action.machine.vmid} does not exist`)
         if (carriesMark(text(found.config, "description") ?? "", action.machine.mark) && text(found.config, "lock") === undefined)
           return "ours" as const
         if (text(found.config, "lock") !== "clone") return "foreign" as const
-        return (yield* cloneRuns(kit, doing)) ? undefined : ("stale" as const)
+        // a clone whose task was lost may still go on
+        if (waited < staleSeconds || (yield* cloneRuns(kit, doing))) return undefined
+        return "stale" as const
       }),
     { seconds: kit.options.cloneSeconds, fastest: 1, slowest: 10 },
   )

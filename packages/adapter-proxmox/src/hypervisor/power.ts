@@ -41,7 +41,7 @@ const call = Effect.fnUntraced(function* (kit: MachineKit, action: Power, node: 
   return { task: yield* startedTask(reply, doing) }
 })
 
-/** With high availability the call's task ends before the state follows (facts c11). */
+/** With high availability the call's task ends before the state follows (facts c11), and a task that was lost may still go on. */
 const followSeconds = 60
 
 /** The wanted state is the proof, whatever the task said: "already running" is a success as well. */
@@ -54,7 +54,7 @@ const settleAt = Effect.fnUntraced(function* (
   const doing = doingOf(action)
   const reached = yield* lookUntil(
     () => Effect.map(liveState(kit, action.machine, doing), ({ power }) => (power === wanted ? power : undefined)),
-    { seconds: outcome === undefined || outcome.type === "ok" ? followSeconds : 0, fastest: 1, slowest: 5 },
+    { seconds: outcome?.type === "failed" ? 0 : followSeconds, fastest: 1, slowest: 5 },
   )
   if (reached !== undefined) return
   if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)

@@ -1,12 +1,14 @@
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { path } from "../client/form.ts"
-import { startedTask, taskFault } from "../tasks/settlement.ts"
+import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import type { MachineKind } from "./machine-kind.ts"
 
 type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
 
 const doingOf = (action: DeleteAction): string => `delete VM ${action.machine.vmid} (${action.machine.mark.machine})`
+
+const lostSeconds = 60
 
 /**
  * Deletes a VM with its disks and all that refers to it. Its mark is read right before, whatever was known: an id may have been given to
@@ -27,8 +29,13 @@ export const remove: MachineKind<DeleteAction> = {
   settle: Effect.fnUntraced(function* (kit, action, outcome) {
     const doing = doingOf(action)
     kit.identity.forget(action.machine.vmid)
-    const found = yield* kit.identity.locate(action.machine, doing)
-    if (found === undefined) return
+    const gone = yield* lookUntil(
+      () =>
+        Effect.map(kit.identity.locate(action.machine, doing), (found) => (found === undefined ? ("gone" as const) : undefined)),
+      // a task that was lost may still go on
+      { seconds: outcome?.type === "vanished" ? lostSeconds : 0, fastest: 1, slowest: 5 },
+    )
+    if (gone !== undefined) return
     if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
     return yield* new HypervisorFault({ doing, reason: "failed", detail: "its task ended well, but the VM is still there" })
   }),

@@ -19,8 +19,8 @@ export const tokenAuth = (token: string): Extract<ProxmoxOptions["auth"], { read
   return { type: "token", id: token.slice(0, at), secret: Redacted.make(token.slice(at + 1)) }
 }
 
-/** Calls the simulator as its root, past the adapter. */
-export const asRoot = async (sim: Simulator, method: string, path: string, form = ""): Promise<void> => {
+/** Calls the simulator as its root, past the adapter; the answer's text. */
+export const asRoot = async (sim: Simulator, method: string, path: string, form = ""): Promise<string> => {
   const answer = await sim.handle({
     method,
     path: `/api2/json${path}`,
@@ -28,6 +28,7 @@ export const asRoot = async (sim: Simulator, method: string, path: string, form 
     ...(form === "" ? {} : { body: form }),
   })
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+  return answer.body
 }
 
 export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<ProxmoxOptions> = {}): Rig => {

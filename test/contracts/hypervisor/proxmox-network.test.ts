@@ -1,0 +1,185 @@
+import type { NetworkSpec } from "@rangewright/domain"
+import { HypervisorAccess, HypervisorFault, HypervisorNetwork, type NetworkAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
+import { asRoot, makeRig, type Rig } from "./support/rig.ts"
+import { rangeId } from "./support/under-test.ts"
+
+const vnetOf = (n = 1): Extract<NetworkSpec, { readonly type: "vnet" }> => ({
+  type: "vnet",
+  name: `r${n}`,
+  zone: "ludus",
+  tag: 100 + n,
+  alias: `rangewright LAB${n}`,
+})
+const create = (n = 1): NetworkAction => networkAction("create-network", vnetOf(n))
+const remove = (n = 1): NetworkAction => networkAction("remove-network", vnetOf(n))
+
+/** Root's own calls, on simulated time. */
+const root = (rig: Rig, method: string, path: string, form = ""): Promise<string> =>
+  rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
+
+/** A cluster of three nodes with an applied VXLAN zone. */
+const cluster = async (): Promise<Rig> => {
+  const rig = makeRig({ nodes: 3 })
+  await root(rig, "POST", "/cluster/sdn/zones", "type=vxlan&zone=ludus&peers=10.0.0.2%2C10.0.0.3%2C10.0.0.4")
+  await root(rig, "PUT", "/cluster/sdn")
+  await rig.run(Effect.sleep("30 seconds"))
+  return rig
+}
+
+const failureOf = (rig: Rig, action: NetworkAction): Promise<HypervisorFault> => rig.run(Effect.flip(performOn(action)))
+
+describe("VNets", () => {
+  it("are VLAN-aware, tagged, and there on every node when the action has settled", async () => {
+    const rig = await cluster()
+    await rig.run(performOn(create()))
+    expect(await rig.run(networkNamed("r1"))).toEqual({ spec: vnetOf(), usable: true, ours: true })
+    await rig.close()
+  })
+
+  it("made twice are made once", async () => {
+    const rig = await cluster()
+    await rig.run(performOn(create()))
+    const before = rig.sim.calls.counts().mutating
+    await rig.restarted().run(performOn(create()))
+    expect(rig.sim.calls.counts().mutating).toBe(before)
+    await rig.close()
+  })
+
+  it("made by many at once share one apply", async () => {
+    const rig = await cluster()
+    const applies = () => rig.sim.calls.counts().byRoute["PUT /cluster/sdn"] ?? 0
+    const before = applies()
+    await rig.run(
+      Effect.gen(function* () {
+        const networks = yield* HypervisorNetwork
+        const actions = [1, 2, 3, 4, 5].map(create)
+        const tokens = yield* Effect.forEach(actions, (action) => networks.dispatch(action))
+        yield* Effect.forEach(actions, (action, index) => networks.settle(action, tokens[index]!.token), {
+          concurrency: "unbounded",
+        })
+      }),
+    )
+    expect(applies() - before).toBe(1)
+    const seen = await rig.run(HypervisorNetwork.use((networks) => networks.observe))
+    expect(seen.filter(({ ours, usable }) => ours && usable)).toHaveLength(5)
+    await rig.close()
+  })
+
+  it("are removed together with the rights on them", async () => {
+    const rig = await cluster()
+    await rig.run(performOn(create()))
+    await rig.run(
+      HypervisorAccess.use((access) => Effect.andThen(access.ensurePool(rangeId), access.grant(rangeId, [], vnetOf()))),
+    )
+    expect(await rig.run(HypervisorAccess.use((access) => access.granted(rangeId, [], vnetOf())))).toBe(true)
+    await rig.run(performOn(remove()))
+    await rig.run(HypervisorAccess.use((access) => access.removePool(rangeId)))
+    expect(await rig.run(networkNamed("r1"))).toBeUndefined()
+    expect(await rig.run(HypervisorAccess.use((access) => access.granted(rangeId, [], vnetOf())))).toBe(false)
+    expect(await root(rig, "GET", "/access/acl")).not.toMatch(/LAB1|r1"/u)
+    expect(await rig.run(performOn(remove()))).toBeNull()
+    await rig.close()
+  })
+
+  it("need their zone: the fault names it and says how to make it", async () => {
+    const rig = makeRig({ nodes: 2 })
+    const fault = await failureOf(rig, create())
+    expect(fault.facts.reason).toBe("not-found")
+    expect(fault.message).toContain("zone ludus")
+    expect(fault.hint).toContain("VXLAN")
+    await rig.close()
+  })
+
+  it("of others are never changed", async () => {
+    const rig = await cluster()
+    await root(rig, "POST", "/cluster/sdn/vnets", "vnet=r1&zone=ludus&tag=77")
+    await root(rig, "PUT", "/cluster/sdn")
+    await rig.run(Effect.sleep("30 seconds"))
+    expect((await failureOf(rig, create())).facts.reason).toBe("not-ours")
+    expect((await failureOf(rig, remove())).facts.reason).toBe("not-ours")
+    await rig.close()
+  })
+
+  it("wait for other people's pending changes, which are named and not applied", async () => {
+    const rig = await cluster()
+    await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=ludus&tag=77")
+    const fault = await failureOf(rig, create())
+    expect(fault.facts.reason).toBe("failed")
+    expect(fault.message).toContain("VNet theirs is new")
+    expect(await rig.run(networkNamed("theirs"))).toMatchObject({ usable: false })
+    await root(rig, "POST", "/cluster/sdn/rollback")
+    await rig.run(performOn(create()))
+    await rig.close()
+  })
+
+  it("whose tag is taken fail with `taken`", async () => {
+    const rig = await cluster()
+    await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=ludus&tag=101")
+    await root(rig, "PUT", "/cluster/sdn")
+    await rig.run(Effect.sleep("30 seconds"))
+    expect((await failureOf(rig, create())).facts.reason).toBe("taken")
+    await rig.close()
+  })
+
+  it("fail with `locked` while somebody holds the SDN lock", async () => {
+    const rig = await cluster()
+    await root(rig, "POST", "/cluster/sdn/lock")
+    expect((await failureOf(rig, create())).facts.reason).toBe("locked")
+    await rig.close()
+  })
+
+  it("that a node could not make are a failure, although the apply's task says OK", async () => {
+    const rig = await cluster()
+    const broken = rig.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error: ludus: cannot create vxlan" })
+    const fault = await failureOf(rig, create())
+    expect(fault.facts.reason).toBe("failed")
+    expect(fault.message).toContain("pve2")
+    rig.sim.faults.remove(broken)
+    await root(rig, "PUT", "/cluster/sdn")
+    await rig.run(Effect.sleep("30 seconds"))
+    await rig.restarted().run(performOn(create()))
+    await rig.close()
+  })
+})
+
+describe("bridges", () => {
+  it("made by many at once share one reload of the node", async () => {
+    const rig = makeRig()
+    await rig.run(
+      Effect.gen(function* () {
+        const networks = yield* HypervisorNetwork
+        const actions = [1, 2, 3].map((n) => networkAction("create-network", bridgeOf(rig, n)))
+        const tokens = yield* Effect.forEach(actions, (action) => networks.dispatch(action))
+        yield* Effect.forEach(actions, (action, index) => networks.settle(action, tokens[index]!.token), {
+          concurrency: "unbounded",
+        })
+      }),
+    )
+    expect(rig.sim.calls.counts().byRoute["PUT /nodes/{node}/network"]).toBe(1)
+    await rig.close()
+  })
+
+  it("wait for other people's pending edits, which are named and not applied", async () => {
+    const rig = makeRig()
+    await root(rig, "POST", `/nodes/${rig.node}/network`, "iface=vmbr77&type=bridge&autostart=1")
+    const fault = await failureOf(rig, networkAction("create-network", bridgeOf(rig)))
+    expect(fault.facts.reason).toBe("failed")
+    expect(fault.message).toContain("vmbr77")
+    expect(await rig.run(networkNamed("vmbr1001"))).toBeUndefined()
+    await root(rig, "DELETE", `/nodes/${rig.node}/network`)
+    await rig.run(performOn(networkAction("create-network", bridgeOf(rig))))
+    await rig.close()
+  })
+
+  it("whose reload fails are a failure with the node's words", async () => {
+    const rig = makeRig()
+    rig.sim.faults.add({ kind: "network-reload-fails", node: rig.node, text: "error: vmbr1001: no such device" })
+    const fault = await failureOf(rig, networkAction("create-network", bridgeOf(rig)))
+    expect(fault).toBeInstanceOf(HypervisorFault)
+    expect(fault.message).toContain("ifreload")
+    await rig.close()
+  })
+})
