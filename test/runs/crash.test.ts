@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { RunEngine, type RunRequest } from "@rangewright/application"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
-import { admin, boot, createRange, deploy, endOf, type Lab, makeLab, startAndWait, strays } from "./support/lab.ts"
+import { admin, boot, createRange, deploy, endOf, type Lab, makeCompany, makeLab, startAndWait, strays } from "./support/lab.ts"
 import type { Range } from "@rangewright/domain"
 
 /** Runs a request on a process that dies at the gate's moment; the head when the start was acknowledged. */
@@ -43,8 +43,8 @@ const goOn = async (lab: Lab, range: Range, request: RunRequest, acknowledged: R
   return result
 }
 
-const undisturbed = async (request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
-  const lab = makeLab()
+const undisturbed = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
+  const lab = make()
   const range = await createRange(lab)
   await before(lab, range)
   const gate = makeCrashGate()
@@ -55,12 +55,12 @@ const undisturbed = async (request: RunRequest, before: (lab: Lab, range: Range)
 }
 
 /** Crashes at every moment from `first` on, in steps of `every`; the moments that did not converge. */
-const crashEverywhere = async (request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
-  const { end, points } = await undisturbed(request, before)
+const crashEverywhere = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
+  const { end, points } = await undisturbed(make, request, before)
   const broken: unknown[] = []
   let crashes = 0
   for (let at = 1; at <= points; at++) {
-    const lab = makeLab()
+    const lab = make()
     const range = await createRange(lab)
     await before(lab, range)
     const gate = makeCrashGate(at)
@@ -92,19 +92,25 @@ const deployed = async (lab: Lab, range: Range): Promise<void> => {
 
 describe("a process that dies before or after any journal write or port call", () => {
   it("goes on with a deploy of six machines and ends as if nothing had happened", { timeout: 120_000 }, async () => {
-    const { crashes, broken } = await crashEverywhere(deploy, nothing)
+    const { crashes, broken } = await crashEverywhere(makeLab, deploy, nothing)
     expect(crashes).toBeGreaterThan(300)
     expect(broken).toEqual([])
   })
 
+  it("goes on with a deploy that is planned from a configuration", { timeout: 180_000 }, async () => {
+    const { crashes, broken } = await crashEverywhere(makeCompany, deploy, nothing)
+    expect(crashes).toBeGreaterThan(400)
+    expect(broken).toEqual([])
+  })
+
   it("goes on with a destroy and leaves no machine", { timeout: 120_000 }, async () => {
-    const { crashes, broken } = await crashEverywhere({ kind: "destroy" }, deployed)
+    const { crashes, broken } = await crashEverywhere(makeLab, { kind: "destroy" }, deployed)
     expect(crashes).toBeGreaterThan(60)
     expect(broken).toEqual([])
   })
 
   it("goes on with the removal of a range and leaves nothing of it", { timeout: 120_000 }, async () => {
-    const { crashes, broken } = await crashEverywhere({ kind: "delete-range", force: true }, deployed)
+    const { crashes, broken } = await crashEverywhere(makeLab, { kind: "delete-range", force: true }, deployed)
     expect(crashes).toBeGreaterThan(60)
     expect(broken).toEqual([])
   })

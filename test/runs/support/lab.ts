@@ -8,6 +8,7 @@ import {
 import {
   RunEngine,
   runEngineLayer,
+  runPlannerLayer,
   type RunEngineOptions,
   RunPlanner,
   type RunRequest,
@@ -35,6 +36,7 @@ import {
   RunJournal,
   Users,
 } from "@rangewright/ports"
+import { readFileSync } from "node:fs"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -46,7 +48,7 @@ import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.
 import { makeVirtualClock } from "./virtual-clock.ts"
 
 export const admin = "ADMIN1" as UserId
-export const deploy: RunRequest = {
+export const deploy: Extract<RunRequest, { readonly kind: "deploy" }> = {
   kind: "deploy",
   options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
 }
@@ -70,15 +72,34 @@ export const labSettings: SettingsShape = {
   observeEverySeconds: 10,
 }
 
-/** What outlives a process: the store, the world and time. */
-export const makeLab = (names: readonly string[] = ["vm1", "vm2", "vm3", "vm4", "vm5", "vm6"]) => {
+/** What outlives a process: the store, the world and time. `planner` makes its plans. */
+export const makeLab = (
+  names: readonly string[] = ["vm1", "vm2", "vm3", "vm4", "vm5", "vm6"],
+  planner: Layer.Layer<RunPlanner, never, PlannerNeeds> = labPlanner(names),
+) => {
   const world = makeMemoryWorld()
   addTemplate(world, labTemplate, "debian")
-  return { store: makeMemoryStore(), world, clock: makeVirtualClock(), names }
+  return { store: makeMemoryStore(), world, clock: makeVirtualClock(), names, planner, config: "" }
 }
 export type Lab = ReturnType<typeof makeLab>
 
+const templates = [
+  "debian-11-x64-server-template",
+  "debian-12-x64-server-template",
+  "kali-x64-desktop-template",
+  "win11-22h2-x64-enterprise-template",
+  "win2022-server-x64-template",
+]
+
+/** A lab whose range is the example of a small company: a router and five machines, planned for real. */
+export const makeCompany = (): Lab => {
+  const lab = makeLab([], runPlannerLayer)
+  templates.forEach((name, i) => addTemplate(lab.world, 9001 + i, name))
+  return { ...lab, config: readFileSync(new URL("../../../examples/ad-lab.yml", import.meta.url), "utf8") }
+}
+
 type Ports = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Lease | Machines | Ranges | RunJournal | Users
+type PlannerNeeds = Ports | Settings
 const keys = [
   GuestAutomation,
   Hypervisor,
@@ -139,12 +160,7 @@ const labPlanner = (names: readonly string[]) =>
   )
 
 /** A process over a lab: an engine on its store and world, seen through a gate. */
-export const boot = (
-  lab: Lab,
-  gate: CrashGate = makeCrashGate(),
-  options: RunEngineOptions = { owner: "service" },
-  planner?: Layer.Layer<RunPlanner>,
-) => {
+export const boot = (lab: Lab, gate: CrashGate = makeCrashGate(), options: RunEngineOptions = { owner: "service" }) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
     Layer.provide(Layer.mergeAll(memoryStorageLayer(lab.store), memoryHypervisorLayer(lab.world))),
   )
@@ -154,7 +170,7 @@ export const boot = (
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const layer = runEngineLayer(options).pipe(Layer.provideMerge(planner ?? labPlanner(lab.names)), Layer.provideMerge(base))
+  const layer = runEngineLayer(options).pipe(Layer.provideMerge(lab.planner), Layer.provideMerge(base))
   return ManagedRuntime.make(layer)
 }
 export type Process = ReturnType<typeof boot>
@@ -171,7 +187,7 @@ export const createRange = async (lab: Lab, id = "LAB", number = 7): Promise<Ran
         name: id,
         description: "",
         purpose: "",
-        config: "",
+        config: lab.config,
         createdBy: undefined,
         owners: [],
         createdAt: new Date(0),
@@ -211,7 +227,9 @@ export const endOf = ({ world, store }: Lab) => ({
   pools: [...world.pools],
   grants: [...world.grants.keys()],
   states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
-  remembered: [...store.stages.values()].flatMap((byVm) => [...byVm.values()].map((stages) => stages.size)),
+  remembered: Object.fromEntries(
+    [...store.stages.values()].flatMap((byVm) => [...byVm].map(([vmid, stages]) => [vmid, stages.size])),
+  ),
 })
 
 /** VMs that carry our mark twice, or that no reservation knows. */

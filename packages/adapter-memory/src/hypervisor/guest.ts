@@ -1,4 +1,4 @@
-import { carriesMark, type GuestStage, type Json, stageFingerprint } from "@rangewright/domain"
+import { carriesMark, type GuestStage, stageFingerprint } from "@rangewright/domain"
 import { GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -25,10 +25,11 @@ const allStages: readonly GuestStage[] = [
 
 const identityOf = ({ stage, input }: GuestTask): string => `${stage} ${stageFingerprint(input)}`
 
-/** The address that an `address` stage sets, without its prefix length. */
-const addressIn = (input: Json): string | undefined => {
+/** The address that a stage sets, without the length of its network. */
+const addressIn = ({ stage, input }: GuestTask): string | undefined => {
+  if (stage !== "address" && stage !== "router") return undefined
   if (typeof input !== "object" || input === null || !("address" in input)) return undefined
-  return typeof input.address === "string" ? input.address.replace(/\/\d+$/u, "") : undefined
+  return typeof input.address === "string" ? input.address.split("/")[0] : undefined
 }
 
 export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => {
@@ -63,7 +64,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
           const vm = yield* guestOf(task)
           const identity = identityOf(task)
           if (vm.stages.has(identity)) return { token: null }
-          const address = task.stage === "address" ? addressIn(task.input) : undefined
+          const address = addressIn(task)
           changeVm(world, vm.vmid, {
             stages: new Map(vm.stages).set(identity, 1),
             ...(address === undefined ? {} : { addresses: [address] }),
@@ -80,7 +81,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
           yield* awaitTask(world, token)
           const vm = yield* guestOf(task)
           if (!vm.stages.has(identityOf(task))) return yield* fault(task, "away", "the stage is not known to have run")
-          const address = task.stage === "address" ? addressIn(task.input) : undefined
+          const address = addressIn(task)
           const facts = { changed: token !== null, ...(address === undefined ? {} : { address }) }
           return { facts, output: "" }
         }),

@@ -6,6 +6,7 @@ import {
   openFold,
   type Plan,
   type Range,
+  type RangeId,
   RangeBusy,
   rangeStateDuring,
   type RunHead,
@@ -102,6 +103,10 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
 
   const busy = ({ id, rangeId, kind }: RunRecord) => new RangeBusy({ rangeId, runId: id, doing: doing[kind] })
 
+  /** The newest run of a range, this one left out. */
+  const newestBut = (rangeId: RangeId, runId?: RunId) =>
+    Effect.map(journal.list({ rangeId, limit: 2 }), (runs) => runs.find(({ id }) => id !== runId)?.id)
+
   const start = Effect.fnUntraced(function* (
     range: Range,
     request: RunRequest,
@@ -109,7 +114,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   ): Effect.fn.Return<RunHead, Fault> {
     const running = yield* journal.active(range.id)
     if (running !== undefined) return yield* busy(running)
-    const begun = yield* Clock.currentTimeMillis
+    const before = yield* newestBut(range.id)
     const plan = yield* planner.plan(range, request, by, true)
     const head: RunHead = {
       id: yield* newRunId,
@@ -122,8 +127,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     return yield* Effect.gen(function* () {
       yield* journal.open(head, rangeStateDuring(head.kind))
       // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
-      const others = yield* journal.list({ rangeId: range.id, limit: 2 }).pipe(Effect.orElseSucceed(() => []))
-      const holds = others.every(({ id, endedAt }) => id === head.id || (endedAt !== undefined && endedAt.getTime() < begun))
+      const holds = (yield* newestBut(range.id, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
       yield* takeUp(head, holds ? plan : undefined).pipe(
         // the run is open and durable: whoever looks for unfinished runs next takes it up
         Effect.catch((fault) => Effect.logWarning(fault.message)),

@@ -2,8 +2,6 @@ import {
   allocateVmids,
   CannotPlan,
   checkRangeConfig,
-  type ConfigIssue,
-  configurationError,
   Conflict,
   type Fault,
   InvalidInput,
@@ -25,7 +23,7 @@ import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, Machi
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { readRangeConfig } from "../range/read-config.ts"
+import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { RunPlanner } from "./planner.ts"
 import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
@@ -33,18 +31,6 @@ import type { DeployOptions, RunRequest } from "./run-engine.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
-
-const refusedConfig = (issues: readonly ConfigIssue[]) =>
-  new InvalidInput({
-    what: configurationError(issues),
-    issues: issues.map(({ path, message, line, column, allowed }) => ({
-      path,
-      message,
-      line,
-      column,
-      ...(allowed === undefined ? {} : { allowed }),
-    })),
-  })
 
 /** The stored configuration, checked again: what is installed may have changed since it was uploaded. */
 const deployableConfig = (range: Range, by: UserId, onlyRoles: readonly string[]) =>

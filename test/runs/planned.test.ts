@@ -1,0 +1,115 @@
+import type { MemoryCall } from "@rangewright/adapter-memory"
+import { describe, expect, it } from "vitest"
+import { admin, boot, createRange, deploy, endOf, engineOf, makeCompany, startAndWait, strays } from "./support/lab.ts"
+
+const machines = 6
+const count = (calls: readonly MemoryCall[], wanted: (call: MemoryCall) => boolean): number => calls.filter(wanted).length
+const mutating = (call: MemoryCall): boolean => call.mutating && call.port !== "guest"
+/** Reads that go to the hypervisor; a settlement waits for a task that a mutating call began. */
+const reading = (call: MemoryCall): boolean => !call.mutating && call.method !== "settle"
+
+describe("a range that is planned from its configuration", () => {
+  it("is deployed with at most five changing calls a machine, and a deploy with nothing to do makes none and few reads", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const first = await startAndWait(process, range)
+    expect(first.state.message).toBe("")
+    expect(endOf(lab).vms).toHaveLength(machines)
+    expect(count(lab.world.calls, mutating)).toBeLessThanOrEqual(5 * machines)
+    const end = endOf(lab)
+
+    lab.world.calls.length = 0
+    const second = await startAndWait(process, range)
+    expect(second.state.plan?.steps).toEqual([])
+    expect(count(lab.world.calls, (call) => call.mutating)).toBe(0)
+    expect(count(lab.world.calls, reading)).toBeLessThanOrEqual(5 + machines)
+    expect(endOf(lab)).toEqual(end)
+    await process.dispose()
+  })
+
+  it("is previewed without a trace, and the run does what the preview said", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const before = JSON.stringify([...lab.world.vms.keys(), ...lab.store.reservations.keys(), lab.store.runs.size])
+    const preview = await engineOf(process, (engine) => engine.preview(range, deploy, admin))
+    expect(count(lab.world.calls, (call) => call.mutating)).toBe(0)
+    expect(JSON.stringify([...lab.world.vms.keys(), ...lab.store.reservations.keys(), lab.store.runs.size])).toBe(before)
+    const { state } = await startAndWait(process, range)
+    expect(state.plan).toEqual(JSON.parse(JSON.stringify(preview)))
+    await process.dispose()
+  })
+
+  it("is switched off and on, loses one machine, gets it back, and goes without a trace", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const end = endOf(lab)
+    const powers = () => [...new Set(endOf(lab).vms.map(({ power }) => power))]
+
+    await startAndWait(process, range, { kind: "power", on: false, vmids: undefined })
+    expect(powers()).toEqual(["stopped"])
+    await startAndWait(process, range, { kind: "power", on: true, vmids: undefined })
+    expect(powers()).toEqual(["running"])
+    await startAndWait(process, range, { kind: "auto-shutdown" })
+    expect(powers()).toEqual(["stopped"])
+
+    const [victim] = [...lab.world.vms.values()].filter(({ name }) => name === "LAB-kali")
+    await startAndWait(process, range, { kind: "destroy-vm", vmid: victim!.vmid })
+    expect(endOf(lab).vms).toHaveLength(machines - 1)
+    expect((await startAndWait(process, range)).state.message).toBe("")
+    expect(endOf(lab)).toEqual(end)
+
+    await startAndWait(process, range, { kind: "destroy" })
+    expect(endOf(lab)).toMatchObject({ vms: [], states: [["LAB", "DESTROYED"]] })
+    await startAndWait(process, range, { kind: "delete-range", force: false })
+    expect(endOf(lab)).toEqual({ vms: [], networks: [], pools: [], grants: [], states: [], remembered: {} })
+    expect([lab.store.reservations.size, lab.store.runs.size, strays(lab)]).toEqual([0, 0, []])
+    await process.dispose()
+  })
+
+  it("is refused with every missing template named, and nothing is changed", async () => {
+    const lab = makeCompany()
+    for (const vmid of [9001, 9003]) lab.world.vms.delete(vmid as never)
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const before = lab.store.ranges.get(range.id)
+    const fault = await startAndWait(process, range).then(
+      () => undefined,
+      (error: unknown) => error as Error & { _tag: string },
+    )
+    expect(fault?._tag).toBe("CannotPlan")
+    expect(fault?.message).toContain("debian-11-x64-server-template")
+    expect(fault?.message).toContain("kali-x64-desktop-template")
+    expect(lab.store.ranges.get(range.id)).toEqual(before)
+    expect(lab.store.runs.size).toBe(0)
+    await process.dispose()
+  })
+
+  it("is refused while testing mode is on, unless forced", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const testing = { ...range, testing: { ...range.testing, enabled: true } }
+    await expect(startAndWait(process, testing)).rejects.toMatchObject({ _tag: "Conflict" })
+    const forced = { ...deploy, options: { ...deploy.options, force: true } }
+    expect((await startAndWait(process, testing, forced)).state.status).toBe("success")
+    await process.dispose()
+  })
+
+  it("is refused when a named role is not installed", async () => {
+    const lab = makeCompany()
+    lab.world.roles = new Set(["web_shop", "shop_database"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const wish = { ...deploy, options: { ...deploy.options, onlyRoles: ["nosuch"] } }
+    await expect(startAndWait(process, range, wish)).rejects.toMatchObject({
+      _tag: "InvalidInput",
+      message: expect.stringContaining("does not exist on the Ludus server") as string,
+    })
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    await process.dispose()
+  })
+})
