@@ -1,11 +1,12 @@
-import { Conflict, configurationError, InvalidInput } from "@rangewright/domain"
+import { Conflict } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { configIssues, configText, mostConfigBytes } from "../range/check-config.ts"
+import { refusedConfig } from "../range/read-config.ts"
 import { TextResult } from "../wire/common.ts"
-import { faultIssue, issueLine } from "../wire/config-issue.ts"
+import { issueLine } from "../wire/config-issue.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
 
@@ -39,13 +40,7 @@ export const putConfig = operation({
         )
       const text = yield* configText(file)
       const issues = yield* configIssues(text, range, user)
-      if (issues.some((issue) => issue.severity === "error"))
-        return yield* Effect.fail(
-          new InvalidInput({
-            what: configurationError(issues),
-            issues: issues.filter((issue) => issue.severity === "error").map(faultIssue),
-          }),
-        )
+      if (issues.some((issue) => issue.severity === "error")) return yield* Effect.fail(refusedConfig(issues))
       yield* (yield* Ranges).setConfig(range.id, text)
       const run = yield* (yield* RunJournal).active(range.id)
       const lines = [

@@ -2,6 +2,7 @@ import {
   type ConfigIssue,
   configurationError,
   Failed,
+  InvalidInput,
   type ParsedRangeConfig,
   parseRangeConfig,
   type RangeConfig,
@@ -36,6 +37,21 @@ export const readRangeConfig = (
   text: string,
 ): Effect.Effect<Result.Result<ParsedRangeConfig, readonly ConfigIssue[]>, Failed, Settings> =>
   Effect.map(serverDefaults, (defaults) => parseRangeConfig(text, { defaults }))
+
+/** Refuses a configuration with every error it has; warnings refuse nothing. */
+export const refusedConfig = (issues: readonly ConfigIssue[]): InvalidInput => {
+  const errors = issues.filter(({ severity }) => severity === "error")
+  return new InvalidInput({
+    what: configurationError(errors),
+    issues: errors.map(({ path, line, column, message, allowed }) => ({
+      path,
+      line,
+      column,
+      message,
+      ...(allowed === undefined ? {} : { allowed }),
+    })),
+  })
+}
 
 /** The stored configuration; undefined when there is none, or none that today's rules accept. */
 export const storedConfig = (

@@ -1,4 +1,4 @@
-import type { ConfigIssue, FaultIssue } from "@rangewright/domain"
+import type { ConfigIssue } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
 /** A finding in a range configuration; lines and columns count from 1. */
@@ -12,14 +12,6 @@ export const ConfigIssueObject = Schema.Struct({
   allowed: Schema.optionalKey(Schema.String),
   severity: Schema.Literals(["error", "warning"]),
 }).annotate({ identifier: "ConfigIssue" })
-
-export const faultIssue = ({ path, line, column, message, allowed }: ConfigIssue): FaultIssue => ({
-  path,
-  line,
-  column,
-  message,
-  ...(allowed === undefined ? {} : { allowed }),
-})
 
 /** `line 3, column 5: ludus[0].vlan: …`, for texts that people read. */
 export const issueLine = ({ line, column, path, message }: ConfigIssue): string =>
