@@ -76,6 +76,12 @@ export interface Service {
   readonly stop: (deadline?: number) => Promise<void>
 }
 
+/** What every test service has. */
+type Provided = Layer.Success<ReturnType<typeof portsOver>>
+
+const portsOver = (store: MemoryStore, license: License) =>
+  Layer.mergeAll(memoryStorageLayer(store), cryptoLayer({ bytes: randomBytes(32) }), licenseLayer(license))
+
 export interface ServiceOptions {
   readonly operations: readonly Operation[]
   readonly license?: License
@@ -83,18 +89,15 @@ export interface ServiceOptions {
   readonly host?: string
   readonly http?: Partial<HttpOptions>
   /** Further services that the operations ask for. */
-  readonly services?: Layer.Layer<never>
+  readonly services?: Layer.Layer<never, never, Provided> | Layer.Layer<AppServices, never, Provided>
 }
 
 /** The given operations behind a real port, over the memory adapters. Only what those adapters offer may be asked for. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const store = makeMemoryStore()
-  const ports = Layer.mergeAll(
-    memoryStorageLayer(store),
-    cryptoLayer({ bytes: randomBytes(32) }),
-    licenseLayer(options.license ?? openLicense),
-  )
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, options.services ?? Layer.empty), ports))
+  const ports = portsOver(store, options.license ?? openLicense)
+  const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, further), ports))
   const { keys, tokens } = await runtime.runPromise(seed)
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []

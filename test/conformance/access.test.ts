@@ -1,0 +1,125 @@
+import { operations, type Operation } from "@rangewright/application"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bodyOf, pathOf, sampleOf, type Sample } from "./requests.ts"
+import { startWholeService, type WholeService } from "./service.ts"
+
+let service: WholeService
+let before: string
+beforeAll(async () => {
+  service = await startWholeService()
+  before = stored()
+})
+afterAll(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+/** Everything that is kept, but for the traces that refused calls leave. */
+const stored = (): string => {
+  const { users, ranges, configs, grants, machines, reservations, runs } = service.store
+  return JSON.stringify([users, ranges, configs, grants, machines, reservations, runs], (_key, value: unknown) =>
+    value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value,
+  ).replace(/"lastActiveAt":"[^"]+",?/gu, "")
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const call = async (operation: Operation, headers: Record<string, string>, more: Sample = {}): Promise<Answer> => {
+  const sample = sampleOf(operation, service.runId)
+  const filled = { ...sample, ...more, path: { ...sample.path, ...more.path }, query: { ...sample.query, ...more.query } }
+  const init = bodyOf(operation, filled)
+  const response = await fetch(service.url + pathOf(operation, filled), {
+    ...init,
+    method: operation.route.method,
+    headers: { ...(init.headers as Record<string, string>), ...headers },
+  })
+  return { status: response.status, body: (await response.json()) as Answer["body"] }
+}
+
+const key = (who: keyof WholeService["keys"]) => ({ "x-api-key": service.keys[who] })
+
+/** The two forms that failures have, and members that clients would misread. */
+const expectProblem = (operation: Operation, { status, body }: Answer) => {
+  if (operation.route.base === "/") expect(Object.keys(body)).toEqual(["status", "message", "data"])
+  else {
+    expect(Object.keys(body)[0]).toBe("error")
+    expect(body).toMatchObject({ error: expect.any(String) as string, status, requestId: expect.any(String) as string })
+    expect(body).not.toHaveProperty("message")
+    expect(body).not.toHaveProperty("code")
+  }
+}
+
+const refused = async (operation: Operation, headers: Record<string, string>, statuses: readonly number[], more?: Sample) => {
+  const answer = await call(operation, headers, more)
+  expect(statuses).toContain(answer.status)
+  expectProblem(operation, answer)
+  expect(stored()).toBe(before)
+}
+
+const guarded = operations.filter(({ access }) => access !== "anonymous").map((operation) => [operation.id, operation] as const)
+const ofAccess = (test: (operation: Operation) => boolean) => guarded.filter(([, operation]) => test(operation))
+
+describe.each(guarded)("%s", (_id, operation) => {
+  it("is for nobody without credentials or with wrong ones", async () => {
+    for (const headers of [
+      {},
+      { "x-api-key": "ME" },
+      { "x-api-key": `ME.${"x".repeat(40)}` },
+      { "x-api-key": `NOBODY.${"x".repeat(40)}` },
+      { authorization: "Bearer x.y.z" },
+    ] as const)
+      await refused(operation, headers, [401])
+  })
+
+  it("lets only administrators act as another user, and only as one that exists", async () => {
+    await refused(operation, key("member"), [401], { query: { userID: "AD" } })
+    await refused(operation, key("admin"), [400], { query: { userID: "NOBODY" } })
+  })
+
+  it("checks a named range also where it needs none", async () => {
+    await refused(operation, key("admin"), [404], { query: { rangeID: "NONE" } })
+    // who is no administrator learns that first
+    await refused(operation, key("stranger"), operation.access === "admin" ? [401, 403] : [403], { query: { rangeID: "R2" } })
+  })
+})
+
+describe.each(ofAccess(({ access }) => access === "admin"))("%s", (_id, operation) => {
+  it("is for administrators only", async () => {
+    const status = operation.statuses[403] === undefined ? 401 : 403
+    await refused(operation, key("stranger"), [status])
+    await refused(operation, key("member"), [status])
+  })
+})
+
+describe.each(ofAccess(({ access, target }) => target === "range" && access.startsWith("range")))("%s", (_id, operation) => {
+  it("is not for those who cannot use the range", async () => {
+    await refused(operation, key("stranger"), [403], { query: { rangeID: "R1" } })
+    await refused(operation, key("admin"), [403], { query: { rangeID: "R1", userID: "ST" } })
+  })
+
+  it("tells a user without a default range to name one", async () => {
+    const answer = await call(operation, key("stranger"))
+    expect(answer.status).toBe(404)
+    expect(String(answer.body["error"])).toMatch(/^Range .+ not found for user ST/u)
+  })
+})
+
+describe.each(ofAccess(({ access, target }) => target === "range-in-path" && access.startsWith("range")))(
+  "%s",
+  (_id, operation) => {
+    it("is not for those who cannot use the range, and not for ranges that do not exist", async () => {
+      await refused(operation, key("stranger"), [403])
+      for (const rangeID of ["NONE", "../etc", "a/b/c/d", "x".repeat(200)])
+        await refused(operation, key("admin"), [404], { path: { rangeID } })
+    })
+  },
+)
+
+describe.each(ofAccess(({ access, target }) => target === "none" && access.startsWith("range")))("%s", (_id, operation) => {
+  it("finds the range by what is named, and is not for those who cannot use it", async () => {
+    await refused(operation, key("stranger"), [403, 404])
+  })
+})

@@ -1,0 +1,76 @@
+import type { Operation } from "@rangewright/application"
+import { config, password } from "./service.ts"
+
+/** A request that succeeds for whom the operation is meant. */
+export interface Sample {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly json?: unknown
+  /** Text of the uploaded file. */
+  readonly file?: string
+  /** Needs a run that goes on. */
+  readonly running?: true
+}
+
+/** Only what the defaults below cannot know. An operation with a required body that has no entry fails its tests. */
+const samples: Readonly<Record<string, Sample>> = {
+  addUser: { json: { name: "Some Body", userID: "SB", email: "some.body@lab.example", password } },
+  deleteUser: { path: { userID: "ST" } },
+  postCredentials: { json: { proxmoxPassword: "another long one" } },
+  setDefaultRangeID: { json: { defaultRangeID: "R1" } },
+  abortRange: { running: true },
+  cancelRun: { running: true },
+  recordLogin: { json: { identity: "member@lab.example", password } },
+  recordUpdateUser: { path: { id: "record000000002" }, json: { name: "Renamed" } },
+  recordUpdateRange: { path: { id: "record000000100" }, json: { description: "Renamed" } },
+  createRange: { json: { name: "New", rangeID: "NEW" } },
+  putConfig: { file: config },
+  validateConfig: { file: config },
+  updateAutoShutdown: { json: { autoShutdownTimeout: "2h" } },
+  powerOnRange: { json: { machines: ["all"] } },
+  powerOffRange: { json: { machines: ["R1-win11"] } },
+  assignRangeToUser: { path: { userID: "ST", rangeID: "R1" } },
+  revokeRangeFromUser: { path: { userID: "ME", rangeID: "R1" } },
+}
+
+/** Whether the operation only makes sense while a run goes on. */
+export const needsRunning = (operation: Operation): boolean => samples[operation.id]?.running ?? false
+
+/** The path parameters that name what was seeded. */
+const known = (runId: string): Readonly<Record<string, string>> => ({
+  rangeID: "R1",
+  userID: "ME",
+  vmID: "20000",
+  runID: runId,
+  logID: runId,
+})
+
+export const sampleOf = (operation: Operation, runId: string): Sample => {
+  const given = samples[operation.id] ?? {}
+  const names = Object.keys(operation.input.path)
+  const path = { ...known(runId), ...given.path }
+  for (const name of names) if (!(name in path)) throw new Error(`${operation.id}: no sample of the path parameter ${name}`)
+  const { body } = operation.input
+  if (body.type === "json" && body.required && given.json === undefined) throw new Error(`${operation.id}: no sample body`)
+  if (body.type === "multipart" && given.file === undefined) throw new Error(`${operation.id}: no sample file`)
+  return { ...given, path }
+}
+
+export const pathOf = ({ route }: Operation, { path = {}, query = {} }: Sample): string => {
+  const filled = route.path.replace(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(path[name] ?? ""))
+  const text = new URLSearchParams(query).toString()
+  return `${route.base === "/" ? "" : route.base}${filled}${text === "" ? "" : `?${text}`}`
+}
+
+const form = (operation: Operation, file: string): FormData => {
+  const data = new FormData()
+  const { body } = operation.input
+  if (body.type === "multipart") data.append(body.file, new Blob([file]), "file.yml")
+  return data
+}
+
+/** What is sent beside method and path. */
+export const bodyOf = (operation: Operation, sample: Sample): RequestInit => {
+  if (sample.file !== undefined) return { body: form(operation, sample.file) }
+  return sample.json === undefined ? {} : { body: JSON.stringify(sample.json), headers: { "content-type": "application/json" } }
+}

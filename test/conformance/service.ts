@@ -1,0 +1,122 @@
+import { apiDescriptionLayer } from "@rangewright/adapter-http"
+import { makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
+import { operations, RunEngine, Settings, type AppServices, type SettingsShape } from "@rangewright/application"
+import type { Fault, ObservedCluster, RangeId, RunId, Vmid } from "@rangewright/domain"
+import { HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
+import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
+
+const settings: SettingsShape = {
+  version: "0.0.0",
+  reservedRangeNumbers: [],
+  hypervisorRealm: "pve",
+  clusterMode: false,
+  sdnZone: "zone",
+  vxlanTagBase: 1000,
+  natNetwork: "vmbr1000",
+  defaultNode: undefined,
+  vmStorage: undefined,
+  vmidSpan: { from: 20_000, to: 29_999 },
+  maxLogHistory: 10,
+  inactivityShutdown: "4h",
+  rangeDefaults: {},
+  protectedAddresses: [],
+  hypervisorUrl: "https://pve.example:8006",
+  observeEverySeconds: 5,
+}
+
+/** The password that every user but the bootstrap account has. */
+export const password = "correct horse battery"
+
+/** Configuration of R1, one Windows machine. */
+export const config = `ludus:
+  - vm_name: "{{ range_id }}-win11"
+    hostname: "{{ range_id }}-WIN11"
+    template: win11-template
+    vlan: 10
+    ip_last_octet: 21
+    ram_gb: 4
+    cpus: 2
+    windows: {}
+`
+
+const machine = {
+  node: "node1",
+  power: "running",
+  template: false,
+  pool: "R1" as RangeId,
+  cpus: 2,
+  memoryMiB: 4096,
+  tags: ["rangewright"],
+} as const
+
+const cluster: ObservedCluster = {
+  at: new Date("2026-01-02T03:04:05Z"),
+  nodes: [{ name: "node1", online: true, cpus: 8, cpuLoad: 0, memoryMiB: 65_536, memoryUsedMiB: 0 }],
+  storages: [],
+  machines: [
+    { ...machine, vmid: 20_000 as Vmid, name: "R1-win11" },
+    { ...machine, vmid: 900 as Vmid, name: "win11-template", power: "stopped", template: true, pool: "SHARED" as RangeId },
+  ],
+}
+
+const deploy = { kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } } as const
+
+/** Passwords, accounts on the hypervisor, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
+const seed = Effect.gen(function* () {
+  const users = yield* Users
+  const secrets = yield* SecretStore
+  const access = yield* HypervisorAccess
+  const ranges = yield* Ranges
+  for (const id of [idOf.admin, idOf.member, idOf.stranger]) {
+    yield* users.setSecrets(id, { sealedPassword: secrets.seal(password, `password of ${id}`) })
+    const user = yield* users.find(id)
+    if (user !== undefined)
+      yield* access.ensureUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm }, password, {
+        admin: user.isAdmin,
+      })
+  }
+  yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
+  yield* (yield* Machines).replace(cluster)
+  yield* ranges.setConfig("R1" as RangeId, config)
+  return yield* startRun
+})
+
+/** A run of R1. */
+const startRun = Effect.gen(function* () {
+  const range = yield* (yield* Ranges).find("R1" as RangeId)
+  if (range === undefined) return yield* Effect.die("R1 was not seeded")
+  return (yield* (yield* RunEngine).start(range, deploy, idOf.member)).id
+})
+
+export interface WholeService extends Service {
+  /** A run of R1: finished, unless one that goes on was asked for. */
+  readonly runId: RunId
+}
+
+/** Every operation of the registry over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
+export const startWholeService = async ({ running = false } = {}): Promise<WholeService> => {
+  const runs = fakeRuns("R1")
+  const service = await startService({
+    operations,
+    services: Layer.mergeAll(
+      memoryHypervisorLayer(makeMemoryWorld()),
+      Layer.succeed(Settings, settings),
+      apiDescriptionLayer(operations, settings),
+      fakeRunsLayer(runs),
+    ) as unknown as Layer.Layer<AppServices>,
+  })
+  const start = async (effect: Effect.Effect<RunId, Fault, AppServices>): Promise<RunId> => {
+    const exit = await service.run(effect)
+    if (Exit.isFailure(exit)) throw new Error(`The service could not be seeded: ${String(exit.cause)}`)
+    return exit.value
+  }
+  const finished = await start(seed)
+  runs.ending = () => "running"
+  const runId = running ? await start(startRun) : finished
+  runs.ending = () => ({ status: "success" })
+  return { ...service, runId }
+}

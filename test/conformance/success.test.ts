@@ -1,0 +1,95 @@
+import { openApiDocument } from "@rangewright/adapter-http"
+import { operations, type Operation } from "@rangewright/application"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import type { Who } from "../../packages/adapter-http/test/support.ts"
+import { inContract, readContracts, successSchema } from "./contract.ts"
+import { violations, type Schema } from "./json-schema.ts"
+import { bodyOf, needsRunning, pathOf, sampleOf } from "./requests.ts"
+import { startWholeService, type WholeService } from "./service.ts"
+
+const contracts = readContracts()
+const ours = openApiDocument(operations, { version: "0.0.0" }) as {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly responses: Readonly<
+              Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>
+            >
+          }
+        >
+      >
+    >
+  >
+}
+
+let service: WholeService
+afterEach(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+const call = (operation: Operation, who: Who, query: Record<string, string> = {}) => {
+  const sample = sampleOf(operation, service.runId)
+  const init = bodyOf(operation, sample)
+  return fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
+    ...init,
+    method: operation.route.method,
+    headers: { "x-api-key": service.keys[who], ...(init.headers as Record<string, string>) },
+  })
+}
+
+const successOf = (operation: Operation): 200 | 201 => (operation.statuses[201] === undefined ? 200 : 201)
+
+const expectShape = (operation: Operation, status: number, body: unknown) => {
+  const described = ours.paths[operation.route.path]?.[operation.route.method.toLowerCase()]?.responses[String(status)]?.content
+  const own = described?.["application/json"]?.schema
+  if (own !== undefined) expect(violations(ours, own, body)).toEqual([])
+  const found = contracts === undefined ? undefined : inContract(contracts, operation)
+  const theirs = found === undefined ? undefined : successSchema(found.operation, status)
+  if (found !== undefined && theirs !== undefined) expect(violations(found.contract, theirs, body)).toEqual([])
+}
+
+const expectSuccess = async (operation: Operation, response: Response) => {
+  const text = await response.text()
+  expect([response.status, text]).toEqual([successOf(operation), text])
+  const type = response.headers.get("content-type") ?? ""
+  switch (operation.output.type) {
+    case "json":
+    case "prepared-json":
+      expect(type).toBe("application/json")
+      return expectShape(operation, response.status, JSON.parse(text))
+    case "text":
+      return expect([type, text]).toEqual([operation.output.contentType, expect.stringMatching(/\S/u)])
+    case "zip":
+      return expect([type, text.slice(0, 2)]).toEqual(["application/zip", "PK"])
+    case "events":
+      return expect([type.split(";")[0], text.slice(0, 6)]).toEqual(["text/event-stream", "retry:"])
+  }
+}
+
+const each = operations.map((operation) => [operation.id, operation] as const)
+
+describe.each(each)("%s", (_id, operation) => {
+  beforeEach(async () => {
+    service = await startWholeService({ running: needsRunning(operation) })
+  })
+
+  it.skipIf(operation.access === "admin")("answers a member as the contract says", async () => {
+    await expectSuccess(operation, await call(operation, "member"))
+  })
+
+  it("answers an administrator as the contract says", async () => {
+    await expectSuccess(operation, await call(operation, "admin", operation.target === "range" ? { rangeID: "R1" } : {}))
+  })
+
+  it("tells every status it may answer, and only ones that clients understand", () => {
+    const statuses = Object.keys(operation.statuses).map(Number)
+    expect(statuses[0]).toBe(successOf(operation))
+    expect(statuses.filter((status) => ![200, 201, 400, 401, 403, 404, 409, 413, 500, 502].includes(status))).toEqual([])
+    if (operation.access !== "anonymous") expect(statuses).toContain(401)
+  })
+})
