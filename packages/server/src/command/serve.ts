@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs"
+import { loadConfig, type Config } from "../config/config.ts"
+import { startService } from "../compose/service.ts"
+import type { Arguments } from "./arguments.ts"
+
+const usualFile = "rangewright.yml"
+
+/** The configuration that this command line and environment mean. */
+export const configOf = (args: Arguments): Config =>
+  loadConfig({
+    file: args.config ?? process.env["RANGEWRIGHT_CONFIG"] ?? (existsSync(usualFile) ? usualFile : undefined),
+    environment: process.env,
+  })
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
+export const untilTold = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let told = false
+    for (const signal of ["SIGTERM", "SIGINT"] as const)
+      process.on(signal, () => {
+        if (told) process.exit(1)
+        told = true
+        resolve(signal)
+      })
+  })
+
+/** Whatever hangs, the process ends: what was acknowledged is durable, and a start goes on with the rest. */
+const deadline = 9_500
+
+export const serve = async (args: Arguments): Promise<number> => {
+  const service = await startService(configOf(args))
+  service.log.info(
+    { urls: service.urls, certificate: service.fingerprint, rootKey: service.rootKeyFile, hypervisor: service.hypervisor.kind },
+    "ready",
+  )
+  const signal = await untilTold()
+  service.log.info({ signal }, "stopping")
+  const forced = setTimeout(() => process.exit(0), deadline)
+  await service.stop()
+  clearTimeout(forced)
+  service.log.info("stopped")
+  return 0
+}

@@ -1,0 +1,51 @@
+import type { Database } from "@rangewright/adapter-storage"
+import { licenseLayer } from "@rangewright/adapter-memory"
+import { cryptoLayer, type MasterKey } from "@rangewright/adapter-crypto"
+import {
+  activityLayer,
+  type ApiDescription,
+  runEngineLayer,
+  runPlannerLayer,
+  Settings,
+  type AppServices,
+  type RunPlanner,
+  type SettingsShape,
+} from "@rangewright/application"
+import type { License } from "@rangewright/domain"
+import type { AuditTrail, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import * as Layer from "effect/Layer"
+import type { HypervisorPorts } from "./hypervisor.ts"
+
+/** All storage ports, and the database under them. */
+export type StoragePorts = AuditTrail | Database | Lease | Machines | Ranges | RunJournal | Users
+
+/** What inversify chose. */
+export interface Parts<E> {
+  readonly settings: SettingsShape
+  readonly masterKey: MasterKey
+  readonly license: License
+  readonly storage: Layer.Layer<StoragePorts, E>
+  readonly hypervisor: Layer.Layer<HypervisorPorts>
+  readonly description: Layer.Layer<ApiDescription>
+  /** Names this process among those that share the store. */
+  readonly owner: string
+}
+
+export type Service = AppServices | RunPlanner | Database
+
+/** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
+export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
+  const ports = Layer.mergeAll(
+    parts.storage,
+    parts.hypervisor,
+    cryptoLayer(parts.masterKey),
+    licenseLayer(parts.license),
+    Layer.succeed(Settings, parts.settings),
+    parts.description,
+  )
+  return runEngineLayer({ owner: parts.owner }).pipe(
+    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(activityLayer),
+    Layer.provideMerge(ports),
+  )
+}

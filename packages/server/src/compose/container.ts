@@ -1,0 +1,93 @@
+import "reflect-metadata"
+import { apiDescriptionLayer } from "@rangewright/adapter-http"
+import { openLicense } from "@rangewright/adapter-memory"
+import { storageLayer } from "@rangewright/adapter-storage"
+import { operations, type Operation, type SettingsShape } from "@rangewright/application"
+import type { MasterKey } from "@rangewright/adapter-crypto"
+import type { License } from "@rangewright/domain"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { Container, ContainerModule } from "inversify"
+import type { Config } from "../config/config.ts"
+import { effectLog, makeLog, type Log } from "../observe/log.ts"
+import { makeMetrics } from "../observe/metrics.ts"
+import { version } from "../version.ts"
+import { assemble, type StoragePorts } from "./assemble.ts"
+import type { DataFolder } from "./data-folder.ts"
+import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
+import { settingsOf } from "./settings.ts"
+import { T, type AppRuntime } from "./tokens.ts"
+
+/** What exists before anything is chosen. */
+export interface Given {
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly masterKey: MasterKey
+}
+
+/** Process-wide things that are no port: settings, log, figures, the key, the list of operations. */
+const process = new ContainerModule(({ bind }) => {
+  bind<SettingsShape>(T.settings)
+    .toResolvedValue((config: Config) => settingsOf(config), [T.config])
+    .inSingletonScope()
+  bind<Log>(T.log)
+    .toResolvedValue((config: Config) => makeLog({ level: config.logLevel, format: config.logFormat }), [T.config])
+    .inSingletonScope()
+  bind(T.metrics).toResolvedValue(makeMetrics, []).inSingletonScope()
+  bind<readonly Operation[]>(T.operations).toConstantValue(operations)
+  bind<License>(T.license).toConstantValue(openLicense)
+})
+
+/** The adapters that the configuration chose. */
+const adapters = new ContainerModule(({ bind }) => {
+  bind<Layer.Layer<StoragePorts, unknown>>(T.storage)
+    .toResolvedValue(
+      (config: Config, folder: DataFolder): Layer.Layer<StoragePorts, unknown> =>
+        storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
+      [T.config, T.folder],
+    )
+    .inSingletonScope()
+  bind<BoundHypervisor>(T.hypervisor)
+    .toResolvedValue((config: Config) => bindHypervisor(config), [T.config])
+    .inSingletonScope()
+})
+
+/** Where inversify's choices become one Effect runtime. Disposing it stops the run engine between two journal entries. */
+const runtime = new ContainerModule(({ bind }) => {
+  bind<AppRuntime>(T.runtime)
+    .toResolvedValue(
+      (
+        settings: SettingsShape,
+        log: Log,
+        masterKey: MasterKey,
+        license: License,
+        storage: Layer.Layer<StoragePorts, unknown>,
+        hypervisor: BoundHypervisor,
+        all: readonly Operation[],
+        folder: DataFolder,
+      ): AppRuntime =>
+        ManagedRuntime.make(
+          assemble({
+            settings,
+            masterKey,
+            license,
+            storage,
+            hypervisor: hypervisor.layer,
+            description: apiDescriptionLayer(all, { version }),
+            owner: folder.instance,
+          }).pipe(Layer.provideMerge(effectLog(log))),
+        ),
+      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.operations, T.folder],
+    )
+    .inSingletonScope()
+    .onDeactivation((r) => r.dispose())
+})
+
+export const buildContainer = (given: Given): Container => {
+  const container = new Container()
+  container.bind<Config>(T.config).toConstantValue(given.config)
+  container.bind<DataFolder>(T.folder).toConstantValue(given.folder)
+  container.bind<MasterKey>(T.masterKey).toConstantValue(given.masterKey)
+  container.load(process, adapters, runtime)
+  return container
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto"
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+/** The data folder cannot be used as it is. */
+export class DataFolderError extends Error {}
+
+export interface DataFolder {
+  readonly path: string
+  readonly database: string
+  readonly keyFile: string
+  readonly certificateFile: string
+  /** Names this installation among those that share a PostgreSQL server; kept in the folder. */
+  readonly instance: string
+  readonly release: () => void
+}
+
+/**
+ * Holds the folder for this process for as long as it lives: an exclusive lock of SQLite, which the system gives back whatever way the
+ * process ends. Two services on one folder would work against each other.
+ */
+const hold = (path: string): (() => void) => {
+  const lock = new DatabaseSync(join(path, "lock.db"), { timeout: 0 })
+  try {
+    lock.exec("pragma journal_mode = delete; begin exclusive")
+  } catch (error) {
+    lock.close()
+    const because = error instanceof Error ? error.message : String(error)
+    throw /lock|busy/iu.test(because)
+      ? new DataFolderError(
+          `Cannot use the data folder ${path}: another service is running on it. Stop that one, or give this one a folder of its own (data).`,
+        )
+      : new DataFolderError(`Cannot use the data folder ${path}: ${because}`)
+  }
+  return () => lock.close()
+}
+
+const instanceOf = (file: string): string => {
+  if (existsSync(file)) return readFileSync(file, "utf8").trim()
+  const name = randomBytes(8).toString("hex")
+  writeFileSync(file, `${name}\n`, { mode: 0o600 })
+  return name
+}
+
+/** Makes the folder when it is missing (mode 0700) and holds it. */
+export const openDataFolder = (configured: string): DataFolder => {
+  const path = resolve(configured)
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (!statSync(path).isDirectory()) throw new Error("it is no folder")
+  } catch (error) {
+    throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const release = hold(path)
+  return {
+    path,
+    database: join(path, "rangewright.db"),
+    keyFile: join(path, "secret-key"),
+    certificateFile: join(path, "certificate.pem"),
+    instance: instanceOf(join(path, "instance")),
+    release,
+  }
+}

@@ -1,0 +1,61 @@
+import type { Probes } from "@rangewright/adapter-http"
+import { Machines, RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import type { Metrics } from "../observe/metrics.ts"
+import type { AppRuntime } from "./tokens.ts"
+
+const problemOf = (cause: Cause.Cause<unknown>): string => {
+  const squashed = Cause.squash(cause)
+  return squashed instanceof Error ? squashed.message : "unknown"
+}
+
+/** What the store knows of the world, in one look. */
+const look = Effect.gen(function* () {
+  const machines = yield* Machines
+  const freshness = yield* machines.freshness
+  const cluster = yield* machines.cluster
+  const unfinished = yield* (yield* RunJournal).unfinished
+  return { freshness, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
+})
+
+/**
+ * Ready means that requests can be served: the store answers. A hypervisor that is away does not make the service unready, because reads
+ * go on; it is told in the detail and in the figures.
+ */
+export const readiness = (runtime: AppRuntime, metrics: Metrics): Probes => {
+  const looked = () => runtime.runPromiseExit(look)
+  return {
+    ready: async () => {
+      const exit = await looked()
+      if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
+      const { freshness, runs } = exit.value
+      return {
+        ready: true,
+        detail: {
+          store: "ok",
+          hypervisor:
+            freshness.awaySince === undefined
+              ? "ok"
+              : `away since ${freshness.awaySince.toISOString()}: ${freshness.awayReason ?? ""}`,
+          observedAt: freshness.observedAt?.toISOString() ?? null,
+          runs,
+        },
+      }
+    },
+    metrics: async () => {
+      const exit = await looked()
+      if (Exit.isSuccess(exit)) {
+        const { freshness, machines, runs } = exit.value
+        metrics.runsActive(runs)
+        metrics.observed({
+          machines,
+          ageSeconds: freshness.observedAt === undefined ? 0 : (Date.now() - freshness.observedAt.getTime()) / 1000,
+          away: freshness.awaySince !== undefined,
+        })
+      }
+      return metrics.text()
+    },
+  }
+}

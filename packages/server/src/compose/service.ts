@@ -1,0 +1,116 @@
+import { httpApp, listen, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
+import { loadOrCreateCertificate, loadOrCreateKey, masterKeyFromText } from "@rangewright/adapter-crypto"
+import { RunEngine, type Operation } from "@rangewright/application"
+import { X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { hostname } from "node:os"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { Container } from "inversify"
+import type { Config } from "../config/config.ts"
+import type { Log } from "../observe/log.ts"
+import type { Metrics } from "../observe/metrics.ts"
+import type { Service } from "./assemble.ts"
+import { buildContainer } from "./container.ts"
+import { openDataFolder, type DataFolder } from "./data-folder.ts"
+import type { BoundHypervisor } from "./hypervisor.ts"
+import { readiness } from "./readiness.ts"
+import { ensureRootKey, rootKeyFile } from "./root-key.ts"
+import { T, type AppRuntime } from "./tokens.ts"
+
+export interface RunningService {
+  readonly container: Container
+  readonly runtime: AppRuntime
+  readonly hypervisor: BoundHypervisor
+  readonly log: Log
+  /** As a client on this host writes them. */
+  readonly urls: readonly string[]
+  readonly plainUrl: string
+  /** SHA-256 of the certificate in force. */
+  readonly fingerprint: string
+  readonly rootKeyFile: string
+  /** Takes no new request, lets those in flight and the steps of runs come to rest, and ends within ten seconds. */
+  readonly stop: () => Promise<void>
+}
+
+/** Requests in flight get this long; what is left of the ten seconds is for the runs and the store. */
+const requestGrace = 5_000
+
+const masterKeyOf = (config: Config, folder: DataFolder) =>
+  Effect.runPromise(
+    config.secretKey === undefined ? loadOrCreateKey(folder.keyFile) : masterKeyFromText(config.secretKey, "secret_key"),
+  )
+
+const certificateOf = async (config: Config, folder: DataFolder) => {
+  if (config.tlsCert !== undefined && config.tlsKey !== undefined)
+    return { cert: readFileSync(config.tlsCert, "utf8"), key: readFileSync(config.tlsKey, "utf8") }
+  const names = config.tlsHosts.length > 0 ? config.tlsHosts : ["localhost", hostname(), "127.0.0.1", "::1"]
+  return Effect.runPromise(loadOrCreateCertificate(folder.certificateFile, names, new Date()))
+}
+
+const httpOf = (container: Container, config: Config, runtime: AppRuntime, context: Context.Context<Service>) => {
+  const log = container.get<Log>(T.log)
+  const metrics = container.get<Metrics>(T.metrics)
+  const run: Runner = Effect.runPromiseExitWith(context)
+  return httpApp({
+    ...usualHttpOptions,
+    operations: container.get<readonly Operation[]>(T.operations),
+    run,
+    corsOrigins: config.corsOrigin === "*" ? "*" : config.corsOrigin.split(",").map((o) => o.trim()),
+    observer: {
+      answered: ({ requestId, method, path, operation, status, milliseconds }) => {
+        metrics.request(operation ?? "none", status, milliseconds / 1000)
+        log.debug({ requestId, status, ms: Math.round(milliseconds * 10) / 10, operation }, `${method} ${path}`)
+      },
+      defect: ({ requestId, operation, cause }) => log.error({ requestId, operation, cause }, "a request met a bug"),
+    },
+    probes: readiness(runtime, metrics),
+  })
+}
+
+const shown = (host: string): string =>
+  host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
+
+/** Starts everything that the configuration asks for, and says in the log what it found. */
+export const startService = async (config: Config): Promise<RunningService> => {
+  const folder = openDataFolder(config.data)
+  const closers: (() => Promise<void> | void)[] = [folder.release]
+  const stop = async () => {
+    for (const close of closers.reverse()) await close()
+  }
+  try {
+    const container = buildContainer({ config, folder, masterKey: await masterKeyOf(config, folder) })
+    const runtime = container.get<AppRuntime>(T.runtime)
+    const log = container.get<Log>(T.log)
+    const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
+    closers.push(() => container.unbindAllAsync())
+    const context = await runtime.context()
+    if (await runtime.runPromise(ensureRootKey(folder.path)))
+      log.info({ file: rootKeyFile(folder.path) }, "a key for ROOT was written")
+    if (hypervisor.kind === "simulator")
+      log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
+    const tls = await certificateOf(config, folder)
+    const app = httpOf(container, config, runtime, context)
+    const listeners: Listener[] = [await listen(app, { host: config.host, port: config.port, tls })]
+    closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
+    if (config.adminPort !== undefined)
+      listeners.push(await listen(app, { host: config.exposeAdminPort ? config.host : "127.0.0.1", port: config.adminPort, tls }))
+    const recovered = await runtime.runPromise(Effect.flatMap(RunEngine, (engine) => engine.recover))
+    if (recovered > 0) log.info({ runs: recovered }, "went on with runs that were interrupted")
+    const port = listeners[0]?.port ?? config.port
+    return {
+      container,
+      runtime,
+      hypervisor,
+      log,
+      urls: listeners.map((l) => `https://${shown(l.host)}:${l.port}`),
+      plainUrl: `http://127.0.0.1:${port}`,
+      fingerprint: new X509Certificate(tls.cert).fingerprint256,
+      rootKeyFile: rootKeyFile(folder.path),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
