@@ -18,7 +18,7 @@ export const decode = <A>(shape: Of<A>, node: Node): Result.Result<A, ReadonlyAr
 export const absent = <S extends ObjectShape>(shape: S): Infer<S> => read([], shape, emptyMap, []) as Infer<S>
 
 /** A file that is wrong everywhere has thousands of findings, and shows few: beyond these they only count. */
-const mostTold = 500
+const mostTold = 200
 const untold: Finding = { path: [], offset: Number.POSITIVE_INFINITY, code: "untold", message: "" }
 const add = (findings: Array<Finding>, tell: () => Finding): void =>
   void findings.push(findings.length < mostTold ? tell() : untold)

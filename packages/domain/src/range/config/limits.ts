@@ -2,7 +2,8 @@
 export const limits = {
   /** UTF-16 units of text: 512 Ki. */
   length: 524_288,
-  /** Tokens of the text, blanks and comments included. A machine takes 75, or 500 with roles, variables and comments; reading takes time in proportion. */
+  lines: 20_000,
+  /** Tokens of the text, comments included: reading takes time in proportion. A plain machine has 75, one with much to it 500. */
   tokens: 30_000,
   depth: 100,
   /** Values once every alias is followed. */

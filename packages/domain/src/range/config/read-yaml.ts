@@ -35,6 +35,8 @@ const forbidden = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u
 const refuseText = (text: string): Finding | undefined => {
   if (text.length > limits.length)
     return problem(0, "too-large", `the file has ${text.length} characters`, `at most ${limits.length}`)
+  const excess = tooManyLines(text)
+  if (excess !== undefined) return excess
   const at = text.search(forbidden)
   if (at === -1) return undefined
   const code = (text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, "0")
@@ -44,6 +46,16 @@ const refuseText = (text: string): Finding | undefined => {
     `the character U+${code} cannot stand in a text file`,
     "printable characters, tabs and line ends",
   )
+}
+
+/** Found without reading the file: counting line ends takes a millisecond. */
+const tooManyLines = (text: string): Finding | undefined => {
+  let lines = 0
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    lines += 1
+    if (lines > limits.lines) return problem(at, "too-large", "the file has too many lines", `at most ${limits.lines}`)
+  }
+  return undefined
 }
 
 /** Reads token by token, so that a file beyond the limits is given up before it costs anything. */
