@@ -180,7 +180,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "raises the revision with every change that an overview can show",
+      "raises the revision with every change that an overview can show, and with a new configuration",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab
         const ranges = yield* Ranges
@@ -188,6 +188,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         const journal = yield* RunJournal
         const changes: readonly Effect.Effect<unknown, unknown>[] = [
           ranges.change(range.id, { name: "x" }),
+          ranges.setConfig(range.id, "ludus: []\n# changed\n"),
           ranges.create(newRange("NEW")),
           ranges.revoke(range.id, user.id),
           ranges.grant(range.id, user.id),

@@ -165,6 +165,7 @@ const statements: readonly string[] = [
   `create trigger revision_ranges after insert or update or delete on ranges for each statement execute function raise_revision()`,
   `create trigger revision_machines after insert or update or delete on machines for each statement execute function raise_revision()`,
   `create trigger revision_range_grants after insert or update or delete on range_grants for each statement execute function raise_revision()`,
+  `create trigger revision_range_configs after update on range_configs for each statement execute function raise_revision()`,
   `create trigger revision_away after update of away_since on observation for each row
     when (old.away_since is distinct from new.away_since) execute function raise_revision()`,
 ]

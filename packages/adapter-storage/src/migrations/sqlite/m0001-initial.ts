@@ -167,6 +167,7 @@ const statements: readonly string[] = [
   `create trigger revision_machines_delete after delete on machines begin update revision set value = value + 1; end`,
   `create trigger revision_range_grants_insert after insert on range_grants begin update revision set value = value + 1; end`,
   `create trigger revision_range_grants_delete after delete on range_grants begin update revision set value = value + 1; end`,
+  `create trigger revision_range_configs_update after update on range_configs begin update revision set value = value + 1; end`,
   `create trigger revision_away after update of away_since on observation when old.away_since is not new.away_since
     begin update revision set value = value + 1; end`,
 ]
