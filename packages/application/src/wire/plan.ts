@@ -1,4 +1,4 @@
-import type { Change, Plan, Step } from "@rangewright/domain"
+import { renderPlan, type Change, type Plan, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
 export const PlanChange = Schema.Struct({
@@ -20,6 +20,8 @@ export const PlanStep = Schema.Struct({
 
 export const PlanObject = Schema.Struct({
   rangeID: Schema.String,
+  /** The whole plan for people. */
+  text: Schema.String,
   changes: Schema.Array(PlanChange),
   steps: Schema.Array(PlanStep),
   placements: Schema.Array(Schema.Struct({ machine: Schema.String, node: Schema.String, reason: Schema.String })),
@@ -50,6 +52,7 @@ export const planStep = (step: Step): typeof PlanStep.Type => ({
 
 export const planObject = (plan: Plan): typeof PlanObject.Type => ({
   rangeID: plan.rangeId,
+  text: renderPlan(plan),
   changes: plan.changes,
   steps: plan.steps.map(planStep),
   placements: plan.placements,

@@ -1,0 +1,150 @@
+import { parseRangeConfig, renderTopology, type RangeId } from "@rangewright/domain"
+import * as Result from "effect/Result"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { loadConfig } from "../config/config.ts"
+import { startService, type RunningService } from "../compose/service.ts"
+import { makeClient, type Client } from "../demo/client.ts"
+import { progressView, type Screen } from "../demo/progress.ts"
+import type { Arguments } from "./arguments.ts"
+import { untilTold } from "./serve.ts"
+
+const example = fileURLToPath(new URL("../../../../examples/ad-lab.yml", import.meta.url))
+const usualSpeed = 60
+const usualPort = 8080
+
+interface PlanView {
+  readonly text: string
+}
+interface RangeView {
+  readonly rangeState: string
+  readonly rangeNumber: number
+  readonly VMs: readonly {
+    readonly name: string
+    readonly ip: string
+    readonly poweredOn: boolean
+    readonly isRouter?: boolean
+  }[]
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const title = (text: string): void => say(`\n== ${text}`)
+
+const start = async (args: Arguments, data: string): Promise<RunningService> => {
+  const onPort = (port: number) =>
+    startService(
+      loadConfig({
+        file: undefined,
+        environment: {
+          RANGEWRIGHT_DATA: data,
+          RANGEWRIGHT_HOST: "127.0.0.1",
+          RANGEWRIGHT_PORT: String(port),
+          RANGEWRIGHT_HYPERVISOR: "simulator",
+          RANGEWRIGHT_SIMULATOR_SPEED: String(args.speed ?? usualSpeed),
+          RANGEWRIGHT_OBSERVE_EVERY: "2",
+          RANGEWRIGHT_LOG_LEVEL: "error",
+        },
+      }),
+    )
+  try {
+    return await onPort(args.port ?? usualPort)
+  } catch (error) {
+    // somebody else has the usual port: take a free one, but never another than the one that was asked for
+    if (args.port !== undefined || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error
+    return onPort(0)
+  }
+}
+
+const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
+  const screen: Screen = {
+    live: process.stdout.isTTY,
+    columns: process.stdout.columns ?? 120,
+    write: (text) => void process.stdout.write(text),
+  }
+  const view = progressView(screen)
+  const { runID } = await admin.send<{ readonly runID: string }>("POST", `/api/v2/range/deploy?rangeID=${rangeId}`, {})
+  await admin.follow(`/api/v2/runs/${runID}/events`, view.event)
+  view.end()
+  const run = await admin.send<{ readonly status: string; readonly message: string }>("GET", `/api/v2/runs/${runID}`)
+  if (run.status !== "success") say(`  ${run.status}: ${run.message}`)
+  return admin.send<RangeView>("GET", `/api/v2/range?rangeID=${rangeId}`)
+}
+
+const picture = (text: string, range: RangeView, rangeId: RangeId): void => {
+  const parsed = parseRangeConfig(text)
+  if (Result.isFailure(parsed)) return
+  const seen = new Map(
+    range.VMs.map((vm) => [vm.name, { address: vm.ip, power: vm.poweredOn ? ("running" as const) : ("stopped" as const) }]),
+  )
+  say(renderTopology(parsed.success.config, { id: rangeId, number: range.rangeNumber }, seen))
+}
+
+const run = async (args: Arguments, data: string): Promise<number> => {
+  const service = await start(args, data)
+  try {
+    say(
+      `Rangewright on its built-in simulator: nothing real happens, and the simulator's clock runs ${args.speed ?? usualSpeed} times as fast.`,
+    )
+    const root = makeClient(service.plainUrl, readFileSync(service.rootKeyFile, "utf8").trim())
+    title("An administrator and a user")
+    const made = (userID: string, name: string, isAdmin: boolean) =>
+      root.send<{ readonly apiKey: string }>("POST", "/api/v2/user", {
+        userID,
+        name,
+        email: `${userID.toLowerCase()}@lab.example`,
+        isAdmin,
+      })
+    const admin = await made("ADA", "Ada Admin", true)
+    const user = await made("UMA", "Uma User", false)
+    say("  ADA (administrator) and UMA (user), each with a range of the same name")
+    const client = makeClient(service.plainUrl, user.apiKey)
+    const rangeId = "UMA" as RangeId
+
+    title("The configuration: examples/ad-lab.yml")
+    const text = readFileSync(example, "utf8")
+    say(
+      `  ${(await client.upload<{ readonly result: string }>(`/api/v2/range/config?rangeID=${rangeId}`, "ad-lab.yml", text)).result}`,
+    )
+
+    title("The plan")
+    say((await client.send<PlanView>("GET", `/api/v2/range/plan?rangeID=${rangeId}`)).text)
+
+    title("The deploy")
+    const range = await deploy(client, rangeId)
+
+    title(`${rangeId}: ${range.rangeState}`)
+    picture(text, range, rangeId)
+    for (const vm of range.VMs)
+      say(`  ${vm.name.padEnd(28)} ${vm.ip.padEnd(15)} ${vm.poweredOn ? "on" : "off"}${vm.isRouter === true ? "  router" : ""}`)
+
+    title("Try it")
+    say(`  URL  ${service.plainUrl}   (HTTPS on the same port: ${service.urls[0] ?? ""})`)
+    say(`  key  ${user.apiKey}`)
+    say(`  administrator's key  ${admin.apiKey}`)
+    const curl = `curl -s -H "X-API-KEY: ${user.apiKey}"`
+    say(`  ${curl} ${service.plainUrl}/api/v2/range`)
+    say(`  ${curl} "${service.plainUrl}/api/v2/range/logs?tail=20"`)
+    say(
+      `  ${curl} -X PUT -H "Content-Type: application/json" -d '{"machines":["all"]}' ${service.plainUrl}/api/v2/range/poweroff`,
+    )
+    const ok = range.rangeState === "SUCCESS"
+    if (args.once) return ok ? 0 : 1
+    say("\nServing until Ctrl-C.")
+    await untilTold()
+    return ok ? 0 : 1
+  } finally {
+    await service.stop()
+  }
+}
+
+/** The main job from end to end on the simulator: users, configuration, plan, deploy, addresses. Its data goes with it. */
+export const demo = async (args: Arguments): Promise<number> => {
+  const data = mkdtempSync(join(tmpdir(), "rangewright-demo-"))
+  try {
+    return await run(args, data)
+  } finally {
+    rmSync(data, { recursive: true, force: true })
+  }
+}
