@@ -24,6 +24,15 @@ const machineOf = (vmid: number) =>
     Hypervisor.use((h) => h.observe),
     ({ machines }) => machines.find((machine) => machine.vmid === vmid),
   )
+const addressesOf = (world: World, vmid: number) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    for (let waited = 0; ; waited += 1) {
+      const found = yield* hypervisor.addresses(world.node, vmidOf(vmid))
+      if (found.length > 0 || waited === 120) return found
+      yield* Effect.sleep("1 second")
+    }
+  })
 const withPool = HypervisorAccess.use((access) => access.ensurePool(rangeId))
 const cloned = (world: World) => {
   const ref = refOf(world)
@@ -138,7 +147,8 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeUndefined()
       await world.run(perform(configureOf(ref)))
       await world.run(perform(startOf(ref, true)))
-      const addresses = await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))
+      // the network comes up a while after the agent does
+      const addresses = await world.run(addressesOf(world, ref.vmid))
       expect(addresses.length).toBeGreaterThan(0)
       expect(addresses.every((address) => !/^(?:127|169\.254)\./u.test(address))).toBe(true)
       expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeInstanceOf(Array)

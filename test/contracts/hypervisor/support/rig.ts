@@ -1,5 +1,11 @@
 import { handlerTransport, type ProxmoxOptions, proxmoxLayer } from "@rangewright/adapter-proxmox"
-import { createManualClock, createSimulator, type Simulator, type SimulatorOptions } from "@rangewright/pve-simulator"
+import {
+  createManualClock,
+  createSimulator,
+  type ManualClock,
+  type Simulator,
+  type SimulatorOptions,
+} from "@rangewright/pve-simulator"
 import * as Redacted from "effect/Redacted"
 import { expect } from "vitest"
 import { checkedTransport } from "./schema-check.ts"
@@ -31,11 +37,36 @@ export const asRoot = async (sim: Simulator, method: string, path: string, form 
   return answer.body
 }
 
+/** The first Linux template of the simulator. */
+export const linuxTemplate = (sim: Simulator): World["template"] => {
+  const found = [...sim.state.guests.values()].find((guest) => guest.config["template"] === 1 && guest.os?.family === "linux")
+  if (found === undefined) throw new Error("the simulator has no Linux template")
+  return { vmid: vmidOf(found.vmid), node: found.node, name: String(found.config["name"]) }
+}
+
+/** What of a world does not depend on how its clock runs. */
+export const worldOf = (sim: Simulator): Omit<World, "run" | "restarted" | "close"> => {
+  const template = linuxTemplate(sim)
+  return {
+    node: template.node,
+    template,
+    stranger: async (vmid) => {
+      await asRoot(sim, "POST", `/nodes/${template.node}/qemu`, `vmid=${vmid}&name=stranger`)
+      // its making is a task, which ends with the simulator's time
+      while (sim.guest(vmid) === undefined || sim.guest(vmid)?.config["lock"] !== undefined) await passTime(sim)
+    },
+    exists: (vmid) => sim.guest(vmid) !== undefined,
+  }
+}
+
+const passTime = async (sim: Simulator): Promise<void> => {
+  if ("advanceToNext" in sim.clock) (sim.clock as ManualClock).advanceToNext()
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
 export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<ProxmoxOptions> = {}): Rig => {
   const clock = createManualClock()
   const sim = createSimulator({ ...simulator, clock })
-  const template = [...sim.state.guests.values()].find((guest) => guest.config["template"] === 1 && guest.os?.family === "linux")
-  if (template === undefined) throw new Error("the simulator has no Linux template")
   const problems: string[] = []
   const rig = (): Rig => {
     const layer = proxmoxLayer({
@@ -45,16 +76,10 @@ export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<Proxm
       ...options,
     })
     return {
+      ...worldOf(sim),
       sim,
       run: (effect) => runOnSimTime(clock, effect, layer),
       restarted: rig,
-      node: template.node,
-      template: { vmid: vmidOf(template.vmid), node: template.node, name: String(template.config["name"]) },
-      stranger: async (vmid) => {
-        await asRoot(sim, "POST", `/nodes/${template.node}/qemu`, `vmid=${vmid}&name=stranger`)
-        clock.advance(60_000)
-      },
-      exists: (vmid) => sim.guest(vmid) !== undefined,
       close: async () => {
         expect(problems).toEqual([])
       },

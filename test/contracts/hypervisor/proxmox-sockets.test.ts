@@ -1,0 +1,128 @@
+import { proxmoxLayer } from "@rangewright/adapter-proxmox"
+import { Hypervisor, NodeShell } from "@rangewright/ports"
+import { createSimulator } from "@rangewright/pve-simulator"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { describe, expect, it } from "vitest"
+import { hypervisorContracts } from "./contracts.ts"
+import { fastClock } from "./support/fast-time.ts"
+import { tokenAuth, worldOf } from "./support/rig.ts"
+import { reasonOf, type World } from "./support/under-test.ts"
+
+const speed = 100
+
+/** The adapter over HTTPS with a pinned certificate, and over SSH with a pinned host key; logged in by password. */
+const overSockets = async () => {
+  const sim = createSimulator({ speed })
+  const [https, ssh] = await Promise.all([sim.listen(), sim.ssh()])
+  const clock = fastClock(speed)
+  const options = {
+    urls: [https.url],
+    auth: { type: "password", username: "root@pam", password: Redacted.make(sim.rootPassword) },
+    tls: { fingerprint: https.fingerprint },
+    ssh: {
+      username: "root",
+      auth: { password: Redacted.make(sim.rootPassword) },
+      nodes: { pve: { host: ssh.host, port: ssh.port, hostKey: ssh.hostKey } },
+    },
+  } as const
+  const world = (): World => {
+    const layer = proxmoxLayer(options)
+    return {
+      ...worldOf(sim),
+      run: (effect) =>
+        Effect.runPromise(Effect.provideService(Effect.provide(effect, layer, { local: true }), Clock.Clock, clock)),
+      restarted: world,
+      close: () => sim.close(),
+    }
+  }
+  return { sim, https, ssh, options, world }
+}
+
+hypervisorContracts({ name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() })
+
+const observe = Hypervisor.use((h) => h.observe)
+
+describe("trust", () => {
+  it("a certificate other than the pinned one gets no request, and the fault names it", async () => {
+    const { sim, https, options } = await overSockets()
+    const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken), tls: { fingerprint: "AB".repeat(32) } })
+    const fault = await Effect.runPromise(Effect.flip(Effect.provide(observe, layer)))
+    expect(fault.facts.reason).toBe("away")
+    expect(fault.message).toContain(https.fingerprint ?? "no fingerprint")
+    expect(sim.calls.counts().total).toBe(0)
+    await sim.close()
+  })
+
+  it("a certificate of an unknown authority gets no request", async () => {
+    const { sim, options } = await overSockets()
+    const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken), tls: {} })
+    expect(await Effect.runPromise(reasonOf(Effect.provide(observe, layer)))).toBe("away")
+    expect(sim.calls.counts().total).toBe(0)
+    await sim.close()
+  })
+
+  it("a host key other than the pinned one gets no password, and the fault names it", async () => {
+    const { sim, ssh, options } = await overSockets()
+    const nodes = { pve: { ...options.ssh.nodes.pve, hostKey: "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" } }
+    const layer = proxmoxLayer({ ...options, ssh: { ...options.ssh, nodes } })
+    const run = NodeShell.use((shell) => shell.run("pve", { program: "pveversion", args: [] }))
+    const fault = await Effect.runPromise(Effect.flip(Effect.provide(run, layer)))
+    expect(fault.message).toContain(ssh.hostKey)
+    await sim.close()
+  })
+})
+
+describe("several URLs", () => {
+  it("the next node is asked when one cannot be reached", async () => {
+    const { sim, https, options } = await overSockets()
+    const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken), urls: ["https://127.0.0.1:9", https.url] })
+    expect((await Effect.runPromise(Effect.provide(observe, layer))).nodes).toHaveLength(1)
+    await sim.close()
+  })
+
+  it("none that can be reached is `away`, and says why", async () => {
+    const { sim, options } = await overSockets()
+    await sim.close()
+    const layer = proxmoxLayer({ ...options, auth: tokenAuth(sim.rootToken) })
+    const fault = await Effect.runPromise(Effect.flip(Effect.provide(observe, layer)))
+    expect(fault.facts.reason).toBe("away")
+    expect(fault.message).toContain("ECONNREFUSED")
+  })
+})
+
+describe("the shell", () => {
+  it("gives each word to the program as it is, whatever a shell would make of it", async () => {
+    const { sim, world } = await overSockets()
+    const shell = world()
+    const result = await shell.run(
+      NodeShell.use((nodes) => nodes.run("pve", { program: "no such; pveversion", args: ["$(pveversion)", "'", "a b"] })),
+    )
+    expect(result.exitCode).toBe(127)
+    expect(result.stdout).not.toContain("pve-manager")
+    await sim.close()
+  })
+
+  it("fails for a node without SSH access, naming it", async () => {
+    const { sim, world } = await overSockets()
+    const fault = await world().run(Effect.flip(NodeShell.use((nodes) => nodes.run("elsewhere", { program: "true", args: [] }))))
+    expect(fault.message).toContain("elsewhere")
+    await sim.close()
+  })
+
+  it("twenty commands at once all end", async () => {
+    const { sim, world } = await overSockets()
+    const results = await world().run(
+      NodeShell.use((nodes) =>
+        Effect.forEach(
+          Array.from({ length: 20 }, (_, n) => n),
+          () => nodes.run("pve", { program: "pveversion", args: [] }),
+          { concurrency: "unbounded" },
+        ),
+      ),
+    )
+    expect(results.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: 20 }, () => 0))
+    await sim.close()
+  })
+})
