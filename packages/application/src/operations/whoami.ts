@@ -27,10 +27,17 @@ export const whoami = operation({
       const ranges = yield* Ranges
       const own = yield* ranges.list({ for: user.id })
       const selected = range ?? own.find((r) => r.id === user.defaultRangeId)
-      const overview = selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id })
+      const seen = [
+        ...(yield* ranges.overview({ for: user.id })),
+        ...(selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id })),
+      ]
+      const counts = new Map(seen.map((o) => [o.range.id, o.machines.length]))
       return {
-        user: userRecord(user, own, { withEmail: caller.isAdmin || caller.id === user.id }),
-        range: selected === undefined ? null : rangeRecord(selected, overview[0]?.machines.length ?? 0),
+        user: {
+          ...userRecord(user, own, { withEmail: caller.isAdmin || caller.id === user.id }),
+          expand: { ranges: own.map((r) => rangeRecord(r, counts.get(r.id) ?? 0)), groups: [] },
+        },
+        range: selected === undefined ? null : rangeRecord(selected, counts.get(selected.id) ?? 0),
       }
     }),
 })

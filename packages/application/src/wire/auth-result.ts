@@ -3,9 +3,14 @@ import { Ranges, TokenSigner, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { AnyObject } from "./common.ts"
 import { UserRecord, userRecord } from "./user.ts"
 
-export const AuthResult = Schema.Struct({ record: UserRecord, token: Schema.String }).annotate({ identifier: "AuthResult" })
+export const AuthResult = Schema.Struct({
+  record: UserRecord,
+  token: Schema.String,
+  meta: Schema.optionalKey(AnyObject),
+}).annotate({ identifier: "AuthResult" })
 
 /** A fresh token for the user, with their record. */
 export const authResult = (user: User) =>

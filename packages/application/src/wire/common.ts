@@ -3,6 +3,9 @@ import * as Schema from "effect/Schema"
 /** `{"result": "<text>"}`: the answer of most changes. */
 export const TextResult = Schema.Struct({ result: Schema.String }).annotate({ identifier: "TextResult" })
 
+/** An object of which nothing more is promised. */
+export const AnyObject = Schema.Record(Schema.String, Schema.Unknown)
+
 /** Time "never" on the wire: clients test for Go's zero time and fail on an empty text (contract B 0.3). */
 export const zeroTime = "0001-01-01T00:00:00Z"
 

@@ -1,8 +1,9 @@
 import type { Range, User } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
-import { recordTime, wireTime } from "./common.ts"
+import { AnyObject, recordTime, wireTime } from "./common.ts"
+import { RangeRecord } from "./range-record.ts"
 
-/** A user in lists (contract A 13.2). */
+/** A user in lists (contract A 13.2). Quotas are sent when the user has some of their own. */
 export const UserObject = Schema.Struct({
   name: Schema.String,
   userID: Schema.String,
@@ -11,6 +12,10 @@ export const UserObject = Schema.Struct({
   dateLastActive: Schema.String,
   isAdmin: Schema.Boolean,
   proxmoxUsername: Schema.optionalKey(Schema.String),
+  quotaRAM: Schema.optionalKey(Schema.Int),
+  quotaCPU: Schema.optionalKey(Schema.Int),
+  quotaVMs: Schema.optionalKey(Schema.Int),
+  quotaRanges: Schema.optionalKey(Schema.Int),
 }).annotate({ identifier: "UserObject" })
 
 export const userObject = (user: User): typeof UserObject.Type => ({
@@ -50,6 +55,10 @@ export const UserRecord = Schema.Struct({
   defaultRangeID: Schema.String,
   ranges: Schema.Array(Schema.String),
   groups: Schema.Array(Schema.String),
+  /** The records behind `ranges` and `groups`, where the operation looks them up. */
+  expand: Schema.optionalKey(
+    Schema.Struct({ ranges: Schema.optionalKey(Schema.Array(RangeRecord)), groups: Schema.optionalKey(Schema.Array(AnyObject)) }),
+  ),
 }).annotate({ identifier: "UserRecord" })
 
 /** `ranges`: those the user has directly. Quotas are per-user values, 0 when unset. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../../operation/operation.ts"
+import { AnyObject } from "../../wire/common.ts"
 
 const Switch = { enabled: Schema.Boolean, duration: Schema.Int }
 
@@ -17,10 +18,10 @@ export const recordAuthMethods = operation({
     type: "json",
     schema: Schema.Struct({
       password: Schema.Struct({ identityFields: Schema.Array(Schema.String), enabled: Schema.Boolean }),
-      oauth2: Schema.Struct({ providers: Schema.Array(Schema.Struct({})), enabled: Schema.Boolean }),
+      oauth2: Schema.Struct({ providers: Schema.Array(AnyObject), enabled: Schema.Boolean }),
       mfa: Schema.Struct(Switch),
       otp: Schema.Struct(Switch),
-      authProviders: Schema.Array(Schema.Struct({})),
+      authProviders: Schema.Array(AnyObject),
       usernamePassword: Schema.Boolean,
       emailPassword: Schema.Boolean,
     }),

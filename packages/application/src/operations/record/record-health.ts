@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../../operation/operation.ts"
+import { AnyObject } from "../../wire/common.ts"
 
 export const recordHealth = operation({
   id: "recordHealth",
@@ -11,7 +12,7 @@ export const recordHealth = operation({
   summary: "Whether the API answers",
   access: "anonymous",
   target: "none",
-  output: { type: "json", schema: Schema.Struct({ code: Schema.Int, message: Schema.String, data: Schema.Struct({}) }) },
+  output: { type: "json", schema: Schema.Struct({ code: Schema.Int, message: Schema.String, data: AnyObject }) },
   statuses: { 200: "the service is up" },
   handle: () => Effect.succeed({ code: 200, message: "API is healthy.", data: {} }),
 })
