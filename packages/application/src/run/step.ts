@@ -1,4 +1,4 @@
-import type { Fault, Json, RangeId, RunEvent, Step, StepFailure } from "@rangewright/domain"
+import { type Fault, type Json, type RangeId, type RunEvent, secretsOf, type Step, type StepFailure } from "@rangewright/domain"
 import { LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -13,10 +13,21 @@ import { makeWaiting, type WorldGate } from "./world-gate.ts"
 /** Most seconds before a step that met a lock is tried again. */
 const repeatBackoffMost = 15
 
-export const failureOf = (fault: Fault): StepFailure => ({
+/** Secrets shorter than this are words of their own elsewhere; covering them would make output unreadable. */
+const secretAtLeast = 4
+
+/** The text without the secrets that the step was given, whatever the tool printed. */
+const covered = (text: string, { action }: Step): string =>
+  action.kind !== "guest"
+    ? text
+    : secretsOf(action.input)
+        .filter((secret) => secret.length >= secretAtLeast)
+        .reduce((rest, secret) => rest.replaceAll(secret, "***"), text)
+
+const failureOf = (fault: Fault, step: Step): StepFailure => ({
   tag: fault._tag,
   kind: fault.kind,
-  message: fault.message,
+  message: covered(fault.message, step),
   ...(fault.hint === undefined ? {} : { hint: fault.hint }),
 })
 
@@ -75,7 +86,7 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
       if (nth >= triesAtMost[decision]) return fault
       life.started = false
       life.token = undefined
-      yield* book.write({ type: "StepFailed", key: step.key, failure: failureOf(fault), final: false })
+      yield* book.write({ type: "StepFailed", key: step.key, failure: failureOf(fault, step), final: false })
       if (decision === "reallocate") return yield* reallocate(step)
       if (decision === "look") return (yield* awaitWorld(step, fault.message, nth)) ? "again" : fault
       const pause = Effect.sleep(backoffSeconds(nth, repeatBackoffMost) * 1000)
@@ -97,7 +108,7 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
       const { facts, output } = yield* effects.settle(step, life.token)
       yield* untilStored(keep(step, { facts, output }))
       const settled: RunEvent = { type: "StepSettled", key, facts }
-      yield* output === "" ? book.write(settled) : book.write({ type: "Output", key, text: output }, settled)
+      yield* output === "" ? book.write(settled) : book.write({ type: "Output", key, text: covered(output, step) }, settled)
     })
 
     return Effect.fnUntraced(function* (key: string): Effect.fn.Return<boolean, LeaseLost> {
@@ -117,7 +128,7 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
         if (done.failure instanceof LeaseLost) return yield* done.failure
         const verdict = yield* answer(step, done.failure, life)
         if (verdict === "again") continue
-        yield* book.write({ type: "StepFailed", key, failure: failureOf(verdict), final: true })
+        yield* book.write({ type: "StepFailed", key, failure: failureOf(verdict, step), final: true })
         return false
       }
     })

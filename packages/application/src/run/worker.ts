@@ -22,7 +22,7 @@ import { openBook, type RunBook } from "./run-book.ts"
 import { runSteps } from "./schedule-run.ts"
 import type { Signals } from "./signals.ts"
 import type { Slots } from "./slots.ts"
-import { failureOf, makeStepRunner } from "./step.ts"
+import { makeStepRunner } from "./step.ts"
 import type { WorldGate } from "./world-gate.ts"
 
 /** What all workers of a process share. */
@@ -152,7 +152,7 @@ const mourn = <R>(
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   const error = Cause.squash(cause)
   if (error instanceof LeaseLost) return Effect.logWarning(`${error.message}; another worker goes on with it`)
-  const message = isFault(error) ? failureOf(error).message : "the service met a defect of its own; its log tells more"
+  const message = isFault(error) ? error.message : "the service met a defect of its own; its log tells more"
   return Effect.logError(`Run ${head.id} broke`, cause).pipe(
     Effect.andThen(close({ status: "failure", message })),
     Effect.ignoreCause,
