@@ -1,0 +1,180 @@
+import {
+  concludeRun,
+  emptyRunState,
+  foldRun,
+  macOf,
+  openFold,
+  progressOf,
+  rangeStateAfter,
+  rangeStateDuring,
+  type RunEvent,
+  type Vmid,
+} from "@rangewright/domain"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { entriesOf, planOf, refTo, secondOf, stepOf } from "./run-journals.ts"
+
+const keys = ["a:m1", "b:m1", "c:m2"] as const
+const plan = planOf([stepOf("a:m1", []), stepOf("b:m1", ["a:m1"]), stepOf("c:m2", [], 40)])
+const failure = { tag: "HypervisorFault", kind: "unavailable", message: "Cannot clone: disk full" }
+
+const key = fc.constantFrom(...keys, "unknown:m9")
+const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
+  fc.constant<RunEvent>({ type: "Planned", plan }),
+  fc.record({ type: fc.constant("StepStarted" as const), key, attempt: fc.nat(5) }),
+  fc.record({ type: fc.constant("StepDispatched" as const), key, attempt: fc.nat(5), token: fc.constantFrom(null, "t1") }),
+  fc.record({ type: fc.constant("StepSettled" as const), key, facts: fc.constant({}) }),
+  fc.record({ type: fc.constant("StepFailed" as const), key, failure: fc.constant(failure), final: fc.boolean() }),
+  fc.record({ type: fc.constant("StepSkipped" as const), key, because: fc.constant("b") }),
+  fc.constant<RunEvent>({ type: "Reallocated", machine: "m1", from: 200 as Vmid, to: 201 as Vmid }),
+  fc.constant<RunEvent>({ type: "Waiting", reason: "away" }),
+  fc.constant<RunEvent>({ type: "Continued", reason: "back" }),
+  fc.constant<RunEvent>({ type: "Resumed", generation: 2 }),
+  fc.record({ type: fc.constant("Output" as const), key, text: fc.string() }),
+  fc.constant<RunEvent>({ type: "CancelRequested", by: "JD" as never }),
+  fc.constant<RunEvent>({ type: "Ended", status: "failure", message: "m" }),
+)
+const journal = fc.array(anyEvent, { maxLength: 60 }).map(entriesOf)
+
+describe("the fold of a journal", () => {
+  it("gives a state for any entries in any order, and never a step that the plan has not", () => {
+    fc.assert(
+      fc.property(journal, (entries) => {
+        const state = foldRun(entries)
+        expect(state.lastSeq).toBe(entries.length)
+        expect([...state.steps.keys()]).toEqual(state.plan === undefined ? [] : keys)
+        const progress = progressOf(state, secondOf(100))
+        expect(progress.done + progress.running).toBeLessThanOrEqual(progress.total)
+        expect(progress.percent).toBeGreaterThanOrEqual(0)
+        expect(progress.percent).toBeLessThanOrEqual(100)
+      }),
+    )
+  })
+
+  it("is the same whether entries come one by one, in pages, or some of them twice", () => {
+    fc.assert(
+      fc.property(journal, fc.nat(60), fc.nat(60), (entries, cut, back) => {
+        const fold = openFold()
+        for (const entry of entries.slice(0, cut)) fold.push(entry)
+        for (const entry of entries.slice(Math.max(0, cut - back))) fold.push(entry)
+        expect(fold.state()).toEqual(foldRun(entries))
+      }),
+    )
+  })
+
+  it("of nothing is a run without a plan", () => {
+    expect(foldRun([])).toEqual(emptyRunState)
+  })
+
+  it("gives a step that failed and may be tried again back its place", () => {
+    const state = foldRun(
+      entriesOf([
+        { type: "Planned", plan },
+        { type: "StepStarted", key: "a:m1", attempt: 1 },
+        { type: "StepDispatched", key: "a:m1", attempt: 1, token: "t" },
+        { type: "StepFailed", key: "a:m1", failure, final: false },
+      ]),
+    )
+    expect(state.steps.get("a:m1")).toMatchObject({ phase: "planned", attempt: 1, token: undefined, failure })
+  })
+
+  it("gives the later steps of a machine its new VMID and MAC addresses, and leaves other machines alone", () => {
+    const settings = {
+      cpus: 1,
+      memoryMiB: 512,
+      balloonMiB: undefined,
+      nics: [{ index: 0, model: "virtio", mac: macOf(200, 0), bridge: "b", tag: undefined, firewall: false }],
+      description: "",
+      tags: [],
+      tablet: false,
+    }
+    const input = { legs: [{ mac: macOf(200, 1) }], other: "x" }
+    const state = foldRun(
+      entriesOf([
+        {
+          type: "Planned",
+          plan: planOf([
+            stepOf("configure:m1", [], 1, { kind: "configure", machine: refTo("m1", 200), settings }),
+            stepOf("stage:m1", [], 1, { kind: "guest", machine: refTo("m1", 200), os: "linux", stage: "router", input }),
+            stepOf("start:m2", [], 1, { kind: "start", machine: refTo("m2", 300), untilAgent: false }),
+          ]),
+        },
+        { type: "Reallocated", machine: "m1", from: 200 as Vmid, to: 4711 as Vmid },
+      ]),
+    )
+    const actions = [...state.steps.values()].map(({ step }) => step.action)
+    expect(actions).toMatchObject([
+      { machine: { vmid: 4711 }, settings: { nics: [{ mac: macOf(4711, 0) }] } },
+      { machine: { vmid: 4711 }, input: { legs: [{ mac: macOf(4711, 1) }], other: "x" } },
+      { machine: { vmid: 300 } },
+    ])
+    expect(state.reallocated.get("m1")).toBe(4711)
+  })
+})
+
+describe("the progress of a run", () => {
+  const begun: readonly RunEvent[] = [
+    { type: "Planned", plan },
+    { type: "StepStarted", key: "a:m1", attempt: 1 },
+    { type: "StepStarted", key: "c:m2", attempt: 1 },
+  ]
+
+  it("counts down the longest way that is left", () => {
+    const state = foldRun(entriesOf(begun))
+    expect(progressOf(state, secondOf(3))).toMatchObject({ total: 3, done: 0, running: 2, remainingSeconds: 40 })
+    expect(progressOf(state, secondOf(13))).toMatchObject({ remainingSeconds: 30 })
+  })
+
+  it("learns from what settled steps really took", () => {
+    const settledLate: readonly RunEvent[] = [...begun, { type: "Waiting", reason: "r" }, { type: "Continued", reason: "r" }]
+    const entries = [
+      ...entriesOf(settledLate),
+      { seq: 6, at: secondOf(22), event: { type: "StepSettled" as const, key: "a:m1", facts: {} } },
+    ]
+    // a:m1 took 20 s in place of 10: b:m1 will take 20 too, and c:m2 80 of which 19 have passed
+    expect(progressOf(foldRun(entries), secondOf(22)).remainingSeconds).toBe(61)
+  })
+
+  it("reckons with what has to wait for a scarce thing", () => {
+    const uses = [{ resource: "clone@local", slots: 2 }]
+    const many = planOf(Array.from({ length: 10 }, (_, i) => ({ ...stepOf(`s:m${i}`, []), uses })))
+    expect(progressOf(foldRun(entriesOf([{ type: "Planned", plan: many }])), secondOf(1)).remainingSeconds).toBe(50)
+  })
+
+  it("is unknown before the plan and nothing after the end", () => {
+    expect(progressOf(foldRun([]), secondOf(1))).toMatchObject({ percent: 0, remainingSeconds: undefined })
+    const ended = foldRun(entriesOf([...begun, { type: "Ended", status: "aborted", message: "" }]))
+    expect(progressOf(ended, secondOf(9))).toMatchObject({ percent: 100, remainingSeconds: 0 })
+  })
+})
+
+describe("the end of a run", () => {
+  const events: readonly RunEvent[] = [
+    { type: "Planned", plan },
+    { type: "StepFailed", key: "a:m1", failure, final: true },
+    { type: "StepSkipped", key: "b:m1", because: "a" },
+    { type: "StepSettled", key: "c:m2", facts: {} },
+  ]
+
+  it("names each failed step with its reason and how many were not run", () => {
+    expect(concludeRun(foldRun(entriesOf(events)))).toEqual({
+      status: "failure",
+      message: "1 of 3 steps failed: Do a:m1: Cannot clone: disk full; 1 steps were not run",
+    })
+  })
+
+  it("is aborted when a cancel was asked for, whatever the steps came to", () => {
+    const cancelled = foldRun(entriesOf([...events, { type: "CancelRequested", by: "JD" as never }]))
+    expect(concludeRun(cancelled).status).toBe("aborted")
+  })
+
+  it("decides what the range shows", () => {
+    expect(["success", "failure", "aborted"].map((status) => rangeStateAfter("deploy", status as "success"))).toEqual([
+      "SUCCESS",
+      "ERROR",
+      "ABORTED",
+    ])
+    expect(rangeStateAfter("destroy", "success")).toBe("DESTROYED")
+    expect([rangeStateDuring("power"), rangeStateAfter("power", "failure")]).toEqual([undefined, undefined])
+  })
+})
