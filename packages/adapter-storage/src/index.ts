@@ -1,2 +1,5 @@
 export { Database } from "./engine/database.ts"
+export { backupTo, checkBackup } from "./maintenance/backup.ts"
+export { storageHealth } from "./maintenance/health.ts"
+export { restoreFrom } from "./maintenance/restore.ts"
 export { storageLayer, type StorageOptions } from "./storage-layer.ts"

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { Kysely } from "kysely"
+import { type Kysely, sql } from "kysely"
 import type { Orm, Tables } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
@@ -48,31 +48,58 @@ const repeats = 5
 const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
   Effect.tryPromise({ try: run, catch: (cause) => new QueryFailed({ cause }) })
 
-/** Begins, runs the body, and ends the transaction by how the body ended. An interruption waits for the rollback. */
-const transaction = <A, E>(orm: Orm, body: (tx: Transaction) => Effect.Effect<A, E>): Effect.Effect<A, E | QueryFailed> =>
+interface Held {
+  readonly db: Kysely<Tables>
+  readonly release: () => void
+}
+
+/** One connection of the pool, until it is released. */
+const hold = (pool: Kysely<Tables>): Promise<Held> =>
+  new Promise((resolve, reject) => {
+    pool
+      .connection()
+      .execute((db) => new Promise<void>((release) => resolve({ db, release })))
+      .catch(reject)
+  })
+
+/**
+ * Begins, runs the body, and ends the transaction by how the body ended. An interruption waits for the rollback. Kysely's own
+ * transactions are not used: one that cannot begin (the file is locked, the server is lost) never gives its connection back.
+ */
+const transaction = <A, E>(
+  pool: Kysely<Tables>,
+  begin: string,
+  body: (tx: Transaction) => Effect.Effect<A, E>,
+): Effect.Effect<A, E | QueryFailed> =>
   Effect.acquireUseRelease(
-    query(async () => {
-      const em = orm.em.fork()
-      await em.begin()
-      return em
-    }),
-    (em) => {
-      const db = em.getKysely<Tables>().withPlugin(storableTextPlugin())
-      return body((run) => query(() => run(db)))
+    query(() => hold(pool)),
+    ({ db }) => {
+      const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
+      return Effect.acquireUseRelease(
+        execute(begin),
+        () => body((run) => query(() => run(db))),
+        // a transaction that cannot be rolled back is gone with its connection: why the body failed is what counts
+        (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
+      )
     },
-    (em, exit) => query(() => (Exit.isSuccess(exit) ? em.commit() : em.rollback())),
+    ({ release }) => Effect.sync(release),
   )
 
-export const makeDatabase = (
-  orm: Orm,
-  engine: "sqlite" | "postgresql",
-  file: string | undefined,
-  prepared: PreparedReads,
-  takeLock: (tx: Transaction, name: string) => Effect.Effect<void, QueryFailed>,
-): Database["Service"] => {
+/** What differs between the engines. */
+export interface Engine {
+  readonly name: "sqlite" | "postgresql"
+  readonly file: string | undefined
+  /** Begins a transaction that may write. */
+  readonly begin: string
+  readonly prepared: PreparedReads
+  /** Waits for its turn among the writes of this name; held until the end of the transaction. */
+  readonly takeTurn: (tx: Transaction, name: string) => Effect.Effect<void, QueryFailed>
+}
+
+export const makeDatabase = (orm: Orm, { name, file, begin, prepared, takeTurn }: Engine): Database["Service"] => {
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
   return {
-    engine,
+    engine: name,
     file,
     prepared,
     read: (doing, run) =>
@@ -85,7 +112,7 @@ export const makeDatabase = (
       body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
       alone?: "numbers" | "vmids" | "observation",
     ) =>
-      transaction(orm, (tx) => (alone === undefined ? body(tx) : Effect.andThen(takeLock(tx, alone), body(tx)))).pipe(
+      transaction(pool, begin, (tx) => (alone === undefined ? body(tx) : Effect.andThen(takeTurn(tx, alone), body(tx)))).pipe(
         Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
         Effect.mapError((fault) =>
           fault instanceof QueryFailed ? storageFault(doing, fault.cause) : (fault as Exclude<E, QueryFailed>),

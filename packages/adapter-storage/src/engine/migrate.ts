@@ -7,10 +7,10 @@ import { StorageFault } from "@rangewright/ports"
 /** Every migration of one engine, oldest first. Released ones are never changed. */
 export type MigrationList = readonly { readonly name: string; readonly class: new (...args: never[]) => Migration }[]
 
-const tableName = "schema_migrations"
+export const migrationTable = "schema_migrations"
 
 export const migrationOptions = (list: MigrationList) => ({
-  tableName,
+  tableName: migrationTable,
   migrationsList: list.map(({ name, class: made }) => ({ name, class: made as never })),
   // a difference between entities and tables never drops what is not an entity, and no snapshot file is written
   dropTables: false,

@@ -18,10 +18,12 @@ const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSyn
   reader: prepared.columns().length > 0,
   all: (parameters) => prepared.all(...parameters.map(asSqlite)),
   run: (parameters) => {
+    // SQLite itself rolls back after some failures, a full disk among them: then nothing is left to do
+    if (sql === "rollback" && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
     try {
       return prepared.run(...parameters.map(asSqlite))
     } catch (cause) {
-      // a commit that fails (the disk is full) may leave the transaction open, and the connection would never begin another
+      // a commit that fails may leave the transaction open, and the connection would never begin another
       if (sql === "commit" && database.isTransaction) database.exec("rollback")
       throw cause
     }
@@ -31,7 +33,7 @@ const statementOf = (database: DatabaseSync, sql: string, prepared: StatementSyn
 
 /**
  * Kysely dialect on the SQLite that is built into Node (ADR 0003). It adds to MikroORM's own: the settings above, statements that are
- * prepared once, and transactions that take the write lock when they begin, so that what they read is true when they write.
+ * prepared once, and transactions that always end.
  */
 export const nodeSqlite = (file: string): SqliteDialect =>
   new SqliteDialect({
@@ -40,8 +42,7 @@ export const nodeSqlite = (file: string): SqliteDialect =>
       for (const pragma of pragmas) database.exec(`pragma ${pragma}`)
       const kept = new Map<string, SqliteStatement>()
       return {
-        prepare: (text) => {
-          const sql = text === "begin" ? "begin immediate" : text
+        prepare: (sql) => {
           const hit = kept.get(sql)
           const statement = hit ?? statementOf(database, sql, database.prepare(sql))
           kept.delete(sql)

@@ -41,7 +41,7 @@ const preparedOn =
       })
   }
 
-const takeLock = (tx: Transaction, name: string) =>
+const takeTurn = (tx: Transaction, name: string) =>
   Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext(${`rangewright ${name}`}))`.execute(db)))
 
 /** Connects and brings the database up to date. */
@@ -56,6 +56,6 @@ export const postgresLayer = (url: string, migrations?: MigrationList): Layer.La
         (made) => Effect.promise(() => made.close()),
       )
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations))
-      return makeDatabase(orm, "postgresql", undefined, preparedOn(orm), takeLock)
+      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", prepared: preparedOn(orm), takeTurn })
     }),
   )

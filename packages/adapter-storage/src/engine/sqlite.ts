@@ -60,6 +60,13 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
         opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 })),
         (made, _exit: Exit.Exit<unknown, unknown>) => Effect.sync(() => made.close()),
       )
-      return makeDatabase(orm, "sqlite", file, preparedOn(reader), () => Effect.void)
+      return makeDatabase(orm, {
+        name: "sqlite",
+        file,
+        // takes the write lock at once, so that what is read is still true when it is written
+        begin: "begin immediate",
+        prepared: preparedOn(reader),
+        takeTurn: () => Effect.void,
+      })
     }),
   )

@@ -1,0 +1,77 @@
+import { copyFile } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
+import type { Conflict } from "@rangewright/domain"
+import type { StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { Database } from "../engine/database.ts"
+import { migrateSqlite } from "../engine/migrate.ts"
+import { sqliteOrm } from "../engine/sqlite.ts"
+import { storageFault } from "../engine/storage-fault.ts"
+import { sqliteMigrations } from "../migrations/sqlite/index.ts"
+import { entities } from "../schema/entities.ts"
+import { checkBackup, fileOf, removeDatabase } from "./backup.ts"
+
+/** Brings a copy of the backup to this version's schema; the backup itself is not touched. */
+const prepareCopy = async (backupFile: string, copy: string): Promise<void> => {
+  await copyFile(backupFile, copy)
+  const orm = await sqliteOrm(copy)
+  try {
+    await migrateSqlite(orm, copy, sqliteMigrations)
+  } finally {
+    await orm.close()
+  }
+}
+
+/** One transaction: all rows of all tables are those of the copy, or nothing has changed. */
+const replaceRows = (file: string, copy: string): void => {
+  const database = new DatabaseSync(file, { timeout: 30_000 })
+  try {
+    database.exec("pragma synchronous = full")
+    database.prepare("attach database ? as backup").run(copy)
+    database.exec("begin immediate")
+    try {
+      database.exec("pragma defer_foreign_keys = on")
+      const before = database
+        .prepare("select value, (select coalesce(max(generation), 0) from runs) as generation from revision where id = 1")
+        .get()
+      for (const { tableName } of entities) database.exec(`delete from main.${tableName}`)
+      for (const { tableName } of entities) {
+        const columns = database.prepare(`select name from pragma_table_info('${tableName}')`).all()
+        const names = columns.map((column) => String(column["name"])).join(", ")
+        database.exec(`insert into main.${tableName} (${names}) select ${names} from backup.${tableName}`)
+      }
+      // the revision never shows a number again under which somebody has seen other data, and no worker of today holds a restored run
+      database.prepare("update revision set value = max(value, ?) + 1 where id = 1").run(Number(before?.["value"]))
+      database
+        .prepare(
+          "update runs set generation = generation + ? + 1, lease_owner = null, lease_until = null where status = 'running'",
+        )
+        .run(Number(before?.["generation"]))
+      database.exec("commit")
+    } catch (cause) {
+      if (database.isTransaction) database.exec("rollback")
+      throw cause
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/**
+ * Makes the data what a backup holds, also while the service works: others see the old data, then the restored. Backups of older versions
+ * are brought up to date on the way. A run that the backup does not know loses its lease and stops.
+ */
+export const restoreFrom = (backupFile: string): Effect.Effect<void, Conflict | StorageFault, Database> =>
+  Effect.gen(function* () {
+    const doing = `restore ${backupFile}`
+    const file = yield* fileOf(yield* Database, doing)
+    yield* checkBackup(backupFile)
+    const copy = `${file}.restore-${process.pid}`
+    yield* Effect.tryPromise({
+      try: async () => {
+        await prepareCopy(backupFile, copy)
+        replaceRows(file, copy)
+      },
+      catch: (cause) => storageFault(doing, cause),
+    }).pipe(Effect.ensuring(Effect.promise(() => removeDatabase(copy))))
+  })
