@@ -1,6 +1,5 @@
 import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
-import type { GuestStage } from "./action.ts"
 import { machineNames } from "./desired.ts"
 import { keepOnly } from "./graph.ts"
 import { identify } from "./identify.ts"
@@ -9,6 +8,7 @@ import type { PlanIssue } from "./issue.ts"
 import { removeSteps } from "./machine-steps.ts"
 import { type VmTasks, vmTasks } from "./machine-tasks.ts"
 import type { Allocation, Plan, Placement } from "./plan.ts"
+import { absentNotes, idleChoiceNotes, leftOutNotes, stateNotes } from "./plan-notes.ts"
 import { rangeTasks } from "./range-tasks.ts"
 import { criticalPath } from "./schedule.ts"
 import { select } from "./select.ts"
@@ -75,8 +75,10 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
     notes: [
       ...found.notes,
       ...selection.notes,
-      ...leftOut(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
-      ...pausedNotes(found),
+      ...absentNotes(desired, tasks, kept),
+      ...leftOutNotes(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
+      ...idleChoiceNotes(input.choice, tasks),
+      ...stateNotes(found),
       ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
     ],
     criticalPathSeconds: criticalPath(steps).seconds,
@@ -146,20 +148,3 @@ const addedMemory = ({ desired, standings }: Survey, placements: readonly Placem
       ? []
       : [{ node: p.node, memoryMiB: machine.memoryMiB }]
   })
-
-/** One note for each stage that nothing here can run. */
-const leftOut = (tasks: readonly Task[]): readonly string[] => {
-  const machines = new Map<GuestStage, string[]>()
-  for (const { action, machine } of tasks)
-    if (action.kind === "guest" && machine !== undefined)
-      machines.set(action.stage, [...(machines.get(action.stage) ?? []), machine])
-  return [...machines].map(
-    ([stage, names]) =>
-      `The stage ${stage} is left out, because no automation here can run it: ${[...new Set(names)].join(", ")}`,
-  )
-}
-
-const pausedNotes = ({ standings }: Survey): readonly string[] =>
-  [...standings].flatMap(([name, s]) =>
-    s.kind === "there" && s.existing.observed.power === "paused" ? [`${name} is paused: resume it at the hypervisor`] : [],
-  )

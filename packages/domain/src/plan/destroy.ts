@@ -7,7 +7,7 @@ import { removeSteps } from "./machine-steps.ts"
 import type { Change, Plan, Step } from "./plan.ts"
 import { singleNode } from "./placement.ts"
 import { criticalPath } from "./schedule.ts"
-import { findNetwork } from "./survey.ts"
+import { findNetwork } from "./obstacles.ts"
 import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 

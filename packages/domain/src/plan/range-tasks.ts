@@ -1,7 +1,7 @@
 import type { DesiredRange } from "./desired.ts"
 import type { DeployInput } from "./input.ts"
 import type { Change } from "./plan.ts"
-import { findNetwork } from "./survey.ts"
+import { findNetwork } from "./obstacles.ts"
 import type { Task, TaskState } from "./task.ts"
 import { timing } from "./timing.ts"
 

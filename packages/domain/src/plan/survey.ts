@@ -7,6 +7,7 @@ import { type Identified, identify, labelOf, type OwnMachine } from "./identify.
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Standing } from "./machine-tasks.ts"
+import { blockedMachines, networkIssues } from "./obstacles.ts"
 import { place, singleNode } from "./placement.ts"
 
 /** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
@@ -38,7 +39,8 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
     ...unwanted.map((o) => ({ name: o.mark.machine, groups: o.groups })),
   ])
   if (Result.isFailure(limited)) return Result.fail(limited.failure)
-  const issues = [...networkIssues(input, desired), ...machineIssues(input, desired, identified, limited.success)]
+  const blocked = blockedMachines(input, desired, identified, limited.success)
+  const issues = [...networkIssues(input, desired), ...blocked.values()]
   const replacing = choice.tags.length === 0 || choice.tags.includes("vm-deploy")
   const notes: string[] = []
   const there = new Map<string, Standing>()
@@ -46,7 +48,7 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
   for (const machine of desired.machines) {
     const existing = identified.own.get(machine.name)
     if (existing === undefined) {
-      if (limited.success.has(machine.name)) toMake.push({ machine, replaces: undefined })
+      if (limited.success.has(machine.name) && !blocked.has(machine.name)) toMake.push({ machine, replaces: undefined })
     } else if (!hasOtherTemplate(machine, existing)) there.set(machine.name, { kind: "there", existing })
     else if (limited.success.has(machine.name) && (replacing || (machine.isRouter && choice.tags.includes("network"))))
       toMake.push({ machine, replaces: existing })
@@ -91,58 +93,6 @@ const wakingOf = ({ observed, detail }: OwnMachine) =>
 
 const defaultTargetOf = ({ config, range }: DeployInput): string | undefined =>
   config.defaults.targetNode === undefined ? undefined : renderName(config.defaults.targetNode, { rangeId: range.id })
-
-const networkIssues = ({ world }: DeployInput, { network }: DesiredRange): PlanIssue[] => {
-  const found = findNetwork(world.networks, network)
-  return found === undefined || found.ours
-    ? []
-    : [
-        {
-          code: "network-not-ours",
-          message: `the network ${network.name} exists and is not ours`,
-          hint: `Remove it from the hypervisor, or give the range another number.`,
-        },
-      ]
-}
-
-/** The observed network that answers to a desired one. */
-export const findNetwork = (
-  networks: DeployInput["world"]["networks"],
-  network: DesiredRange["network"],
-): DeployInput["world"]["networks"][number] | undefined =>
-  networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
-
-const machineIssues = (
-  { world, range }: DeployInput,
-  desired: DesiredRange,
-  identified: Identified,
-  limited: ReadonlySet<string>,
-): readonly PlanIssue[] => {
-  const issues: PlanIssue[] = []
-  const names = new Set<string>()
-  for (const machine of desired.machines) {
-    if (names.has(machine.name)) issues.push({ code: "name-taken", message: `two machines are named ${machine.name}` })
-    names.add(machine.name)
-    if (!limited.has(machine.name) || identified.own.has(machine.name)) continue
-    const same = (m: { readonly vmid: Vmid; readonly name: string | undefined }): boolean =>
-      m.name?.toLowerCase() === machine.name.toLowerCase()
-    const hidden = identified.unreadable.find((u) => same(u.machine) || u.machine.vmid === world.reservations.get(machine.name))
-    const other = world.cluster.machines.find((m) => same(m))
-    if (hidden?.offline === true)
-      issues.push({
-        code: "node-offline",
-        message: `${labelOf(hidden.machine)} is on the node ${hidden.machine.node}, which is offline`,
-        hint: `Bring the node back, or leave the machine out: limit all,!${machine.name}.`,
-      })
-    else if (other !== undefined)
-      issues.push({
-        code: "not-ours",
-        message: `a VM named ${machine.name} exists (VM ${other.vmid} on ${other.node}${other.pool === undefined ? "" : `, pool ${other.pool}`}) and is not of range ${range.id}`,
-        hint: "Rename or remove it, or give the machine another name; it is never touched.",
-      })
-  }
-  return issues
-}
 
 /** VMs in the range's pool that stay as they are. */
 const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [

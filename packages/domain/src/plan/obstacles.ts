@@ -1,0 +1,66 @@
+import type { Vmid } from "../access/ids.ts"
+import type { DesiredMachine, DesiredRange } from "./desired.ts"
+import { type Identified, labelOf } from "./identify.ts"
+import type { DeployInput } from "./input.ts"
+import type { PlanIssue } from "./issue.ts"
+
+/** The observed network that answers to a desired one. */
+export const findNetwork = (
+  networks: DeployInput["world"]["networks"],
+  network: DesiredRange["network"],
+): DeployInput["world"]["networks"][number] | undefined =>
+  networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
+
+/** A network of the same name that somebody else made. */
+export const networkIssues = ({ world }: DeployInput, { network }: DesiredRange): PlanIssue[] => {
+  const found = findNetwork(world.networks, network)
+  if (found === undefined || found.ours) return []
+  const hint = "Remove it from the hypervisor, or give the range another number."
+  return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
+}
+
+/** Machines within the limit that are not there as ours and cannot be made, with the reason for each. */
+export const blockedMachines = (
+  input: DeployInput,
+  desired: DesiredRange,
+  identified: Identified,
+  limited: ReadonlySet<string>,
+): ReadonlyMap<string, PlanIssue> => {
+  const blocked = new Map<string, PlanIssue>()
+  const names = new Set<string>()
+  for (const machine of desired.machines) {
+    const { name } = machine
+    if (names.has(name)) blocked.set(name, { code: "name-taken", message: `two machines are named ${name}` })
+    names.add(name)
+    if (!limited.has(name) || identified.own.has(name) || blocked.has(name)) continue
+    const issue = obstacleTo(input, machine, identified)
+    if (issue !== undefined) blocked.set(name, issue)
+  }
+  return blocked
+}
+
+const obstacleTo = (
+  { world, range }: DeployInput,
+  machine: DesiredMachine,
+  { unreadable }: Identified,
+): PlanIssue | undefined => {
+  const same = (m: { readonly vmid: Vmid; readonly name: string | undefined }): boolean =>
+    m.name?.toLowerCase() === machine.name.toLowerCase()
+  const hidden = unreadable.find((u) => same(u.machine) || u.machine.vmid === world.reservations.get(machine.name))
+  if (hidden !== undefined)
+    return {
+      code: hidden.offline ? "node-offline" : "not-ours",
+      message: hidden.offline
+        ? `${labelOf(hidden.machine)} is on the node ${hidden.machine.node}, which is offline`
+        : `${labelOf(hidden.machine)} cannot be read, so nobody can say whose it is`,
+      hint: `Bring it back, or leave the machine out: limit all,!${machine.name}.`,
+    }
+  const other = world.cluster.machines.find(same)
+  if (other === undefined) return undefined
+  const pool = other.pool === undefined ? "" : `, pool ${other.pool}`
+  return {
+    code: "not-ours",
+    message: `a VM named ${machine.name} exists (VM ${other.vmid} on ${other.node}${pool}) and is not of range ${range.id}`,
+    hint: "Rename or remove it, or give the machine another name; it is never touched.",
+  }
+}

@@ -1,0 +1,48 @@
+import type { GuestStage } from "./action.ts"
+import type { DeployChoice } from "./input.ts"
+import type { DesiredRange } from "./desired.ts"
+import type { Survey } from "./survey.ts"
+import type { Task } from "./task.ts"
+
+/** One note for each stage that nothing here can run. */
+export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
+  const machines = new Map<GuestStage, Set<string>>()
+  for (const { action, machine } of tasks)
+    if (action.kind === "guest" && machine !== undefined)
+      machines.set(action.stage, (machines.get(action.stage) ?? new Set()).add(machine))
+  return [...machines].map(
+    ([stage, names]) => `the stage ${stage} is left out, because no automation here can run it: ${[...names].join(", ")}`,
+  )
+}
+
+/** Steps that stand on a machine which does not exist and which the limit leaves out. */
+export const absentNotes = ({ machines }: DesiredRange, tasks: readonly Task[], kept: readonly Task[]): readonly string[] => {
+  const known = new Set(tasks.map((t) => t.key))
+  const stages = new Map(machines.flatMap((m) => m.stages.map((stage) => [stage.key, stage] as const)))
+  return kept.flatMap((task) =>
+    (stages.get(task.key)?.needs ?? [])
+      .filter((key) => !known.has(key))
+      .map((key) => `${task.title}: "${stages.get(key)?.title ?? key}" comes before it and was not asked for`),
+  )
+}
+
+/** VMs that are in a state in which steps may have to wait or fail. */
+export const stateNotes = ({ standings }: Survey): readonly string[] =>
+  [...standings].flatMap(([name, s]) => {
+    if (s.kind !== "there") return []
+    const { observed, detail } = s.existing
+    return [
+      ...(observed.power === "paused" ? [`${name} is paused: resume it at the hypervisor`] : []),
+      ...(detail.lock === undefined ? [] : [`${name} is locked at the hypervisor (${detail.lock})`]),
+    ]
+  })
+
+/** Tags and roles of the request that nothing in this range answers to. */
+export const idleChoiceNotes = ({ tags, onlyRoles }: DeployChoice, tasks: readonly Task[]): readonly string[] => {
+  const roles = new Set(tasks.flatMap((t) => t.role ?? []))
+  const known = new Set<string>(tasks.flatMap((t) => t.tags))
+  return [
+    ...tags.filter((tag) => !known.has(tag)).map((tag) => `nothing in this range answers to the tag ${tag}`),
+    ...onlyRoles.filter((role) => !roles.has(role)).map((role) => `the role ${role} is on no machine of this range`),
+  ]
+}

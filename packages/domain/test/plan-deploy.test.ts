@@ -1,0 +1,241 @@
+import { describe, expect, test } from "vitest"
+import type { DeployChoice, GuestStage, RangeConfig, Vmid } from "../src/index.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, settings, stepOf } from "./plan-model.ts"
+
+const deployed = (config: RangeConfig = labConfig()): ModelWorld => {
+  const world = labWorld()
+  world.apply(planned(inputFor(world, config)))
+  return world
+}
+const plan = (world: ModelWorld, config: RangeConfig, choice: Partial<DeployChoice> = {}) =>
+  planned(inputFor(world, config, choice))
+const changesOf = (world: ModelWorld, config: RangeConfig, choice: Partial<DeployChoice> = {}) =>
+  plan(world, config, choice).changes.filter((c) => c.kind !== "none")
+
+describe("the first deploy", () => {
+  const first = plan(labWorld(), labConfig())
+
+  test("makes each VM with everything in one clone, one configure and one start", () => {
+    expect(stepOf(first, "clone:LAB-web").action).toMatchObject({
+      kind: "clone",
+      name: "LAB-web",
+      pool: lab,
+      full: false,
+      description:
+        '{"groups":["LAB","LAB_linux_endpoints"],"rangewright":{"range":"LAB","machine":"LAB-web","template":"debian"}}',
+    })
+    const { vmid } = first.allocations.find((a) => a.machine === "LAB-web")!
+    expect(stepOf(first, "configure:LAB-web").action).toMatchObject({
+      settings: {
+        cpus: 2,
+        memoryMiB: 2048,
+        balloonMiB: undefined,
+        tags: ["rangewright"],
+        tablet: false,
+        nics: [{ index: 0, model: "virtio", bridge: "vmbr1007", tag: 20, firewall: false }],
+      },
+    })
+    expect(vmid).toBeGreaterThanOrEqual(20_000)
+  })
+
+  test("gives the router an outer card and one for each VLAN in order of appearance", () => {
+    const { action } = stepOf(first, `configure:${routerName}`)
+    expect(action.kind === "configure" && action.settings.nics.map((n) => [n.index, n.bridge, n.tag])).toEqual([
+      [0, "vmbr1000", 1],
+      [1, "vmbr1007", 10],
+      [2, "vmbr1007", 20],
+      [3, "vmbr1007", 99],
+    ])
+    expect(action.kind === "configure" && action.settings.tags).toEqual(["rangewright", "router"])
+  })
+
+  test("lets a domain be made before anything joins it, and only what crosses VLANs wait for the firewall", () => {
+    expect(isBefore(first, "primary-dc:LAB-dc", "alt-dc:LAB-dc2")).toBe(true)
+    expect(isBefore(first, "primary-dc:LAB-dc", "domain-join:LAB-ws")).toBe(true)
+    expect(isBefore(first, `firewall:${routerName}`, "domain-join:LAB-ws")).toBe(true)
+    expect(isBefore(first, `firewall:${routerName}`, "alt-dc:LAB-dc2")).toBe(false)
+    expect(isBefore(first, `firewall:${routerName}`, "primary-dc:LAB-dc")).toBe(false)
+  })
+
+  test("runs roles after the roles that they need, their own machine's stages and the router's names", () => {
+    expect(isBefore(first, "role:LAB-web:database", "role:LAB-web:shop")).toBe(true)
+    expect(isBefore(first, "role:LAB-web:shop", "role:LAB-kali:probe")).toBe(true)
+    expect(isBefore(first, "packages:LAB-kali", "role:LAB-kali:probe")).toBe(true)
+    expect(isBefore(first, `dns:${routerName}`, "role:LAB-web:database")).toBe(true)
+  })
+
+  test("has no barrier: what is not connected does not wait", () => {
+    expect(isBefore(first, "address:LAB-web", "clone:LAB-ws")).toBe(false)
+    expect(isBefore(first, "primary-dc:LAB-dc", "role:LAB-web:shop")).toBe(false)
+    expect(isBefore(first, `start:${routerName}`, "address:LAB-web")).toBe(false)
+  })
+
+  test("uses what is scarce: the storage for clones, the node for boots, playbook processes for stages", () => {
+    expect(stepOf(first, "clone:LAB-web").uses).toEqual([{ resource: "clone@vmstore", slots: 4 }])
+    expect(stepOf(first, "start:LAB-web").uses).toEqual([{ resource: "boot@pve1", slots: 8 }])
+    expect(stepOf(first, "address:LAB-web").uses).toEqual([{ resource: "automation", slots: 20 }])
+  })
+
+  test("estimates by the system", () => {
+    expect(stepOf(first, "start:LAB-web").estimate).toBe(25)
+    expect(stepOf(first, "start:LAB-dc").estimate).toBe(75)
+    expect(first.criticalPathSeconds).toBe(4 + 1 + 1 + 75 + 60 + 60 + 330 + 300)
+  })
+
+  test("uses a VNet in a cluster, and every node", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2"] })
+    const { steps } = planned(inputFor(world, labConfig(), {}, { settings: { ...settings, clusterMode: true } }))
+    expect(steps.find((s) => s.key === "network")?.action).toEqual({
+      kind: "create-network",
+      network: { type: "vnet", name: "r7", zone: "ludus", tag: 107, alias: "rangewright LAB" },
+    })
+    expect(new Set(steps.flatMap(({ action }) => (action.kind === "clone" ? [action.machine.node] : [])))).toEqual(
+      new Set(["pve1", "pve2"]),
+    )
+  })
+
+  test("leaves out stages that nothing can run, and says so once for each", () => {
+    const guestStages = new Set<GuestStage>(["address", "router"])
+    const { steps, notes } = planned(inputFor(labWorld(), labConfig(), {}, { settings: { ...settings, guestStages } }))
+    expect(new Set(steps.flatMap(({ action }) => (action.kind === "guest" ? [action.stage] : [])))).toEqual(guestStages)
+    expect(notes).toContain("the stage role is left out, because no automation here can run it: LAB-web, LAB-kali")
+  })
+
+  test("does not wait for the agent of an unmanaged machine and sets no address there", () => {
+    const steps = plan(labWorld(), labConfig({ web: { unmanaged: true } })).steps.filter((s) => s.machine === "LAB-web")
+    expect(steps.map((s) => s.key)).toEqual([
+      "clone:LAB-web",
+      "configure:LAB-web",
+      "start:LAB-web",
+      "role:LAB-web:database",
+      "role:LAB-web:shop",
+    ])
+    expect(steps[2]?.action).toMatchObject({ kind: "start", untilAgent: false })
+  })
+})
+
+describe("a later deploy", () => {
+  test("restarts a running VM for cores and memory, and does it in three calls", () => {
+    const world = deployed()
+    const config = labConfig({ web: { cpus: 4, ram_gb: 4 } })
+    const next = plan(world, config)
+    expect(keysOf(next)).toEqual(["shutdown:LAB-web", "configure:LAB-web", "start:LAB-web"])
+    expect(next.steps.map((s) => s.after)).toEqual([[], ["shutdown:LAB-web"], ["configure:LAB-web"]])
+    expect(changesOf(world, config)).toEqual([
+      { kind: "change", object: "LAB-web", reasons: ["cores 2 -> 4", "memory 2048 MiB -> 4096 MiB", "restart"] },
+    ])
+  })
+
+  test("changes groups and VLANs of a running VM without a restart", () => {
+    const next = plan(deployed(), labConfig({ web: { vlan: 30, ansible_groups: ["shops"] } }))
+    const kinds = next.steps.filter((s) => s.machine === "LAB-web").map((s) => s.action.kind)
+    expect(kinds.slice(0, 2)).toEqual(["configure", "guest"])
+    expect(stepOf(next, "address:LAB-web").after).toEqual(["configure:LAB-web"])
+  })
+
+  test("adds the card of a new VLAN to the router and leaves the others where they are", () => {
+    const next = plan(deployed(), labConfig({ dc: null, dc2: null, ws: null, extra: { vlan: 5, ip_last_octet: 9 } }))
+    const { action } = stepOf(next, `configure:${routerName}`)
+    expect(action.kind === "configure" && action.settings.nics.map((n) => [n.index, n.tag])).toEqual([
+      [0, 1],
+      [1, 5],
+      [2, 20],
+      [3, 99],
+    ])
+    expect(isBefore(next, `configure:${routerName}`, `router:${routerName}`)).toBe(true)
+  })
+
+  test("replaces a VM whose template changed, and what stood on it is made anew", () => {
+    const world = deployed()
+    const config = labConfig({ dc: { template: "win-client" } })
+    const next = plan(world, config)
+    expect(next.changes.find((c) => c.object === "LAB-dc")).toMatchObject({
+      kind: "replace",
+      reasons: ["template win-server -> win-client", "stages: address, windows-base, primary-dc"],
+    })
+    expect(keysOf(next).slice(0, 5)).toEqual(["stop:LAB-dc", "delete:LAB-dc", "clone:LAB-dc", "configure:LAB-dc", "start:LAB-dc"])
+    expect(isBefore(next, "delete:LAB-dc", "clone:LAB-dc")).toBe(true)
+    expect(keysOf(next)).toContain("domain-join:LAB-ws")
+    expect(keysOf(next)).toContain("alt-dc:LAB-dc2")
+  })
+
+  test("removes what the configuration no longer has, before another takes its address", () => {
+    const world = deployed()
+    const next = plan(world, labConfig({ kali: null, spy: { vlan: 99, ip_last_octet: 5 } }))
+    expect(next.changes.find((c) => c.object === "LAB-kali")).toEqual({
+      kind: "remove",
+      object: "LAB-kali",
+      reasons: ["no longer in the configuration"],
+    })
+    expect(isBefore(next, "delete:LAB-kali", "address:LAB-spy")).toBe(true)
+    expect(isBefore(next, "delete:LAB-kali", "start:LAB-spy")).toBe(false)
+  })
+
+  test("switches on what is off, and nothing else", () => {
+    const world = deployed()
+    world.vmNamed("LAB-kali").machine.power = "stopped"
+    expect(keysOf(plan(world, labConfig()))).toEqual(["start:LAB-kali"])
+  })
+
+  test("runs a stage again when its input changed, and only that one", () => {
+    const world = deployed()
+    expect(keysOf(plan(world, labConfig({ kali: { linux: { packages: ["git", "vim"] } } })))).toEqual(["packages:LAB-kali"])
+    const shared = planned(inputFor(world, labConfig(), {}, { grants: [] }))
+    expect(keysOf(shared)).toEqual([`firewall:${routerName}`])
+  })
+
+  test("sets the address again when the guest was seen with another one", () => {
+    const world = deployed()
+    const { vmid } = world.vmNamed("LAB-web").detail
+    world.addresses.set(vmid, "10.7.20.123")
+    expect(keysOf(plan(world, labConfig()))).toEqual(["address:LAB-web"])
+    world.addresses.set(vmid, "172.17.0.1")
+    expect(keysOf(plan(world, labConfig()))).toEqual([])
+  })
+
+  test("finishes a VM that an interrupted run has cloned and not configured", () => {
+    const world = labWorld()
+    const config = labConfig()
+    const first = plan(world, config)
+    for (const key of ["pool", "network", "clone:LAB-web"]) world.run(stepOf(first, key))
+    const next = keysOf(plan(world, config)).filter((k) => k.includes("LAB-web"))
+    expect(next.slice(0, 2)).toEqual(["configure:LAB-web", "start:LAB-web"])
+    expect(next).not.toContain("clone:LAB-web")
+  })
+
+  test("makes a network usable whose change waits to be applied", () => {
+    const world = deployed()
+    world.networks.get("vmbr1007")!.usable = false
+    expect(keysOf(plan(world, labConfig()))).toEqual(["network"])
+  })
+
+  test("keeps the tags that others have put on a VM", () => {
+    const world = deployed()
+    world.vmNamed("LAB-web").machine.tags = ["rangewright", "backup"]
+    const { action } = stepOf(plan(world, labConfig({ web: { cpus: 8 } })), "configure:LAB-web")
+    expect(action.kind === "configure" && action.settings.tags).toEqual(["backup", "rangewright"])
+  })
+
+  test("leaves a VM on its node and says that the configuration wants another", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2"] })
+    const cluster = { settings: { ...settings, clusterMode: true } }
+    world.apply(planned(inputFor(world, labConfig({ web: { target_node: "pve2" } }), {}, cluster)))
+    const next = planned(inputFor(world, labConfig({ web: { target_node: "pve1" } }), {}, cluster))
+    expect(next.steps).toEqual([])
+    expect(next.notes).toEqual(["LAB-web is on pve2 and the configuration says pve1: VMs that exist are not moved"])
+  })
+
+  test("says what is paused, locked or renamed", () => {
+    const world = deployed()
+    world.vmNamed("LAB-kali").machine.power = "paused"
+    world.vmNamed("LAB-web").detail.lock = "backup"
+    world.vmNamed("LAB-ws").detail.name = "mine"
+    const vmid: Vmid = world.vmNamed("mine").detail.vmid
+    expect(plan(world, labConfig()).notes).toEqual([
+      `LAB-ws is named mine at the hypervisor (VM ${vmid})`,
+      "LAB-web is locked at the hypervisor (backup)",
+      "LAB-kali is paused: resume it at the hypervisor",
+    ])
+  })
+})

@@ -1,0 +1,135 @@
+import * as Result from "effect/Result"
+import { describe, expect, test } from "vitest"
+import { CannotPlan, driftOf, writeDescription, type RangeId } from "../src/index.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, keysOf, lab, planned, refusal, settings } from "./plan-model.ts"
+
+const messages = (issues: readonly { readonly message: string }[]): readonly string[] => issues.map((i) => i.message)
+const cluster = { settings: { ...settings, clusterMode: true } }
+
+describe("a deploy is refused", () => {
+  test("with every missing template at once", () => {
+    const world = labWorld({ templates: ["debian"] })
+    const issues = refusal(inputFor(world, labConfig()))
+    expect(messages(issues)).toEqual(["the templates debian-11-x64-server-template, win-client, win-server are not built"])
+    expect(new CannotPlan({ doing: "deploy range LAB", issues })).toMatchObject({
+      kind: "precondition",
+      message: `Cannot deploy range LAB: ${issues[0]?.message}`,
+      hint: "Build the missing templates (POST /templates), or name others in the configuration.",
+    })
+  })
+
+  test("for a VM of the same name that is not ours, whatever its case and wherever it is", () => {
+    const world = labWorld()
+    world.add({ vmid: 555, name: "lab-WEB", pool: "OTHER" })
+    world.add({
+      vmid: 556,
+      name: "LAB-kali",
+      pool: lab,
+      description: writeDescription({ range: "X" as RangeId, machine: "LAB-kali" }, []),
+    })
+    expect(messages(refusal(inputFor(world, labConfig())))).toEqual([
+      "a VM named LAB-web exists (VM 555 on pve1, pool OTHER) and is not of range LAB",
+      "a VM named LAB-kali exists (VM 556 on pve1, pool LAB) and is not of range LAB",
+    ])
+  })
+
+  test("for a machine on a node that is offline, unless the limit leaves it out", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2"] })
+    const config = labConfig({ web: { target_node: "pve2" } }, { defaults: undefined })
+    const pinned = labConfig({ web: { target_node: "pve2" }, dc: { target_node: "pve1" } })
+    world.apply(planned(inputFor(world, pinned, {}, cluster)))
+    const { vmid } = world.vmNamed("LAB-web").detail
+    world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve2" }))
+    const onPve2 = [...world.vms.values()].filter((v) => v.machine.node === "pve2").map((v) => v.detail.name)
+    const issues = refusal(inputFor(world, config, {}, cluster))
+    expect(messages(issues)).toContain(`LAB-web (VM ${vmid}) is on the node pve2, which is offline`)
+    expect(issues).toHaveLength(onPve2.length)
+    const rest = planned(inputFor(world, config, { limit: ["all", ...onPve2.map((n) => `!${n}`)].join(",") }, cluster))
+    expect(keysOf(rest)).toEqual([])
+    expect(rest.notes).toContain(`LAB-web (VM ${vmid}) cannot be read: its node pve2 is offline`)
+  })
+
+  test("for a target node that does not exist, is offline, or does not see the template", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2", "pve3"], shared: false })
+    world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve3" }))
+    const config = labConfig(
+      { web: { target_node: "pve9" }, kali: { target_node: "pve3" }, dc: { target_node: "pve1" }, dc2: null, ws: null },
+      { router: { target_node: "pve1" } },
+    )
+    const issues = refusal(inputFor(world, config, {}, cluster))
+    expect(issues.map((i) => i.code)).toEqual(["template-out-of-reach", "node-missing", "node-offline"])
+    expect(messages(issues)).toEqual([
+      "win-server cannot be cloned to pve1 for LAB-dc: it is on pve2, and its disk is on no shared storage",
+      "LAB-web wants the node pve9, which does not exist",
+      "LAB-kali wants the node pve3, which is offline",
+    ])
+  })
+
+  test("for a network of the same name that is not ours", () => {
+    const world = labWorld()
+    world.networks.set("vmbr1007", { name: "vmbr1007", node: "pve1", usable: true, ours: false })
+    expect(messages(refusal(inputFor(world, labConfig())))).toEqual(["the network vmbr1007 exists and is not ours"])
+    world.networks.set("vmbr1007", { name: "vmbr1007", node: "pve2", usable: true, ours: false })
+    expect(keysOf(planned(inputFor(world, labConfig())))).toContain("network")
+  })
+
+  test("when no node is up, or a machine has no reserved VMID", () => {
+    const world = labWorld()
+    const input = inputFor(world, labConfig())
+    expect(messages(refusal({ ...input, world: { ...input.world, reservations: new Map() } }))[1]).toBe(
+      "no VMID is reserved for LAB-dc",
+    )
+    world.nodes = world.nodes.map((n) => ({ ...n, online: false }))
+    expect(messages(refusal(inputFor(world, labConfig())))).toEqual(["no node of the hypervisor is up"])
+  })
+})
+
+describe("what is not ours in the range's pool", () => {
+  test("stays, and is named: strangers, and copies that somebody made of our VMs", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const web = world.vmNamed("LAB-web")
+    world.add({ vmid: 300, name: "Copy-of-VM-LAB-web", pool: lab, description: web.detail.description })
+    world.add({ vmid: 301, name: "helper", pool: lab, power: "running" })
+    world.add({ vmid: 302, name: "Copy-of-VM-LAB-gone", pool: lab, template: true })
+    const { steps, notes } = planned(inputFor(world, labConfig()))
+    expect(steps).toEqual([])
+    expect(notes).toEqual(
+      [
+        "helper (VM 301) is in the range's pool and is never touched: it does not carry our mark",
+        "Copy-of-VM-LAB-gone (VM 302) is in the range's pool and is never touched: it is a template",
+        `Copy-of-VM-LAB-web (VM 300) is in the range's pool and is never touched: it is a copy of LAB-web (VM ${web.detail.vmid}), mark included`,
+      ].toSorted((a, b) => notes.indexOf(a) - notes.indexOf(b)),
+    )
+    expect(notes).toHaveLength(3)
+  })
+
+  test("a reserved VMID that somebody took is said", () => {
+    const world = labWorld()
+    const input = inputFor(world, labConfig())
+    world.add({ vmid: world.reservations.get("LAB-web")!, name: "thief" })
+    const vmid = world.reservations.get("LAB-web")
+    expect(planned({ ...input, world: world.view() }).notes).toEqual([
+      `VMID ${vmid}, reserved for LAB-web, is in use: another one will be taken`,
+    ])
+  })
+})
+
+describe("drift", () => {
+  test("is what a deploy would change, and nothing right after one", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const drift = () => Result.getOrThrow(driftOf(inputFor(world, labConfig())))
+    expect(drift()).toEqual({ inSync: true, differences: [], notes: [] })
+    world.vmNamed("LAB-web").detail.cpus = 7
+    world.vmNamed(routerName).machine.power = "stopped"
+    expect(drift()).toMatchObject({
+      inSync: false,
+      differences: [
+        { kind: "change", object: routerName, reasons: ["power on"] },
+        { kind: "change", object: "LAB-web", reasons: ["cores 7 -> 2", "restart"] },
+      ],
+    })
+  })
+})

@@ -1,0 +1,203 @@
+import * as Result from "effect/Result"
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { type DeployChoice, deployTags, keepOnly, type RangeConfig } from "../src/index.ts"
+import { matchHosts } from "../src/plan/host-pattern.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, keysOf, type ModelWorld, planned, refusal } from "./plan-model.ts"
+
+const deployed = (): ModelWorld => {
+  const world = labWorld()
+  world.apply(planned(inputFor(world, labConfig())))
+  return world
+}
+const plan = (world: ModelWorld, choice: Partial<DeployChoice>, config: RangeConfig = labConfig()) =>
+  planned(inputFor(world, config, choice))
+const keys = (choice: Partial<DeployChoice>, world = deployed(), config = labConfig()): readonly string[] =>
+  keysOf(plan(world, choice, config))
+
+describe("tags", () => {
+  test("run their stages again although nothing changed", () => {
+    expect(keys({ tags: ["dns-rewrites"] })).toEqual([`dns:${routerName}`])
+    expect(keys({ tags: ["dcs"] })).toEqual([
+      "windows-base:LAB-dc",
+      "primary-dc:LAB-dc",
+      "windows-base:LAB-dc2",
+      "alt-dc:LAB-dc2",
+    ])
+    expect(keys({ tags: ["windows"] })).toEqual(["windows-base:LAB-ws"])
+    expect(keys({ tags: ["assign-ip"] })).toEqual(["dc", "dc2", "ws", "web", "kali"].map((m) => `address:LAB-${m}`))
+  })
+
+  test("network holds the router and its firewall, access-control the firewall alone", () => {
+    expect(keys({ tags: ["network"] })).toEqual([`router:${routerName}`, `firewall:${routerName}`])
+    expect(keys({ tags: ["access-control"] })).toEqual([`firewall:${routerName}`])
+  })
+
+  test("bring what is missing before their steps", () => {
+    const world = labWorld()
+    expect(keys({ tags: ["access-control"] }, world)).toEqual([
+      "pool",
+      "network",
+      "access",
+      `clone:${routerName}`,
+      `configure:${routerName}`,
+      `start:${routerName}`,
+      `router:${routerName}`,
+      `firewall:${routerName}`,
+    ])
+  })
+
+  test("bring no change that is merely pending, and name it", () => {
+    const world = deployed()
+    const config = labConfig({ ws: { cpus: 8 } })
+    const { notes, steps } = plan(world, { tags: ["custom-choco"] }, config)
+    expect(steps.map((s) => s.key)).toEqual(["chocolatey:LAB-ws"])
+    expect(notes).toContain('Install Chocolatey packages on LAB-ws: "Configure LAB-ws" comes before it and was not asked for')
+  })
+
+  test("custom-groups writes changed groups", () => {
+    const config = labConfig({ web: { ansible_groups: ["shops"] }, kali: { cpus: 8 } })
+    expect(keys({ tags: ["custom-groups"] }, deployed(), config)).toEqual(["configure:LAB-web"])
+  })
+
+  test("without vm-deploy replace and remove nothing", () => {
+    const config = labConfig({ kali: null, dc: { template: "win-client" } })
+    const { steps, notes } = plan(deployed(), { tags: ["assign-ip"] }, config)
+    expect(new Set(steps.map((s) => s.action.kind))).toEqual(new Set(["guest"]))
+    expect(notes).toContain("LAB-dc was made from win-server, and replacing it was not asked for")
+  })
+
+  test("that nothing answers to are named", () => {
+    expect(plan(deployed(), { tags: ["nexus"] })).toMatchObject({
+      steps: [],
+      notes: ["nothing in this range answers to the tag nexus"],
+    })
+  })
+
+  test("each select only their own steps of a deployed range, and all of them together every stage", () => {
+    const world = deployed()
+    const stages = plan(labWorld(), {}).steps.filter((s) => s.action.kind === "guest")
+    expect(new Set(keys({ tags: [...deployTags] }, world))).toEqual(new Set(stages.map((s) => s.key)))
+    for (const tag of deployTags)
+      for (const step of plan(world, { tags: [tag] }).steps) if (tag !== "network") expect(step.tag).toBe(tag)
+  })
+})
+
+describe("roles", () => {
+  test("that are named run again, the others do not run", () => {
+    expect(keys({ onlyRoles: ["database"] })).toEqual(["role:LAB-web:database"])
+    const { steps, notes } = plan(labWorld(), { onlyRoles: ["probe"] })
+    expect(steps.flatMap((s) => (s.key.startsWith("role:") ? [s.key] : []))).toEqual(["role:LAB-kali:probe"])
+    expect(notes).toContain('Run role probe on LAB-kali: "Run role shop on LAB-web" comes before it and was not asked for')
+  })
+
+  test("that are on no machine are named", () => {
+    expect(plan(deployed(), { onlyRoles: ["ghost"] }).notes).toEqual(["the role ghost is on no machine of this range"])
+  })
+})
+
+describe("force", () => {
+  test("runs every stage again and touches no VM", () => {
+    const { steps } = plan(deployed(), { force: true })
+    expect(new Set(steps.map((s) => s.action.kind))).toEqual(new Set(["guest"]))
+    expect(steps.map((s) => s.key).toSorted()).toEqual(
+      plan(labWorld(), {})
+        .steps.flatMap((s) => (s.action.kind === "guest" ? [s.key] : []))
+        .toSorted(),
+    )
+  })
+})
+
+describe("the limit", () => {
+  test("restricts cloning, changing and removing", () => {
+    const world = labWorld()
+    const first = plan(world, { limit: "LAB-web" })
+    expect(first.steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))).toEqual(["LAB-web"])
+    world.apply(plan(world, {}))
+    expect(keys({ limit: "LAB-web" }, world, labConfig({ kali: null, ws: { cpus: 8 } }))).toEqual([])
+    expect(keys({ limit: "LAB-kali" }, world, labConfig({ kali: null }))).toEqual(["stop:LAB-kali", "delete:LAB-kali"])
+  })
+
+  test("names what it leaves out although steps need it", () => {
+    expect(plan(labWorld(), { limit: "LAB-ws" }).notes).toContain(
+      'Join LAB-ws to CORP.example: "Create domain corp.example on LAB-dc" comes before it and was not asked for',
+    )
+  })
+
+  test("that names no machine is refused, with the machines there are", () => {
+    const [issue] = refusal(inputFor(labWorld(), labConfig(), { limit: "LAB-nobody" }))
+    expect(issue).toMatchObject({ code: "bad-limit", message: 'the limit "LAB-nobody" names no machine of the range' })
+    expect(issue?.hint).toContain("LAB-kali")
+  })
+})
+
+describe("a host pattern", () => {
+  const hosts = [
+    { name: "LAB-dc", groups: ["LAB", "LAB_test_range_dc"] },
+    { name: "LAB-ws1", groups: ["LAB", "LAB_windows_endpoints"] },
+    { name: "LAB-ws2", groups: ["LAB", "LAB_windows_endpoints", "lazy"] },
+  ]
+  const match = (pattern: string): readonly string[] => {
+    const found = matchHosts(pattern, hosts)
+    return Result.isSuccess(found) ? [...found.success] : found.failure.map((i) => i.code)
+  }
+  const every = hosts.map((h) => h.name)
+
+  test.each([
+    ["", every],
+    ["all", every],
+    ["*", every],
+    ["all,localhost", every],
+    ["LAB-dc", ["LAB-dc"]],
+    ["LAB-dc:LAB-ws2", ["LAB-dc", "LAB-ws2"]],
+    ["LAB_windows_endpoints, LAB-dc", every],
+    ["LAB-ws?", ["LAB-ws1", "LAB-ws2"]],
+    ["*ws*", ["LAB-ws1", "LAB-ws2"]],
+    ["LAB:!lazy", ["LAB-dc", "LAB-ws1"]],
+    ["!lazy", ["LAB-dc", "LAB-ws1"]],
+    ["!lazy,all", ["LAB-dc", "LAB-ws1"]],
+    ["LAB_windows_endpoints:&lazy", ["LAB-ws2"]],
+    ["&lazy", ["LAB-ws2"]],
+    ["localhost", []],
+    ["lab-dc", ["bad-limit"]],
+    ["!all", ["bad-limit"]],
+    ["~LAB-.*", ["bad-limit"]],
+    ["LAB[0]", ["bad-limit"]],
+    ["x".repeat(5000), ["bad-limit"]],
+  ])("%s", (pattern, names) => expect(match(pattern)).toEqual(names))
+
+  test("of many stars ends soon", () => {
+    expect(match(`${"*a".repeat(2000)}b`)).toEqual(["bad-limit"])
+  })
+
+  test("of names chooses exactly those", () => {
+    fc.assert(
+      fc.property(fc.subarray(every, { minLength: 1 }), fc.constantFrom(",", ":", " , "), (names, by) => {
+        expect(match(names.join(by))).toEqual(names)
+      }),
+    )
+  })
+})
+
+describe("leaving vertices out of a graph", () => {
+  const graph = fc.array(fc.tuple(fc.array(fc.nat(100), { maxLength: 3 }), fc.boolean()), { maxLength: 12 }).map((rows) =>
+    rows.map(([before, kept], i) => ({
+      key: `${i}`,
+      kept,
+      after: i === 0 ? [] : [...new Set(before.map((b) => `${b % i}`))],
+    })),
+  )
+  const reaches = (vertices: readonly { key: string; after: readonly string[] }[], from: string, to: string): boolean =>
+    (vertices.find((v) => v.key === from)?.after ?? []).some((k) => k === to || reaches(vertices, k, to))
+
+  test("keeps who comes before whom among the others", () => {
+    fc.assert(
+      fc.property(graph, (vertices) => {
+        const left = keepOnly(vertices, (v) => v.kept)
+        expect(left.map((v) => v.key)).toEqual(vertices.filter((v) => v.kept).map((v) => v.key))
+        for (const a of left) for (const b of left) expect(reaches(left, a.key, b.key)).toBe(reaches(vertices, a.key, b.key))
+      }),
+    )
+  })
+})
