@@ -79,8 +79,8 @@ case $cmd in
   format) "$bin/oxfmt" . ;;
   pack) # tarballs of the library packages in ./artifacts
     mkdir -p artifacts
-    for p in domain ports application; do
-      "$bin/tsc" -b "packages/$p"
+    "$bin/tsc" -b packages/application packages/adapter-memory
+    for p in domain ports application adapter-memory; do
       (cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
     done
     ;;

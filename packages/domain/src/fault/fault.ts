@@ -1,3 +1,4 @@
+import type { YieldableError } from "effect/Cause"
 import * as Data from "effect/Data"
 
 /** What sort of failure it is. Only adapter-http knows which HTTP status a kind has. */
@@ -41,6 +42,11 @@ export interface Fault<Tag extends string = string, Facts = unknown> extends Err
   readonly issues: readonly FaultIssue[]
 }
 
+/** The class of one fault, made of its facts. */
+export interface FaultClass<Tag extends string, Facts> {
+  new (facts: Facts): Fault<Tag, Facts> & YieldableError
+}
+
 /**
  * Makes the class of one fault: `class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { rangeId: string }) => ({ … })) {}`.
  * The kind may depend on the facts where one emitter (a hypervisor) fails in several ways.
@@ -49,7 +55,7 @@ export const defineFault = <const Tag extends string, Facts>(
   tag: Tag,
   kind: FaultKind | ((facts: Facts) => FaultKind),
   describe: (facts: Facts) => FaultText,
-) => {
+): FaultClass<Tag, Facts> => {
   class Defined extends Data.TaggedError(tag)<{ readonly message: string }> {
     readonly kind: FaultKind
     readonly facts: Facts
