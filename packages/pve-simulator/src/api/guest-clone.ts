@@ -185,8 +185,7 @@ function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task
     plan.description === undefined ? {} : { description: plan.description },
   )
   for (const [key, disk] of ownDisks(source.config)) {
-    const volume = yield* copyDisk(world, plan, key, disk, task)
-    made.push(volume)
+    const volume = yield* copyDisk(world, plan, key, disk, made, task)
     const rest = disk
       .split(",")
       .slice(1)
@@ -204,7 +203,8 @@ const stripMac = (text: string): string => {
   return [nic.model, ...rest.filter((part) => part !== nic.model)].join(",")
 }
 
-function* copyDisk(world: World, plan: Plan, key: string, disk: string, task: TaskHandle): Routine<Volume> {
+/** Copies one disk; the volume is in `made` from the moment it exists, so that a clone that ends early can take it away. */
+function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Volume[], task: TaskHandle): Routine<Volume> {
   const { source, newid } = plan
   const volid = volumeOf(disk)
   const original = findVolume(world, source.guest.node, volid)
@@ -217,22 +217,27 @@ function* copyDisk(world: World, plan: Plan, key: string, disk: string, task: Ta
   const format = plan.full
     ? (plan.format ?? (plan.storage === undefined ? original.format : defaultFormat(storage)))
     : original.format
-  const request = {
-    storage,
-    node: source.guest.node,
-    vmid: newid,
-    sizeBytes: original.sizeBytes,
-    format,
-    purpose: cloudinit ? "cloudinit" : "disk",
+  const { node } = source.guest
+  const make = (usedBytes: number, parent?: Volume) => () => {
+    const purpose = cloudinit ? "cloudinit" : "disk"
+    const base = parent === undefined ? {} : { parent }
+    const volume = allocate(world, {
+      storage,
+      node,
+      vmid: newid,
+      sizeBytes: original.sizeBytes,
+      usedBytes,
+      format,
+      purpose,
+      ...base,
+    })
+    made.push(volume)
+    return volume
   }
   // A cloud-init drive is a few megabytes, made along the way.
-  if (cloudinit) return logged(task, allocate(world, { ...request, usedBytes: original.usedBytes }))
-  if (!full)
-    return yield* link(world, storage, source.guest.node, () => allocate(world, { ...request, usedBytes: 0, parent: original }))
-  const volume = yield* underStorageLock(world, storage, source.guest.node, () =>
-    allocate(world, { ...request, usedBytes: original.usedBytes }),
-  )
-  logged(task, volume)
+  if (cloudinit) return logged(task, make(original.usedBytes)())
+  if (!full) return yield* link(world, storage, node, make(0, original))
+  const volume = logged(task, yield* underStorageLock(world, storage, node, make(original.usedBytes)))
   yield* transfer(world, original.usedBytes, original.sizeBytes, task)
   return volume
 }

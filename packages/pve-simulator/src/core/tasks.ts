@@ -83,6 +83,7 @@ const run = (
   body: (task: TaskHandle) => Routine<void>,
   fault: ReturnType<World["faults"]["takeTaskFault"]>,
 ): void => {
+  if (fault?.kind === "vanish-task" && fault.when === "before") return
   let warnings = 0
   const handle: TaskHandle = {
     record,

@@ -27,8 +27,8 @@ export interface World {
   /** SHA-256 fingerprint of each node's certificate. */
   fingerprint: string
   certificate: string
-  /** Rights resolved for a subject and path, valid for one version of the access state. */
-  readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>> }
+  /** Rights resolved for a subject and path, and the pool of each member's path, valid for one version of the access state. */
+  readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string> }
   /** Requests that wait now and the most that ever did, per node. */
   readonly inFlight: Map<string, { now: number; most: number }>
 }
@@ -49,7 +49,7 @@ export const createWorld = (parts: {
   consoles: new Map(),
   fingerprint: "",
   certificate: "",
-  rights: { version: -1, byKey: new Map() },
+  rights: { version: -1, byKey: new Map(), pools: new Map() },
   inFlight: new Map(),
 })
 

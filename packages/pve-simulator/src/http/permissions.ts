@@ -41,21 +41,27 @@ const groupsOf = (world: World, user: string): string[] => {
   return out
 }
 
-/** A pool also gives its rights on its VMs and storages; a nested pool takes those of its parents by inheritance. */
-const poolOf = (world: World, path: string): string | undefined => {
-  const parts = /^\/(vms|storage)\/([^/]+)$/.exec(path)
-  if (parts === null) return undefined
-  for (const pool of world.state.pools.values()) {
-    if (parts[1] === "vms" ? pool.vms.has(Number(parts[2])) : pool.storages.has(parts[2]!)) return pool.poolid
+/** What was resolved for the present version of the access state; emptied when anything about access or pools changed. */
+const cacheOf = (world: World): World["rights"] => {
+  const cache = world.rights
+  if (cache.version !== world.state.access.version) {
+    cache.byKey.clear()
+    cache.pools.clear()
+    for (const pool of world.state.pools.values()) {
+      for (const vmid of pool.vms) cache.pools.set(`/vms/${vmid}`, pool.poolid)
+      for (const id of pool.storages) cache.pools.set(`/storage/${id}`, pool.poolid)
+    }
+    cache.version = world.state.access.version
   }
-  return undefined
+  return cache
 }
 
 /** Privileges of one subject with "propagates" for each. */
 const subjectRights = (world: World, subject: string, path: string): Map<string, boolean> => {
   const out = new Map<string, boolean>()
   const groups = subject.includes("!") ? [] : groupsOf(world, subject)
-  const pool = poolOf(world, path)
+  // A pool also gives its rights on its members; a nested pool takes those of its parents by inheritance.
+  const pool = cacheOf(world).pools.get(path)
   const paths = pool === undefined ? [path] : [path, `/pool/${pool}`]
   for (const each of paths) {
     for (const [role, propagates] of rolesOn(world, subject, groups, each)) {
@@ -82,14 +88,17 @@ export const rightsWithPropagation = (world: World, authId: string, path: string
   return new Map([...own].filter(([privilege]) => ofUser.has(privilege)))
 }
 
+/** root@pam and its tokens whose privileges are not separated may everything. */
+const mayEverything = (world: World, authId: string): boolean => {
+  if (authId === "root@pam") return true
+  if (!authId.startsWith("root@pam!")) return false
+  return world.state.access.users.get("root@pam")?.tokens.get(authId.slice("root@pam!".length))?.privsep === false
+}
+
 /** The privileges of an identity on a path; kept until anything about access or pools changes. */
 export const rightsOn = (world: World, authId: string, path: string): ReadonlySet<string> => {
-  if (authId === "root@pam") return everything
-  const cache = world.rights
-  if (cache.version !== world.state.access.version) {
-    cache.byKey.clear()
-    cache.version = world.state.access.version
-  }
+  if (mayEverything(world, authId)) return everything
+  const cache = cacheOf(world)
   const key = `${authId} ${path}`
   let rights = cache.byKey.get(key)
   if (rights === undefined) {
@@ -172,8 +181,8 @@ const optionOf = (options: readonly unknown[], name: string): unknown => {
   return at < 0 ? undefined : options[at + 1]
 }
 
-/** What a failed check says: its first privilege test. */
-const explain = (check: Check, given: Given): string => {
+/** What a failed check says: the first of its conditions that does not hold, the last of its alternatives. */
+const explain = (world: World, identity: Identity, check: Check, given: Given): string => {
   const [kind, ...rest] = check
   if (kind === "perm") {
     const [path, wanted, ...options] = rest as [string, string[], ...unknown[]]
@@ -184,7 +193,9 @@ const explain = (check: Check, given: Given): string => {
   if (kind === "userid-group") return `/access/groups, ${(rest[0] as string[]).join("|")}`
   if (kind === "userid-param")
     return rest[0] === "self" ? "user" : `/access/realm/${realmOf(asText(given["userid"]))}, ${String(rest[0])}`
-  return explain(rest[kind === "or" ? rest.length - 1 : 0] as Check, given)
+  const inner = rest as Check[]
+  const failing = kind === "or" ? inner.at(-1)! : inner.find((each) => !holds(world, identity, each, given))!
+  return explain(world, identity, failing, given)
 }
 
 /** The permission check that the schema prescribes for a call. */
@@ -192,5 +203,5 @@ export const checkPermission = (world: World, identity: Identity, method: Method
   if (identity.isRoot || method.user !== undefined) return
   const { check } = method
   if (check === undefined) throw forbidden("user != root@pam")
-  if (!holds(world, identity, check, given)) throw forbidden(explain(check, given))
+  if (!holds(world, identity, check, given)) throw forbidden(explain(world, identity, check, given))
 }

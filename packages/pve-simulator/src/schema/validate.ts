@@ -194,7 +194,7 @@ export const parsePropertyString = (
     const value = part.slice(equals + 1)
     out[key] = Object.hasOwn(format, key) && format[key]!.type === "boolean" ? parseBoolean(value) : value
   }
-  const complaints: Complaints = {}
+  const complaints: Complaints = Object.create(null)
   checkObject(path, format, out, false, complaints)
   const lines = Object.entries(complaints).map(([name, complaint]) => `${name}: ${complaint}\n`)
   if (lines.length > 0) throw new FormatError(`format error\n${lines.toSorted().join("")}`)
@@ -213,7 +213,7 @@ const parseBoolean = (text: string): string => {
  * Throws the 400 of the server with every complaint.
  */
 export const validateParameters = (method: Method, given: Readonly<Record<string, unknown>>): Record<string, unknown> => {
-  const complaints: Complaints = {}
+  const complaints: Complaints = Object.create(null)
   const out: Record<string, unknown> = Object.create(null)
   const lists = listsJoined(method, given)
   checkGiven(method, lists, complaints)

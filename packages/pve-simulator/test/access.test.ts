@@ -1,0 +1,203 @@
+import { expect, test } from "vitest"
+import { createLab, type As, type Lab } from "./support/client.ts"
+
+const newUser = async (lab: Lab, name: string): Promise<void> => {
+  await lab.ok("POST", "/access/users", { userid: `${name}@pve`, password: "correct horse" })
+}
+
+const newToken = async (lab: Lab, name: string, options: Record<string, unknown> = {}): Promise<As> => {
+  const made = (await lab.ok("POST", `/access/users/${name}@pve/token/tok`, options)) as { value: string }
+  return { token: `${name}@pve!tok=${made.value}` }
+}
+
+const grant = async (lab: Lab, path: string, roles: string, to: Record<string, unknown>): Promise<void> => {
+  await lab.ok("PUT", "/access/acl", { path, roles, ...to })
+}
+
+const logIn = async (lab: Lab, username: string, password = "correct horse") => {
+  const data = (await lab.ok("POST", "/access/ticket", { username, password }, "nobody")) as {
+    ticket: string
+    CSRFPreventionToken: string
+  }
+  return { ticket: data.ticket, csrf: data.CSRFPreventionToken }
+}
+
+const readConfig = async (lab: Lab, as: As, vmid = 100): Promise<number> =>
+  (await lab.call("GET", `/nodes/pve/qemu/${vmid}/config`, undefined, as)).status
+
+test("a ticket opens reads, changes need its CSRF token too, and two hours end it", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await grant(lab, "/", "PVEAdmin", { users: "ann@pve" })
+  const { ticket, csrf } = await logIn(lab, "ann@pve")
+  expect(await readConfig(lab, { ticket })).toBe(200)
+  const put = async (as: As) => await lab.call("PUT", "/nodes/pve/qemu/100/config", { description: "x" }, as)
+  expect(await put({ ticket })).toMatchObject({ status: 401, reason: "Permission denied - invalid csrf token" })
+  expect(await put({ ticket, csrf: "0:nonsense" })).toMatchObject({ status: 401 })
+  expect((await put({ ticket, csrf })).status).toBe(200)
+  lab.clock.advance(7100 * 1000)
+  const renewed = await logIn(lab, "ann@pve", ticket)
+  lab.clock.advance(600 * 1000)
+  expect(await readConfig(lab, { ticket })).toBe(401)
+  expect(await readConfig(lab, renewed)).toBe(200)
+})
+
+test("wrong password, user and realm look alike", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  for (const [username, password] of [
+    ["ann@pve", "wrong"],
+    ["bob@pve", "correct horse"],
+    ["ann@nowhere", "correct horse"],
+    ["ann", "correct horse"],
+  ]) {
+    const answer = await lab.call("POST", "/access/ticket", { username, password }, "nobody")
+    expect(answer).toMatchObject({ status: 401, message: "authentication failure\n", data: null })
+  }
+})
+
+test("a token has its own rights within those of its user, unless its privileges are not separated", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await newUser(lab, "bob")
+  await grant(lab, "/vms", "PVEVMAdmin", { users: "ann@pve,bob@pve" })
+  const separated = await newToken(lab, "ann")
+  const shared = await newToken(lab, "bob", { privsep: 0 })
+  expect(await readConfig(lab, separated)).toBe(403)
+  expect(await readConfig(lab, shared)).toBe(200)
+  await grant(lab, "/vms/100", "PVEVMUser", { tokens: "ann@pve!tok" })
+  expect(await readConfig(lab, separated)).toBe(200)
+  expect((await lab.call("PUT", "/nodes/pve/qemu/100/config", { memory: "1024" }, separated)).status).toBe(403)
+  await lab.ok("PUT", "/access/acl", { path: "/vms", roles: "PVEVMAdmin", users: "ann@pve", delete: 1 })
+  expect(await readConfig(lab, separated)).toBe(403)
+})
+
+test("root's token is not root: options for root alone stay refused, and calls that refuse tokens do", async () => {
+  const lab = createLab()
+  expect(await lab.call("PUT", "/nodes/pve/qemu/100/config", { args: "-foo" })).toMatchObject({
+    status: 500,
+    message: "only root can set 'args' config\n",
+  })
+  const { ticket, csrf } = await logIn(lab, "root@pam", lab.sim.rootPassword)
+  expect((await lab.call("PUT", "/nodes/pve/qemu/100/config", { args: "-foo" }, { ticket, csrf })).status).toBe(200)
+  expect((await lab.call("PUT", "/access/password", { userid: "root@pam", password: "something else" })).message).toContain(
+    "not available with API token",
+  )
+})
+
+test("expired and disabled users and tokens are nobody", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await grant(lab, "/", "Administrator", { users: "ann@pve" })
+  const token = await newToken(lab, "ann", { privsep: 0, expire: Math.floor(lab.clock.now() / 1000) + 60 })
+  expect(await readConfig(lab, token)).toBe(200)
+  await lab.ok("PUT", "/access/users/ann@pve", { enable: 0 })
+  expect(await readConfig(lab, token)).toBe(401)
+  await lab.ok("PUT", "/access/users/ann@pve", { enable: 1 })
+  lab.clock.advance(61_000)
+  expect(await readConfig(lab, token)).toBe(401)
+})
+
+test("deeper entries beat shallower ones, own ones those of groups, NoAccess clears, and some hold only where they stand", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  await lab.ok("POST", "/access/groups", { groupid: "crew" })
+  await lab.ok("PUT", "/access/users/ann@pve", { groups: "crew" })
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await grant(lab, "/vms", "PVEVMUser", { groups: "crew" })
+  expect(await readConfig(lab, ann)).toBe(200)
+  await grant(lab, "/vms", "NoAccess", { users: "ann@pve" })
+  expect(await readConfig(lab, ann)).toBe(403)
+  await grant(lab, "/vms/100", "PVEVMUser", { groups: "crew" })
+  expect(await readConfig(lab, ann)).toBe(200)
+  expect(await readConfig(lab, ann, 101)).toBe(403)
+  await lab.ok("PUT", "/access/acl", { path: "/vms", roles: "NoAccess", users: "ann@pve", delete: 1 })
+  await lab.ok("PUT", "/access/acl", { path: "/vms", roles: "PVEVMUser", groups: "crew", delete: 1 })
+  await grant(lab, "/vms", "PVEVMUser", { users: "ann@pve", propagate: 0 })
+  expect(await readConfig(lab, ann, 101)).toBe(403)
+})
+
+test("a pool gives its rights on its machines, and a nested pool takes its parent's", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await lab.ok("POST", "/pools", { poolid: "team" })
+  await lab.ok("POST", "/pools", { poolid: "team/inner" })
+  await grant(lab, "/pool/team", "PVEVMUser", { users: "ann@pve" })
+  expect(await readConfig(lab, ann)).toBe(403)
+  await lab.ok("PUT", "/pools", { poolid: "team/inner", vms: "100", "allow-move": 1 })
+  expect(await readConfig(lab, ann)).toBe(200)
+})
+
+test("lists leave out what may not be seen", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  expect(await lab.ok("GET", "/nodes/pve/qemu", undefined, ann)).toEqual([])
+  expect(await lab.ok("GET", "/cluster/resources?type=vm", undefined, ann)).toEqual([])
+  expect(await lab.ok("GET", "/pools", undefined, ann)).toEqual([])
+  expect(await lab.ok("GET", "/cluster/tasks", undefined, ann)).toEqual([])
+  await grant(lab, "/vms/101", "PVEVMUser", { users: "ann@pve" })
+  expect(await lab.ok("GET", "/nodes/pve/qemu", undefined, ann)).toMatchObject([{ vmid: 101 }])
+})
+
+test("a clone needs rights on the source, on the new id or the pool, on the storage and on the bridges", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await lab.ok("POST", "/pools", { poolid: "ann" })
+  const clone = async () => await lab.call("POST", "/nodes/pve/qemu/101/clone", { newid: 300, pool: "ann" }, ann)
+  const steps: readonly [string, string, string][] = [
+    ["/pool/SHARED", "PVETemplateUser", "/vms/101, VM.Clone"],
+    ["/pool/ann", "PVEVMAdmin", "/pool/ann, VM.Allocate"],
+    ["/storage/local-lvm", "PVEDatastoreUser", "/storage/local-lvm, Datastore.AllocateSpace"],
+    ["/sdn/zones/localnetwork", "PVESDNUser", "/sdn/zones/localnetwork/vmbr1000, SDN.Use"],
+  ]
+  for (const [path, role, missing] of steps) {
+    expect((await clone()).message).toBe(`Permission check failed (${missing})\n`)
+    await grant(lab, path, role, { users: "ann@pve" })
+  }
+  expect((await clone()).status).toBe(200)
+})
+
+test("users, groups, roles and access entries are refused in the server's words", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const refused: readonly [string, string, Record<string, unknown>, number, string][] = [
+    ["POST", "/access/users", { userid: "ann@pve" }, 500, "create user failed: user 'ann@pve' already exists"],
+    ["POST", "/access/users", { userid: "ann@nowhere" }, 500, "create user failed: auth domain 'nowhere' does not exist"],
+    ["POST", "/access/users", { userid: "bob@pve", groups: "none" }, 500, "create user failed: no such group 'none'"],
+    [
+      "POST",
+      "/access/users",
+      { userid: "bob@pam", password: "long enough" },
+      500,
+      "create user failed: change password failed: user 'bob' does not exist",
+    ],
+    ["GET", "/access/users/bob@pve", {}, 500, "no such user ('bob@pve')"],
+    ["GET", "/access/groups/none", {}, 500, "group 'none' does not exist"],
+    ["POST", "/access/roles", { roleid: "PVEMine" }, 400, "Parameter verification failed."],
+    ["POST", "/access/roles", { roleid: "Mine", privs: "VM.Monitor" }, 400, "Parameter verification failed."],
+    ["PUT", "/access/acl", { path: "/nonsense/x", roles: "PVEAdmin", users: "ann@pve" }, 400, "Parameter verification failed."],
+  ]
+  for (const [method, path, parameters, status, message] of refused) {
+    expect(await lab.call(method, path, parameters), `${method} ${path}`).toMatchObject({ status, message: `${message}\n` })
+  }
+})
+
+test("what a user is and may do is told as it is", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await grant(lab, "/vms/100", "PVETemplateUser", { users: "ann@pve", propagate: 0 })
+  expect(await lab.ok("GET", "/access/permissions?path=/vms/100", undefined, ann)).toEqual({
+    "/vms/100": { "VM.Audit": 0, "VM.Clone": 0 },
+  })
+  expect((await lab.call("GET", "/access/permissions?userid=root@pam", undefined, ann)).status).toBe(403)
+  expect(await lab.ok("GET", "/access/users/root@pam")).toMatchObject({
+    enable: 1,
+    groups: [],
+    tokens: { simulator: { privsep: 0 } },
+  })
+  expect(JSON.stringify(lab.sim.state)).not.toContain("correct horse")
+})
