@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -6,6 +7,7 @@ import { type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { onTestFinished } from "vitest"
+import { postgresOrm } from "../src/engine/postgres.ts"
 import { storageLayer } from "../src/index.ts"
 
 /** A folder that goes when the test ends. */
@@ -58,3 +60,17 @@ export const aliceWithLab = Effect.gen(function* () {
 export const rangeNames = Effect.gen(function* () {
   return (yield* (yield* Ranges).list()).map((range) => range.name)
 })
+
+/** A new database on a PostgreSQL server. */
+export const createDatabase = async (server: string): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> => {
+  const name = `test_${randomUUID().replaceAll("-", "")}`
+  const run = async (statement: string): Promise<void> => {
+    const orm = await postgresOrm(server)
+    await orm.em.getConnection().execute(statement)
+    await orm.close()
+  }
+  await run(`create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => run(`drop database ${name} with (force)`) }
+}

@@ -1,8 +1,10 @@
 import { DatabaseSync } from "node:sqlite"
+import { setTimeout } from "node:timers/promises"
 import type { Migration } from "@mikro-orm/migrations"
 import { sql } from "kysely"
 import type { SqlMikroORM } from "@mikro-orm/sql"
 import { StorageFault } from "@rangewright/ports"
+import { isLocked } from "./storage-fault.ts"
 
 /** Every migration of one engine, oldest first. Released ones are never changed. */
 export type MigrationList = readonly { readonly name: string; readonly class: new (...args: never[]) => Migration }[]
@@ -43,14 +45,34 @@ const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string): Pro
   if (applied.length < list.length) await orm.migrator.up()
 }
 
+const turnPatienceMillis = 60_000
+const turnPauseMillis = 25
+
+/** A lock that ends with its process, however that ends: an exclusive transaction on a file of its own. */
+const takeTurn = async (file: string): Promise<DatabaseSync> => {
+  const turn = new DatabaseSync(`${file}-migration-lock`, { timeout: 0 })
+  const patience = performance.now() + turnPatienceMillis
+  for (;;) {
+    try {
+      turn.exec("begin exclusive")
+      return turn
+    } catch (cause) {
+      if (performance.now() > patience || !isLocked(cause)) {
+        turn.close()
+        throw cause
+      }
+      await setTimeout(turnPauseMillis)
+    }
+  }
+}
+
 /**
- * SQLite's own rules for changing tables: a rebuilt table (create, copy, drop, rename) takes the rows that refer to it along, unless
- * foreign keys are off before the transaction begins. They are checked afterwards, and two processes that start at once take turns.
+ * Two processes that start at once take turns. A rebuilt table (create, copy, drop, rename) would take the rows that refer to it along,
+ * unless foreign keys are off before the migration's transaction begins; so they are, and are checked afterwards.
  */
 export const migrateSqlite = async (orm: SqlMikroORM, file: string, list: MigrationList): Promise<void> => {
-  const turn = new DatabaseSync(`${file}-migration-lock`, { timeout: 60_000 })
+  const turn = await takeTurn(file)
   try {
-    turn.exec("begin exclusive")
     const connection = orm.em.getConnection()
     await connection.execute("pragma foreign_keys = off")
     await migrate(orm, list, `the database ${file}`)

@@ -44,3 +44,6 @@ export const storageFault = (doing: string, cause: unknown): StorageFault => {
 
 /** Two transactions were in each other's way and PostgreSQL ended one: it may simply run again. */
 export const isTransient = (cause: unknown): boolean => ["40001", "40P01"].includes(facts(cause).code)
+
+/** SQLite: another connection holds the lock. */
+export const isLocked = (cause: unknown): boolean => [5, 6].includes(facts(cause).errcode)
