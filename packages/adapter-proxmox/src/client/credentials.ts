@@ -1,9 +1,9 @@
 import { HypervisorFault } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
+import { monotonicMillis } from "../monotonic.ts"
 import { recordOf, text } from "../wire/read.ts"
 import { classifyAnswer } from "./classify.ts"
 import type { Exchange } from "./exchange.ts"
@@ -72,10 +72,10 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
     const [ticket, csrf] = [text(data, "ticket"), text(data, "CSRFPreventionToken")]
     if (ticket === undefined || csrf === undefined)
       return yield* fault("failed", "no ticket in the answer (a second factor is asked for?)")
-    return { ticket, csrf, issuedAt: yield* Clock.currentTimeMillis }
+    return { ticket, csrf, issuedAt: yield* monotonicMillis }
   })
   const fresh = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     if (current !== undefined && now - current.issuedAt < renewAfterMs) return current
     // a ticket that still lives is its own password; when that is refused, the real one decides
     const renewed =

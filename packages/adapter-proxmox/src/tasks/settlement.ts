@@ -1,6 +1,6 @@
 import { HypervisorFault } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { monotonicMillis } from "../monotonic.ts"
 import { classifyTask } from "../client/classify.ts"
 import type { Reply } from "../client/reply.ts"
 import type { TaskOutcome } from "./outcome.ts"
@@ -38,9 +38,9 @@ export const lookUntil = Effect.fnUntraced(function* <A, E>(
   look: (waitedSeconds: number) => Effect.Effect<A | undefined, E>,
   patience: Patience,
 ): Effect.fn.Return<A | undefined, E> {
-  const start = yield* Clock.currentTimeMillis
+  const start = yield* monotonicMillis
   for (;;) {
-    const waited = ((yield* Clock.currentTimeMillis) - start) / 1000
+    const waited = ((yield* monotonicMillis) - start) / 1000
     const found = yield* look(waited)
     if (found !== undefined || waited >= patience.seconds) return found
     const pause = Math.min(patience.slowest, Math.max(patience.fastest, waited / 8))

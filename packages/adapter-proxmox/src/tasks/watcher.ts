@@ -1,9 +1,9 @@
 import type { HypervisorFault } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../monotonic.ts"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { recordOf, rows, text } from "../wire/read.ts"
@@ -84,10 +84,10 @@ export const makeWatcher = Effect.fnUntraced(function* (
   )
   /** Short naps, so that a task that came meanwhile is not kept waiting for an old one's pace. */
   const pause = Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* monotonicMillis
     for (;;) {
       yield* Effect.sleep(Math.round(options.fastestSeconds * 1000))
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* monotonicMillis
       const youngest = Math.max(0, ...[...watched.values()].map((task) => task.since))
       const seconds = Math.min(options.slowestSeconds, (now - youngest) / 10_000)
       if (now - start >= seconds * 1000) return
@@ -116,7 +116,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
       if (task.waiting === 0 && watched.get(task.upid.text) === task) watched.delete(task.upid.text)
     })
   return (upid) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(monotonicMillis, (now) => {
       const task = enter(upid, now)
       return Deferred.await(task.end).pipe(Effect.ensuring(leave(task)))
     })

@@ -1,0 +1,244 @@
+import type { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { type GuestSilent, makeClient, type PveClient } from "../src/client/client.ts"
+import { makeCredentials, type PveAuth } from "../src/client/credentials.ts"
+import { makeExchange } from "../src/client/exchange.ts"
+import type { PveTransport } from "../src/index.ts"
+import { connectionError, runFast, type Scripted, scriptedNode } from "./support.ts"
+
+const token: PveAuth = { type: "token", id: "svc@pve!rw", secret: Redacted.make("top-secret-value") }
+const password: PveAuth = { type: "password", username: "svc@pve", password: Redacted.make("hunter2hunter2") }
+
+const clientOver = (endpoints: readonly PveTransport[], auth: PveAuth = token): PveClient => {
+  const exchange = makeExchange(endpoints, { slowPerNode: 2, quickPerNode: 6 })
+  return makeClient(exchange, makeCredentials(auth, exchange), { timeoutSeconds: 5, attempts: 3 })
+}
+
+const doing = { doing: "try it" }
+const reasonOf = <A>(effect: Effect.Effect<A, HypervisorFault>) =>
+  Effect.match(effect, { onSuccess: () => "no failure", onFailure: ({ facts }) => facts.reason })
+
+const passing: readonly Scripted[] = [
+  connectionError("ECONNRESET"),
+  { status: 595, text: "" },
+  { status: 596, text: "" },
+  { status: 503, text: "<html>" },
+  { text: "not json" },
+  { text: '{"no":"data"}' },
+]
+
+describe("a read", () => {
+  it("survives two passing failures of every sort", async () => {
+    for (const failure of passing) {
+      const { requests, transport } = scriptedNode((_, nth) => (nth < 3 ? failure : { json: { data: { version: "9" } } }))
+      expect((await runFast(clientOver([transport]).get("/version", {}, doing))).data).toEqual({ version: "9" })
+      expect(requests).toHaveLength(3)
+    }
+  })
+
+  it("ends as `away` after three", async () => {
+    for (const failure of passing) {
+      const { requests, transport } = scriptedNode(() => failure)
+      expect(await runFast(reasonOf(clientOver([transport]).get("/version", {}, doing)))).toBe("away")
+      expect(requests).toHaveLength(3)
+    }
+  })
+
+  it("puts parameters into the query and has no body", async () => {
+    const { requests, transport } = scriptedNode(() => ({}))
+    await runFast(clientOver([transport]).get("/pools", { poolid: "a/b" }, doing))
+    expect(requests[0]).toMatchObject({ method: "GET", path: "/api2/json/pools?poolid=a%2Fb", body: undefined })
+  })
+})
+
+describe("a call that changes something", () => {
+  it("is sent once when its answer is lost, whatever was lost", async () => {
+    for (const failure of passing.filter((each) => !("status" in each && each.status === 595))) {
+      const { requests, transport } = scriptedNode(() => failure)
+      expect(await runFast(reasonOf(clientOver([transport]).post("/pools", { poolid: "x" }, doing)))).toBe("unknown-effect")
+      expect(requests).toHaveLength(1)
+    }
+  })
+
+  it("is sent again when it certainly was not delivered", async () => {
+    for (const failure of [connectionError("ECONNREFUSED"), connectionError("EHOSTUNREACH"), { status: 595, text: "" }]) {
+      const { requests, transport } = scriptedNode((_, nth) => (nth < 3 ? failure : {}))
+      await runFast(clientOver([transport]).post("/pools", { poolid: "x" }, doing))
+      expect(requests).toHaveLength(3)
+    }
+  })
+
+  it("goes to the next node when one cannot be reached, and stays there", async () => {
+    const dead = scriptedNode(() => connectionError("ECONNREFUSED"))
+    const alive = scriptedNode(() => ({}))
+    const client = clientOver([dead.transport, alive.transport])
+    await runFast(Effect.andThen(client.post("/pools", {}, doing), client.post("/pools", {}, doing)))
+    expect([dead.requests.length, alive.requests.length]).toEqual([1, 2])
+  })
+
+  it("never goes to another node after it may have been delivered", async () => {
+    const first = scriptedNode(() => connectionError("ECONNRESET"))
+    const second = scriptedNode(() => ({}))
+    expect(await runFast(reasonOf(clientOver([first.transport, second.transport]).post("/pools", {}, doing)))).toBe(
+      "unknown-effect",
+    )
+    expect(second.requests).toHaveLength(0)
+  })
+
+  it("sends a form in its body, and DELETE in its query", async () => {
+    const { requests, transport } = scriptedNode(() => ({}))
+    const client = clientOver([transport])
+    await runFast(
+      Effect.andThen(client.put("/access/acl", { path: "/" }, doing), client.remove("/pools", { poolid: "x" }, doing)),
+    )
+    expect(requests[0]).toMatchObject({ method: "PUT", path: "/api2/json/access/acl", body: "path=%2F" })
+    expect(requests[1]).toMatchObject({ method: "DELETE", path: "/api2/json/pools?poolid=x", body: undefined })
+  })
+})
+
+describe("a refusal", () => {
+  it("says the parameter, the words of the body, one line, without file names", async () => {
+    const { transport } = scriptedNode(() => ({
+      status: 400,
+      json: {
+        data: null,
+        message: "Parameter verification failed.\n",
+        errors: { tag: "too big at /usr/share/perl5/X.pm line 3.\n" },
+      },
+    }))
+    const fault = await runFast(Effect.flip(clientOver([transport]).post("/pools", {}, doing)))
+    expect(fault.message).toBe("Cannot try it: Parameter verification failed. tag: too big")
+  })
+
+  it("before PVE 8.3 stands in the reason phrase only", async () => {
+    const { transport } = scriptedNode(() => ({ status: 500, text: "", reason: "VM is locked (clone)" }))
+    expect(await runFast(reasonOf(clientOver([transport]).post("/pools", {}, doing)))).toBe("locked")
+  })
+
+  it("of a token is final: one request, `unauthenticated`, and no secret in the fault", async () => {
+    const { requests, transport } = scriptedNode(() => ({ status: 401, text: "" }))
+    const fault = await runFast(Effect.flip(clientOver([transport]).get("/version", {}, doing)))
+    expect(fault.facts.reason).toBe("unauthenticated")
+    expect(requests).toHaveLength(1)
+    expect(JSON.stringify([fault, fault.message, fault.hint])).not.toContain("top-secret-value")
+  })
+})
+
+describe("a log-in", () => {
+  const loggingIn = (valid: () => string) =>
+    scriptedNode((request) => {
+      if (request.path.endsWith("/access/ticket")) return { json: { data: { ticket: valid(), CSRFPreventionToken: "csrf" } } }
+      return request.headers["cookie"] === `PVEAuthCookie=${valid()}` ? {} : { status: 401, text: "" }
+    })
+  const logins = (requests: readonly { readonly path: string }[]) =>
+    requests.filter(({ path }) => path.endsWith("/ticket")).length
+
+  it("happens once for many requests at once, and sends the CSRF token with changes only", async () => {
+    const { requests, transport } = loggingIn(() => "t1")
+    const client = clientOver([transport], password)
+    await runFast(Effect.forEach([1, 2, 3, 4], () => client.get("/version", {}, doing), { concurrency: "unbounded" }))
+    await runFast(client.post("/pools", {}, doing))
+    expect(logins(requests)).toBe(1)
+    expect(
+      requests.filter(({ method }) => method === "GET").every(({ headers }) => headers["csrfpreventiontoken"] === undefined),
+    ).toBe(true)
+    expect(requests.at(-1)?.headers["csrfpreventiontoken"]).toBe("csrf")
+  })
+
+  it("is repeated once for many requests when the ticket is no longer taken, and they succeed", async () => {
+    let valid = "t1"
+    const { requests, transport } = loggingIn(() => valid)
+    const client = clientOver([transport], password)
+    await runFast(client.get("/version", {}, doing))
+    valid = "t2"
+    await runFast(Effect.forEach([1, 2, 3, 4], () => client.post("/pools", {}, doing), { concurrency: "unbounded" }))
+    expect(logins(requests)).toBe(2)
+  })
+
+  it("is renewed with the ticket itself before it ends", async () => {
+    let issued = 0
+    const { requests, transport } = scriptedNode((request) =>
+      request.path.endsWith("/access/ticket")
+        ? { json: { data: { ticket: `t${(issued += 1)}`, CSRFPreventionToken: "c" } } }
+        : {},
+    )
+    const client = clientOver([transport], password)
+    await runFast(
+      Effect.gen(function* () {
+        yield* client.get("/version", {}, doing)
+        yield* Effect.sleep("100 minutes")
+        yield* client.get("/version", {}, doing)
+      }),
+    )
+    expect(requests.filter(({ path }) => path.endsWith("/ticket")).map(({ body }) => body)).toEqual([
+      "username=svc%40pve&password=hunter2hunter2",
+      "username=svc%40pve&password=t1",
+    ])
+  })
+
+  it("that is refused is `unauthenticated` and is not tried again for the request", async () => {
+    const { requests, transport } = scriptedNode(() => ({ status: 401, json: { data: null, message: "authentication failure" } }))
+    const fault = await runFast(Effect.flip(clientOver([transport], password).get("/version", {}, doing)))
+    expect(fault.facts.reason).toBe("unauthenticated")
+    expect(requests).toHaveLength(1)
+    expect(JSON.stringify([fault, fault.message])).not.toContain("hunter2")
+  })
+})
+
+describe("requests in flight", () => {
+  it("are at most two slow ones per node, other nodes and quick ones apart", async () => {
+    const now = new Map<string, number>()
+    const most = new Map<string, number>()
+    const { transport } = scriptedNode(async ({ path }) => {
+      const key = path.split("?")[0] ?? ""
+      now.set(key, (now.get(key) ?? 0) + 1)
+      most.set(key, Math.max(most.get(key) ?? 0, now.get(key) ?? 0))
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+      now.set(key, (now.get(key) ?? 0) - 1)
+      return {}
+    })
+    const client = clientOver([transport])
+    const many = <A>(ask: (n: number) => Effect.Effect<A, HypervisorFault | GuestSilent>) =>
+      Effect.forEach(
+        Array.from({ length: 12 }, (_, n) => n),
+        ask,
+        { concurrency: "unbounded" },
+      )
+    await runFast(
+      Effect.all(
+        [
+          many(() => client.guest.post("/nodes/a/qemu/100/agent/ping", {}, doing)),
+          many(() => client.guest.post("/nodes/b/qemu/100/agent/ping", {}, doing)),
+          many(() => client.get("/nodes/a/qemu", {}, doing)),
+        ],
+        { concurrency: "unbounded" },
+      ),
+    )
+    expect(Object.fromEntries(most)).toEqual({
+      "/api2/json/nodes/a/qemu/100/agent/ping": 2,
+      "/api2/json/nodes/b/qemu/100/agent/ping": 2,
+      "/api2/json/nodes/a/qemu": 6,
+    })
+  })
+})
+
+describe("a hostile answer", () => {
+  it("of any bytes is a fault, never a crash", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), fc.integer({ min: 200, max: 599 }), async (text, status) => {
+        const { transport } = scriptedNode(() => ({ status, text }))
+        const reason = await runFast(reasonOf(clientOver([transport]).post("/pools", {}, doing)))
+        expect(typeof reason).toBe("string")
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it("nested without end is refused before it is parsed", async () => {
+    const { transport } = scriptedNode(() => ({ text: `{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }))
+    expect(await runFast(reasonOf(clientOver([transport]).get("/version", {}, doing)))).toBe("away")
+  })
+})
