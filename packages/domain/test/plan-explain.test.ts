@@ -1,0 +1,95 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { renderPlan, renderTopology, type SeenNow } from "../src/index.ts"
+import { secondsText } from "../src/plan/explain.ts"
+import { anyConfig } from "./plan-arbitrary.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, type ModelWorld, planned, range } from "./plan-model.ts"
+
+const explain = (world: ModelWorld, config = labConfig()): string => renderPlan(planned(inputFor(world, config)))
+
+describe("a plan as text", () => {
+  test("counts what it does, says what and why, where each VM goes, and how long it takes", () => {
+    const text = explain(labWorld())
+    expect(text).toContain("Plan for range LAB: 8 to create, 1 to change\n")
+    expect(text).toMatch(/\n {4}\+ LAB-web +from debian; stages: address, role database, role shop\n/u)
+    expect(text).toMatch(/\n +VM 2000\d on pve1 \(the node that holds the range's bridge\), 10\.7\.20\.5\n/u)
+    expect(text).toMatch(/\n\d+ steps, about 13 min \d+ s \(the longest chain alone takes 13 min \d+ s\)\n/u)
+  })
+
+  test("shows changes, replacements and removals with their signs, and leaves out what stays", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const text = explain(world, labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null }))
+    expect(text).toMatch(/\n {4}~ LAB-web +cores 2 -> 4; restart\n/u)
+    expect(text).toMatch(/\n {2}-\/\+ LAB-dc +template win-server -> win-client; stages: /u)
+    expect(text).toMatch(/\n {4}- LAB-kali +no longer in the configuration\n/u)
+    expect(text).toContain("1 to remove")
+    expect(text).not.toContain("pool LAB")
+  })
+
+  test("of a range that is as it should be says just that", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    expect(explain(world)).toBe("Nothing to do for range LAB: it is as it should be.\n")
+  })
+
+  test("ends in its notes", () => {
+    const world = labWorld()
+    world.add({ vmid: 301, name: "helper", pool: "LAB" })
+    expect(explain(world)).toMatch(/\nNotes:\n {2}! helper \(VM 301\) is in the range's pool/u)
+  })
+
+  test("holds no password", () => {
+    const config = labConfig({}, { defaults: { ad_domain_admin_password: "hunter2hunter2" } })
+    expect(explain(labWorld(), config)).not.toContain("hunter2")
+  })
+
+  test.each([
+    [0.2, "1 s"],
+    [59, "59 s"],
+    [60, "1 min"],
+    [761, "12 min 41 s"],
+    [3600, "1 h"],
+    [3785, "1 h 3 min"],
+  ])("%d seconds are %s", (seconds, text) => expect(secondsText(seconds)).toBe(text))
+})
+
+describe("a network as text", () => {
+  const seen: ReadonlyMap<string, SeenNow> = new Map([
+    [routerName, { power: "running", address: "192.0.2.107" }],
+    ["LAB-dc", { power: "running", address: "10.7.10.11" }],
+    ["LAB-web", { power: "stopped", address: undefined }],
+  ])
+  const picture = renderTopology(labConfig(), range, seen, 120)
+
+  test("has the router above a box for each VLAN with its machines", () => {
+    expect(picture.split("\n").slice(0, 5)).toEqual([
+      "outside",
+      "  │",
+      "┌─┴ router ──────────────────────────────┐",
+      "│ ● LAB-router-debian11-x64  192.0.2.107 │",
+      "└─┬──────────────────────────────────────┘",
+    ])
+    for (const text of ["VLAN 10  10.7.10.0/24", "gateway 10.7.10.254", "VLAN 20  10.7.20.0/24", "VLAN 99  10.7.99.0/24"])
+      expect(picture).toContain(text)
+  })
+
+  test("tells what runs, what is off and what does not exist, with the address or the one it is to have", () => {
+    expect(picture).toMatch(/● LAB-dc +10\.7\.10\.11 +primary-dc corp\.example/u)
+    expect(picture).toMatch(/○ LAB-web +\(10\.7\.20\.5\) +linux/u)
+    expect(picture).toMatch(/◌ LAB-kali +\(10\.7\.99\.5\) +linux/u)
+  })
+
+  test("fits the width unless one box alone is wider, and draws every machine in whole boxes", () => {
+    fc.assert(
+      fc.property(anyConfig, fc.integer({ min: 60, max: 160 }), (config, width) => {
+        const text = renderTopology(config, range, new Map(), width)
+        expect(Math.max(...text.split("\n").map((l) => l.length))).toBeLessThanOrEqual(Math.max(width, 80))
+        for (const m of config.machines) expect(text).toContain(m.name.replace("{{ range_id }}", "LAB"))
+        const count = (sign: string): number => text.split(sign).length
+        expect(count("┌")).toBe(count("└") - (config.machines.length > 0 ? 1 : 0))
+      }),
+    )
+  })
+})

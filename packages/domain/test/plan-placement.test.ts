@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest"
+import { templatesToRead, type Plan } from "../src/index.ts"
+import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, type ModelWorld, planned, settings } from "./plan-model.ts"
+
+const cluster = { settings: { ...settings, clusterMode: true } }
+const place = (world: ModelWorld, config = labConfig()): Plan => planned(inputFor(world, config, {}, cluster))
+const nodeOf = (plan: Plan, machine: string) => plan.placements.find((p) => p.machine === machine)
+const three = (shared = true): ModelWorld => labWorld({ nodes: ["pve1", "pve2", "pve3"], shared })
+
+describe("a machine is placed", () => {
+  test("where its target_node says, then where the range's default says", () => {
+    const config = labConfig({ web: { target_node: "pve3" } }, { defaults: { target_node: "pve2" } })
+    const plan = place(three(), config)
+    expect(nodeOf(plan, "LAB-web")).toEqual({ machine: "LAB-web", node: "pve3", reason: "target_node of the machine" })
+    expect(nodeOf(plan, "LAB-kali")).toEqual({
+      machine: "LAB-kali",
+      node: "pve2",
+      reason: "defaults.target_node of the range",
+    })
+  })
+
+  test("where there is most room, counting what this plan puts there", () => {
+    const world = three()
+    world.nodes = world.nodes.map((n) => (n.name === "pve1" ? { ...n, memoryUsedMiB: n.memoryMiB * 0.9 } : n))
+    const plan = place(world)
+    const used = plan.placements.map((p) => p.node)
+    expect(used.filter((n) => n === "pve2")).toHaveLength(3)
+    expect(used.filter((n) => n === "pve3")).toHaveLength(3)
+    expect(nodeOf(plan, routerName)?.reason).toBe(
+      "most room of 3 nodes: 6 % of its memory and 10 % of its cores are in use or planned before it",
+    )
+  })
+
+  test("on nodes that are up only", () => {
+    const world = three()
+    world.nodes = world.nodes.map((n) => ({ ...n, online: n.name === "pve1" || n.name === "pve2" }))
+    expect(new Set(place(world).placements.map((p) => p.node))).toEqual(new Set(["pve1", "pve2"]))
+  })
+
+  test("only where its template can be cloned", () => {
+    const plan = place(three(false))
+    expect(nodeOf(plan, "LAB-dc")).toEqual({ machine: "LAB-dc", node: "pve2", reason: "the only node that can clone win-server" })
+    expect(nodeOf(plan, "LAB-ws")?.node).toBe("pve3")
+  })
+
+  test("from the template of its own node where each node has one", () => {
+    const world = three(false)
+    world.add({ vmid: 200, name: "win-server", node: "pve1", template: true, storage: "local-lvm" })
+    const plan = place(world)
+    const sources = plan.steps.flatMap(({ action }) =>
+      action.kind === "clone" ? [[action.machine.node, action.template.node]] : [],
+    )
+    expect(sources.every(([target, source]) => target === source)).toBe(true)
+    expect(new Set(["LAB-dc", "LAB-dc2"].map((m) => nodeOf(plan, m)?.node))).toEqual(new Set(["pve1", "pve2"]))
+  })
+
+  test("with everything on one node where there is no cluster mode", () => {
+    const world = three()
+    const plan = planned(inputFor(world, labConfig(), {}, { settings: { ...settings, defaultNode: "pve2" } }))
+    expect(new Set(plan.placements.map((p) => p.node))).toEqual(new Set(["pve2"]))
+  })
+
+  test("and memory that a node does not have is said", () => {
+    const world = labWorld()
+    world.nodes = world.nodes.map((n) => ({ ...n, memoryMiB: 20_000 }))
+    expect(place(world).notes).toEqual(["pve1: 28672 MiB of memory are in use or planned, and it has 20000 MiB"])
+  })
+})
+
+describe("a clone", () => {
+  test("waits for the lock of its storage: one for all nodes where the storage is shared, else one a node", () => {
+    const uses = (plan: Plan) =>
+      new Set(plan.steps.flatMap((s) => (s.action.kind === "clone" ? s.uses.map((u) => u.resource) : [])))
+    expect(uses(place(three()))).toEqual(new Set(["clone@vmstore"]))
+    expect(uses(place(three(false)))).toEqual(new Set(["clone@pve1/local-lvm", "clone@pve2/local-lvm", "clone@pve3/local-lvm"]))
+  })
+
+  test("that is full goes to the storage of the settings", () => {
+    const world = labWorld()
+    const config = labConfig({ web: { full_clone: true } })
+    const plan = planned(inputFor(world, config, {}, { settings: { ...settings, vmStorage: "local-lvm" } }))
+    const step = plan.steps.find((s) => s.key === "clone:LAB-web")
+    expect(step?.action).toMatchObject({ full: true, storage: "local-lvm" })
+    expect(step?.uses).toEqual([{ resource: "clone@pve1/local-lvm", slots: 4 }])
+    expect(step?.estimate).toBeGreaterThan(plan.steps.find((s) => s.key === "clone:LAB-kali")!.estimate)
+  })
+})
+
+describe("templates to read", () => {
+  test("are those of machines to be made, and none when all are there", () => {
+    const world = labWorld()
+    const input = inputFor(world, labConfig())
+    expect(templatesToRead(input)).toHaveLength(labTemplates.length)
+    world.apply(planned(input))
+    expect(templatesToRead(inputFor(world, labConfig()))).toEqual([])
+    expect(templatesToRead(inputFor(world, labConfig({ web: { template: "win-client" } })))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,160 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { type Json, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { grant, inputFor, planned, range, stepOf } from "./plan-model.ts"
+
+const inputOf = (plan: Plan, key: string): { readonly [key: string]: Json } => {
+  const { action } = stepOf(plan, key)
+  if (action.kind !== "guest") throw new Error(`${key} is no stage`)
+  return action.input as { readonly [key: string]: Json }
+}
+const plan = (config = labConfig()): Plan => planned(inputFor(labWorld(), config))
+
+describe("what a stage is given", () => {
+  const first = plan()
+
+  test("address: the static address, the router's leg as gateway and name server, the host name", () => {
+    expect(inputOf(first, "address:LAB-web")).toEqual({
+      interface: 0,
+      address: "10.7.20.5/24",
+      gateway: "10.7.20.254",
+      dns: ["10.7.20.254"],
+      search: "home.arpa",
+      hostname: "LAB-web",
+      timezone: "America/New_York",
+    })
+    const own = plan(labConfig({ web: { primary_dns_server: "1.1.1.1", secondary_dns_server: "9.9.9.9" } }))
+    expect(inputOf(own, "address:LAB-web")["dns"]).toEqual(["1.1.1.1", "9.9.9.9"])
+  })
+
+  test("router: its outer address and a leg in each VLAN", () => {
+    expect(inputOf(first, `router:${routerName}`)).toMatchObject({
+      address: "192.0.2.107/24",
+      gateway: "192.0.2.254",
+      hostname: "LAB-router",
+      legs: [
+        { vlan: 10, address: "10.7.10.254/24" },
+        { vlan: 20, address: "10.7.20.254/24" },
+        { vlan: 99, address: "10.7.99.254/24" },
+      ],
+    })
+  })
+
+  test("firewall: all rules in the form that is loaded at once, with grants once each", () => {
+    const twice = [grant("BEN", 3), grant("ANNA", 2), { ...grant("ANNA", 2), accessType: "Group Member" as const }]
+    const rules = inputOf(planned(inputFor(labWorld(), labConfig(), {}, { grants: twice })), `firewall:${routerName}`)["rules"]
+    expect(rules).toContain("*filter\n")
+    expect(rules).toContain("-s 198.51.100.2 -i outside")
+    expect(String(rules).split("-s 198.51.100.2 ")).toHaveLength(2)
+    expect(rules).toContain("10.0.0.2")
+  })
+
+  test("firewall and names in testing mode: what is allowed passes and stays pinned", () => {
+    const testing = { enabled: true, allowedDomains: ["example.org (93.184.215.14)"], allowedIps: ["203.0.113.9"] }
+    const tested = planned(inputFor(labWorld(), labConfig(), {}, { range: { ...range, testing } }))
+    const rules = inputOf(tested, `firewall:${routerName}`)["rules"]
+    for (const ip of ["93.184.215.14", "203.0.113.9"]) expect(rules).toContain(ip)
+    expect(inputOf(tested, `dns:${routerName}`)["records"]).toContainEqual({ name: "example.org", address: "93.184.215.14" })
+    expect(inputOf(first, `dns:${routerName}`)["records"]).toContainEqual({ name: "web", address: "10.7.20.5" })
+  })
+
+  test("domain stages: one domain, written in whatever case, with its first controller as name server", () => {
+    expect(inputOf(first, "primary-dc:LAB-dc")).toMatchObject({
+      fqdn: "corp.example",
+      netbios_name: "CORP",
+      forwarder: "10.7.10.254",
+    })
+    expect(inputOf(first, "domain-join:LAB-ws")).toMatchObject({ dns: ["10.7.10.11"], organizational_unit: "Workstations" })
+    expect(inputOf(first, "alt-dc:LAB-dc2")).toMatchObject({ dns: ["10.7.10.11"] })
+  })
+
+  test("windows-base: who logs on by itself", () => {
+    const autologon = (name: string, config = labConfig()) => inputOf(plan(config), `windows-base:${name}`)["autologon"]
+    expect(autologon("LAB-dc")).toEqual({ user: "domainadmin", password: "password", domain: "CORP" })
+    expect(autologon("LAB-ws")).toEqual({ user: "domainuser", password: "password", domain: "CORP" })
+    expect(autologon("LAB-ws", labConfig({ ws: { domain: undefined } }))).toEqual({ user: "localuser" })
+    expect(autologon("LAB-ws", labConfig({ ws: { windows: { autologon_user: "eve", autologon_password: "x" } } }))).toEqual({
+      user: "eve",
+      password: "x",
+    })
+  })
+
+  test("role: its variables, the machine's over the range's, and what roles may rely on", () => {
+    const config = labConfig(
+      { web: { role_vars: { port: 8080 } }, ws: { roles: ["agent"] } },
+      { global_role_vars: { port: 80, site: "lab" } },
+    )
+    expect(inputOf(plan(config), "role:LAB-web:shop")).toEqual({
+      role: "shop",
+      range_id: "LAB",
+      range_second_octet: 7,
+      ludus_dns_server: "10.7.20.254",
+      vars: { port: 8080, site: "lab" },
+    })
+    expect(inputOf(plan(config), "role:LAB-ws:agent")).toMatchObject({
+      ludus_domain_fqdn: "CORP.example",
+      ludus_domain_netbios_name: "CORP",
+      ludus_domain_fqdn_tail: "example",
+      ludus_dc_vm_name: "LAB-dc",
+      ludus_dc_hostname: "LAB-dc",
+      ludus_dc_ip: "10.7.10.11",
+    })
+  })
+})
+
+describe("secrets in inputs", () => {
+  const config = labConfig(
+    { web: { role_vars: { api_token: "t0ken-t0ken", nested: { db_password: ["deep-one"] }, color: "red" } } },
+    { defaults: { ad_domain_admin_password: "admin-secret" } },
+  )
+  const made = plan(config)
+
+  test("are found wherever they are", () => {
+    expect(secretsOf(inputOf(made, "role:LAB-web:shop"))).toEqual(["t0ken-t0ken", "deep-one"])
+    expect(secretsOf(inputOf(made, "primary-dc:LAB-dc"))).toContain("admin-secret")
+  })
+
+  test("are covered in what is shown, and nothing else is", () => {
+    const shown = JSON.stringify(made.steps.map((s) => maskAction(s.action)))
+    for (const secret of made.steps.flatMap(({ action }) => (action.kind === "guest" ? secretsOf(action.input) : [])))
+      if (secret !== "password") expect(shown).not.toContain(secret)
+    expect(maskSecrets(inputOf(made, "role:LAB-web:shop"))).toMatchObject({
+      vars: { api_token: "***", nested: { db_password: "***" }, color: "red" },
+    })
+    const { action } = stepOf(made, "clone:LAB-web")
+    expect(maskAction(action)).toEqual(action)
+  })
+})
+
+describe("the fingerprint of an input", () => {
+  const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>
+  const shuffled = (value: Json): Json => {
+    if (typeof value !== "object" || value === null) return value
+    if (Array.isArray(value)) return (value as readonly Json[]).map(shuffled)
+    return Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([k, v]) => [k, shuffled(v)]),
+    )
+  }
+
+  test("is 32 hexadecimal digits, and the same whatever the order of keys", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(stageFingerprint(value)).toMatch(/^[0-9a-f]{32}$/u)
+        expect(stageFingerprint(shuffled(value))).toBe(stageFingerprint(value))
+      }),
+    )
+  })
+
+  test("differs between inputs that differ, in a hundred thousand that are alike", () => {
+    const seen = new Set(Array.from({ length: 100_000 }, (_, i) => stageFingerprint({ address: `10.0.${i >> 8}.${i & 255}` })))
+    expect(seen.size).toBe(100_000)
+  })
+
+  test("tells kinds and places apart", () => {
+    const alike: readonly Json[] = [[], {}, "", "[]", 0, "0", null, false, [[]], { a: [] }, { a: {} }, ["a"], { a: "" }]
+    expect(new Set(alike.map(stageFingerprint)).size).toBe(alike.length)
+  })
+})
