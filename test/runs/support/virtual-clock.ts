@@ -7,8 +7,8 @@ interface Timer {
   readonly wake: () => void
 }
 
-/** Turns of the event loop without a new timer after which everybody is taken to be asleep. */
-const idleTurns = 2
+/** Turns of the event loop without a new timer after which everybody is taken to be asleep: longer than any chain of fibers that wake each other. */
+const idleTurns = 40
 
 /**
  * A clock whose time jumps to the next timer as soon as everybody sleeps. Programs that do no real input or output run in no time, and

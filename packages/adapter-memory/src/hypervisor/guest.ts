@@ -83,7 +83,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
           if (!vm.stages.has(identityOf(task))) return yield* fault(task, "away", "the stage is not known to have run")
           const address = addressIn(task)
           const facts = { changed: token !== null, ...(address === undefined ? {} : { address }) }
-          return { facts, output: "" }
+          return { facts, output: world.print(task.stage, task.name, task.input) }
         }),
       ),
   })

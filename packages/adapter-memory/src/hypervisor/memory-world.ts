@@ -1,5 +1,6 @@
 import type {
   Action,
+  GuestStage,
   Json,
   NetworkSpec,
   Nic,
@@ -86,6 +87,8 @@ export interface MemoryWorld {
   durations: MemoryDurations
   /** Roles that the guest automation can run; undefined: it cannot tell. */
   roles: ReadonlySet<string> | undefined
+  /** What a stage inside a machine prints. */
+  print: (stage: GuestStage, machine: string, input: Json) => string
   /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
   fault: (call: MemoryCall, nth: number) => MemoryFailure | undefined
 }
@@ -115,6 +118,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   calls: [],
   durations: quick,
   roles: undefined,
+  print: () => "",
   fault: () => undefined,
 })
 

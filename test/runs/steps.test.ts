@@ -1,0 +1,119 @@
+import { type JournalEntry, renderLog, type RunState, simulateSchedule } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { boot, createRange, deploy, admin, endOf, engineOf, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
+
+const journalOf = (lab: Lab, runId: string): readonly JournalEntry[] =>
+  [...lab.store.runs.values()].find(({ record }) => record.id === runId)?.entries ?? []
+
+/** The most steps of this kind that were under way at one moment, over all runs. */
+const mostAtOnce = (states: readonly RunState[], kind: string): number => {
+  const spans = states.flatMap(({ steps }) =>
+    [...steps.values()]
+      .filter(({ step }) => step.action.kind === kind)
+      .map(({ startedAt, endedAt }) => [startedAt!.getTime(), endedAt!.getTime()] as const),
+  )
+  return Math.max(...spans.map(([start]) => spans.filter(([from, to]) => from <= start && start < to).length))
+}
+
+describe("the steps of a run", () => {
+  it("use what is scarce to the full and no more, in all runs together", async () => {
+    const lab = makeLab()
+    const ranges = await Promise.all([createRange(lab, "A", 1), createRange(lab, "B", 2)])
+    const process = boot(lab)
+    const ends = await Promise.all(ranges.map((range) => startAndWait(process, range)))
+    const states = ends.map(({ state }) => state)
+    expect(mostAtOnce(states, "clone")).toBe(4)
+    expect(mostAtOnce(states, "start")).toBe(8)
+    await process.dispose()
+  })
+
+  it("are over as soon as the plan allows", async () => {
+    const lab = makeLab(Array.from({ length: 30 }, (_, i) => `vm${i}`))
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const { head, state } = await startAndWait(process, range)
+    const seconds = (state.endedAt!.getTime() - head.startedAt.getTime()) / 1000
+    expect(seconds).toBeLessThanOrEqual(1.02 * simulateSchedule(state.plan!).makespan)
+    await process.dispose()
+  })
+
+  it("that fail stop what depends on them and nothing else, and say why", async () => {
+    const lab = makeLab(["vm1", "vm2"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    lab.world.fault = ({ action, method }) =>
+      method === "settle" && action?.kind === "start" && action.machine.mark.machine === "vm1"
+        ? { when: "before", reason: "failed" }
+        : undefined
+    const { head, state } = await startAndWait(process, range)
+    expect(state.status).toBe("failure")
+    const phases = (machine: string) =>
+      [...state.steps.values()].filter(({ step }) => step.machine === machine).map(({ phase }) => phase)
+    expect(phases("vm1")).toEqual(["settled", "settled", "failed", "skipped", "skipped", "skipped"])
+    expect(new Set(phases("vm2"))).toEqual(new Set(["settled"]))
+    expect(state.message).toBe(
+      "1 of 15 steps failed: start:vm1: Cannot settle (hypervisor): the test world was told to fail this call; 3 steps were not run",
+    )
+    expect(endOf(lab).states).toEqual([["LAB", "ERROR"]])
+    expect(renderLog(head, journalOf(lab, head.id))).toMatch(/^fatal: \[vm1\]: FAILED!/mu)
+    await process.dispose()
+  })
+
+  it("never write a secret of their input into the journal's output", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const printed: string[] = []
+    lab.world.print = (stage, machine, input) => {
+      const secrets = Object.entries(input as Record<string, unknown>).flatMap(([key, value]) =>
+        key.endsWith("password") ? [String(value)] : [],
+      )
+      printed.push(...secrets)
+      return `${stage} on ${machine} used ${secrets.join(" and ")}`
+    }
+    const { head } = await startAndWait(process, range)
+    const outputs = journalOf(lab, head.id).flatMap(({ event }) => (event.type === "Output" ? [event.text] : []))
+    expect(printed.length).toBeGreaterThan(2)
+    expect(outputs.some((text) => text.startsWith("primary-dc on LAB-dc01 used *** and"))).toBe(true)
+    for (const secret of printed) expect(outputs.filter((text) => text.includes(secret))).toEqual([])
+    await process.dispose()
+  })
+
+  it("keep the history within its setting", async () => {
+    const lab = makeLab(["vm1"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    for (let i = 0; i < 105; i++) await startAndWait(process, range)
+    expect(lab.store.runs.size).toBe(100)
+    await process.dispose()
+  })
+})
+
+describe("a hypervisor that goes away in the middle of a run", () => {
+  it("makes the run wait and say so, and the run goes on within ten seconds of its return", async () => {
+    const lab = makeLab(["vm1", "vm2"])
+    const range = await createRange(lab)
+    const process = boot(lab)
+    let back = 0
+    const { state, entries } = await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const head = yield* engine.start(range, deploy, admin)
+        yield* Effect.sleep(3000)
+        lab.world.fault = () => ({ when: "before", reason: "away" })
+        yield* Effect.sleep(3_600_000)
+        expect((yield* engine.state(head.id)).waiting).toContain("told to fail")
+        lab.world.fault = () => undefined
+        back = lab.clock.currentTimeMillisUnsafe()
+        return { state: yield* engine.wait(head.id), entries: yield* Stream.runCollect(engine.events(head.id, 0)) }
+      }),
+    )
+    expect(state.status).toBe("success")
+    const waits = entries.filter(({ event }) => event.type === "Waiting" || event.type === "Continued")
+    expect(waits.map(({ event }) => event.type)).toEqual(["Waiting", "Continued"])
+    expect(waits[1]!.at.getTime() - back).toBeLessThanOrEqual(10_000)
+    expect(entries.filter(({ event }) => event.type === "StepFailed")).toEqual([])
+    await process.dispose()
+  })
+})
