@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { PveAnswer, PveRequest, PveTransport } from "../src/index.ts"
 
@@ -30,7 +31,7 @@ export const scriptedNode = (script: (request: PveRequest, nth: number) => Scrip
 export const connectionError = (code: string): Error => Object.assign(new Error(`connection failed ${code}`), { code })
 
 /** Runs on a test clock that always moves on: no wait takes real time. */
-export const runFast = <A, E>(effect: Effect.Effect<A, E>): Promise<A> =>
+export const runFast = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
   Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {

@@ -42,6 +42,8 @@ export const makeWatcher = Effect.fnUntraced(function* (
   const watched = new Map<string, Watched>()
   const wanted = Latch.makeUnsafe(false)
 
+  /** Who is told may at once wait for more, which belongs to the next look. */
+  const snapshot = (): readonly Watched[] => [...watched.values()]
   const finish = (task: Watched, end: Effect.Effect<TaskOutcome, HypervisorFault>) => {
     watched.delete(task.upid.text)
     Deferred.doneUnsafe(task.end, end)
@@ -70,7 +72,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
     const reply = yield* client.get("/cluster/tasks", {}, { doing: "list the tasks of the cluster" })
     const listed = new Map(rows(reply.data).map((row) => [text(row, "upid"), row]))
     const missing: Watched[] = []
-    for (const task of watched.values()) {
+    for (const task of snapshot()) {
       const row = listed.get(task.upid.text)
       const outcome = row === undefined ? undefined : listedOutcome(row)
       if (outcome !== undefined) finish(task, Effect.succeed(outcome))
@@ -80,7 +82,7 @@ export const makeWatcher = Effect.fnUntraced(function* (
     yield* Effect.forEach(missing, askFor, { discard: true })
   }).pipe(
     // whoever waits is told; waiting again is safe
-    Effect.catch((fault) => Effect.sync(() => watched.forEach((task) => finish(task, Effect.fail(fault))))),
+    Effect.catch((fault) => Effect.sync(() => snapshot().forEach((task) => finish(task, Effect.fail(fault))))),
   )
   /** Short naps, so that a task that came meanwhile is not kept waiting for an old one's pace. */
   const pause = Effect.gen(function* () {

@@ -1,0 +1,125 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { describe, expect, it } from "vitest"
+import { makeClient } from "../src/client/client.ts"
+import { makeCredentials } from "../src/client/credentials.ts"
+import { makeExchange } from "../src/client/exchange.ts"
+import { listedOutcome, outcomeOf, statusOutcome } from "../src/tasks/outcome.ts"
+import { parseUpid, type Upid } from "../src/tasks/upid.ts"
+import { makeWatcher } from "../src/tasks/watcher.ts"
+import { runFast, type Scripted, scriptedNode } from "./support.ts"
+
+const upidOf = (n: number): Upid => {
+  const upid = parseUpid(`UPID:pve:0000${1000 + n}:00082E5B:6B014C16:qmclone:${100 + n}:svc@pve!rw:`)
+  if (upid === undefined) throw new Error("not a UPID")
+  return upid
+}
+const upids = Array.from({ length: 20 }, (_, n) => upidOf(n))
+
+const watcherOver = (script: Parameters<typeof scriptedNode>[0]) => {
+  const { requests, transport } = scriptedNode(script)
+  const exchange = makeExchange([transport], { slowPerNode: 2, quickPerNode: 6 })
+  const credentials = makeCredentials({ type: "token", id: "a@pve!b", secret: Redacted.make("s") }, exchange)
+  const client = makeClient(exchange, credentials, { timeoutSeconds: 5, attempts: 1 })
+  return { requests, watcher: makeWatcher(client, { fastestSeconds: 0.25, slowestSeconds: 3 }) }
+}
+
+const listed = (ended: readonly Upid[], status = "OK"): Scripted => ({
+  json: { data: upids.map((upid) => ({ upid: upid.text, ...(ended.includes(upid) ? { endtime: 1, status } : {}) })) },
+})
+
+describe("waiting for tasks", () => {
+  it("costs one call a look, however many wait", async () => {
+    const { requests, watcher } = watcherOver((_, nth) => listed(nth < 5 ? [] : upids))
+    const outcomes = await runFast(
+      Effect.flatMap(watcher, (awaitTask) => Effect.forEach(upids, awaitTask, { concurrency: "unbounded" })),
+    )
+    expect(outcomes.every(({ type }) => type === "ok")).toBe(true)
+    expect(requests.map(({ path }) => path)).toEqual(Array.from({ length: 5 }, () => "/api2/json/cluster/tasks"))
+  })
+
+  it("asks for a task by itself when the list does not show it", async () => {
+    const { watcher } = watcherOver(({ path }) =>
+      path.endsWith("/cluster/tasks")
+        ? { json: { data: [] } }
+        : { json: { data: { status: "stopped", exitstatus: "WARNINGS: 2" } } },
+    )
+    expect(await runFast(Effect.flatMap(watcher, (awaitTask) => awaitTask(upidOf(1))))).toEqual({ type: "ok" })
+  })
+
+  it("tells a task that the node does not know as vanished", async () => {
+    const { watcher } = watcherOver(({ path }) =>
+      path.endsWith("/cluster/tasks")
+        ? { json: { data: [] } }
+        : { status: 400, json: { data: null, message: "Parameter verification failed.\n", errors: { upid: "no such task" } } },
+    )
+    expect((await runFast(Effect.flatMap(watcher, (awaitTask) => awaitTask(upidOf(1))))).type).toBe("vanished")
+  })
+
+  it("fails for all that wait when the hypervisor is away, and works again afterwards", async () => {
+    const { watcher } = watcherOver((_, nth) => (nth === 1 ? { status: 595, text: "" } : listed(upids)))
+    const [lost, again] = await runFast(
+      Effect.gen(function* () {
+        const awaitTask = yield* watcher
+        const first = yield* Effect.forEach(upids, (upid) => Effect.flip(awaitTask(upid)), { concurrency: "unbounded" })
+        return [first, yield* awaitTask(upidOf(1))] as const
+      }),
+    )
+    expect(lost.map(({ facts }) => facts.reason)).toEqual(upids.map(() => "away"))
+    expect(again).toEqual({ type: "ok" })
+  })
+
+  it("rests while nobody waits", async () => {
+    const { requests, watcher } = watcherOver(() => listed(upids))
+    await runFast(
+      Effect.gen(function* () {
+        const awaitTask = yield* watcher
+        yield* awaitTask(upidOf(1))
+        yield* Effect.sleep("1 hour")
+      }),
+    )
+    expect(requests).toHaveLength(1)
+  })
+
+  it("stops looking when the one that waited went away", async () => {
+    const { requests, watcher } = watcherOver(() => listed([]))
+    await runFast(
+      Effect.gen(function* () {
+        const awaitTask = yield* watcher
+        yield* Effect.timeoutOption(awaitTask(upidOf(1)), "5 seconds")
+        yield* Effect.sleep("1 hour")
+      }),
+    )
+    expect(requests.length).toBeLessThan(15)
+  })
+})
+
+describe("the end of a task", () => {
+  it("is good with OK and warnings, unknown when the log broke off, and else its words", () => {
+    expect(
+      ["OK", "WARNINGS: 1", "unexpected status", "received interrupt", "boom", "OK?"].map((exit) => outcomeOf(exit).type),
+    ).toEqual(["ok", "ok", "vanished", "vanished", "failed", "failed"])
+  })
+
+  it("is not there while the task runs", () => {
+    expect(listedOutcome({ upid: "x", status: "RUNNING", endtime: 1 })).toBeUndefined()
+    expect(listedOutcome({ upid: "x" })).toBeUndefined()
+    expect(statusOutcome({ status: "running" })).toBeUndefined()
+    expect(statusOutcome({})).toBeUndefined()
+  })
+})
+
+describe("a UPID", () => {
+  it("is parted by colons, whatever the width of its numbers and with an empty id", () => {
+    expect(parseUpid("UPID:pve-2:00006641:1A0082E5B:6B014C16:reloadnetworkall::root@pam!tok:")).toMatchObject({
+      node: "pve-2",
+      type: "reloadnetworkall",
+      id: "",
+    })
+  })
+
+  it("is nothing else", () => {
+    for (const value of [null, 5, "", "UPID:pve", "UPID:../x:1:2:3:qmstart:100:root@pam:", "x".repeat(2000)])
+      expect(parseUpid(value)).toBeUndefined()
+  })
+})
