@@ -1,13 +1,14 @@
 import { CredentialHasher } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
-import { createHmac, randomInt, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, randomInt, timingSafeEqual } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 /** API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds (contract A 17-20). */
 export const credentialHasher = (master: MasterKey): CredentialHasher["Service"] => {
-  const key = keyFor(master, "api-key")
+  // a key object: made of bytes anew for every digest, the key would cost more than the digest
+  const key = createSecretKey(keyFor(master, "api-key"))
   const digest = (text: string): Buffer => createHmac("sha256", key).update(text, "utf8").digest()
   const hashPattern = /^[0-9a-f]{64}$/u
   return {

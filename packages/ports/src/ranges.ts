@@ -58,8 +58,11 @@ export class Ranges extends Context.Service<
   {
     readonly find: (id: RangeId) => Effect.Effect<Range | undefined, StorageFault>
     readonly findByRecordId: (id: RecordId) => Effect.Effect<Range | undefined, StorageFault>
-    /** Ascending by number. `for` narrows to ranges this user has a grant for. */
-    readonly list: (filter?: { readonly for?: UserId }) => Effect.Effect<readonly Range[], StorageFault>
+    /** Ascending by number. `for` narrows to ranges this user has a grant for, `rangeId` to one: both together tell in one read whether the user has it. */
+    readonly list: (filter?: {
+      readonly for?: UserId
+      readonly rangeId?: RangeId
+    }) => Effect.Effect<readonly Range[], StorageFault>
     /** Hot path: ranges with their machines, ascending by number, no entity hydration. */
     readonly overview: (filter: {
       readonly for?: UserId

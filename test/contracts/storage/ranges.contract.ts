@@ -149,6 +149,8 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* ranges.revoke(range.id, bob.id)).toBe(false)
         expect(yield* ranges.revoke(rangeId("NO"), bob.id)).toBe(false)
         expect(yield* ranges.list({ for: bob.id })).toEqual([other])
+        expect(yield* ranges.list({ for: bob.id, rangeId: other.id })).toEqual([other])
+        expect(yield* ranges.list({ for: bob.id, rangeId: range.id })).toEqual([])
         expect(yield* ranges.list({ for: user.id })).toEqual([range])
         expect(yield* Effect.flip(ranges.grant(rangeId("NO"), bob.id))).toBeInstanceOf(RangeNotFound)
         expect(yield* Effect.flip(ranges.grant(range.id, userId("nobody")))).toBeInstanceOf(UserNotFound)

@@ -7,6 +7,7 @@ import {
   RangeNotFound,
   rootUserId,
   type Range,
+  type RangeId,
   type User,
 } from "@rangewright/domain"
 import { Ranges, type StorageFault } from "@rangewright/ports"
@@ -27,15 +28,29 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
   )
 })
 
+/** The range, open to the user; undefined when there is none. The usual case, a range that the user has, is one read. */
+const open = Effect.fnUntraced(function* (
+  id: RangeId,
+  user: User,
+  access: "range-access" | "range-owner",
+): Effect.fn.Return<Range | undefined, Forbidden | StorageFault, Ranges> {
+  const ranges = yield* Ranges
+  if (access === "range-access" && !user.isAdmin) {
+    const [own] = yield* ranges.list({ for: user.id, rangeId: id })
+    if (own !== undefined) return own
+  }
+  const range = yield* ranges.find(id)
+  if (range !== undefined) yield* requireRangeAccess(range, user, access)
+  return range
+})
+
 const named = Effect.fnUntraced(function* (
   id: string,
   user: User,
   access: "range-access" | "range-owner",
 ): Effect.fn.Return<Range, RangeNotFound | Forbidden | StorageFault, Ranges> {
-  const range = isRangeId(id) ? yield* (yield* Ranges).find(id) : undefined
-  if (range === undefined) return yield* new RangeNotFound({ rangeId: id })
-  yield* requireRangeAccess(range, user, access)
-  return range
+  const range = isRangeId(id) ? yield* open(id, user, access) : undefined
+  return range ?? (yield* new RangeNotFound({ rangeId: id }))
 })
 
 const byDefault = Effect.fnUntraced(function* (
@@ -43,10 +58,8 @@ const byDefault = Effect.fnUntraced(function* (
   access: "range-access" | "range-owner",
 ): Effect.fn.Return<Range, DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
   const id = user.defaultRangeId
-  const range = id === undefined ? undefined : yield* (yield* Ranges).find(id)
-  if (range === undefined) return yield* new DefaultRangeNotFound({ rangeId: id ?? "(no default)", userId: user.id })
-  yield* requireRangeAccess(range, user, access)
-  return range
+  const range = id === undefined ? undefined : yield* open(id, user, access)
+  return range ?? (yield* new DefaultRangeNotFound({ rangeId: id ?? "(no default)", userId: user.id }))
 })
 
 /** What a request says about its range, empty values left out. */

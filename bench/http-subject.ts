@@ -1,0 +1,135 @@
+/**
+ * A process that serves, for `http.bench.ts`. `ours FOLDER`: the operations over SQLite in that folder, with 100 ranges and 1,000 VMs.
+ * `bare`: a node:http server that answers every path with the bytes it was given by PUT. Writes one line of JSON when it is ready, and
+ * tells its processor time to whoever sends it a message.
+ */
+import { credentialHasher, cryptoLayer } from "@rangewright/adapter-crypto"
+import { httpApp, listen, usualHttpOptions, type Runner } from "@rangewright/adapter-http"
+import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
+import { storageLayer } from "@rangewright/adapter-storage"
+import { activityLayer, authenticate, operations, Settings, type SettingsShape } from "@rangewright/application"
+import type { Fault, ObservedMachine, RangeId, RecordId, UserId, Vmid } from "@rangewright/domain"
+import { CredentialHasher, Machines, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+
+const rangeCount = 100
+const vmsEach = 10
+const secret = { bytes: new Uint8Array(32) }
+const keyOf = (id: string) => `${id}.${"k".repeat(40)}`
+
+export interface Ready {
+  readonly port: number
+  /** Microseconds to check a key: its hash alone, and with the user read from the store. */
+  readonly keyCheck?: { readonly hash: number; readonly whole: number }
+}
+
+const recordId = (text: string) => text.toLowerCase().padStart(15, "0") as RecordId
+
+const vm = (range: number, n: number): ObservedMachine => ({
+  vmid: (20_000 + range * vmsEach + n) as Vmid,
+  node: "node1",
+  name: `R${range}-machine-${n}`,
+  power: n % 2 === 0 ? "running" : "stopped",
+  template: false,
+  pool: `R${range}` as RangeId,
+  cpus: 4,
+  memoryMiB: 8192,
+  tags: ["rangewright"],
+})
+
+const seed = Effect.gen(function* () {
+  const users = yield* Users
+  const ranges = yield* Ranges
+  const hasher = yield* CredentialHasher
+  const createdAt = new Date()
+  for (const id of ["AD", "ME"] as const)
+    yield* users.create({
+      id: id as UserId,
+      recordId: recordId(id),
+      name: id,
+      email: `${id}@lab.example`,
+      isAdmin: id === "AD",
+      hypervisorUsername: id.toLowerCase(),
+      hypervisorRealm: "pve",
+      secrets: { apiKeyHash: hasher.hash(keyOf(id)), sealedPassword: undefined, tokenKey: id },
+      createdAt,
+    })
+  for (let n = 0; n < rangeCount; n++)
+    yield* ranges.create({
+      id: `R${n}` as RangeId,
+      recordId: recordId(`R${n}`),
+      number: n + 1,
+      reservedNumbers: [],
+      name: `Range ${n}`,
+      description: "one of many",
+      purpose: "benchmark",
+      config: "ludus: []\n",
+      createdBy: "AD" as UserId,
+      owners: ["ME" as UserId],
+      createdAt,
+    })
+  yield* users.change("ME" as UserId, { defaultRangeId: "R7" as RangeId })
+  const machines = Array.from({ length: rangeCount }, (_, r) => Array.from({ length: vmsEach }, (__, n) => vm(r, n))).flat()
+  yield* (yield* Machines).replace({ at: new Date(), nodes: [], storages: [], machines })
+})
+
+/** Microseconds of one call, over many. */
+const timeEach = async (count: number, call: () => unknown): Promise<number> => {
+  for (let i = 0; i < count / 10; i++) await call()
+  const start = performance.now()
+  for (let i = 0; i < count; i++) await call()
+  return ((performance.now() - start) * 1000) / count
+}
+
+const serveOurs = async (folder: string): Promise<Ready> => {
+  const ports = Layer.mergeAll(storageLayer({ file: join(folder, "bench.db") }), cryptoLayer(secret), licenseLayer(openLicense))
+  // the reads that are measured ask for no more services than these
+  const settings = Layer.succeed(Settings, { version: "0.0.0" } as SettingsShape)
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))
+  await runtime.runPromise(seed)
+  const hasher = credentialHasher(secret)
+  const stored = hasher.hash(keyOf("ME"))
+  const hash = await timeEach(50_000, () => hasher.verify(keyOf("ME"), stored))
+  const whole = await timeEach(10_000, () => runtime.runPromise(authenticate({ apiKey: keyOf("ME"), authorization: undefined })))
+  const run: Runner = (effect, options) => runtime.runPromiseExit(effect as Effect.Effect<never, Fault>, options)
+  const app = httpApp({
+    ...usualHttpOptions,
+    operations,
+    run,
+    observer: { answered: () => undefined, defect: (defect) => console.error(defect) },
+    probes: { ready: () => Promise.resolve({ ready: true, detail: {} }), metrics: () => Promise.resolve("") },
+  })
+  const { port } = await listen(app, { host: "127.0.0.1", port: 0, tls: undefined })
+  return { port, keyCheck: { hash, whole } }
+}
+
+const serveBare = (): Promise<Ready> => {
+  const answers = new Map<string, Buffer>()
+  const server = createServer((request, response) => {
+    const url = request.url ?? ""
+    if (request.method === "PUT") {
+      const chunks: Buffer[] = []
+      request
+        .on("data", (chunk: Buffer) => chunks.push(chunk))
+        .on("end", () => {
+          answers.set(url, Buffer.concat(chunks))
+          response.end()
+        })
+      return
+    }
+    const body = answers.get(url) ?? ""
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": body.length })
+    response.end(body)
+  })
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port })))
+}
+
+const [what, folder = ""] = process.argv.slice(2)
+console.log(JSON.stringify(what === "ours" ? await serveOurs(folder) : await serveBare()))
+process.on("message", () => process.send?.(process.cpuUsage()))
+process.on("disconnect", () => process.exit())
