@@ -29,6 +29,8 @@ export class Hypervisor extends Context.Service<
     readonly addresses: (node: string, vmid: Vmid) => Effect.Effect<readonly string[], HypervisorFault>
     /** Names of users with a session in the guest; undefined when no agent answers. */
     readonly sessions: (node: string, vmid: Vmid) => Effect.Effect<readonly string[] | undefined, HypervisorFault>
+    /** The time of one node, to the second. */
+    readonly clock: Effect.Effect<Date, HypervisorFault>
     /** Product version, e.g. `9.2.3`. */
     readonly version: Effect.Effect<string, HypervisorFault>
   }

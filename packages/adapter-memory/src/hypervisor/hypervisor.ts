@@ -203,6 +203,11 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         call("sessions", false),
         Effect.map(answering(vmid), (vm) => vm?.sessions),
       ),
+    clock: called(
+      world,
+      call("clock", false),
+      Effect.map(Clock.currentTimeMillis, (now) => new Date(now)),
+    ),
     version: called(world, call("version", false), Effect.succeed("9.1.0")),
   })
 }

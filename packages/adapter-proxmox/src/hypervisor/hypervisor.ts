@@ -7,7 +7,7 @@ import type { PveClient } from "../client/client.ts"
 import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf } from "../wire/cluster.ts"
-import { recordOf, rows, text } from "../wire/read.ts"
+import { number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { guestAddresses, guestSessions } from "./agent.ts"
 import { clone } from "./clone.ts"
@@ -63,6 +63,14 @@ export const makeHypervisor = (
     }),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),
     sessions: (node, vmid) => guestSessions(client, node, vmid),
+    clock: Effect.gen(function* () {
+      const doing = "read the time of a node"
+      const nodes = rows((yield* client.get("/nodes", {}, { doing })).data)
+      const node = text(nodes.find((n) => text(n, "status") === "online") ?? {}, "node")
+      if (node === undefined) return yield* new HypervisorFault({ doing, reason: "away", detail: "no node is online" })
+      const reply = yield* client.get(`/nodes/${node}/time`, {}, { doing })
+      return new Date((number(recordOf(reply.data), "time") ?? 0) * 1000)
+    }),
     version: client
       .get("/version", {}, { doing: "read the version of Proxmox" })
       .pipe(Effect.map((reply) => text(recordOf(reply.data), "version") ?? "unknown")),

@@ -1,4 +1,5 @@
 import type { Probes } from "@rangewright/adapter-http"
+import { storageHealth } from "@rangewright/adapter-storage"
 import { Machines, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,13 +22,15 @@ const look = Effect.gen(function* () {
 })
 
 /**
- * Ready means that requests can be served: the store answers. A hypervisor that is away does not make the service unready, because reads
+ * Ready means that requests can be served: the store answers and takes writes. A hypervisor that is away does not make the service unready, because reads
  * go on; it is told in the detail and in the figures.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics): Probes => {
   const looked = () => runtime.runPromiseExit(look)
   return {
     ready: async () => {
+      const writable = await runtime.runPromiseExit(storageHealth)
+      if (Exit.isFailure(writable)) return { ready: false, detail: { store: problemOf(writable.cause) } }
       const exit = await looked()
       if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
       const { freshness, runs } = exit.value

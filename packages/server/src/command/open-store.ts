@@ -1,0 +1,19 @@
+import { storageLayer, type Database } from "@rangewright/adapter-storage"
+import type { Fault } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { DataFolderError } from "../compose/data-folder.ts"
+import type { Config } from "../config/config.ts"
+
+/** Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. */
+export const withStore = async <A>(config: Config, effect: Effect.Effect<A, Fault, Database>): Promise<A> => {
+  const file = join(resolve(config.data), "rangewright.db")
+  if (config.databaseUrl === undefined && !existsSync(file))
+    throw new DataFolderError(
+      `Cannot open the database: there is no ${file}. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
+    )
+  return Effect.runPromise(
+    effect.pipe(Effect.provide(storageLayer(config.databaseUrl === undefined ? { file } : { databaseUrl: config.databaseUrl }))),
+  )
+}

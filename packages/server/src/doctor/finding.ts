@@ -1,0 +1,18 @@
+/** What one check found. */
+export interface Finding {
+  readonly level: "ok" | "warn" | "fail"
+  readonly what: string
+  readonly detail: string
+  /** What to do about it. */
+  readonly hint?: string
+}
+
+export const ok = (what: string, detail: string): Finding => ({ level: "ok", what, detail })
+export const warn = (what: string, detail: string, hint: string): Finding => ({ level: "warn", what, detail, hint })
+export const fail = (what: string, detail: string, hint: string): Finding => ({ level: "fail", what, detail, hint })
+
+const marks = { ok: "ok  ", warn: "warn", fail: "FAIL" } as const
+
+/** One or two lines a finding. */
+export const renderFinding = ({ level, what, detail, hint }: Finding): string =>
+  `${marks[level]}  ${what}: ${detail}${hint === undefined ? "" : `\n        -> ${hint}`}`

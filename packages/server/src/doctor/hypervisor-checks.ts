@@ -1,0 +1,148 @@
+import { type ObservedCluster } from "@rangewright/domain"
+import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Config } from "../config/config.ts"
+import { settingsOf } from "../compose/settings.ts"
+import { fail, ok, warn, type Finding } from "./finding.ts"
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(0)} GiB`
+/** Pools with POST and DELETE on /pools, which nested range ids need, exist from 8.1 on. */
+const leastVersion = [8, 1] as const
+const routerTemplate = "debian-11-x64-server-template"
+
+const isOldVersion = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1])
+}
+
+const reached = Effect.gen(function* () {
+  const version = yield* (yield* Hypervisor).version
+  return isOldVersion(version)
+    ? fail("version", `Proxmox VE ${version}`, `Upgrade to ${leastVersion.join(".")} or newer.`)
+    : ok("version", `Proxmox VE ${version}`)
+})
+
+const rights = Effect.gen(function* () {
+  const held = yield* (yield* HypervisorAccess).privileges
+  const missing = [...held].filter(([, has]) => !has).map(([name]) => name)
+  return missing.length === 0
+    ? ok("rights", `the token has all ${held.size} privileges that are needed`)
+    : fail(
+        "rights",
+        `the token lacks ${missing.join(", ")}`,
+        "Give the token's role these privileges on these paths; the README lists the commands.",
+      )
+})
+
+const clockOf = Effect.gen(function* () {
+  const before = Date.now()
+  const theirs = (yield* (yield* Hypervisor).clock).getTime()
+  const offset = Math.round((theirs - (before + Date.now()) / 2) / 1000)
+  return Math.abs(offset) > 30
+    ? warn("clock", `the hypervisor's clock differs by ${offset} s`, "Set up time synchronisation on both hosts.")
+    : ok("clock", `within ${Math.abs(offset)} s of the hypervisor's`)
+})
+
+const nodesOf = (cluster: ObservedCluster): Finding => {
+  const down = cluster.nodes.filter((n) => !n.online).map((n) => n.name)
+  const up = cluster.nodes.length - down.length
+  return down.length === 0
+    ? ok("nodes", `${up} online: ${cluster.nodes.map((n) => n.name).join(", ")}`)
+    : warn("nodes", `${down.join(", ")} offline, ${up} online`, "Machines on these nodes cannot be changed until they are back.")
+}
+
+const storagesOf = (cluster: ObservedCluster): Finding => {
+  const images = cluster.storages.filter((s) => s.active && s.content.includes("images"))
+  if (images.length === 0)
+    return fail("storage", "no active storage takes disk images", "Enable content type `images` on a storage.")
+  const full = images.filter((s) => s.totalBytes > 0 && s.usedBytes / s.totalBytes > 0.9)
+  const text = images.map((s) => `${s.name}@${s.node} ${gib(s.totalBytes - s.usedBytes)} free`).join(", ")
+  return full.length === 0
+    ? ok("storage", text)
+    : warn("storage", text, `Make room on ${full.map((s) => `${s.name}@${s.node}`).join(", ")}: more than 90 % is used.`)
+}
+
+const templatesOf = (cluster: ObservedCluster): Finding => {
+  const names = [...new Set(cluster.machines.filter((m) => m.template).map((m) => m.name ?? `VM ${m.vmid}`))]
+  return names.includes(routerTemplate)
+    ? ok("templates", names.join(", "))
+    : warn(
+        "templates",
+        names.length === 0 ? "none is visible" : names.join(", "),
+        `Build ${routerTemplate}, the routers' template, or name another one as router.template in the configurations; templates belong into pool SHARED.`,
+      )
+}
+
+const networkOf = (config: Config, cluster: ObservedCluster) =>
+  Effect.gen(function* () {
+    const settings = settingsOf(config)
+    const name = config.natNetwork ?? ((config.clusterMode ?? cluster.nodes.length > 1) ? "ludusnat" : settings.natNetwork)
+    const networks = yield* (yield* HypervisorNetwork).observe
+    const found = networks.find((n) => n.spec.name === name)
+    return found === undefined
+      ? fail(
+          "network",
+          `there is no ${name}, the network of the routers' outer side`,
+          "Make it, with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
+        )
+      : found.usable
+        ? ok("network", `${name} (${found.spec.type})`)
+        : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
+  })
+
+const insideOf = Effect.gen(function* () {
+  const { stages } = yield* GuestAutomation
+  const { available } = yield* NodeShell
+  return [
+    stages.size === 0
+      ? warn(
+          "machines",
+          "nothing is configured that works inside machines",
+          "Deploys clone, wire, size and start machines; roles and domains are left out of the plan.",
+        )
+      : ok("machines", `${stages.size} kinds of stages can be run inside machines`),
+    available
+      ? ok("shell", "commands on the node are possible")
+      : ok("shell", "no SSH to the node is configured; diagnostics leave its measurements out"),
+  ]
+})
+
+/** A check that cannot be made is a finding too. */
+const attempt = <R>(
+  what: string,
+  check: Effect.Effect<Finding, { readonly message: string; readonly hint: string | undefined }, R>,
+) =>
+  Effect.map(
+    Effect.result(check),
+    Result.match({
+      onSuccess: (finding) => finding,
+      onFailure: (fault) =>
+        fail(
+          what,
+          fault.message,
+          fault.hint ?? "Check proxmox_url and the network to it, proxmox_fingerprint or proxmox_ca_file, and the token.",
+        ),
+    }),
+  )
+
+/** Everything about the hypervisor; when it cannot be reached at all, that alone. */
+export const checkHypervisor = (config: Config) =>
+  Effect.gen(function* () {
+    const first = yield* attempt("hypervisor", reached)
+    if (first.what === "hypervisor") return [first]
+    const observed = yield* Effect.result((yield* Hypervisor).observe)
+    if (Result.isFailure(observed))
+      return [first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Look at the cluster's state.")]
+    const cluster = observed.success
+    return [
+      first,
+      yield* attempt("rights", rights),
+      yield* attempt("clock", clockOf),
+      nodesOf(cluster),
+      storagesOf(cluster),
+      templatesOf(cluster),
+      yield* attempt("network", networkOf(config, cluster)),
+      ...(yield* insideOf),
+    ]
+  })

@@ -1,0 +1,51 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import type { Config } from "../config/config.ts"
+import { fail, ok, warn, type Finding } from "./finding.ts"
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+/** A database with a thousand machines and a hundred runs for each range stays well below this. */
+const leastFreeBytes = 2 * 2 ** 30
+
+const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)))
+
+/** The data folder: there, writable, private, with room. */
+export const checkDataFolder = (config: Config): readonly Finding[] => {
+  const path = resolve(config.data)
+  const there = existsSync(path)
+  const folder = nearestFolder(path)
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch {
+    return [
+      fail(
+        "data folder",
+        `${folder} cannot be written`,
+        `Give the service's user the right to write to ${path}, or name another folder (data).`,
+      ),
+    ]
+  }
+  const disk = statfsSync(folder)
+  const free = disk.bavail * disk.bsize
+  const room =
+    free < leastFreeBytes
+      ? warn("disk", `${gib(free)} free for ${path}`, `Make room: at least ${gib(leastFreeBytes)} are advised.`)
+      : ok("disk", `${gib(free)} free for ${path}`)
+  if (!there) return [ok("data folder", `${path} will be made at the first start`), room]
+  const open = (statSync(path).mode & 0o077) !== 0
+  const folderFinding = open
+    ? warn("data folder", `${path} is open to other users of this host`, `chmod 700 ${path}`)
+    : ok("data folder", `${path}, private to the service's user`)
+  const key = join(path, "secret-key")
+  const keyFinding =
+    config.secretKey === undefined && !existsSync(key) && existsSync(join(path, "rangewright.db"))
+      ? [
+          fail(
+            "secret key",
+            `${key} is missing, but there is a database`,
+            "Put the key that belongs to this database back; without it its secrets cannot be opened.",
+          ),
+        ]
+      : []
+  return [folderFinding, room, ...keyFinding]
+}
