@@ -79,6 +79,6 @@ const parse = (args: readonly string[]) => {
       },
     }).values
   } catch (error) {
-    throw new UsageError((error as Error).message.split(". ")[0]!)
+    throw new UsageError((error as Error).message.split(/\. |\n/)[0]!)
   }
 }

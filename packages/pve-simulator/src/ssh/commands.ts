@@ -18,14 +18,16 @@ const failed = (exitCode: number, stderr: string): CommandResult => ({ exitCode,
 
 const verbs: Readonly<Record<string, string>> = { get: "GET", create: "POST", set: "PUT", delete: "DELETE" }
 
+const optionShape = /^--?([a-z][\w-]*)$/i
+
 /** `--name value` and `-name value`, after the path; a flag without a value is 1. */
 const optionsOf = (words: readonly string[]): Record<string, unknown> | undefined => {
   const out: Record<string, unknown> = Object.create(null)
   for (let i = 0; i < words.length; i += 1) {
-    const name = /^--?([a-z][\w-]*)$/i.exec(words[i]!)?.[1]
+    const name = optionShape.exec(words[i]!)?.[1]
     if (name === undefined) return undefined
     const next = words[i + 1]
-    const hasValue = next !== undefined && !/^--?[a-z]/i.test(next)
+    const hasValue = next !== undefined && !optionShape.test(next)
     const value = hasValue ? next : "1"
     if (hasValue) i += 1
     const held = out[name]
