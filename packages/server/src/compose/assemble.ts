@@ -3,6 +3,7 @@ import { licenseLayer } from "@rangewright/adapter-memory"
 import { cryptoLayer, type MasterKey } from "@rangewright/adapter-crypto"
 import {
   activityLayer,
+  backgroundLayer,
   type ApiDescription,
   runEngineLayer,
   runPlannerLayer,
@@ -14,6 +15,7 @@ import {
 import type { License } from "@rangewright/domain"
 import type { AuditTrail, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
+import { auditRetentionLayer } from "./audit-retention.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
@@ -27,6 +29,7 @@ export interface Parts<E> {
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
   readonly description: Layer.Layer<ApiDescription>
+  readonly auditDays: number
   /** Names this process among those that share the store. */
   readonly owner: string
 }
@@ -43,7 +46,8 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
     Layer.succeed(Settings, parts.settings),
     parts.description,
   )
-  return runEngineLayer({ owner: parts.owner }).pipe(
+  return Layer.mergeAll(backgroundLayer, auditRetentionLayer(parts.auditDays)).pipe(
+    Layer.provideMerge(runEngineLayer({ owner: parts.owner })),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(activityLayer),
     Layer.provideMerge(ports),

@@ -65,6 +65,7 @@ const runtime = new ContainerModule(({ bind }) => {
         hypervisor: BoundHypervisor,
         all: readonly Operation[],
         folder: DataFolder,
+        config: Config,
       ): AppRuntime =>
         ManagedRuntime.make(
           assemble({
@@ -74,10 +75,11 @@ const runtime = new ContainerModule(({ bind }) => {
             storage,
             hypervisor: hypervisor.layer,
             description: apiDescriptionLayer(all, { version }),
+            auditDays: config.auditDays,
             owner: folder.instance,
           }).pipe(Layer.provideMerge(effectLog(log))),
         ),
-      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.operations, T.folder],
+      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.operations, T.folder, T.config],
     )
     .inSingletonScope()
     .onDeactivation((r) => r.dispose())

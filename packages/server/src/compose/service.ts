@@ -1,6 +1,6 @@
 import { httpApp, listen, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate, loadOrCreateKey, masterKeyFromText } from "@rangewright/adapter-crypto"
-import { RunEngine, type Operation } from "@rangewright/application"
+import type { Operation } from "@rangewright/application"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -95,8 +95,6 @@ export const startService = async (config: Config): Promise<RunningService> => {
     closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
     if (config.adminPort !== undefined)
       listeners.push(await listen(app, { host: config.exposeAdminPort ? config.host : "127.0.0.1", port: config.adminPort, tls }))
-    const recovered = await runtime.runPromise(Effect.flatMap(RunEngine, (engine) => engine.recover))
-    if (recovered > 0) log.info({ runs: recovered }, "went on with runs that were interrupted")
     const port = listeners[0]?.port ?? config.port
     return {
       container,

@@ -1,11 +1,10 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
+import { Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
 
 /** The service's figures for Prometheus. */
 export interface Metrics {
   readonly text: () => Promise<string>
   /** One answered request. `operation` is the operation's id, never a path, so that the number of series stays bounded. */
   readonly request: (operation: string, status: number, seconds: number) => void
-  readonly runEnded: (kind: string, status: string, seconds: number) => void
   readonly runsActive: (count: number) => void
   readonly observed: (facts: { readonly machines: number; readonly ageSeconds: number; readonly away: boolean }) => void
 }
@@ -21,19 +20,6 @@ export const makeMetrics = (): Metrics => {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
     registers,
   })
-  const runs = new Counter({
-    name: "rangewright_runs_total",
-    help: "Runs that ended, by kind and outcome.",
-    labelNames: ["kind", "status"],
-    registers,
-  })
-  const runSeconds = new Histogram({
-    name: "rangewright_run_seconds",
-    help: "Duration of runs, by kind.",
-    labelNames: ["kind"],
-    buckets: [1, 10, 60, 300, 900, 1800, 3600, 7200],
-    registers,
-  })
   const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not ended.", registers })
   const machines = new Gauge({
     name: "rangewright_machines_observed",
@@ -45,10 +31,6 @@ export const makeMetrics = (): Metrics => {
   return {
     text: () => registry.metrics(),
     request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
-    runEnded: (kind, status, seconds) => {
-      runs.inc({ kind, status })
-      runSeconds.observe({ kind }, seconds)
-    },
     runsActive: (count) => active.set(count),
     observed: (facts) => {
       machines.set(facts.machines)

@@ -1,0 +1,19 @@
+import { AuditTrail } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const day = 24 * 60 * 60 * 1000
+
+/** Prunes the audit trail at start and every day after. A store that cannot is asked again the next day. */
+export const auditRetentionLayer = (days: number) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const trail = yield* AuditTrail
+      const prune = Effect.gen(function* () {
+        const gone = yield* trail.prune(new Date((yield* Clock.currentTimeMillis) - days * day))
+        if (gone > 0) yield* Effect.logInfo("old entries of the audit trail were pruned", { entries: gone })
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(prune, { log: "Warn" }), Effect.sleep(day))))
+    }),
+  )
