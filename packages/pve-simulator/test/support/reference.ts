@@ -12,3 +12,5 @@ export const whenPresent = hasReference ? "" : " (skipped: no ../shared/pve besi
 export const readReference = (path: string): string => readFileSync(`${folder}${path}`, "utf8")
 
 export const readReferenceJson = <A>(path: string): A => JSON.parse(readReference(path)) as A
+
+export const referencePath = (path: string): string => `${folder}${path}`
