@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { Migrator } from "@mikro-orm/migrations"
 import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
@@ -50,7 +51,9 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
     Database,
     Effect.gen(function* () {
       const doing = `open the database ${file}`
-      const opened = <A>(open: () => Promise<A>) => Effect.tryPromise({ try: open, catch: (cause) => storageFault(doing, cause) })
+      const opened = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: (cause) => storageFault(doing, cause) })
+      // it holds key hashes and sealed secrets; SQLite gives the files beside it the same mode
+      yield* opened(async () => (await open(file, "a", 0o600)).close())
       const orm = yield* Effect.acquireRelease(
         opened(() => sqliteOrm(file, migrations)),
         (made) => Effect.promise(() => made.close()),

@@ -46,6 +46,10 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
   )
   const machines = prepared<MachineRow>(doing, `${ownMachines} order by m.vmid`)
   const machinesOf = prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
+  const machinesFor = prepared<MachineRow>(
+    doing,
+    "select m.* from machines m join range_grants g on g.range_id = m.pool where not m.template and g.user_id = ? order by m.vmid",
+  )
   const grantsOfRange = prepared<GrantRow>("read grants", `${grantColumns} where g.range_id = ?`)
   const grantsOfUser = prepared<GrantRow>("read grants", `${grantColumns} where g.user_id = ? order by r.number`)
   const revision = prepared<{ readonly value: number | string }>("read the revision", "select value from revision where id = 1")
@@ -61,14 +65,18 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
     if (filter.for === undefined) return filter.rangeId === undefined ? all() : byId(filter.rangeId)
     return filter.rangeId === undefined ? allOf(filter.for) : oneOf(filter.for, filter.rangeId)
   }
+  const machineRowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
+    if (filter.rangeId !== undefined) return machinesOf(filter.rangeId)
+    return filter.for === undefined ? machines() : machinesFor(filter.for)
+  }
 
   return {
     find: (id: RangeId) => first(byId(id)),
     findByRecordId: (id: RecordId) => first(byRecord(id)),
     list: (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
       Effect.map(rowsOf(filter), (rows) => rows.map(toRange)),
-    machinesByRange: (rangeId: RangeId | undefined) =>
-      Effect.map(rangeId === undefined ? machines() : machinesOf(rangeId), (rows) => {
+    machinesByRange: (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
+      Effect.map(machineRowsOf(filter), (rows) => {
         const grouped = new Map<RangeId, RangeMachine[]>()
         for (const machine of rows.map(toRangeMachine)) {
           const group = grouped.get(machine.rangeId)

@@ -47,7 +47,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
       overview: (filter) =>
         Effect.gen(function* () {
           const ranges = yield* reads.list(filter)
-          const machines = yield* reads.machinesByRange(filter.rangeId)
+          const machines = yield* reads.machinesByRange(filter)
           return ranges.map((range): RangeOverview => ({ range, machines: machines.get(range.id) ?? [] }))
         }),
       revision: reads.revision,
