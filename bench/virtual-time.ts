@@ -1,0 +1,165 @@
+/**
+ * The real planner, engine and Proxmox adapter over the simulator in this process, with the store in memory, on the simulator's own clock.
+ * Whenever nothing can run, time jumps to what is due next: a deploy of an hour takes a second, and takes the same course every time.
+ */
+import { cryptoLayer } from "@rangewright/adapter-crypto"
+import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
+import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
+import {
+  activityLayer,
+  ApiDescription,
+  type AppServices,
+  RunEngine,
+  runEngineLayer,
+  runPlannerLayer,
+  type RunRequest,
+  Settings,
+  type SettingsShape,
+} from "@rangewright/application"
+import type { Range, RangeId, RecordId, RunState, UserId } from "@rangewright/domain"
+import { Ranges, Users } from "@rangewright/ports"
+import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import { runOnSimTime } from "../test/contracts/hypervisor/support/sim-time.ts"
+
+/** Whose range it is, and who deploys it. */
+export const owner = "OWNER" as UserId
+
+const settingsFor = (nodes: number): SettingsShape => ({
+  version: "0.0.0",
+  reservedRangeNumbers: [],
+  hypervisorRealm: "pve",
+  clusterMode: nodes > 1,
+  sdnZone: "ludus",
+  vxlanTagBase: 1000,
+  natNetwork: "vmbr1000",
+  defaultNode: undefined,
+  vmStorage: undefined,
+  vmidSpan: { from: 20_000, to: 29_999 },
+  maxLogHistory: 100,
+  inactivityShutdown: "0",
+  rangeDefaults: {},
+  protectedAddresses: [],
+  hypervisorUrl: "https://pve.example",
+  observeEverySeconds: 10,
+})
+
+/** Calls the simulator as its root, past the adapter. */
+const asRoot = async (simulator: Simulator, method: string, path: string, body = ""): Promise<void> => {
+  const headers = { authorization: `PVEAPIToken=${simulator.rootToken}`, "content-type": "application/x-www-form-urlencoded" }
+  const answer = await simulator.handle({ method, path: `/api2/json${path}`, headers, body })
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+}
+
+/** An applied VXLAN zone, which an operator makes once for a cluster. */
+const makeZone = async (simulator: Simulator, zone: string, nodes: number): Promise<void> => {
+  const peers = Array.from({ length: nodes }, (_, i) => `10.0.0.${11 + i}`).join("%2C")
+  await asRoot(simulator, "POST", "/cluster/sdn/zones", `type=vxlan&zone=${zone}&peers=${peers}`)
+  await asRoot(simulator, "PUT", "/cluster/sdn")
+}
+
+const newRange = (config: string) => ({
+  id: "LAB" as RangeId,
+  recordId: "lab000000000000" as RecordId,
+  number: 7,
+  reservedNumbers: [],
+  name: "LAB",
+  description: "",
+  purpose: "",
+  config,
+  createdBy: owner,
+  owners: [owner],
+  createdAt: new Date(0),
+})
+
+const newOwner = {
+  id: owner,
+  recordId: "owner0000000000" as RecordId,
+  name: "Owner",
+  email: "owner@lab.example",
+  isAdmin: false,
+  hypervisorUsername: "root",
+  hypervisorRealm: "pam",
+  secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "owner" },
+  createdAt: new Date(0),
+}
+
+export interface VirtualLab {
+  readonly simulator: Simulator
+  readonly range: Range
+  /** Runs an effect in a process of its own; the store and the simulated machines outlive it. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, AppServices>) => Promise<A>
+}
+
+export interface VirtualLabOptions {
+  /** The configuration of range LAB, number 7. */
+  readonly config: string
+  readonly nodes?: number
+  readonly seed?: number
+}
+
+/** A cluster of so many nodes on virtual time, and a range that is described but not deployed. */
+export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLabOptions): Promise<VirtualLab> => {
+  const clock = createManualClock()
+  const simulator = createSimulator({ nodes, seed, clock })
+  const settings = settingsFor(nodes)
+  const [id = "", secret = ""] = simulator.rootToken.split("=")
+  const ports = Layer.mergeAll(
+    memoryStorageLayer(makeMemoryStore()),
+    proxmoxLayer({
+      urls: [],
+      transport: handlerTransport(simulator.handle),
+      auth: { type: "token", id, secret: Redacted.make(secret) },
+    }),
+    cryptoLayer({ bytes: new Uint8Array(32) }),
+    licenseLayer(openLicense),
+    Layer.succeed(Settings, settings),
+    Layer.succeed(ApiDescription, { yaml: "" }),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }).pipe(
+    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(activityLayer),
+    Layer.provideMerge(ports),
+  )
+  const run: VirtualLab["run"] = (effect) => runOnSimTime(clock, Random.withSeed(effect, seed), service)
+  const range = await run(
+    Effect.gen(function* () {
+      if (nodes > 1) {
+        yield* Effect.promise(() => makeZone(simulator, settings.sdnZone, nodes))
+        yield* Effect.sleep("30 seconds")
+      }
+      yield* (yield* Users).create(newOwner)
+      return yield* (yield* Ranges).create(newRange(config))
+    }),
+  )
+  simulator.calls.clear()
+  return { simulator, range, run }
+}
+
+const everything: Extract<RunRequest, { readonly kind: "deploy" }> = {
+  kind: "deploy",
+  options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
+}
+
+export interface VirtualDeploy {
+  readonly state: RunState
+  /** Simulated seconds from the request, its planning included, to the last entry of the journal. */
+  readonly seconds: number
+}
+
+/** Deploys the whole range and waits for the end, whatever it is. */
+export const deployLab = (lab: VirtualLab): Promise<VirtualDeploy> =>
+  lab.run(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      const start = lab.simulator.clock.now()
+      const { id } = yield* engine.start(lab.range, everything, owner)
+      const state = yield* engine.wait(id)
+      return { state, seconds: (lab.simulator.clock.now() - start) / 1000 }
+    }),
+  )
