@@ -4,7 +4,13 @@
  * The planner asks ports for what it needs. Here they are the in-memory adapters; an embedder gives adapters of its own, or
  * those of adapter-storage and adapter-proxmox.
  */
-import { addTemplate, makeMemoryStore, makeMemoryWorld, memoryHypervisorLayer, memoryStorageLayer } from "@rangewright/adapter-memory"
+import {
+  addTemplate,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+} from "@rangewright/adapter-memory"
 import { RunPlanner, runPlannerLayer, Settings } from "@rangewright/application"
 import { renderPlan, type RangeId, type RecordId, type UserId } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
