@@ -79,7 +79,8 @@ export const makeLab = (
 ) => {
   const world = makeMemoryWorld()
   addTemplate(world, labTemplate, "debian")
-  return { store: makeMemoryStore(), world, clock: makeVirtualClock(), names, planner, config: "" }
+  const hypervisor: Layer.Layer<HypervisorPorts> = memoryHypervisorLayer(world)
+  return { store: makeMemoryStore(), world, hypervisor, clock: makeVirtualClock(), planner, config: "" }
 }
 export type Lab = ReturnType<typeof makeLab>
 
@@ -98,6 +99,7 @@ export const makeCompany = (): Lab => {
   return { ...lab, config: readFileSync(new URL("../../../examples/ad-lab.yml", import.meta.url), "utf8") }
 }
 
+type HypervisorPorts = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork
 type Ports = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Lease | Machines | Ranges | RunJournal | Users
 type PlannerNeeds = Ports | Settings
 const keys = [
@@ -162,7 +164,7 @@ const labPlanner = (names: readonly string[]) =>
 /** A process over a lab: an engine on its store and world, seen through a gate. */
 export const boot = (lab: Lab, gate: CrashGate = makeCrashGate(), options: RunEngineOptions = { owner: "service" }) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
-    Layer.provide(Layer.mergeAll(memoryStorageLayer(lab.store), memoryHypervisorLayer(lab.world))),
+    Layer.provide(Layer.mergeAll(memoryStorageLayer(lab.store), lab.hypervisor)),
   )
   const base = Layer.mergeAll(
     ports,

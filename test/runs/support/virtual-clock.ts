@@ -10,11 +10,17 @@ interface Timer {
 /** Turns of the event loop without a new timer after which everybody is taken to be asleep: longer than any chain of fibers that wake each other. */
 const idleTurns = 40
 
+export interface VirtualClock extends Clock.Clock {
+  readonly now: () => number
+  /** Calls back once, so many milliseconds from now; returns what stops it. What is due at one instant runs in the order of asking. */
+  readonly schedule: (millis: number, call: () => void) => () => void
+}
+
 /**
  * A clock whose time jumps to the next timer as soon as everybody sleeps. Programs that do no real input or output run in no time, and
  * see exactly the time they asked for.
  */
-export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): Clock.Clock => {
+export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => {
   let now = start
   let timers: Timer[] = []
   let turns = 0
@@ -40,9 +46,19 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): Clock.Clock => {
     armed = true
     setImmediate(turn)
   }
-  const nanos = (): bigint => BigInt(now) * 1_000_000n
+  const schedule = (millis: number, wake: () => void): (() => void) => {
+    const timer: Timer = { at: now + Math.max(0, millis), wake }
+    timers.push(timer)
+    arm()
+    return () => {
+      timers = timers.filter((other) => other !== timer)
+    }
+  }
+  const nanos = (): bigint => BigInt(Math.round(now)) * 1_000_000n
 
   return {
+    now: () => now,
+    schedule,
     currentTimeMillisUnsafe: () => now,
     currentTimeMillis: Effect.sync(() => now),
     currentTimeNanosUnsafe: nanos,
@@ -54,12 +70,7 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): Clock.Clock => {
         const millis = Duration.toMillis(duration)
         // for ever: nobody wakes it
         if (!Number.isFinite(millis)) return
-        const timer: Timer = { at: now + millis, wake: () => resume(Effect.void) }
-        timers.push(timer)
-        arm()
-        return Effect.sync(() => {
-          timers = timers.filter((other) => other !== timer)
-        })
+        return Effect.sync(schedule(millis, () => resume(Effect.void)))
       }),
   }
 }

@@ -1,0 +1,93 @@
+import { RunEngine } from "@rangewright/application"
+import type { Fault } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { goOn, runUntilDeath } from "./support/crash.ts"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import { admin, boot, createRange, deploy, startAndWait } from "./support/lab.ts"
+import { makeSimCompany, simEnd, type SimLab } from "./support/sim-lab.ts"
+
+const undisturbed = async () => {
+  const lab = makeSimCompany()
+  const range = await createRange(lab)
+  const gate = makeCrashGate()
+  const process = boot(lab, gate)
+  await startAndWait(process, range)
+  await process.dispose()
+  return { end: simEnd(lab), points: gate.points(), changes: lab.sim.calls.counts().mutating }
+}
+
+/** So many numbers from 1 to `most`, evenly spread. */
+const spread = (most: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, i) => Math.max(1, Math.round(((i + 1) * most) / (count + 1))))
+
+describe("a process that dies while it deploys on the simulator", () => {
+  it("leaves what the next one finishes, with no machine twice or forgotten", { timeout: 300_000 }, async () => {
+    const { end, points } = await undisturbed()
+    for (const at of spread(points, 16)) {
+      const lab = makeSimCompany()
+      const range = await createRange(lab)
+      const gate = makeCrashGate(at)
+      const acknowledged = await runUntilDeath(lab, range, deploy, gate)
+      expect(gate.dead()).toBe(true)
+      await goOn(lab, range, deploy, acknowledged)
+      expect(simEnd(lab), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(end)
+    }
+  })
+})
+
+/** Deploys with a fault in the simulator; a run that stops, and a start that is refused, is asked for again. */
+const deployDespite = async (lab: SimLab, fault: Fault): Promise<{ stopped: string | undefined; message: string }> => {
+  const range = await createRange(lab)
+  const process = boot(lab)
+  lab.sim.faults.add(fault)
+  const result = await process.runPromise(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      const first = yield* Effect.result(Effect.flatMap(engine.start(range, deploy, admin), ({ id }) => engine.wait(id)))
+      if (first._tag === "Success" && first.success.status === "success") return { stopped: undefined, message: "" }
+      const stopped = first._tag === "Success" ? first.success.message : first.failure.message
+      const again = yield* engine.start(range, deploy, admin)
+      return { stopped, message: (yield* engine.wait(again.id)).message }
+    }),
+  )
+  await process.dispose()
+  return result
+}
+
+const respond = (status: number, message: string) => (nth: number) =>
+  ({ kind: "respond", match: { method: "POST", nth }, when: "before", status, message }) as const satisfies Fault
+const classes: Readonly<Record<string, (nth: number) => Fault>> = {
+  "400": respond(400, "Parameter verification failed."),
+  "401": respond(401, "No ticket"),
+  "403": respond(403, "Permission check failed"),
+  "404": respond(404, "not found"),
+  "500 lock": respond(500, "can't lock file '/var/lock/qemu-server/lock-20000.conf' - got timeout"),
+  "500": respond(500, "something broke"),
+  "595": respond(595, "No route to host"),
+  "596": respond(596, "Connection timed out"),
+  "reset before the effect": (nth) => ({ kind: "drop", match: { method: "POST", nth }, when: "before" }),
+  "reset after the effect": (nth) => ({ kind: "drop", match: { method: "POST", nth }, when: "after" }),
+  "garbage after the effect": (nth) => ({ kind: "garbage", match: { method: "POST", nth }, when: "after" }),
+  "a task that vanishes, done": (nth) => ({ kind: "vanish-task", nth, when: "after" }),
+  "a task that vanishes, not done": (nth) => ({ kind: "vanish-task", nth, when: "before" }),
+}
+
+describe("one failing call of the simulator", () => {
+  it.each(Object.entries(classes))(
+    "%s: the deploy converges, or stops with a reason and converges when asked again",
+    { timeout: 120_000 },
+    async (_, faultAt) => {
+      const { end } = await reference
+      for (const nth of [2, 5, 9, 14]) {
+        const lab = makeSimCompany()
+        const { stopped, message } = await deployDespite(lab, faultAt(nth))
+        expect(message, `call ${nth}, stopped: ${stopped ?? "no"}`).toBe("")
+        if (stopped !== undefined) expect(stopped).toMatch(/^Cannot|1 of \d+ steps failed: /u)
+        expect(simEnd(lab), `call ${nth}, stopped: ${stopped ?? "no"}`).toEqual(end)
+      }
+    },
+  )
+})
+
+const reference = undisturbed()

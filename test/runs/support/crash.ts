@@ -1,0 +1,46 @@
+import { RunEngine, type RunRequest } from "@rangewright/application"
+import type { Range, RunHead } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { CrashGate } from "./crash-gate.ts"
+import { admin, boot, type Lab } from "./lab.ts"
+
+/** Runs a request on a process that dies at the gate's moment; the head when the start was acknowledged. */
+export const runUntilDeath = async (
+  lab: Lab,
+  range: Range,
+  request: RunRequest,
+  gate: CrashGate,
+): Promise<RunHead | undefined> => {
+  const process = boot(lab, gate)
+  let head: RunHead | undefined
+  await process
+    .runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        head = yield* engine.start(range, request, admin)
+        yield* Effect.raceFirst(
+          engine.wait(head.id),
+          Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
+        )
+      }),
+    )
+    .catch(() => undefined)
+  await process.dispose().catch(() => undefined)
+  return head
+}
+
+/** A new process on the same store and world: it takes the run up, or the client, who was never answered, asks again. */
+export const goOn = async (lab: Lab, range: Range, request: RunRequest, acknowledged: RunHead | undefined): Promise<void> => {
+  const process = boot(lab)
+  await process.runPromise(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      yield* engine.recover
+      const run = [...lab.store.runs.values()].map(({ record }) => record).findLast(({ kind }) => kind === request.kind)
+      const head =
+        acknowledged ?? run ?? (lab.store.ranges.has(range.id) ? yield* engine.start(range, request, admin) : undefined)
+      if (head !== undefined) yield* Effect.option(engine.wait(head.id))
+    }),
+  )
+  await process.dispose()
+}

@@ -1,0 +1,41 @@
+import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
+import { createSimulator, type SimClock, type Simulator } from "@rangewright/pve-simulator"
+import * as Clock from "effect/Clock"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { type Lab, makeCompany } from "./lab.ts"
+
+export interface SimLab extends Lab {
+  readonly sim: Simulator
+}
+
+/** The company of `makeCompany` on the simulator, over the Proxmox adapter, all on one virtual clock. */
+export const makeSimCompany = (nodes = 1): SimLab => {
+  const lab = makeCompany()
+  const clock: SimClock = { now: lab.clock.now, schedule: lab.clock.schedule }
+  const sim = createSimulator({ clock, nodes })
+  const [id = "", secret = ""] = sim.rootToken.split("=")
+  const hypervisor = proxmoxLayer({
+    urls: [],
+    auth: { type: "token", id, secret: Redacted.make(secret) },
+    transport: handlerTransport(sim.handle),
+    // its own fibers (the watcher of tasks) live in the same time
+  }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
+  return { ...lab, sim, hypervisor }
+}
+
+/** VMs of the simulator that are no templates: what a run left behind, without identifiers that each run has of its own. */
+export const simEnd = ({ sim, store }: SimLab) => ({
+  vms: [...sim.state.guests.values()]
+    .filter(({ config }) => config["template"] !== 1)
+    .map(({ vmid, config, status }) => ({
+      vmid,
+      name: config["name"],
+      power: status,
+      description: config["description"],
+      lock: config["lock"],
+    }))
+    .toSorted((a, b) => a.vmid - b.vmid),
+  pools: [...sim.state.pools.keys()].toSorted(),
+  states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
+})
