@@ -146,6 +146,15 @@ describe("a later deploy", () => {
     expect(isBefore(next, `configure:${routerName}`, `router:${routerName}`)).toBe(true)
   })
 
+  test("gives a half-made router its outer card first, whatever its template brought", () => {
+    const world = deployed()
+    const { detail } = world.vmNamed(routerName)
+    const [outer, ...legs] = detail.nics
+    detail.nics = [{ ...outer!, bridge: "vmbr1007", tag: 10 }]
+    const { action } = stepOf(plan(world, labConfig()), `configure:${routerName}`)
+    expect(action.kind === "configure" && action.settings.nics).toEqual([outer, ...legs])
+  })
+
   test("replaces a VM whose template changed, and what stood on it is made anew", () => {
     const world = deployed()
     const config = labConfig({ dc: { template: "win-client" } })
@@ -202,6 +211,14 @@ describe("a later deploy", () => {
     const next = keysOf(plan(world, config)).filter((k) => k.includes("LAB-web"))
     expect(next.slice(0, 2)).toEqual(["configure:LAB-web", "start:LAB-web"])
     expect(next).not.toContain("clone:LAB-web")
+  })
+
+  test("knows a VM that shows no pool and no name yet, or was taken out of the pool, by its reserved number and its mark", () => {
+    const world = deployed()
+    Object.assign(world.vmNamed("LAB-web").machine, { pool: undefined, name: undefined })
+    expect(keysOf(plan(world, labConfig()))).toEqual([])
+    world.vmNamed("LAB-web").detail.description = ""
+    expect(keysOf(plan(world, labConfig()))).toContain("clone:LAB-web")
   })
 
   test("makes a network usable whose change waits to be applied", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { templatesToRead, type Plan } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, type ModelWorld, planned, settings } from "./plan-model.ts"
+import { inputFor, type ModelWorld, planned, refusal, settings } from "./plan-model.ts"
 
 const cluster = { settings: { ...settings, clusterMode: true } }
 const place = (world: ModelWorld, config = labConfig()): Plan => planned(inputFor(world, config, {}, cluster))
@@ -36,6 +36,12 @@ describe("a machine is placed", () => {
     const world = three()
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name === "pve1" || n.name === "pve2" }))
     expect(new Set(place(world).placements.map((p) => p.node))).toEqual(new Set(["pve1", "pve2"]))
+  })
+
+  test("from no template whose own node is down, shared as its disk may be", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2"] })
+    world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve1" }))
+    expect(refusal(inputFor(world, labConfig(), {}, cluster)).map((i) => i.code)).toEqual(["template-missing"])
   })
 
   test("only where its template can be cloned", () => {

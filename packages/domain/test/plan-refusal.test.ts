@@ -105,6 +105,19 @@ describe("what is not ours in the range's pool", () => {
     expect(notes).toHaveLength(3)
   })
 
+  test("is no copy with the same name and an older number: the reserved number is the machine", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const web = world.vmNamed("LAB-web").detail
+    world.add({ vmid: 150, name: "LAB-web", pool: lab, description: web.description })
+    expect(planned(inputFor(world, labConfig()))).toMatchObject({
+      steps: [],
+      notes: [
+        `LAB-web (VM 150) is in the range's pool and is never touched: it is a copy of LAB-web (VM ${web.vmid}), mark included`,
+      ],
+    })
+  })
+
   test("a reserved VMID that somebody took is said", () => {
     const world = labWorld()
     const input = inputFor(world, labConfig())

@@ -197,6 +197,8 @@ describe("leaving vertices out of a graph", () => {
         const left = keepOnly(vertices, (v) => v.kept)
         expect(left.map((v) => v.key)).toEqual(vertices.filter((v) => v.kept).map((v) => v.key))
         for (const a of left) for (const b of left) expect(reaches(left, a.key, b.key)).toBe(reaches(vertices, a.key, b.key))
+        // and says nothing twice
+        for (const v of left) for (const k of v.after) expect(v.after.some((other) => reaches(left, other, k))).toBe(false)
       }),
     )
   })

@@ -46,7 +46,7 @@ describe("what a stage is given", () => {
     const rules = inputOf(planned(inputFor(labWorld(), labConfig(), {}, { grants: twice })), `firewall:${routerName}`)["rules"]
     expect(rules).toContain("*filter\n")
     expect(rules).toContain("-s 198.51.100.2 -i outside")
-    expect(String(rules).split("-s 198.51.100.2 ")).toHaveLength(2)
+    expect(`${rules as string}`.split("-s 198.51.100.2 ")).toHaveLength(2)
     expect(rules).toContain("10.0.0.2")
   })
 
@@ -148,9 +148,9 @@ describe("the fingerprint of an input", () => {
     )
   })
 
-  test("differs between inputs that differ, in a hundred thousand that are alike", () => {
-    const seen = new Set(Array.from({ length: 100_000 }, (_, i) => stageFingerprint({ address: `10.0.${i >> 8}.${i & 255}` })))
-    expect(seen.size).toBe(100_000)
+  test("differs between inputs that differ, in many that are alike", () => {
+    const seen = new Set(Array.from({ length: 20_000 }, (_, i) => stageFingerprint({ address: `10.0.${i >> 8}.${i & 255}` })))
+    expect(seen.size).toBe(20_000)
   })
 
   test("tells kinds and places apart", () => {

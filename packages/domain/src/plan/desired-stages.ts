@@ -209,25 +209,16 @@ const installations = (
 
 /** The roles of one machine, in an order that fits the whole range's; `machine` is undefined for the router. */
 const roleStages = (context: StageContext, name: string, machine: MachineConfig | undefined): readonly DesiredStage[] => {
-  const { roles } = context
-  if (roles === undefined) return []
-  return roles.order
-    .filter((node) => node.machine === name)
-    .map(({ role }) => ({
-      key: roleKey(name, role),
-      stage: "role",
-      os: machine?.os.kind ?? "linux",
-      title: `Run role ${role} on ${name}`,
-      tags: machine === undefined ? ["network"] : ["user-defined-roles"],
-      role,
-      input: inputs.role(context, machine, role),
-      items: 1,
-      needs: [
-        ...(machine === undefined ? [] : outside(context)),
-        ...roles.edges
-          .filter((e) => e.after.machine === name && e.after.role === role && e.before.machine !== name)
-          .map((e) => roleKey(e.before.machine, e.before.role)),
-      ],
-      renewedBy: undefined,
-    }))
+  return context.rolesOf(name).map(({ role, needs }) => ({
+    key: roleKey(name, role),
+    stage: "role",
+    os: machine?.os.kind ?? "linux",
+    title: `Run role ${role} on ${name}`,
+    tags: machine === undefined ? ["network"] : ["user-defined-roles"],
+    role,
+    input: inputs.role(context, machine, role),
+    items: 1,
+    needs: [...(machine === undefined ? [] : outside(context)), ...needs.map((n) => roleKey(n.machine, n.role))],
+    renewedBy: undefined,
+  }))
 }

@@ -22,9 +22,7 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, existing: MachineDet
   const kept = new Map<number, number>()
   if (machine.isRouter)
     machine.nics.forEach((want, i) => {
-      const at = existing?.nics.find(
-        (n) => i > 0 && n.index > 0 && n.bridge === want.bridge && n.tag === want.tag && ![...kept.values()].includes(n.index),
-      )
+      const at = existing?.nics.find((n) => i > 0 && n.index > 0 && n.bridge === want.bridge && n.tag === want.tag)
       if (at !== undefined) kept.set(i, at.index)
     })
   const taken = new Set(kept.values())

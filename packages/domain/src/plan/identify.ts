@@ -3,7 +3,7 @@ import { type MachineMark, readDescription } from "../machine/mark.ts"
 import type { MachineDetail, ObservedMachine } from "../machine/observed.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** A VM that is proven to be ours: in the range's pool, with the mark of this range. */
+/** A VM that is proven to be ours: a member of the range that carries its mark. */
 export interface OwnMachine {
   readonly observed: ObservedMachine
   readonly detail: MachineDetail
@@ -28,14 +28,29 @@ export const labelOf = (machine: Pick<ObservedMachine, "vmid" | "name">): string
 export const offlineNodes = (world: PlanWorld): ReadonlySet<string> =>
   new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
 
+/**
+ * VMs that may be of a range: those in its pool, and those in no pool with a number that is reserved for it, because a clone shows its pool
+ * only some seconds later, and because people take VMs out of pools. Their details tell.
+ */
+export const rangeMembers = (
+  rangeId: RangeId,
+  { cluster, reservations }: Pick<PlanWorld, "cluster" | "reservations">,
+): readonly ObservedMachine[] => {
+  const reserved = new Set(reservations.values())
+  return cluster.machines.filter((m) => m.pool === rangeId || (m.pool === undefined && reserved.has(m.vmid)))
+}
+
 export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
   const offline = offlineNodes(world)
   const claims = new Map<string, OwnMachine[]>()
   const foreign: { readonly machine: ObservedMachine; readonly why: string }[] = []
   const unreadable: { readonly machine: ObservedMachine; readonly offline: boolean }[] = []
-  const members = world.cluster.machines.filter((m) => m.pool === rangeId).toSorted((a, b) => a.vmid - b.vmid)
+  const members = rangeMembers(rangeId, world).toSorted((a, b) => a.vmid - b.vmid)
   for (const machine of members) {
     const detail = world.details.get(machine.vmid)
+    // a reserved number outside of the pool proves nothing: only the mark does
+    if (machine.pool !== rangeId && (detail === undefined || readDescription(detail.description).mark?.range !== rangeId))
+      continue
     if (offline.has(machine.node) || detail === undefined) {
       unreadable.push({ machine, offline: offline.has(machine.node) })
       continue

@@ -1,6 +1,13 @@
 import * as Result from "effect/Result"
 import { machineAddress } from "../network/addressing.ts"
-import { type DomainRole, type MachineConfig, renderName, resolveRoleOrder, type RoleOrder } from "../range/config/index.ts"
+import {
+  type DomainRole,
+  type MachineConfig,
+  renderName,
+  resolveRoleOrder,
+  type RoleNode,
+  type RoleOrder,
+} from "../range/config/index.ts"
 import type { DeployInput } from "./input.ts"
 import { stageKey } from "./stage-keys.ts"
 
@@ -22,6 +29,12 @@ export interface DomainPlace {
   readonly primary: PrimaryController | undefined
 }
 
+/** A role on a machine, and the roles of other machines that must have run before. */
+export interface PlacedRole {
+  readonly role: string
+  readonly needs: readonly RoleNode[]
+}
+
 /** What the stages of all machines of a range have in common; made once. */
 export interface StageContext {
   readonly input: DeployInput
@@ -29,8 +42,8 @@ export interface StageContext {
   readonly nameOf: (text: string) => string
   /** Only of machines for which a domain means something: those with Windows. */
   readonly placeOf: (machine: MachineConfig) => DomainPlace | undefined
-  /** Every role once, each after all it depends on; undefined when the dependencies make no order. */
-  readonly roles: RoleOrder | undefined
+  /** The roles of a machine by its name, in an order that fits the whole range's. None where the dependencies make no order. */
+  readonly rolesOf: (machine: string) => readonly PlacedRole[]
 }
 
 export const stageContext = (input: DeployInput): StageContext => {
@@ -58,6 +71,17 @@ export const stageContext = (input: DeployInput): StageContext => {
       os.kind !== "windows" || domain === undefined
         ? undefined
         : { fqdn: domain.fqdn, role: domain.role, primary: primaries.get(domain.fqdn.toLowerCase()) },
-    roles: Result.getOrUndefined(resolveRoleOrder(config, range.id)),
+    rolesOf: rolesByMachine(Result.getOrUndefined(resolveRoleOrder(config, range.id))),
   }
+}
+
+const rolesByMachine = (order: RoleOrder | undefined): ((machine: string) => readonly PlacedRole[]) => {
+  const machines = new Map<string, Map<string, RoleNode[]>>()
+  for (const { machine, role } of order?.order ?? []) {
+    const roles = machines.get(machine) ?? new Map<string, RoleNode[]>()
+    machines.set(machine, roles.set(role, []))
+  }
+  for (const { before, after } of order?.edges ?? [])
+    if (before.machine !== after.machine) machines.get(after.machine)?.get(after.role)?.push(before)
+  return (machine) => [...(machines.get(machine) ?? [])].map(([role, needs]) => ({ role, needs }))
 }

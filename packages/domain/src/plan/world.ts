@@ -16,7 +16,7 @@ export interface PlanNetwork {
 /** Everything a plan is made from besides what is wanted: the world at one moment, and what is remembered of it. */
 export interface PlanWorld {
   readonly cluster: ObservedCluster
-  /** Of every VM in the range's pool whose node answers, and of the templates that `templatesToRead` names. */
+  /** Of every VM that `rangeMembers` names and whose node answers, and of the templates that `templatesToRead` names. */
   readonly details: ReadonlyMap<Vmid, MachineDetail>
   readonly networks: readonly PlanNetwork[]
   readonly poolExists: boolean
