@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, type TransportFailure } from "./transport.ts"
 
-/** `slow` calls may hold a worker of the node for seconds (agent, configuration locks); `quick` ones read or only start a task. */
+/** `slow` calls may hold a worker of the node for seconds (the guest agent's); `quick` ones read, write a file, or only start a task. */
 export type Pace = "quick" | "slow"
 
 export interface Limits {

@@ -130,7 +130,7 @@ export const guestProgramAutomation = (
           pid = yield* execute(task)
           return undefined
         }),
-      { seconds: options.stageSeconds, fastest: 1, slowest: 5 },
+      { seconds: options.stageSeconds, fastest: 0.5, slowest: 3 },
     )
     if (end !== undefined) return end
     return yield* new GuestFault({

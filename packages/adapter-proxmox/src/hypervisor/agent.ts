@@ -3,24 +3,34 @@ import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { lookUntil } from "../tasks/settlement.ts"
+import { monotonicMillis } from "../monotonic.ts"
 import { list, recordOf, text } from "../wire/read.ts"
+import type { BootTimes } from "./boot-times.ts"
 
-/**
- * Waits until the guest agent answers, which ends the boot. A silent guest costs the node 3 s a call (facts c13), so the pauses grow with the
- * time waited. Ends early when the VM is off again.
- */
+export interface AgentWait {
+  readonly ref: MachineRef
+  readonly node: string
+  /** Guests of one kind boot alike: the type of operating system that the configuration names. */
+  readonly kind: string
+  /** When it was started, in milliseconds of the monotonic clock. */
+  readonly startedAt: number
+  readonly seconds: number
+}
+
+/** A guest that boots is on nearly always: its state is asked for now and then only. */
+const stateEverySeconds = 60
+
+/** Waits until the guest agent answers, which ends the boot. Ends early when the VM is off again. */
 export const awaitAgent = Effect.fnUntraced(function* (
   client: PveClient,
-  node: string,
-  ref: MachineRef,
-  seconds: number,
+  bootTimes: BootTimes,
+  { ref, node, kind, startedAt, seconds }: AgentWait,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `wait for the guest agent of VM ${ref.vmid} (${ref.mark.machine})`
   const at = path`/nodes/${node}/qemu/${ref.vmid}`
   const ping = client.guest.post(`${at}/agent/ping`, {}, { doing, harmless: true }).pipe(
-    Effect.map(() => true as const),
-    Effect.catchTag("GuestSilent", () => Effect.succeed(undefined)),
+    Effect.as(true),
+    Effect.catchTag("GuestSilent", () => Effect.succeed(false)),
   )
   const stillOn = client
     .get(`${at}/status/current`, {}, { doing })
@@ -31,15 +41,30 @@ export const awaitAgent = Effect.fnUntraced(function* (
           : Effect.void,
       ),
     )
-  /** The state is asked for now and then only: a guest that boots is on nearly always. */
-  let stateChecks = 0
-  const look = (waited: number) =>
-    Effect.tap(ping, (answered) => {
-      if (answered === true || waited < 60 * (stateChecks + 1)) return Effect.void
-      stateChecks += 1
-      return stillOn
-    })
-  if ((yield* lookUntil(look, { seconds, fastest: 1, slowest: 10 })) !== undefined) return
+  const elapsed = Effect.map(monotonicMillis, (now) => now - startedAt)
+  const boot = bootTimes(kind, startedAt)
+  const waitForAnswer = Effect.gen(function* () {
+    let stateSeenAt = 0
+    for (;;) {
+      const now = yield* elapsed
+      if (now > seconds * 1000) return false
+      const due = boot.next() - now
+      if (due > 0) {
+        yield* Effect.sleep(Math.ceil(Math.min(due, 1000)))
+        continue
+      }
+      if (yield* ping) {
+        boot.answered(now)
+        return true
+      }
+      const until = yield* elapsed
+      boot.missed(now, until)
+      if (until - stateSeenAt < stateEverySeconds * 1000) continue
+      stateSeenAt = until
+      yield* stillOn
+    }
+  })
+  if (yield* Effect.ensuring(waitForAnswer, Effect.sync(boot.end))) return
   return yield* new HypervisorFault({
     doing,
     reason: "failed",

@@ -32,7 +32,7 @@ export const configure: MachineKind<ConfigureAction> = {
       return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${action.machine.vmid} does not exist` })
     const change = settingsChange(recordOf(found.config), action.settings)
     if (change === undefined) return "done"
-    yield* kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing, pace: "slow" })
+    yield* kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
     return "done"
   }),
   settle: () => Effect.void,

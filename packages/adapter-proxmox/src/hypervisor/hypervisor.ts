@@ -10,6 +10,7 @@ import { machineOf, nodeOf, pick, storageOf } from "../wire/cluster.ts"
 import { number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { guestAddresses, guestSessions } from "./agent.ts"
+import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
 import { configure } from "./configure.ts"
 import { type Identity, readConfig } from "./identity.ts"
@@ -33,7 +34,7 @@ export const makeHypervisor = (
   identity: Identity,
   options: MachineOptions,
 ): Context.Service.Shape<typeof Hypervisor> => {
-  const kit: MachineKit = { client, identity, options }
+  const kit: MachineKit = { client, identity, options, bootTimes: makeBootTimes(), startedAt: new Map() }
   return {
     observe: Effect.gen(function* () {
       const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })

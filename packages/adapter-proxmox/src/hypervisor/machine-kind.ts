@@ -1,8 +1,10 @@
+import type { Vmid } from "@rangewright/domain"
 import type { HypervisorFault } from "@rangewright/ports"
 import type * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import type { Upid } from "../tasks/upid.ts"
+import type { BootTimes } from "./boot-times.ts"
 import type { Identity } from "./identity.ts"
 
 export interface MachineOptions {
@@ -16,6 +18,9 @@ export interface MachineOptions {
 export interface MachineKit {
   readonly client: PveClient
   readonly identity: Identity
+  readonly bootTimes: BootTimes
+  /** When this process started which machine, in milliseconds of the monotonic clock. */
+  readonly startedAt: Map<Vmid, number>
   readonly options: MachineOptions
 }
 

@@ -2,6 +2,7 @@ import type { MachineRef, PowerState } from "@rangewright/domain"
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { path, type Params } from "../client/form.ts"
+import { monotonicMillis } from "../monotonic.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { powerOf } from "../wire/cluster.ts"
@@ -69,14 +70,25 @@ export const start: MachineKind<Action<"start">> = {
   dispatch: Effect.fnUntraced(function* (kit, action) {
     const live = yield* liveState(kit, action.machine, doingOf(action))
     if (live.power === "running") return action.untilAgent ? { task: undefined } : "done"
+    kit.startedAt.set(action.machine.vmid, yield* monotonicMillis)
     return yield* call(kit, action, live.node, live.power === "paused" ? "resume" : "start", {})
   }),
   settle: Effect.fnUntraced(function* (kit, action, outcome) {
     // an answering agent proves more than the state does
     if (!action.untilAgent || outcome?.type !== "ok") yield* settleAt(kit, action, outcome, "running")
     if (!action.untilAgent) return
-    const { node } = yield* kit.identity.expect(action.machine, doingOf(action))
-    yield* awaitAgent(kit.client, node, action.machine, kit.options.agentSeconds)
+    const ref = action.machine
+    const { node, osType } = yield* kit.identity.expect(ref, doingOf(action))
+    const known = kit.startedAt.get(ref.vmid)
+    yield* awaitAgent(kit.client, kit.bootTimes, {
+      ref,
+      node,
+      // a boot whose beginning was not seen teaches the others nothing
+      kind: known === undefined ? `VM ${ref.vmid}` : osType,
+      startedAt: known ?? (yield* monotonicMillis),
+      seconds: kit.options.agentSeconds,
+    })
+    kit.startedAt.delete(ref.vmid)
   }),
 }
 

@@ -79,7 +79,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
     const before = yield* readNetwork(client, spec.node, doing)
     if (done(before)) return
     yield* refuseForeign(before, spec, doing)
-    const upid = yield* startedTask(yield* client.put(path`/nodes/${spec.node}/network`, {}, { doing, pace: "slow" }), doing)
+    const upid = yield* startedTask(yield* client.put(path`/nodes/${spec.node}/network`, {}, { doing }), doing)
     const outcome = yield* awaitTask(upid)
     if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
     if (done(yield* readNetwork(client, spec.node, doing))) return
@@ -105,7 +105,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
       yield* client.post(
         path`/nodes/${spec.node}/network`,
         { iface: spec.name, type: "bridge", autostart: true, bridge_vlan_aware: true, comments: spec.comment },
-        { doing, pace: "slow" },
+        { doing },
       )
       return "pending"
     }),
@@ -123,7 +123,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
       if (existing === undefined) return pendingChanges(network.changes).has(spec.name) ? "pending" : "done"
       yield* refuseStranger(existing, doing, spec)
       yield* refuseForeign(network, spec, doing)
-      yield* client.remove(path`/nodes/${spec.node}/network/${spec.name}`, {}, { doing, pace: "slow" }).pipe(
+      yield* client.remove(path`/nodes/${spec.node}/network/${spec.name}`, {}, { doing }).pipe(
         Effect.catchIf(
           (fault) => fault.facts.reason === "not-found",
           () => Effect.void,

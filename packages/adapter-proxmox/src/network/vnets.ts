@@ -161,7 +161,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
     const before = yield* readVnets(client, doing)
     if (done(before)) return
     yield* refuseForeign(client, before, doing)
-    const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing, pace: "slow" }), doing)
+    const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing }), doing)
     const outcome = yield* awaitTask(upid)
     if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
     if (done(yield* readVnets(client, doing))) return
@@ -192,7 +192,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       yield* client.post(
         "/cluster/sdn/vnets",
         { vnet: spec.name, zone: spec.zone, tag: spec.tag, vlanaware: true, alias: spec.alias },
-        { doing, pace: "slow" },
+        { doing },
       )
       return "pending"
     }),
@@ -212,7 +212,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       yield* refuseStranger(existing, doing)
       if (existing.state === "deleted") return "pending"
       yield* refuseForeign(client, vnets, doing)
-      yield* client.remove(path`/cluster/sdn/vnets/${spec.name}`, {}, { doing, pace: "slow" }).pipe(
+      yield* client.remove(path`/cluster/sdn/vnets/${spec.name}`, {}, { doing }).pipe(
         Effect.catchIf(
           (fault) => fault.facts.reason === "not-found",
           () => Effect.void,

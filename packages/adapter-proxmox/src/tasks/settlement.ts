@@ -28,7 +28,7 @@ export const taskFault = (doing: string, outcome: Exclude<TaskOutcome, { readonl
 
 export interface Patience {
   readonly seconds: number
-  /** Shortest and longest pause; in between an eighth of the time waited. */
+  /** Shortest and longest pause; in between a sixteenth of the time waited. */
   readonly fastest: number
   readonly slowest: number
 }
@@ -43,7 +43,7 @@ export const lookUntil = Effect.fnUntraced(function* <A, E>(
     const waited = ((yield* monotonicMillis) - start) / 1000
     const found = yield* look(waited)
     if (found !== undefined || waited >= patience.seconds) return found
-    const pause = Math.min(patience.slowest, Math.max(patience.fastest, waited / 8))
+    const pause = Math.min(patience.slowest, Math.max(patience.fastest, waited / 16))
     yield* Effect.sleep(Math.round(Math.min(pause, Math.max(0.05, patience.seconds - waited)) * 1000))
   }
 })

@@ -16,6 +16,8 @@ import { vmidOf, type World } from "./under-test.ts"
 export interface Rig extends World {
   readonly sim: Simulator
   readonly restarted: () => Rig
+  /** The adapter with other options over the same simulator. */
+  readonly as: (options: Partial<ProxmoxOptions>) => Rig
   /** Ends the rig; fails when the schema has something against a request that was made. */
   readonly close: () => Promise<void>
 }
@@ -68,22 +70,23 @@ export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<Proxm
   const clock = createManualClock()
   const sim = createSimulator({ ...simulator, clock })
   const problems: string[] = []
-  const rig = (): Rig => {
+  const rig = (own: Partial<ProxmoxOptions>): Rig => {
     const layer = proxmoxLayer({
       urls: [],
       auth: tokenAuth(sim.rootToken),
       transport: checkedTransport(handlerTransport(sim.handle), problems),
-      ...options,
+      ...own,
     })
     return {
       ...worldOf(sim),
       sim,
       run: (effect) => runOnSimTime(clock, effect, layer),
-      restarted: rig,
+      restarted: () => rig(own),
+      as: rig,
       close: async () => {
         expect(problems).toEqual([])
       },
     }
   }
-  return rig()
+  return rig(options)
 }
