@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { DataFolderError, openDataFolder } from "../src/compose/data-folder.ts"
+import { startService, type RunningService } from "../src/compose/service.ts"
+import { T } from "../src/compose/tokens.ts"
+import { loadConfig } from "../src/config/config.ts"
+
+let data: string
+const running: RunningService[] = []
+const start = async (more: Record<string, string> = {}) => {
+  const service = await startService(
+    loadConfig({
+      file: undefined,
+      environment: {
+        RANGEWRIGHT_DATA: data,
+        RANGEWRIGHT_PORT: "0",
+        RANGEWRIGHT_HOST: "127.0.0.1",
+        RANGEWRIGHT_LOG_LEVEL: "error",
+        RANGEWRIGHT_SIMULATOR_SPEED: "1000",
+        ...more,
+      },
+    }),
+  )
+  running.push(service)
+  return service
+}
+const stopAll = async () => {
+  for (const service of running.splice(0)) await service.stop()
+}
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), "rangewright-boot-"))
+})
+afterEach(async () => {
+  await stopAll()
+  rmSync(data, { recursive: true, force: true })
+})
+
+describe("the composition", () => {
+  test("resolves every binding", async () => {
+    const { container } = await start()
+    for (const token of Object.values(T)) expect(container.get(token), String(token)).toBeDefined()
+  })
+
+  test("keeps its secrets in files that only their owner can read", async () => {
+    await start()
+    expect(statSync(join(data, "root-api-key")).mode & 0o777).toBe(0o400)
+    expect(statSync(join(data, "secret-key")).mode & 0o777).toBe(0o600)
+    expect(statSync(join(data, "certificate.pem")).mode & 0o777).toBe(0o600)
+  })
+
+  test("keeps ROOT's key over restarts, and makes a new one when its file was removed", async () => {
+    const file = (await start()).rootKeyFile
+    const first = readFileSync(file, "utf8")
+    await stopAll()
+    await start()
+    expect(readFileSync(file, "utf8")).toBe(first)
+    await stopAll()
+    rmSync(file)
+    const { plainUrl } = await start()
+    const second = readFileSync(file, "utf8").trim()
+    const status = async (key: string) => (await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": key } })).status
+    expect(second).not.toBe(first.trim())
+    expect(await status(second)).toBe(200)
+    expect(await status(first.trim())).toBe(401)
+  })
+
+  test("a second service on the same folder is refused, and the folder is free after the first one ended", async () => {
+    await start()
+    await expect(start()).rejects.toThrow(DataFolderError)
+    await stopAll()
+    openDataFolder(data).release()
+  })
+
+  test("a port that is taken leaves nothing behind", async () => {
+    const { plainUrl } = await start()
+    const other = mkdtempSync(join(tmpdir(), "rangewright-boot-"))
+    await expect(start({ RANGEWRIGHT_DATA: other, RANGEWRIGHT_PORT: new URL(plainUrl).port })).rejects.toThrow("EADDRINUSE")
+    openDataFolder(other).release()
+    rmSync(other, { recursive: true, force: true })
+  })
+
+  test("says of itself that it is ready, and shows its figures", async () => {
+    const { plainUrl } = await start()
+    expect(await (await fetch(`${plainUrl}/readyz`)).json()).toMatchObject({ status: "ready", store: "ok" })
+    const metrics = await (await fetch(`${plainUrl}/metrics`)).text()
+    expect(metrics).toContain("rangewright_runs_active 0")
+    expect(metrics).toContain("rangewright_hypervisor_away 0")
+  })
+})

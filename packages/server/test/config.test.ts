@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { ConfigurationError, hypervisorKind, loadConfig } from "../src/config/config.ts"
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rangewright-config-"))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const fileWith = (text: string): string => {
+  const path = join(folder, "rangewright.yml")
+  writeFileSync(path, text)
+  return path
+}
+const load = (environment: Record<string, string>, file?: string) => loadConfig({ file, environment })
+const problems = (environment: Record<string, string>, file?: string): readonly string[] => {
+  try {
+    load(environment, file)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems
+    throw error
+  }
+}
+const proxmox = {
+  RANGEWRIGHT_PROXMOX_URL: "https://pve1:8006, https://pve2:8006",
+  RANGEWRIGHT_PROXMOX_TOKEN_ID: "svc@pve!one",
+  RANGEWRIGHT_PROXMOX_TOKEN_SECRET: "s3cret",
+}
+
+describe("the configuration", () => {
+  test("without anything it is the defaults: port 8080, the simulator", () => {
+    const config = load({})
+    expect(config.port).toBe(8080)
+    expect(hypervisorKind(config)).toBe("simulator")
+  })
+
+  test("a variable beats the file, the file beats the default", () => {
+    const file = fileWith("port: 9000\nsdn_zone: labs\n")
+    expect(load({}, file).port).toBe(9000)
+    expect(load({ RANGEWRIGHT_PORT: "9001" }, file).port).toBe(9001)
+    expect(load({ RANGEWRIGHT_PORT: "9001" }, file).sdnZone).toBe("labs")
+  })
+
+  test("several URLs of one cluster may be given, as a list or parted by commas", () => {
+    expect(load(proxmox).proxmoxUrl).toEqual(["https://pve1:8006", "https://pve2:8006"])
+    const { RANGEWRIGHT_PROXMOX_URL: _, ...rest } = proxmox
+    expect(load(rest, fileWith("proxmox_url: [https://pve1:8006]\n")).proxmoxUrl).toEqual(["https://pve1:8006"])
+    expect(hypervisorKind(load(proxmox))).toBe("proxmox")
+  })
+
+  test("a secret may come from a file of its own, without its last line end", () => {
+    const secret = join(folder, "token")
+    writeFileSync(secret, "from-file\n")
+    const { RANGEWRIGHT_PROXMOX_TOKEN_SECRET: _, ...rest } = proxmox
+    expect(load({ ...rest, RANGEWRIGHT_PROXMOX_TOKEN_SECRET_FILE: secret }).proxmoxTokenSecret).toBe("from-file")
+    expect(load(rest, fileWith(`proxmox_token_secret_file: ${secret}\n`)).proxmoxTokenSecret).toBe("from-file")
+  })
+
+  test("misspelt names are problems, not silence", () => {
+    expect(problems({ RANGEWRIGHT_POORT: "1" })).toEqual([expect.stringContaining("RANGEWRIGHT_POORT")])
+    expect(problems({}, fileWith("prot: 1\n"))).toEqual([expect.stringContaining("prot")])
+  })
+
+  test("all problems are told at once, and no secret among them", () => {
+    const found = problems({ RANGEWRIGHT_PORT: "many", RANGEWRIGHT_LOG_LEVEL: "loud", RANGEWRIGHT_SECRET_KEY: "hush-hush" })
+    expect(found).toHaveLength(2)
+    expect(found.join()).not.toContain("hush-hush")
+  })
+
+  test.each([
+    [{ ...proxmox, RANGEWRIGHT_PROXMOX_TOKEN_ID: "root" }, "proxmox_token_id"],
+    [{ RANGEWRIGHT_PROXMOX_URL: "pve1" }, "proxmox_url"],
+    [{ RANGEWRIGHT_HYPERVISOR: "proxmox" }, "proxmox_url"],
+    [{ RANGEWRIGHT_TLS_CERT: "a.pem" }, "tls_cert"],
+    [{ RANGEWRIGHT_SSH_HOST: "pve1" }, "ssh_fingerprint"],
+    [{ RANGEWRIGHT_ADMIN_PORT: "8080" }, "admin_port"],
+    [{ RANGEWRIGHT_VMID_FROM: "500", RANGEWRIGHT_VMID_TO: "400" }, "vmid_to"],
+    [{ RANGEWRIGHT_RESERVED_RANGE_NUMBERS: "7,154" }, "154"],
+    [{ RANGEWRIGHT_INACTIVITY_SHUTDOWN_TIMEOUT: "soon" }, "inactivity_shutdown_timeout"],
+  ])("%j is refused", (environment, name) => {
+    expect(problems(environment as Record<string, string>).join("\n")).toContain(name)
+  })
+
+  test.each(["[1, 2]", "port: [", "just text"])("a file that holds %s is refused by name", (text) => {
+    expect(problems({}, fileWith(text)).join()).toContain("rangewright.yml")
+  })
+})
