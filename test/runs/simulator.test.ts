@@ -4,9 +4,9 @@ import { makeSimCompany, simEnd } from "./support/sim-lab.ts"
 
 const machines = 6
 
-describe("a range on the Proxmox simulator", () => {
+describe.each([1, 3])("a range on a Proxmox simulator of %d nodes", (nodes) => {
   it("is deployed, needs nothing the second time, and goes without a trace", { timeout: 60_000 }, async () => {
-    const lab = makeSimCompany()
+    const lab = makeSimCompany(nodes)
     const range = await createRange(lab)
     const process = boot(lab)
     const before = simEnd(lab)

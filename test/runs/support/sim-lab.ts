@@ -36,6 +36,11 @@ export const simEnd = ({ sim, store }: SimLab) => ({
       lock: config["lock"],
     }))
     .toSorted((a, b) => a.vmid - b.vmid),
+  networks: [...sim.state.nodes.values()].flatMap(({ name, interfaces, vnets }) =>
+    [...interfaces.keys(), ...vnets].map((net) => `${name} ${net}`),
+  ),
+  vnets: [...sim.state.sdn.config.vnets.keys()],
+  rights: [...sim.state.access.acl.keys()].toSorted(),
   pools: [...sim.state.pools.keys()].toSorted(),
   states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
 })

@@ -17,7 +17,6 @@ import {
 import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
@@ -69,7 +68,9 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   const scope = yield* Effect.scope
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof workOn>>>()
   const signals = makeSignals()
-  const workers = new Map<RunId, Fiber.Fiber<void>>()
+  /** Runs that this process works on, and those that it is about to: nobody looking for unfinished runs may take these. */
+  const inHand = new Set<RunId>()
+  const opening = new Set<RunId>()
   const removed = new Map<RunId, { readonly head: RunHead; readonly state: RunState }>()
   const workshop: Workshop = {
     slots: makeSlots(),
@@ -84,20 +85,21 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     },
   }
 
-  /** Takes a run over if no living worker has it; true when it did. */
+  /** Takes a run up, unless this process has it in hand or another's lease is in force; true when it did. */
   const takeUp = (head: RunHead, plan: Plan | undefined): Effect.Effect<boolean, StorageFault> =>
     Effect.gen(function* () {
-      if (workers.has(head.id)) return false
+      if (inHand.has(head.id)) return false
+      inHand.add(head.id)
+      const letGo = Effect.sync(() => inHand.delete(head.id))
       const now = new Date(yield* Clock.currentTimeMillis)
-      const generation = yield* lease.claim(head.id, owner, now, leaseSeconds)
-      if (generation === undefined) return false
-      const fiber = yield* workOn(workshop, head, generation, plan).pipe(
-        Effect.ensuring(Effect.sync(() => workers.delete(head.id))),
+      const generation = yield* Effect.onError(lease.claim(head.id, owner, now, leaseSeconds), () => letGo)
+      if (generation === undefined) return yield* Effect.as(letGo, false)
+      yield* workOn(workshop, head, generation, plan).pipe(
+        Effect.ensuring(letGo),
         Effect.provideContext(services),
         Effect.interruptible,
         Effect.forkIn(scope),
       )
-      if (fiber.pollUnsafe() === undefined) workers.set(head.id, fiber)
       return true
     }).pipe(Effect.uninterruptible)
 
@@ -125,6 +127,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       startedAt: new Date(yield* Clock.currentTimeMillis),
     }
     return yield* Effect.gen(function* () {
+      opening.add(head.id)
       yield* journal.open(head, rangeStateDuring(head.kind))
       // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
       const holds = (yield* newestBut(range.id, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
@@ -133,7 +136,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
         Effect.catch((fault) => Effect.logWarning(fault.message)),
       )
       return head
-    }).pipe(Effect.uninterruptible)
+    }).pipe(Effect.ensuring(Effect.sync(() => opening.delete(head.id))), Effect.uninterruptible)
   })
 
   const found = Effect.fnUntraced(function* (runId: RunId): Effect.fn.Return<RunHead, RunNotFound | StorageFault> {
@@ -187,7 +190,10 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     events,
     recover: Effect.gen(function* () {
       const unfinished = yield* journal.unfinished
-      const taken = yield* Effect.forEach(unfinished, (head) => takeUp(head, undefined))
+      const taken = yield* Effect.forEach(
+        unfinished.filter(({ id }) => !opening.has(id)),
+        (head) => takeUp(head, undefined),
+      )
       return taken.filter(Boolean).length
     }),
   })

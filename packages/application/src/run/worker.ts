@@ -107,7 +107,10 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
       if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
       if (book.state().plan === undefined) {
         const plan = firstPlan === undefined ? yield* planAgain() : Result.succeed(firstPlan)
-        if (Result.isFailure(plan)) return yield* close({ status: "failure", message: plan.failure })
+        if (Result.isFailure(plan)) {
+          const status = book.state().cancelRequested ? "aborted" : "failure"
+          return yield* close({ status, message: plan.failure })
+        }
         yield* book.write({ type: "Planned", plan: plan.success })
       }
       const verbose = request?.kind === "deploy" && request.options.verbose
