@@ -55,6 +55,8 @@ describe("the first deploy", () => {
     expect(isBefore(first, "primary-dc:LAB-dc", "domain-join:LAB-ws")).toBe(true)
     expect(isBefore(first, `firewall:${routerName}`, "domain-join:LAB-ws")).toBe(true)
     expect(isBefore(first, `firewall:${routerName}`, "alt-dc:LAB-dc2")).toBe(false)
+    const apart = plan(labWorld(), labConfig({ dc2: { vlan: 20 } }))
+    expect(isBefore(apart, `firewall:${routerName}`, "alt-dc:LAB-dc2")).toBe(true)
     expect(isBefore(first, `firewall:${routerName}`, "primary-dc:LAB-dc")).toBe(false)
   })
 

@@ -32,8 +32,6 @@ export const timing = {
   boot: { linux: 25, windows: 75, macos: 75 },
   /** A static address and a host name, confirmed by a new connection. Windows changes its network profile and restarts. */
   address: { linux: 12, windows: 60, macos: 12 },
-  /** Waiting until the agent reports an address that the guest already has. */
-  awaitAddress: 5,
   /** Outer address, forwarding, leases and the name service of a router whose template brings the programs. */
   router: 30,
   /** One rule set, loaded at once. */
