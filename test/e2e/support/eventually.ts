@@ -1,0 +1,21 @@
+import { setTimeout as pause } from "node:timers/promises"
+
+/** Milliseconds between two looks, and the longest wait. */
+const every = 50
+const patience = 60_000
+
+/** Looks until it finds something; what never comes is an error that tells what was seen last. */
+export const eventually = async <A, S>(
+  what: string,
+  look: () => Promise<S>,
+  found: (seen: S) => A | undefined | false,
+): Promise<A> => {
+  const end = performance.now() + patience
+  for (;;) {
+    const seen = await look()
+    const result = found(seen)
+    if (result !== undefined && result !== false) return result
+    if (performance.now() > end) throw new Error(`${what} did not come: ${JSON.stringify(seen)}`)
+    await pause(every)
+  }
+}

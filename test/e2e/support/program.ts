@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+
+/** How a program ended. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A program of this repository as a process of its own. */
+export interface Program {
+  readonly pid: number
+  /** What it has written so far. */
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** The first match of the pattern in what it writes on either stream; rejects when the program ends without, or after the patience. */
+  readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly signal: (signal: NodeJS.Signals) => void
+  readonly ended: Promise<Ending>
+}
+
+export interface ProgramOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: string
+}
+
+export const repository = fileURLToPath(new URL("../../../", import.meta.url))
+const entries = { server: "packages/server/src/main.ts", simulator: "packages/pve-simulator/src/main.ts" } as const
+
+/** As the commands of package.json have it. */
+const compileCache = `${repository}node_modules/.cache/v8`
+
+/** The tests' own variables and the caller's configuration must not leak into a program under test. */
+const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:RANGEWRIGHT_|VITEST|NODE_OPTIONS|NODE_ENV)/u.test(name)),
+  )
+
+/** Longest wait for something that a program should say, in milliseconds: far more than it takes, so that only what never comes fails. */
+const patience = 60_000
+const running = new Set<Program>()
+
+const run = (command: string, args: readonly string[], { env = {}, cwd }: ProgramOptions): Program => {
+  const child = spawn(command, args, {
+    cwd: cwd ?? repository,
+    env: { ...cleanEnvironment(), NODE_COMPILE_CACHE: compileCache, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const written = { stdout: "", stderr: "" }
+  const listeners = new Set<() => void>()
+  const tell = () => listeners.forEach((listener) => listener())
+  for (const stream of ["stdout", "stderr"] as const)
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      written[stream] += text
+      tell()
+    })
+  const state: { ending?: Ending } = {}
+  const ended = once(child, "close").then(([code, signal]): Ending => {
+    state.ending = { code: code as number | null, signal: signal as NodeJS.Signals | null }
+    running.delete(program)
+    tell()
+    return state.ending
+  })
+  const says: Program["says"] = (pattern) =>
+    new Promise((resolve, reject) => {
+      const give = (why: string) => {
+        leave()
+        reject(new Error(`${command} ${args.join(" ")}: ${why} without saying ${pattern}\n${written.stdout}\n${written.stderr}`))
+      }
+      const look = () => {
+        const found = pattern.exec(written.stdout) ?? pattern.exec(written.stderr)
+        if (found !== null) {
+          leave()
+          resolve(found)
+        } else if (state.ending !== undefined) give(`ended with ${state.ending.code ?? state.ending.signal}`)
+      }
+      const timer = setTimeout(() => give("ran on"), patience)
+      const leave = () => {
+        clearTimeout(timer)
+        listeners.delete(look)
+      }
+      listeners.add(look)
+      look()
+    })
+  const program: Program = {
+    pid: child.pid ?? 0,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    says,
+    signal: (signal) => void child.kill(signal),
+    ended,
+  }
+  running.add(program)
+  return program
+}
+
+/** Starts the service's or the simulator's entry point with the Node that runs the tests. */
+export const start = (entry: keyof typeof entries, args: readonly string[], options: ProgramOptions = {}): Program =>
+  run(process.execPath, [`${repository}${entries[entry]}`, ...args], options)
+
+/** Runs any command; for what a person would type. */
+export const command = (name: string, args: readonly string[], options: ProgramOptions = {}): Program => run(name, args, options)
+
+/** Kills what a test left running; to be called after each test. */
+export const endAll = async (): Promise<void> => {
+  const left = [...running]
+  for (const program of left) program.signal("SIGKILL")
+  await Promise.all(left.map((program) => program.ended))
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { apiClient, type ApiClient } from "./client.ts"
+import { type Program, start } from "./program.ts"
+import type { SimulatorProcess } from "./simulator.ts"
+
+/** The service as a process of its own, ready. */
+export interface ServiceProcess {
+  readonly program: Program
+  readonly port: number
+  readonly plainUrl: string
+  readonly urls: readonly string[]
+  readonly certificate: string
+  /** As ROOT. */
+  readonly root: ApiClient
+  readonly as: (key: string) => ApiClient
+  /** Kills it as a power cut would: no handler runs. */
+  readonly crash: () => Promise<void>
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What every service under test is given: a free port, its folder, few words. */
+export const serviceEnvironment = (data: string, more: Environment = {}): Environment => ({
+  RANGEWRIGHT_HOST: "127.0.0.1",
+  RANGEWRIGHT_PORT: "0",
+  RANGEWRIGHT_DATA: data,
+  RANGEWRIGHT_OBSERVE_EVERY: "1",
+  ...more,
+})
+
+/** The configuration that makes a service work on the simulator as it would on a real Proxmox: over HTTPS, with a token and a pinned key. */
+export const onSimulator = (
+  { fingerprint, token, url }: Pick<SimulatorProcess, "fingerprint" | "token" | "url">,
+  more: Environment = {},
+): Environment => ({
+  RANGEWRIGHT_PROXMOX_URL: url,
+  RANGEWRIGHT_PROXMOX_TOKEN_ID: token.id,
+  RANGEWRIGHT_PROXMOX_TOKEN_SECRET: token.secret,
+  RANGEWRIGHT_PROXMOX_FINGERPRINT: fingerprint,
+  RANGEWRIGHT_GUEST_AUTOMATION: "guest-program",
+  ...more,
+})
+
+/** Starts the service; nothing is waited for. */
+export const launch = (data: string, more: Environment = {}, args: readonly string[] = []): Program =>
+  start("server", args, { env: serviceEnvironment(data, more) })
+
+interface ReadyLine {
+  readonly urls: readonly string[]
+  readonly certificate: string
+}
+
+/** Starts the service and waits until it says that it is ready. */
+export const startService = async (
+  data: string,
+  more: Environment = {},
+  args: readonly string[] = [],
+): Promise<ServiceProcess> => {
+  const program = launch(data, more, args)
+  const [line] = await program.says(/^\{.*"msg":"ready"\}$/mu)
+  const { urls, certificate } = JSON.parse(line) as ReadyLine
+  const port = Number(new URL(urls[0] ?? "").port)
+  const plainUrl = `http://127.0.0.1:${port}`
+  const as = (key: string) => apiClient(plainUrl, key)
+  return {
+    program,
+    port,
+    plainUrl,
+    urls,
+    certificate,
+    root: as(readFileSync(join(data, "root-api-key"), "utf8").trim()),
+    as,
+    crash: async () => {
+      program.signal("SIGKILL")
+      await program.ended
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { Agent, request } from "node:https"
+import { type Program, start } from "./program.ts"
+
+/** A VM as the cluster lists it. */
+export interface Guest {
+  readonly vmid: number
+  readonly name: string
+  readonly pool?: string
+  readonly status: string
+  readonly template?: number
+}
+
+/** The simulator as a process of its own, and what its API shows to root. */
+export interface SimulatorProcess {
+  readonly program: Program
+  readonly url: string
+  readonly port: number
+  readonly fingerprint: string
+  readonly token: { readonly id: string; readonly secret: string }
+  /** Reads what root sees: the `data` of `GET /api2/json…`. */
+  readonly read: <A>(path: string) => Promise<A>
+  /** All VMs that are no templates. */
+  readonly guests: () => Promise<readonly Guest[]>
+}
+
+const found = async (program: Program, pattern: RegExp): Promise<string> => (await program.says(pattern))[1] ?? ""
+
+export const startSimulator = async (args: readonly string[]): Promise<SimulatorProcess> => {
+  const program = start("simulator", ["--port", "0", ...args])
+  const url = await found(program, /url +(https:\S+)/u)
+  const fingerprint = await found(program, /fingerprint +(\S+)/u)
+  const token = await found(program, /root token +(\S+)\n/u)
+  const [id = "", secret = ""] = token.split("=")
+  // every connection is closed after its answer, so that nothing keeps the test's process from ending
+  const agent = new Agent({ keepAlive: false, rejectUnauthorized: false })
+  const read: SimulatorProcess["read"] = <A>(path: string) =>
+    new Promise<A>((resolve, reject) => {
+      request(`${url}/api2/json${path}`, { agent, headers: { authorization: `PVEAPIToken=${token}` } }, (response) => {
+        let text = ""
+        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
+        response.on("end", () =>
+          response.statusCode === 200
+            ? resolve((JSON.parse(text) as { readonly data: A }).data)
+            : reject(new Error(`GET ${path}: ${response.statusCode} ${text}`)),
+        )
+      })
+        .on("error", reject)
+        .end()
+    })
+  return {
+    program,
+    url,
+    port: Number(new URL(url).port),
+    fingerprint,
+    token: { id, secret },
+    read,
+    guests: async () => (await read<readonly Guest[]>("/cluster/resources?type=vm")).filter((guest) => guest.template !== 1),
+  }
+}
