@@ -16,7 +16,7 @@ import {
   Settings,
   type SettingsShape,
 } from "@rangewright/application"
-import type { Range, RangeId, RecordId, RunState, UserId } from "@rangewright/domain"
+import type { Range, RangeId, RecordId, RunId, RunState, UserId } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { runOnSimTime } from "../test/contracts/hypervisor/support/sim-time.ts"
 
-/** Whose range it is, and who deploys it. */
+/** Whose range it is, and who deploys it; an administrator. */
 export const owner = "OWNER" as UserId
 
 const settingsFor = (nodes: number): SettingsShape => ({
@@ -81,7 +81,7 @@ const newOwner = {
   recordId: "owner0000000000" as RecordId,
   name: "Owner",
   email: "owner@lab.example",
-  isAdmin: false,
+  isAdmin: true,
   hypervisorUsername: "root",
   hypervisorRealm: "pam",
   secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "owner" },
@@ -126,7 +126,9 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     Layer.provideMerge(activityLayer),
     Layer.provideMerge(ports),
   )
-  const run: VirtualLab["run"] = (effect) => runOnSimTime(clock, Random.withSeed(effect, seed), service)
+  let processes = 0
+  // ids of runs come from the seed too, and no two processes may make the same ones
+  const run: VirtualLab["run"] = (effect) => runOnSimTime(clock, Random.withSeed(effect, `${seed} ${++processes}`), service)
   const range = await run(
     Effect.gen(function* () {
       if (nodes > 1) {
@@ -147,8 +149,9 @@ const everything: Extract<RunRequest, { readonly kind: "deploy" }> = {
 }
 
 export interface VirtualDeploy {
+  readonly runId: RunId
   readonly state: RunState
-  /** Simulated seconds from the request, its planning included, to the last entry of the journal. */
+  /** Simulated seconds from the request, its planning included, to the end of the run. */
   readonly seconds: number
 }
 
@@ -160,6 +163,6 @@ export const deployLab = (lab: VirtualLab): Promise<VirtualDeploy> =>
       const start = lab.simulator.clock.now()
       const { id } = yield* engine.start(lab.range, everything, owner)
       const state = yield* engine.wait(id)
-      return { state, seconds: (lab.simulator.clock.now() - start) / 1000 }
+      return { runId: id, state, seconds: (lab.simulator.clock.now() - start) / 1000 }
     }),
   )

@@ -1,0 +1,102 @@
+import { type HandlerRequest, operations, type Operation, passwordContext, type ServerSentEvent } from "@rangewright/application"
+import type { Fault } from "@rangewright/domain"
+import { Ranges, SecretStore, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { readFileSync } from "node:fs"
+import { beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { makespanCase, makespanSeeds } from "../../bench/makespan-generator.ts"
+import { deployLab, makeVirtualLab, owner, type VirtualLab } from "../../bench/virtual-time.ts"
+
+const company = readFileSync(new URL("../../examples/ad-lab.yml", import.meta.url), "utf8")
+
+/** What is counted is what the hypervisor was asked, whoever in the service asked. */
+const counts = (lab: VirtualLab) => lab.simulator.calls.counts()
+
+/** Machines that the range has at the hypervisor, the router among them. */
+const machinesOf = (lab: VirtualLab): number =>
+  [...lab.simulator.state.guests.values()].filter((guest) => guest.config["template"] !== 1).length
+
+/** A random range of so many machines, as the benchmarks make them for so many nodes. */
+const randomRange = (machines: number, nodes: number): string => {
+  const found = makespanSeeds.map(makespanCase).find((range) => range.machines === machines && range.nodes === nodes)
+  if (found === undefined) throw new Error(`the generator makes no range of ${machines} machines on ${nodes} nodes`)
+  return found.text
+}
+
+describe.each([
+  ["the example of a company, on one node", { config: company, nodes: 1 }],
+  ["the example of a company, on three nodes", { config: company, nodes: 3 }],
+  ["eleven random machines on three nodes", { config: randomRange(11, 3), nodes: 3 }],
+])("%s", (_name, options) => {
+  let lab: VirtualLab
+  beforeAll(async () => {
+    lab = await makeVirtualLab(options)
+  })
+
+  it("is deployed with at most five changing calls a machine, and again without a change and with few reads", async () => {
+    const first = await deployLab(lab)
+    expect([first.state.status, first.state.message]).toEqual(["success", ""])
+    const machines = machinesOf(lab)
+    expect(machines).toBeGreaterThan(3)
+    expect(counts(lab).mutating).toBeGreaterThanOrEqual(3 * machines)
+    expect(counts(lab).mutating).toBeLessThanOrEqual(5 * machines)
+
+    lab.simulator.calls.clear()
+    const second = await deployLab(lab)
+    expect(second.state).toMatchObject({ status: "success", plan: { steps: [] } })
+    expect(counts(lab)).toMatchObject({ mutating: 0, agent: 0 })
+    expect(counts(lab).reads).toBeLessThanOrEqual(5 + machines)
+  })
+})
+
+describe("an API read", () => {
+  /** These compare with the hypervisor as it is now, which is what they are for. */
+  const lookAnew = new Set(["planRange", "getRangeDrift"])
+  const reads = operations.filter(({ route, mutates }) => route.method === "GET" && !mutates)
+
+  let lab: VirtualLab
+  let request: HandlerRequest
+  beforeAll(async () => {
+    lab = await makeVirtualLab({ config: company })
+    const { runId } = await deployLab(lab)
+    const [user, range] = await lab.run(
+      Effect.gen(function* () {
+        const users = yield* Users
+        const sealedPassword = (yield* SecretStore).seal("a long password", passwordContext(owner))
+        yield* users.setSecrets(owner, { sealedPassword })
+        yield* users.change(owner, { defaultRangeId: lab.range.id })
+        return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id)] as const
+      }),
+    )
+    const path = { rangeID: lab.range.id, userID: owner, runID: runId, logID: runId }
+    const meta = { requestId: "r", remote: "", lastEventId: undefined }
+    request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, meta }
+  })
+  beforeEach(() => lab.simulator.calls.clear())
+
+  /** Reads to its end what the handler answers. */
+  const answer = (operation: Operation): Promise<void> =>
+    lab.run(
+      Effect.flatMap(operation.handle(request), (answered) =>
+        Stream.isStream(answered) ? Stream.runDrain(answered as Stream.Stream<ServerSentEvent, Fault>) : Effect.void,
+      ),
+    )
+
+  it.each(reads.filter(({ id }) => !lookAnew.has(id)).map((operation) => [operation.id, operation] as const))(
+    "makes no call to the hypervisor: %s",
+    async (_id, operation) => {
+      await answer(operation)
+      expect(counts(lab)).toMatchObject({ total: 0 })
+    },
+  )
+
+  it.each(reads.filter(({ id }) => lookAnew.has(id)).map((operation) => [operation.id, operation] as const))(
+    "that compares with the hypervisor changes nothing there: %s",
+    async (_id, operation) => {
+      await answer(operation)
+      expect(counts(lab).reads).toBeGreaterThan(0)
+      expect(counts(lab)).toMatchObject({ mutating: 0, agent: 0 })
+    },
+  )
+})
