@@ -200,6 +200,24 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(world.exists(ref.vmid)).toBe(true)
     })
 
+    promises(
+      "a stranger's machine that took our machine's place behind our back is neither started nor stopped",
+      async (world) => {
+        const ref = refOf(world)
+        await world.run(
+          Effect.gen(function* () {
+            yield* withPool
+            yield* perform(cloneOf(world, ref))
+            yield* perform(startOf(ref))
+            yield* perform(stopOf(ref))
+            yield* Effect.promise(() => world.remove(ref.vmid).then(() => world.stranger(ref.vmid)))
+            expect(yield* reasonOf(perform(startOf(ref)))).toBe("not-ours")
+            expect(yield* reasonOf(perform(stopOf(ref)))).toBe("not-ours")
+          }),
+        )
+      },
+    )
+
     promises("starting a machine that does not exist fails with `not-found`", async (world) => {
       expect(await world.run(reasonOf(perform(startOf(refOf(world)))))).toBe("not-found")
     })

@@ -20,6 +20,7 @@ hypervisorContracts({
         addTemplate(memory, vmid, "stranger")
         memory.vms.set(vmidOf(vmid), { ...memory.vms.get(vmidOf(vmid))!, template: false })
       },
+      remove: async (vmid) => void memory.vms.delete(vmidOf(vmid)),
       exists: (vmid) => memory.vms.has(vmidOf(vmid)),
       close: async () => {},
     })

@@ -69,6 +69,8 @@ export const guestProgramAutomation = (
         reason: "unsupported",
         detail: `its input has ${Buffer.byteLength(input)} bytes; the guest agent takes at most ${maxInput}`,
       })
+    // read anew each time: what runs in a guest cannot be taken back
+    identity.forget(task.machine.vmid)
     const { node } = yield* identity.expect(task.machine, doing)
     const reply = yield* client.guest.post(
       path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec`,

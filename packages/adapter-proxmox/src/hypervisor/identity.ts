@@ -8,6 +8,8 @@ import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts
 /** A VM that was found and is ours. */
 export interface Located {
   readonly node: string
+  /** The VM's name when it was verified: another name under the same id is another VM. */
+  readonly name: string | undefined
   /** The type of operating system that its configuration names; empty when it names none. */
   readonly osType: string
   /** Undefined when this process had verified the VM before and nothing was read. */
@@ -56,7 +58,7 @@ const findNode = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<s
   )
 
 export const makeIdentity = (client: PveClient): Identity => {
-  const verified = new Map<Vmid, { readonly mark: string; readonly node: string; readonly osType: string }>()
+  const verified = new Map<Vmid, { readonly mark: string; readonly located: Located }>()
   const markOf = (ref: MachineRef): string => `${ref.mark.range}\n${ref.mark.machine}`
 
   const locate = Effect.fnUntraced(function* (
@@ -80,9 +82,9 @@ export const makeIdentity = (client: PveClient): Identity => {
     if (found === undefined) return undefined
     const ours = carriesMark(text(found.config, "description") ?? "", ref.mark)
     if (ours && !flag(found.config, "template")) {
-      const osType = text(found.config, "ostype") ?? ""
-      verified.set(ref.vmid, { mark: markOf(ref), node: found.node, osType })
-      return { ...found, osType }
+      const located = { ...found, name: text(found.config, "name"), osType: text(found.config, "ostype") ?? "" }
+      verified.set(ref.vmid, { mark: markOf(ref), located: { ...located, config: undefined } })
+      return located
     }
     const what = flag(found.config, "template") ? "is a template" : "does not carry the mark of this machine"
     return yield* new HypervisorFault({
@@ -98,7 +100,7 @@ export const makeIdentity = (client: PveClient): Identity => {
     verify,
     expect: Effect.fnUntraced(function* (ref, doing) {
       const known = verified.get(ref.vmid)
-      if (known !== undefined && known.mark === markOf(ref)) return { node: known.node, osType: known.osType, config: undefined }
+      if (known !== undefined && known.mark === markOf(ref)) return known.located
       const found = yield* verify(ref, doing)
       if (found !== undefined) return found
       return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })

@@ -21,7 +21,10 @@ interface Live extends Located {
   readonly power: PowerState
 }
 
-/** Where the VM is and its live state: `status/current` knows at once what the cluster's list learns seconds later. */
+/**
+ * Where the VM is and its live state: `status/current` knows at once what the cluster's list learns seconds later. It tells the name too, so
+ * that a VM that took our VM's place since it was verified is noticed, and verified anew.
+ */
 const liveState = Effect.fnUntraced(function* (
   kit: MachineKit,
   ref: MachineRef,
@@ -32,6 +35,7 @@ const liveState = Effect.fnUntraced(function* (
     .get(path`/nodes/${located.node}/qemu/${ref.vmid}/status/current`, {}, { doing })
     .pipe(Effect.tapError(() => Effect.sync(() => kit.identity.forget(ref.vmid))))
   const data = recordOf(reply.data)
+  if (text(data, "name") !== located.name) yield* kit.identity.verify(ref, doing)
   const halted = text(data, "status") === "running" && text(data, "qmpstatus") === "paused"
   return { ...located, power: halted ? "paused" : powerOf(text(data, "status")) }
 })

@@ -57,6 +57,7 @@ export const worldOf = (sim: Simulator): Omit<World, "run" | "restarted" | "clos
       // its making is a task, which ends with the simulator's time
       while (sim.guest(vmid) === undefined || sim.guest(vmid)?.config["lock"] !== undefined) await passTime(sim)
     },
+    remove: async (vmid) => void sim.state.guests.delete(vmid),
     exists: (vmid) => sim.guest(vmid) !== undefined,
   }
 }

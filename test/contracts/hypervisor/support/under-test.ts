@@ -20,6 +20,8 @@ export interface World {
   readonly template: { readonly vmid: Vmid; readonly node: string; readonly name: string }
   /** Makes a stopped VM that is not ours. */
   readonly stranger: (vmid: number) => Promise<void>
+  /** Takes a VM away behind the adapter's back. */
+  readonly remove: (vmid: number) => Promise<void>
   /** Whether the VM exists, asked of the world itself. */
   readonly exists: (vmid: number) => boolean
   readonly close: () => Promise<void>

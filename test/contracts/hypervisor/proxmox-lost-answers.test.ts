@@ -1,0 +1,207 @@
+import type { Json, NetworkSpec } from "@rangewright/domain"
+import {
+  GuestAutomation,
+  type GuestFault,
+  type GuestTask,
+  HypervisorAccess,
+  type HypervisorAccount,
+  type HypervisorFault,
+  type HypervisorNetwork,
+  type NetworkAction,
+} from "@rangewright/ports"
+import type { Fault } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
+import { asRoot, makeRig, type Rig } from "./support/rig.ts"
+import { cloneOf, configureOf, type HypervisorPorts, perform, rangeId, refOf, startOf } from "./support/under-test.ts"
+
+type Failing = Effect.Effect<unknown, HypervisorFault | GuestFault, HypervisorPorts>
+
+/** Something that is done, which requests it makes, and how to see that it is done. */
+interface Deed {
+  readonly title: string
+  readonly requests: readonly { readonly method: string; readonly path: string }[]
+  readonly prepare?: (rig: Rig) => Promise<unknown>
+  readonly act: (rig: Rig) => Failing
+  readonly done: (rig: Rig) => Promise<boolean>
+}
+
+const bob: HypervisorAccount = { username: "bob", realm: "pve" }
+const access = <A>(use: (port: HypervisorAccess["Service"]) => Effect.Effect<A, HypervisorFault>) => HypervisorAccess.use(use)
+const root = (rig: Rig, method: string, path: string, form = "") =>
+  rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
+
+const vnet: Extract<NetworkSpec, { readonly type: "vnet" }> = {
+  type: "vnet",
+  name: "r1",
+  zone: "ludus",
+  tag: 101,
+  alias: "rangewright LAB1",
+}
+const withZone = async (rig: Rig) => {
+  await root(rig, "POST", "/cluster/sdn/zones", "type=vxlan&zone=ludus&peers=10.0.0.2%2C10.0.0.3")
+  await root(rig, "PUT", "/cluster/sdn")
+  await rig.run(Effect.sleep("30 seconds"))
+}
+const usable = async (rig: Rig, name: string) => (await rig.run(networkNamed(name)))?.usable === true
+const gone = async (rig: Rig, name: string) => (await rig.run(networkNamed(name))) === undefined
+
+const network =
+  (action: (rig: Rig) => NetworkAction): ((rig: Rig) => Effect.Effect<unknown, HypervisorFault, HypervisorNetwork>) =>
+  (rig) =>
+    performOn(action(rig))
+
+const stage = (rig: Rig): GuestTask => ({
+  machine: refOf(rig),
+  name: "LAB1-vm20001",
+  os: "linux",
+  stage: "role",
+  input: { role: "web" } as Json,
+  verbose: false,
+})
+
+const deeds: readonly Deed[] = [
+  {
+    title: "making a bridge",
+    requests: [
+      { method: "POST", path: "/nodes/*/network" },
+      { method: "PUT", path: "/nodes/*/network" },
+    ],
+    act: network((rig) => networkAction("create-network", bridgeOf(rig))),
+    done: (rig) => usable(rig, "vmbr1001"),
+  },
+  {
+    title: "removing a bridge",
+    requests: [
+      { method: "DELETE", path: "/nodes/*/network/*" },
+      { method: "PUT", path: "/nodes/*/network" },
+    ],
+    prepare: (rig) => rig.run(performOn(networkAction("create-network", bridgeOf(rig)))),
+    act: network((rig) => networkAction("remove-network", bridgeOf(rig))),
+    done: (rig) => gone(rig, "vmbr1001"),
+  },
+  {
+    title: "making a VNet",
+    requests: [
+      { method: "POST", path: "/cluster/sdn/vnets" },
+      { method: "PUT", path: "/cluster/sdn" },
+    ],
+    prepare: withZone,
+    act: network(() => networkAction("create-network", vnet)),
+    done: (rig) => usable(rig, "r1"),
+  },
+  {
+    title: "removing a VNet",
+    requests: [
+      { method: "DELETE", path: "/cluster/sdn/vnets/*" },
+      { method: "PUT", path: "/cluster/sdn" },
+    ],
+    prepare: async (rig) => {
+      await withZone(rig)
+      await rig.run(performOn(networkAction("create-network", vnet)))
+    },
+    act: network(() => networkAction("remove-network", vnet)),
+    done: (rig) => gone(rig, "r1"),
+  },
+  {
+    title: "making a pool",
+    requests: [{ method: "POST", path: "/pools" }],
+    act: () => access((port) => port.ensurePool(rangeId)),
+    done: (rig) => rig.run(access((port) => port.poolExists(rangeId))),
+  },
+  {
+    title: "removing a pool",
+    requests: [{ method: "DELETE", path: "/pools" }],
+    prepare: (rig) => rig.run(access((port) => port.ensurePool(rangeId))),
+    act: () => access((port) => port.removePool(rangeId)),
+    done: async (rig) => !(await rig.run(access((port) => port.poolExists(rangeId)))),
+  },
+  {
+    title: "making an account",
+    requests: [
+      { method: "POST", path: "/access/groups" },
+      { method: "POST", path: "/access/users" },
+    ],
+    act: () => access((port) => port.ensureUser(bob, "a good password", { admin: false })),
+    done: (rig) => rig.run(access((port) => port.userExists(bob))),
+  },
+  {
+    title: "removing an account",
+    requests: [{ method: "DELETE", path: "/access/users/*" }],
+    prepare: (rig) => rig.run(access((port) => port.ensureUser(bob, "a good password", { admin: false }))),
+    act: () => access((port) => port.removeUser(bob)),
+    done: async (rig) => !(await rig.run(access((port) => port.userExists(bob)))),
+  },
+  {
+    title: "granting",
+    requests: [{ method: "PUT", path: "/access/acl" }],
+    prepare: (rig) =>
+      rig.run(
+        access((port) => Effect.andThen(port.ensurePool(rangeId), port.ensureUser(bob, "a good password", { admin: false }))),
+      ),
+    act: () => access((port) => port.grant(rangeId, [bob], undefined)),
+    done: (rig) => rig.run(access((port) => port.granted(rangeId, [bob], undefined))),
+  },
+  {
+    title: "running a stage",
+    requests: [
+      { method: "POST", path: "/nodes/*/qemu/*/agent/exec" },
+      { method: "GET", path: "/nodes/*/qemu/*/agent/exec-status" },
+    ],
+    prepare: (rig) =>
+      rig.run(
+        Effect.gen(function* () {
+          yield* access((port) => port.ensurePool(rangeId))
+          yield* perform(cloneOf(rig, refOf(rig)))
+          yield* perform(configureOf(refOf(rig)))
+          yield* perform(startOf(refOf(rig), true))
+        }),
+      ),
+    act: (rig) =>
+      GuestAutomation.use((guests) =>
+        Effect.flatMap(guests.dispatch(stage(rig)), ({ token }) => guests.settle(stage(rig), token)),
+      ),
+    done: (rig) =>
+      rig.run(
+        Effect.map(
+          GuestAutomation.use((guests) =>
+            Effect.flatMap(guests.dispatch(stage(rig)), ({ token }) => guests.settle(stage(rig), token)),
+          ),
+          ({ facts }) => facts.changed === false,
+        ),
+      ),
+  },
+]
+
+const failures: readonly (readonly [string, (match: Deed["requests"][number]) => Fault])[] = [
+  ["a reset before the effect", (match) => ({ kind: "drop", match, when: "before" })],
+  ["a reset after the effect", (match) => ({ kind: "drop", match, when: "after" })],
+  ["596 after the effect", (match) => ({ kind: "respond", match, when: "after", status: 596, message: "" })],
+  ["garbage after the effect", (match) => ({ kind: "garbage", match, when: "after" })],
+  ["a lock", (match) => ({ kind: "respond", match, when: "before", status: 500, message: "got lock request timeout" })],
+  ["no quorum", (match) => ({ kind: "respond", match, when: "before", status: 500, message: "no quorum" })],
+]
+
+/** Reasons after which doing it again is right. */
+const passing = new Set(["unknown-effect", "away", "locked", "no-quorum"])
+
+describe("a lost or refused answer", () => {
+  for (const deed of deeds)
+    for (const request of deed.requests)
+      for (const [what, fault] of failures)
+        it(`${deed.title}, ${what} at ${request.method} ${request.path}: passes or says what passes, and again it is done`, async () => {
+          const rig = makeRig({ nodes: 2 })
+          await deed.prepare?.(rig)
+          rig.sim.faults.add(fault(request))
+          const first = await rig.run(
+            Effect.match(deed.act(rig), { onSuccess: () => "unknown-effect", onFailure: ({ facts }) => facts.reason }),
+          )
+          expect(passing.has(first)).toBe(true)
+          const next = rig.restarted()
+          await next.run(deed.act(next))
+          expect(await deed.done(next)).toBe(true)
+          expect(rig.sim.faults.list()).toEqual([])
+          await rig.close()
+        })
+})
