@@ -25,18 +25,23 @@ export class Database extends Context.Service<
     readonly read: <A>(doing: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, StorageFault>
     /**
      * One transaction: it commits when the body succeeds, and leaves nothing when the body fails or is interrupted. Keep the body short
-     * and local: on SQLite every other write waits. Writes that name the same `alone` run one after another on PostgreSQL too; every
-     * write that chooses a free number is one of them.
+     * and local: on SQLite every other write waits.
      */
-    readonly write: <A, E>(
-      doing: string,
-      body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
-      alone?: "numbers" | "vmids" | "observation",
-    ) => Effect.Effect<A, Exclude<E, QueryFailed> | StorageFault>
+    readonly write: Write
+    /**
+     * The same, one after another on PostgreSQL too: for writes that choose a free number and for those that raise the revision. These
+     * would meet at the revision's row anyway, each with other rows in its hands.
+     */
+    readonly writeAlone: Write
     /** A hot read: SQL that is prepared once, with `?` for its parameters, to plain rows. */
     readonly prepared: PreparedReads
   }
 >()("rangewright/Database") {}
+
+export type Write = <A, E>(
+  doing: string,
+  body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
+) => Effect.Effect<A, Exclude<E, QueryFailed> | StorageFault>
 
 export type PreparedReads = <Row>(
   doing: string,
@@ -92,12 +97,19 @@ export interface Engine {
   /** Begins a transaction that may write. */
   readonly begin: string
   readonly prepared: PreparedReads
-  /** Waits for its turn among the writes of this name; held until the end of the transaction. */
-  readonly takeTurn: (tx: Transaction, name: string) => Effect.Effect<void, QueryFailed>
+  /** Waits for its turn among the writes that run alone; has it until the end of the transaction. */
+  readonly takeTurn: (tx: Transaction) => Effect.Effect<void, QueryFailed>
 }
 
 export const makeDatabase = (orm: Orm, { name, file, begin, prepared, takeTurn }: Engine): Database["Service"] => {
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
+  const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
+    transaction(pool, begin, body).pipe(
+      Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
+      Effect.mapError((fault) =>
+        fault instanceof QueryFailed ? storageFault(doing, fault.cause) : (fault as Exclude<E, QueryFailed>),
+      ),
+    )
   return {
     engine: name,
     file,
@@ -107,16 +119,7 @@ export const makeDatabase = (orm: Orm, { name, file, begin, prepared, takeTurn }
         query(() => run(pool)),
         ({ cause }) => storageFault(doing, cause),
       ),
-    write: <A, E>(
-      doing: string,
-      body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
-      alone?: "numbers" | "vmids" | "observation",
-    ) =>
-      transaction(pool, begin, (tx) => (alone === undefined ? body(tx) : Effect.andThen(takeTurn(tx, alone), body(tx)))).pipe(
-        Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
-        Effect.mapError((fault) =>
-          fault instanceof QueryFailed ? storageFault(doing, fault.cause) : (fault as Exclude<E, QueryFailed>),
-        ),
-      ),
+    write,
+    writeAlone: (doing, body) => write(doing, (tx) => Effect.andThen(takeTurn(tx), body(tx))),
   }
 }

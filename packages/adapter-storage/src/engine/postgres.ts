@@ -41,8 +41,8 @@ const preparedOn =
       })
   }
 
-const takeTurn = (tx: Transaction, name: string) =>
-  Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext(${`rangewright ${name}`}))`.execute(db)))
+const takeTurn = (tx: Transaction) =>
+  Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext('rangewright write'))`.execute(db)))
 
 /** Connects and brings the database up to date. */
 export const postgresLayer = (url: string, migrations?: MigrationList): Layer.Layer<Database, StorageFault> =>

@@ -34,7 +34,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
     )
 
     return {
-      replace: (cluster) => database.write("keep an observation", (tx) => replaceMachines(tx, cluster), "observation"),
+      replace: (cluster) => database.writeAlone("keep an observation", (tx) => replaceMachines(tx, cluster)),
       cluster: Effect.gen(function* () {
         const [seen] = yield* observation()
         if (seen === undefined || seen.observed_at === null || seen.cluster === null) return undefined
@@ -42,7 +42,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         return { at: toDate(seen.observed_at), ...kept, machines: (yield* all()).map(toMachine) }
       }),
       record: ({ address, ...machine }) =>
-        database.write(`keep the state of machine ${machine.vmid}`, (tx) =>
+        database.writeAlone(`keep the state of machine ${machine.vmid}`, (tx) =>
           Effect.gen(function* () {
             const row = { ...fromMachine(machine), address: address ?? null, recorded_at: yield* Clock.currentTimeMillis }
             const { name: _name, address: _address, vmid: _vmid, ...told } = row
@@ -62,7 +62,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           }),
         ),
       forget: (vmid) =>
-        database.write(`forget machine ${vmid}`, (tx) =>
+        database.writeAlone(`forget machine ${vmid}`, (tx) =>
           Effect.gen(function* () {
             const at = yield* Clock.currentTimeMillis
             yield* tx((db) => db.deleteFrom("machines").where("vmid", "=", vmid).execute())
@@ -79,7 +79,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       ofRange: (rangeId) => Effect.map(ofRange(rangeId), (rows) => rows.map(toRangeMachine)),
       find: (vmid) => Effect.map(byVmid(vmid), ([row]) => (row === undefined ? undefined : toRangeMachine(row))),
       away: (since, reason) =>
-        database.write("keep that the hypervisor is away", (tx) =>
+        database.writeAlone("keep that the hypervisor is away", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -99,9 +99,9 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         awayReason: row?.away_reason ?? undefined,
       })),
       reserve: (rangeId, machines, taken, span) =>
-        database.write("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, machines, taken, span), "vmids"),
+        database.writeAlone("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, machines, taken, span)),
       replaceReservation: (rangeId, machine, taken, span) =>
-        database.write("reserve another VMID", (tx) => replaceVmid(tx, rangeId, machine, taken, span), "vmids"),
+        database.writeAlone("reserve another VMID", (tx) => replaceVmid(tx, rangeId, machine, taken, span)),
       release: (rangeId, machines) => database.write("release VMIDs", (tx) => releaseVmids(tx, rangeId, machines)),
       reservations: (rangeId) =>
         Effect.map(reserved(rangeId), (rows) => new Map(rows.map((row) => [row.machine, row.vmid as Vmid]))),

@@ -9,6 +9,7 @@ import type { Tables } from "../engine/orm.ts"
 import { fromStorable, toStorable } from "../engine/storable-text.ts"
 import { toDate, toRange } from "../schema/rows.ts"
 import { createRange } from "./create-range.ts"
+import { inOrder } from "./in-order.ts"
 import { rangeReads } from "./range-reads.ts"
 
 const changedColumns = (change: RangeChange): Partial<Insertable<Tables["ranges"]>> => ({
@@ -51,9 +52,9 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           return ranges.map((range): RangeOverview => ({ range, machines: machines.get(range.id) ?? [] }))
         }),
       revision: reads.revision,
-      create: (range) => database.write(`create range ${range.id}`, (tx) => createRange(tx, range), "numbers"),
+      create: (range) => database.writeAlone(`create range ${range.id}`, (tx) => createRange(tx, range)),
       change: (id, change, expectedVersion) =>
-        database.write(`change range ${id}`, (tx) =>
+        database.writeAlone(`change range ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
             const changed = yield* tx((db) => {
@@ -71,7 +72,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       remove: (id) =>
-        database.write(`remove range ${id}`, (tx) =>
+        database.writeAlone(`remove range ${id}`, (tx) =>
           Effect.gen(function* () {
             const { numDeletedRows } = yield* tx((db) => db.deleteFrom("ranges").where("id", "=", id).executeTakeFirst())
             if (numDeletedRows > 0n) yield* tx((db) => db.deleteFrom("machines").where("pool", "=", id).execute())
@@ -84,7 +85,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             : { text: fromStorable(Buffer.from(row.content).toString("utf8")), updatedAt: toDate(row.updated_at) },
         ),
       setConfig: (id, text) =>
-        database.write(`save the configuration of range ${id}`, (tx) =>
+        database.writeAlone(`save the configuration of range ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
             const { numUpdatedRows } = yield* tx((db) =>
@@ -100,7 +101,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
       grants: reads.grants,
       grantsOf: reads.grantsOf,
       grant: (id, userId) =>
-        database.write(`share range ${id} with ${userId}`, (tx) =>
+        database.writeAlone(`share range ${id} with ${userId}`, (tx) =>
           Effect.gen(function* () {
             yield* refuseStrangers(tx, id, userId)
             const { numInsertedOrUpdatedRows } = yield* tx((db) =>
@@ -114,16 +115,16 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       revoke: (id, userId) =>
-        database.write(`take range ${id} from ${userId}`, (tx) =>
+        database.writeAlone(`take range ${id} from ${userId}`, (tx) =>
           Effect.map(
             tx((db) => db.deleteFrom("range_grants").where("range_id", "=", id).where("user_id", "=", userId).executeTakeFirst()),
             ({ numDeletedRows }) => numDeletedRows > 0n,
           ),
         ),
       touch: (stamps) =>
-        database.write("stamp the activity of ranges", (tx) =>
+        database.writeAlone("stamp the activity of ranges", (tx) =>
           Effect.forEach(
-            stamps,
+            inOrder(stamps),
             ([id, at]) =>
               tx((db) =>
                 db

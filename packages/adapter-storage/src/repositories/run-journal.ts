@@ -47,7 +47,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
 
     return {
       open: (head, rangeState) =>
-        database.write(`open run ${head.id}`, (tx) =>
+        database.writeAlone(`open run ${head.id}`, (tx) =>
           Effect.gen(function* () {
             const range = yield* holdRange(tx, head.rangeId)
             if (range === undefined)
@@ -90,7 +90,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
           }),
         ),
       close: (runId, generation, ended, rangeState, at) =>
-        database.write(`end run ${runId}`, (tx) =>
+        database.writeAlone(`end run ${runId}`, (tx) =>
           Effect.gen(function* () {
             const there = yield* readRunForWriting(tx, runId)
             if (there?.status !== "running") return
@@ -107,7 +107,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
           }),
         ),
       requestCancel: (runId, event, at, rangeState) =>
-        database.write(`cancel run ${runId}`, (tx) =>
+        database.writeAlone(`cancel run ${runId}`, (tx) =>
           Effect.gen(function* () {
             const run = yield* readRunForWriting(tx, runId)
             if (run?.status !== "running") return false

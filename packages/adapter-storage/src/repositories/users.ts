@@ -15,6 +15,7 @@ import type { Insertable, Selectable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toSecrets, toUser } from "../schema/rows.ts"
+import { inOrder } from "./in-order.ts"
 
 type UserRow = Selectable<Tables["users"]>
 
@@ -92,37 +93,34 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
       findByEmail: (email) => first(byEmail(email.toLowerCase())),
       list: Effect.map(all(), (rows) => rows.map(toUser)),
       create: (user) =>
-        database.write(
-          `create user ${user.id}`,
-          (tx) =>
-            Effect.gen(function* () {
-              yield* refuseTwin(tx, user)
-              const number = yield* takeNumber(tx, user.id, yield* Clock.currentTimeMillis)
-              const created = user.createdAt.getTime()
-              const row = {
-                id: user.id,
-                record_id: user.recordId,
-                number,
-                name: user.name,
-                email: user.email,
-                email_key: emailKeyOf(user.email),
-                is_admin: user.isAdmin,
-                hypervisor_username: user.hypervisorUsername,
-                hypervisor_realm: user.hypervisorRealm,
-                default_range_id: null,
-                has_completed_onboarding: false,
-                created_at: created,
-                updated_at: created,
-                last_active_at: null,
-                api_key_hash: null,
-                sealed_password: null,
-                token_key: "",
-                ...secretColumns(user.secrets),
-              }
-              yield* tx((db) => db.insertInto("users").values(row).execute())
-              return toUser(row)
-            }),
-          "numbers",
+        database.writeAlone(`create user ${user.id}`, (tx) =>
+          Effect.gen(function* () {
+            yield* refuseTwin(tx, user)
+            const number = yield* takeNumber(tx, user.id, yield* Clock.currentTimeMillis)
+            const created = user.createdAt.getTime()
+            const row = {
+              id: user.id,
+              record_id: user.recordId,
+              number,
+              name: user.name,
+              email: user.email,
+              email_key: emailKeyOf(user.email),
+              is_admin: user.isAdmin,
+              hypervisor_username: user.hypervisorUsername,
+              hypervisor_realm: user.hypervisorRealm,
+              default_range_id: null,
+              has_completed_onboarding: false,
+              created_at: created,
+              updated_at: created,
+              last_active_at: null,
+              api_key_hash: null,
+              sealed_password: null,
+              token_key: "",
+              ...secretColumns(user.secrets),
+            }
+            yield* tx((db) => db.insertInto("users").values(row).execute())
+            return toUser(row)
+          }),
         ),
       change: (id, change) =>
         database.write(`change user ${id}`, (tx) =>
@@ -140,22 +138,19 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
           }),
         ),
       remove: (id) =>
-        database.write(
-          `remove user ${id}`,
-          (tx) =>
-            Effect.gen(function* () {
-              const since = yield* Clock.currentTimeMillis
-              const gone = yield* tx((db) => db.deleteFrom("users").where("id", "=", id).returning("number").executeTakeFirst())
-              if (gone === undefined) return
-              yield* tx((db) =>
-                db
-                  .insertInto("resting_user_numbers")
-                  .values({ number: gone.number, since })
-                  .onConflict((conflict) => conflict.column("number").doUpdateSet({ since }))
-                  .execute(),
-              )
-            }),
-          "numbers",
+        database.writeAlone(`remove user ${id}`, (tx) =>
+          Effect.gen(function* () {
+            const since = yield* Clock.currentTimeMillis
+            const gone = yield* tx((db) => db.deleteFrom("users").where("id", "=", id).returning("number").executeTakeFirst())
+            if (gone === undefined) return
+            yield* tx((db) =>
+              db
+                .insertInto("resting_user_numbers")
+                .values({ number: gone.number, since })
+                .onConflict((conflict) => conflict.column("number").doUpdateSet({ since }))
+                .execute(),
+            )
+          }),
         ),
       forAuthentication: (id) =>
         Effect.map(byId(id), ([row]) => (row === undefined ? undefined : { user: toUser(row), secrets: toSecrets(row) })),
@@ -176,7 +171,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
       touch: (stamps) =>
         database.write("stamp the activity of users", (tx) =>
           Effect.forEach(
-            stamps,
+            inOrder(stamps),
             ([id, at]) =>
               tx((db) =>
                 db
