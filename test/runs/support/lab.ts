@@ -34,6 +34,7 @@ import {
   Machines,
   Ranges,
   RunJournal,
+  type StorageFault,
   Users,
 } from "@rangewright/ports"
 import { readFileSync } from "node:fs"
@@ -80,7 +81,9 @@ export const makeLab = (
   const world = makeMemoryWorld()
   addTemplate(world, labTemplate, "debian")
   const hypervisor: Layer.Layer<HypervisorPorts> = memoryHypervisorLayer(world)
-  return { store: makeMemoryStore(), world, hypervisor, clock: makeVirtualClock(), planner, config: "" }
+  const store = makeMemoryStore()
+  const storage: Layer.Layer<StoragePorts, StorageFault> = memoryStorageLayer(store)
+  return { store, storage, world, hypervisor, clock: makeVirtualClock(), planner, config: "", settings: labSettings }
 }
 export type Lab = ReturnType<typeof makeLab>
 
@@ -100,6 +103,7 @@ export const makeCompany = (): Lab => {
 }
 
 type HypervisorPorts = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork
+type StoragePorts = Lease | Machines | Ranges | RunJournal | Users
 type Ports = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Lease | Machines | Ranges | RunJournal | Users
 type PlannerNeeds = Ports | Settings
 const keys = [
@@ -164,11 +168,11 @@ const labPlanner = (names: readonly string[]) =>
 /** A process over a lab: an engine on its store and world, seen through a gate. */
 export const boot = (lab: Lab, gate: CrashGate = makeCrashGate(), options: RunEngineOptions = { owner: "service" }) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
-    Layer.provide(Layer.mergeAll(memoryStorageLayer(lab.store), lab.hypervisor)),
+    Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor)),
   )
   const base = Layer.mergeAll(
     ports,
-    Layer.succeed(Settings, labSettings),
+    Layer.succeed(Settings, lab.settings),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )

@@ -9,7 +9,7 @@ export interface SimLab extends Lab {
   readonly sim: Simulator
 }
 
-/** The company of `makeCompany` on the simulator, over the Proxmox adapter, all on one virtual clock. */
+/** The company of `makeCompany` on the simulator, over the Proxmox adapter, all on one virtual clock. Several nodes make a cluster. */
 export const makeSimCompany = (nodes = 1): SimLab => {
   const lab = makeCompany()
   const clock: SimClock = { now: lab.clock.now, schedule: lab.clock.schedule }
@@ -21,7 +21,19 @@ export const makeSimCompany = (nodes = 1): SimLab => {
     transport: handlerTransport(sim.handle),
     // its own fibers (the watcher of tasks) live in the same time
   }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
-  return { ...lab, sim, hypervisor }
+  return { ...lab, sim, hypervisor, settings: { ...lab.settings, clusterMode: nodes > 1 } }
+}
+
+/** Makes the zone that a cluster's networks live in, as an operator does. */
+export const addZone = async ({ sim, settings }: SimLab): Promise<void> => {
+  const peers = [...sim.state.nodes.values()].map(({ address }) => address).join(",")
+  const call = async (method: string, path: string, body: string): Promise<void> => {
+    const headers = { authorization: `PVEAPIToken=${sim.rootToken}`, "content-type": "application/x-www-form-urlencoded" }
+    const answer = await sim.handle({ method, path: `/api2/json${path}`, headers, body })
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+  }
+  await call("POST", "/cluster/sdn/zones", `zone=${settings.sdnZone}&type=vxlan&peers=${encodeURIComponent(peers)}`)
+  await call("PUT", "/cluster/sdn", "")
 }
 
 /** VMs of the simulator that are no templates: what a run left behind, without identifiers that each run has of its own. */
