@@ -130,6 +130,7 @@ const rollback = (call: Call): string => {
       touch(world, guest)
       guest.config["lock"] = "rollback"
       yield* sleep(world.clock, world.timing.snapshotTask)
+      touch(world, guest)
       const { vmstate: _, ...saved } = snapshot.config
       guest.config = { ...saved, vmgenid: String(guest.config["vmgenid"] ?? saved["vmgenid"]) }
       guest.pending = {}

@@ -1,17 +1,5 @@
 import { failure } from "../core/errors.ts"
-import {
-  coreCount,
-  digestOf,
-  guestName,
-  hasAgent,
-  isCdrom,
-  isDisk,
-  lockOf,
-  maxDisk,
-  memoryMb,
-  ownDisks,
-  volumeOf,
-} from "../core/guest-config.ts"
+import { digestOf, guestName, hasAgent, isCdrom, isDisk, lockOf, ownDisks, reportedNow, volumeOf } from "../core/guest-config.ts"
 import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
@@ -43,20 +31,11 @@ const withPending = (guest: Guest): Config => {
 
 const usage = (world: World, guest: Guest) => {
   const running = guest.status === "running"
-  const maxmem = memoryMb(guest.config) * 1024 * 1024
+  const { maxcpu: cpus, maxmem, maxdisk } = reportedNow(world, guest)
   const mem = running ? Math.floor(maxmem * 0.6) : 0
-  return {
-    cpu: running ? 0.03 : 0,
-    cpus: coreCount(guest.config),
-    disk: 0,
-    maxdisk: maxDisk(world, guest),
-    maxmem,
-    mem,
-    memhost: mem,
-    netin: 0,
-    netout: 0,
-    uptime: running && guest.startedAt !== undefined ? Math.max(1, nowSeconds(world) - Math.floor(guest.startedAt / 1000)) : 0,
-  }
+  const uptime =
+    running && guest.startedAt !== undefined ? Math.max(1, nowSeconds(world) - Math.floor(guest.startedAt / 1000)) : 0
+  return { cpu: running ? 0.03 : 0, cpus, disk: 0, maxdisk, maxmem, mem, memhost: mem, netin: 0, netout: 0, uptime }
 }
 
 /** What the status calls show of a guest, always up to date. */

@@ -2,7 +2,7 @@ import type { NodeState } from "../core/state.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
-import { nodeLoad } from "./resources.ts"
+import { nodeLoads } from "./resources.ts"
 
 const GIB = 1024 ** 3
 
@@ -10,6 +10,7 @@ const uptime = (world: World, node: NodeState): number => Math.max(1, Math.floor
 
 const list = (call: Call): unknown[] => {
   const { world, identity } = call
+  const loads = nodeLoads(world)
   return [...world.state.nodes.values()].map((node) => {
     const down = world.faults.isNodeDown(node.name)
     const fixed = {
@@ -21,7 +22,7 @@ const list = (call: Call): unknown[] => {
       level: "",
     }
     if (down || !may(world, identity, `/nodes/${node.name}`, ["Sys.Audit"])) return fixed
-    const load = nodeLoad(world, node)
+    const load = loads.get(node.name)!
     return {
       ...fixed,
       cpu: load.cpu,
@@ -38,7 +39,7 @@ const list = (call: Call): unknown[] => {
 const status = (call: Call) => {
   const { world } = call
   const node = nodeOf(call)
-  const load = nodeLoad(world, node)
+  const load = nodeLoads(world).get(node.name)!
   return {
     "boot-info": { mode: "efi", secureboot: 0 },
     cpu: load.cpu,
@@ -99,4 +100,5 @@ export const nodeRoutes: Routes = {
   "GET /nodes/{node}/dns": (call) => nodeOf(call).dns,
   "PUT /nodes/{node}/dns": setDns,
   "GET /nodes/{node}/rrddata": () => [],
+  "GET /nodes/{node}/lxc": () => [],
 }

@@ -1,4 +1,4 @@
-import { lockOf, reportedOf } from "../core/guest-config.ts"
+import { lockOf, memoryMb, reportedOf } from "../core/guest-config.ts"
 import type { Guest, NodeState, StorageState } from "../core/state.ts"
 import { isOnNode, usedBytes } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
@@ -59,22 +59,31 @@ export const storageResource = (world: World, storage: StorageState, node: strin
   }
 }
 
-/** Load of a node: what its running guests take. */
-export const nodeLoad = (world: World, node: NodeState): { cpu: number; mem: number } => {
-  let cores = 0
-  let mem = 2 * 1024 ** 3
-  for (const guest of world.state.guests.values()) {
-    if (guest.node !== node.name || guest.status !== "running") continue
-    cores += 0.03
-    mem += Math.floor(Number(guest.config["memory"] ?? 512) * 1024 ** 2 * 0.6)
-  }
-  return { cpu: Math.min(1, cores / node.cores), mem: Math.min(node.memoryBytes, mem) }
+/** Load of a node: the part of its processors in use, and bytes of memory. */
+export interface Load {
+  readonly cpu: number
+  readonly mem: number
 }
 
-const nodeResource = (world: World, node: NodeState): Record<string, unknown> => {
+/** What the running guests of each node take. */
+export const nodeLoads = (world: World): ReadonlyMap<string, Load> => {
+  const loads = new Map([...world.state.nodes.keys()].map((name) => [name, { cores: 0, mem: 2 * 1024 ** 3 }]))
+  for (const guest of world.state.guests.values()) {
+    const load = loads.get(guest.node)
+    if (load === undefined || guest.status !== "running") continue
+    load.cores += 0.03
+    load.mem += Math.floor(memoryMb(guest.config) * 1024 ** 2 * 0.6)
+  }
+  const bounded = ({ cores, mem }: { cores: number; mem: number }, node: NodeState): Load => ({
+    cpu: Math.min(1, cores / node.cores),
+    mem: Math.min(node.memoryBytes, mem),
+  })
+  return new Map([...world.state.nodes.values()].map((node) => [node.name, bounded(loads.get(node.name)!, node)]))
+}
+
+const nodeResource = (world: World, node: NodeState, load: Load): Record<string, unknown> => {
   const fixed = { id: `node/${node.name}`, type: "node", node: node.name, level: "" }
   if (world.faults.isNodeDown(node.name)) return { ...fixed, status: "offline" }
-  const load = nodeLoad(world, node)
   return {
     ...fixed,
     status: "online",
@@ -128,11 +137,12 @@ const resources = (call: Call): unknown[] => {
     }
   }
   if (type === undefined || type === "node") {
+    const loads = nodeLoads(world)
     for (const node of world.state.nodes.values()) {
       const full = may(world, identity, `/nodes/${node.name}`, ["Sys.Audit"])
       out.push(
         full
-          ? nodeResource(world, node)
+          ? nodeResource(world, node, loads.get(node.name)!)
           : {
               id: `node/${node.name}`,
               type: "node",

@@ -1,5 +1,5 @@
 import type { Handler } from "../http/call.ts"
-import { accessRoutes } from "./access.ts"
+import { aclRoutes } from "./acl.ts"
 import { agentRoutes } from "./agent.ts"
 import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
@@ -8,22 +8,27 @@ import { guestConfigRoutes } from "./guest-config.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
 import { guestPowerRoutes } from "./guest-power.ts"
 import { guestSnapshotRoutes } from "./guest-snapshots.ts"
+import { groupRoutes } from "./groups.ts"
 import { guestRoutes } from "./guests.ts"
 import { networkRoutes } from "./network.ts"
 import { nodeRoutes } from "./nodes.ts"
 import { poolRoutes } from "./pools.ts"
 import { resourceRoutes } from "./resources.ts"
+import { realmRoutes } from "./realms.ts"
+import { roleRoutes } from "./roles.ts"
 import { sdnRoutes } from "./sdn.ts"
 import { sdnVnetRoutes } from "./sdn-vnets.ts"
 import { sdnZoneRoutes } from "./sdn-zones.ts"
 import { storageRoutes } from "./storage.ts"
 import { taskRoutes } from "./tasks.ts"
 import { ticketRoutes } from "./tickets.ts"
+import { tokenRoutes } from "./tokens.ts"
+import { userRoutes } from "./users.ts"
 
 /** Every call the simulator answers. A call of the schema that is not here is "not implemented", as an unknown route is. */
 export const routes: ReadonlyMap<string, Handler> = new Map(
   [
-    accessRoutes,
+    aclRoutes,
     agentRoutes,
     clusterRoutes,
     consoleRoutes,
@@ -31,17 +36,22 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     guestConfigRoutes,
     guestDiskRoutes,
     guestPowerRoutes,
+    groupRoutes,
     guestRoutes,
     guestSnapshotRoutes,
     networkRoutes,
     nodeRoutes,
     poolRoutes,
     resourceRoutes,
+    realmRoutes,
+    roleRoutes,
     sdnRoutes,
     sdnVnetRoutes,
     sdnZoneRoutes,
     storageRoutes,
     taskRoutes,
     ticketRoutes,
+    tokenRoutes,
+    userRoutes,
   ].flatMap((group) => Object.entries(group)),
 )

@@ -139,7 +139,20 @@ export const defaultBoot = (config: Config): string => {
   return `order=${[disk, cdrom, net].filter((key) => key !== undefined).join(";")}`
 }
 
-const reportedNow = (world: World, guest: Guest): Reported => ({
+/** What was worked out for a guest since it last changed: lists of thousands are read far more often than guests change. */
+const known = new WeakMap<Guest, Reported>()
+
+/** What a report of a guest would say now. */
+export const reportedNow = (world: World, guest: Guest): Reported => {
+  let reported = known.get(guest)
+  if (reported === undefined) {
+    reported = workOut(world, guest)
+    known.set(guest, reported)
+  }
+  return reported
+}
+
+const workOut = (world: World, guest: Guest): Reported => ({
   name: guestName(guest),
   status: guest.status,
   template: Number(guest.config["template"] ?? 0),
@@ -155,10 +168,11 @@ const lastReport = (world: World): number => {
   return interval <= 0 ? Number.POSITIVE_INFINITY : Math.floor(world.clock.now() / interval) * interval
 }
 
-/** To be called before a guest changes: keeps what the cluster knows of it until the next report. */
+/** To be called before a guest changes, in the same instant: keeps what the cluster knows of it until the next report. */
 export const touch = (world: World, guest: Guest): void => {
   if (guest.changedAt <= lastReport(world)) guest.reported = reportedNow(world, guest)
   guest.changedAt = world.clock.now()
+  known.delete(guest)
 }
 
 /** What the cluster knows of a guest; undefined right after its creation. */

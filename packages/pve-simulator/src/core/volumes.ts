@@ -71,8 +71,11 @@ export const volumesOn = (storage: StorageState, node: string): Volume[] =>
   storage.shared ? [...storage.volumes.values()] : [...storage.volumes.values()].filter((volume) => volume.node === node)
 
 /** Bytes in use at one place of a storage. */
-export const usedBytes = (storage: StorageState, node: string): number =>
-  volumesOn(storage, node).reduce((sum, volume) => sum + volume.usedBytes, 0)
+export const usedBytes = (storage: StorageState, node: string): number => {
+  let sum = 0
+  for (const volume of storage.volumes.values()) if (storage.shared || volume.node === node) sum += volume.usedBytes
+  return sum
+}
 
 /** The default format of a disk on a storage. */
 export const defaultFormat = (storage: StorageState): string => (isFileBased(storage) ? "qcow2" : "raw")

@@ -1,0 +1,83 @@
+import { badParameter, failure, wrapped } from "../core/errors.ts"
+import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+import { splitList } from "../schema/formats.ts"
+import { touchAccess, roleNamed } from "./access-entries.ts"
+
+const aclPath =
+  /^\/(?:access(?:\/(?:groups|realm)(?:\/[^/]+)?)?|mapping(?:\/[a-z]+(?:\/[^/]+)?)?|nodes(?:\/[^/]+)?|pool(?:\/[^/]+){0,3}|sdn(?:\/(?:zones(?:\/[^/]+){0,3}|controllers|dns|ipams|fabrics|prefix-lists|route-maps)(?:\/[^/]+)?)?|storage(?:\/[^/]+)?|vms(?:\/[1-9]\d{2,})?)?$/
+
+const normaliseAclPath = (path: string): string => {
+  const normal = `/${path
+    .split("/")
+    .filter((part) => part !== "")
+    .join("/")}`
+  if (!aclPath.test(normal)) throw badParameter({ path: `invalid ACL path '${normal}'` })
+  return normal
+}
+
+const getAcl = (call: Call): unknown[] => {
+  const { world, identity } = call
+  const out: unknown[] = []
+  for (const [path, entries] of world.state.access.acl) {
+    const visible = may(world, identity, "/access", ["Sys.Audit"]) || may(world, identity, path, ["Permissions.Modify"])
+    if (!visible) continue
+    for (const [subject, roles] of entries) {
+      const type = subject.startsWith("@") ? "group" : subject.includes("!") ? "token" : "user"
+      for (const [roleid, propagate] of roles)
+        out.push({ path, type, ugid: subject.replace(/^@/, ""), roleid, propagate: propagate ? 1 : 0 })
+    }
+  }
+  return out
+}
+
+/** The subjects that a change of the access list names, each of which must exist. */
+const subjectsIn = (call: Call): string[] => {
+  const { access } = call.world.state
+  const users = splitList(optionalText(call, "users") ?? "")
+  const groups = splitList(optionalText(call, "groups") ?? "")
+  const tokens = splitList(optionalText(call, "tokens") ?? "")
+  const removing = flag(call, "delete")
+  for (const user of users) if (!removing && !access.users.has(user)) throw failure(`user '${user}' does not exist`)
+  for (const group of groups) if (!removing && !access.groups.has(group)) throw failure(`group '${group}' does not exist`)
+  for (const token of tokens) {
+    const [user = "", id = ""] = token.split("!")
+    if (!removing && !access.users.get(user)?.tokens.has(id)) throw failure(`no such token '${id}' for user '${user}'`)
+  }
+  return [...users, ...groups.map((group) => `@${group}`), ...tokens]
+}
+
+const putAcl = (call: Call): null => {
+  const { access } = call.world.state
+  if (["users", "groups", "tokens"].every((key) => call.parameters[key] === undefined)) {
+    throw badParameter(
+      Object.fromEntries(["users", "groups", "tokens"].map((key) => [key, "either 'users', 'groups' or 'tokens' is required."])),
+    )
+  }
+  const path = normaliseAclPath(text(call, "path"))
+  const roles = splitList(text(call, "roles"))
+  try {
+    for (const role of roles) roleNamed(call.world, role)
+    const entries = access.acl.get(path) ?? new Map<string, Map<string, boolean>>()
+    for (const subject of subjectsIn(call)) {
+      const held = entries.get(subject) ?? new Map<string, boolean>()
+      for (const role of roles) {
+        if (flag(call, "delete")) held.delete(role)
+        else held.set(role, call.parameters["propagate"] === undefined || flag(call, "propagate"))
+      }
+      if (held.size === 0) entries.delete(subject)
+      else entries.set(subject, held)
+    }
+    if (entries.size === 0) access.acl.delete(path)
+    else access.acl.set(path, entries)
+  } catch (error) {
+    throw wrapped("ACL update failed", error)
+  }
+  touchAccess(call.world)
+  return null
+}
+
+export const aclRoutes: Routes = {
+  "GET /access/acl": getAcl,
+  "PUT /access/acl": putAcl,
+}

@@ -1,0 +1,29 @@
+import { failure } from "../core/errors.ts"
+import type { World } from "../core/world.ts"
+import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
+
+const realmNamed = (world: World, id: string) => {
+  const realm = world.state.access.realms.get(id)
+  if (realm === undefined) throw failure(`domain '${id}' does not exist`)
+  return realm
+}
+
+const createRealm = (call: Call): null => {
+  const id = text(call, "realm")
+  const { realms } = call.world.state.access
+  if (realms.has(id)) throw failure(`add auth server failed: authentication domain '${id}' already exists`)
+  realms.set(id, { type: text(call, "type"), comment: optionalText(call, "comment") ?? "", default: flag(call, "default") })
+  return null
+}
+
+export const realmRoutes: Routes = {
+  "GET /access/domains": (call) =>
+    [...call.world.state.access.realms].map(([realm, { type, comment }]) => ({ realm, type, comment })),
+  "POST /access/domains": createRealm,
+  "GET /access/domains/{realm}": (call) => realmNamed(call.world, text(call, "realm")),
+  "DELETE /access/domains/{realm}": (call) => (
+    realmNamed(call.world, text(call, "realm")),
+    call.world.state.access.realms.delete(text(call, "realm")),
+    null
+  ),
+}
