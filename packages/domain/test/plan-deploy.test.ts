@@ -251,6 +251,7 @@ describe("a later deploy", () => {
     world.vmNamed("LAB-web").detail.lock = "backup"
     world.vmNamed("LAB-ws").detail.name = "mine"
     const vmid: Vmid = world.vmNamed("mine").detail.vmid
+    expect(keysOf(plan(world, labConfig()))).toEqual([])
     expect(plan(world, labConfig()).notes).toEqual([
       `LAB-ws is named mine at the hypervisor (VM ${vmid})`,
       "LAB-web is locked at the hypervisor (backup)",

@@ -121,6 +121,12 @@ describe("power", () => {
     expect(keysOf(Result.getOrThrow(power(world, "on", [vmidOf(world, "LAB-web")])))).toEqual([])
   })
 
+  test("on leaves alone what is paused", () => {
+    const world = deployed()
+    world.vmNamed("LAB-web").machine.power = "paused"
+    expect(keysOf(Result.getOrThrow(power(world, "on")))).toEqual([])
+  })
+
   test("shutdown asks guests that run, and stops what is paused", () => {
     const world = deployed()
     world.vmNamed("LAB-web").machine.power = "paused"

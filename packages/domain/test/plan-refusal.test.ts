@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import { describe, expect, test } from "vitest"
-import { CannotPlan, driftOf, writeDescription, type RangeId } from "../src/index.ts"
+import { CannotPlan, driftOf, writeDescription, type RangeId, type Vmid } from "../src/index.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, keysOf, lab, planned, refusal, settings } from "./plan-model.ts"
 
@@ -116,6 +116,30 @@ describe("what is not ours in the range's pool", () => {
         `LAB-web (VM 150) is in the range's pool and is never touched: it is a copy of LAB-web (VM ${web.vmid}), mark included`,
       ],
     })
+  })
+
+  test("is a copy of a VM that is gone: it is neither taken for the machine nor removed with it", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const { vmid, description } = world.vmNamed("LAB-kali").detail
+    world.vms.delete(vmid)
+    world.add({ vmid: 300, name: "my-kali", pool: lab, description })
+    const note =
+      "my-kali (VM 300) is in the range's pool and is never touched: it carries the mark of LAB-kali, and neither its name nor its number is that machine's"
+    const again = planned(inputFor(world, labConfig()))
+    expect(keysOf(again)).toContain("clone:LAB-kali")
+    expect(again.notes).toContain(note)
+    const without = planned(inputFor(world, labConfig({ kali: null })))
+    expect(without.notes).toContain(note)
+    expect(without.steps.map((s) => s.machine)).not.toContain("LAB-kali")
+  })
+
+  test("is no VM with our mark and a machine's name, though its number is reserved no more", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    world.reservations.clear()
+    world.reservations.set("LAB-unrelated", 777 as Vmid)
+    expect(planned(inputFor(world, labConfig()))).toMatchObject({ steps: [], notes: [] })
   })
 
   test("a reserved VMID that somebody took is said", () => {

@@ -68,6 +68,15 @@ describe("tags", () => {
     expect(notes).toContain("LAB-dc was made from win-server, and replacing it was not asked for")
   })
 
+  test("network replaces a router, and vm-deploy the other machines", () => {
+    const world = deployed()
+    const config = labConfig({ web: { template: "win-client" } }, { router: { template: "debian" } })
+    const clones = (tag: "network" | "vm-deploy") =>
+      plan(world, { tags: [tag] }, config).steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))
+    expect(clones("network")).toEqual([routerName])
+    expect(clones("vm-deploy")).toEqual(["LAB-web"])
+  })
+
   test("that nothing answers to are named", () => {
     expect(plan(deployed(), { tags: ["nexus"] })).toMatchObject({
       steps: [],

@@ -69,6 +69,14 @@ describe("what a stage is given", () => {
     expect(inputOf(first, "alt-dc:LAB-dc2")).toMatchObject({ dns: ["10.7.10.11"] })
   })
 
+  test("domain stages: of two first controllers in the file the first one counts", () => {
+    const twice = plan(labConfig({ dc2: { domain: { fqdn: "corp.example", role: "primary-dc" } } }))
+    expect(inputOf(twice, "domain-join:LAB-ws")).toMatchObject({ dns: ["10.7.10.11"], restart_for_policies: false })
+    const policies = plan(labConfig({ dc: { windows: { gpos: ["disable_defender"] } }, ws: { template: "win-server" } }))
+    expect(inputOf(policies, "domain-join:LAB-ws")).toMatchObject({ organizational_unit: "Servers", restart_for_policies: true })
+    expect(inputOf(policies, "primary-dc:LAB-dc")).toMatchObject({ gpos: ["disable_defender"] })
+  })
+
   test("windows-base: who logs on by itself", () => {
     const autologon = (name: string, config = labConfig()) => inputOf(plan(config), `windows-base:${name}`)["autologon"]
     expect(autologon("LAB-dc")).toEqual({ user: "domainadmin", password: "password", domain: "CORP" })

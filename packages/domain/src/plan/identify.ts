@@ -64,14 +64,17 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
   const own = new Map<string, OwnMachine>()
   for (const [name, claimants] of claims) {
     const chosen = chosenOf(claimants, world.reservations.get(name), name)
-    own.set(name, chosen)
-    for (const other of claimants)
-      if (other !== chosen)
-        foreign.push({ machine: other.observed, why: `it is a copy of ${labelOf(chosen.observed)}, mark included` })
+    if (chosen !== undefined) own.set(name, chosen)
+    for (const other of claimants) if (other !== chosen) foreign.push({ machine: other.observed, why: copyText(name, chosen) })
   }
   return { own, foreign, unreadable }
 }
 
-/** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, else the oldest. */
-const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine =>
-  claimants.find((c) => c.observed.vmid === reserved) ?? claimants.find((c) => c.detail.name === name) ?? claimants[0]!
+/** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, and no other. */
+const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine | undefined =>
+  claimants.find((c) => c.observed.vmid === reserved) ?? claimants.find((c) => c.detail.name === name)
+
+const copyText = (name: string, chosen: OwnMachine | undefined): string =>
+  chosen === undefined
+    ? `it carries the mark of ${name}, and neither its name nor its number is that machine's`
+    : `it is a copy of ${labelOf(chosen.observed)}, mark included`

@@ -18,7 +18,9 @@ export interface ObjectFacts {
 export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change => {
   const own = chosen.filter((t) => t.machine === facts.name)
   const kinds = new Set(own.map((t) => t.action.kind))
-  const stages = own.filter((t) => t.action.kind === "guest").map((t) => (t.role === undefined ? stageName(t) : `role ${t.role}`))
+  const stages = own.flatMap(({ action, role }) =>
+    action.kind === "guest" ? [role === undefined ? action.stage : `role ${role}`] : [],
+  )
   const inside = stages.length === 0 ? [] : [`stages: ${stages.join(", ")}`]
   const object = facts.name
   if (facts.unwanted === true)
@@ -36,8 +38,6 @@ export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change =>
   ]
   return { kind: reasons.length > 0 ? "change" : "none", object, reasons }
 }
-
-const stageName = (task: Task): string => (task.action.kind === "guest" ? task.action.stage : task.action.kind)
 
 /** Nodes whose memory the plan would fill beyond what they have. */
 export const overcommitted = (

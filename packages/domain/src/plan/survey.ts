@@ -27,36 +27,21 @@ const hasOtherTemplate = (machine: DesiredMachine, existing: OwnMachine): boolea
   existing.mark.template !== undefined && existing.mark.template !== machine.template
 
 export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanIssue[]> => {
-  const { world, settings, range, choice } = input
+  const { world, settings, range } = input
   const node = singleNode(world, settings)
   if (node === undefined) return Result.fail([{ code: "no-node", message: "no node of the hypervisor is up" }])
   const desired = desiredRange(input, node)
   const identified = identify(range.id, world)
   const wanted = new Map(desired.machines.map((m) => [m.name, m]))
   const unwanted = [...identified.own.values()].filter((o) => !wanted.has(o.mark.machine))
-  const limited = matchHosts(choice.limit, [
+  const limited = matchHosts(input.choice.limit, [
     ...desired.machines,
     ...unwanted.map((o) => ({ name: o.mark.machine, groups: o.groups })),
   ])
   if (Result.isFailure(limited)) return Result.fail(limited.failure)
   const blocked = blockedMachines(input, desired, identified, limited.success)
   const issues = [...networkIssues(input, desired), ...blocked.values()]
-  const replacing = choice.tags.length === 0 || choice.tags.includes("vm-deploy")
-  const notes: string[] = []
-  const there = new Map<string, Standing>()
-  const toMake: { readonly machine: DesiredMachine; readonly replaces: OwnMachine | undefined }[] = []
-  for (const machine of desired.machines) {
-    const existing = identified.own.get(machine.name)
-    if (existing === undefined) {
-      if (limited.success.has(machine.name) && !blocked.has(machine.name)) toMake.push({ machine, replaces: undefined })
-    } else if (!hasOtherTemplate(machine, existing)) there.set(machine.name, { kind: "there", existing })
-    else if (limited.success.has(machine.name) && (replacing || (machine.isRouter && choice.tags.includes("network"))))
-      toMake.push({ machine, replaces: existing })
-    else {
-      there.set(machine.name, { kind: "there", existing })
-      notes.push(`${machine.name} was made from ${existing.mark.template}, and replacing it was not asked for`)
-    }
-  }
+  const { there, toMake, notes } = sortOut(input, desired, identified, (name) => limited.success.has(name) && !blocked.has(name))
   const placed = place({
     machines: toMake.map((m) => m.machine),
     waking: [...there.values()].flatMap((s) => (s.kind === "there" ? wakingOf(s.existing) : [])),
@@ -86,6 +71,40 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
           ...takenNotes(world.reservations, input, standings),
         ],
       })
+}
+
+interface Sorted {
+  readonly there: ReadonlyMap<string, Standing>
+  readonly toMake: readonly { readonly machine: DesiredMachine; readonly replaces: OwnMachine | undefined }[]
+  readonly notes: readonly string[]
+}
+
+/** Which machines are there and stay, and which are to be made, in place of another or not. */
+const sortOut = (
+  { choice }: DeployInput,
+  desired: DesiredRange,
+  { own }: Identified,
+  mayChange: (name: string) => boolean,
+): Sorted => {
+  const there = new Map<string, Standing>()
+  const toMake: Sorted["toMake"][number][] = []
+  const notes: string[] = []
+  for (const machine of desired.machines) {
+    const existing = own.get(machine.name)
+    if (existing === undefined) {
+      if (mayChange(machine.name)) toMake.push({ machine, replaces: undefined })
+      continue
+    }
+    const asked = choice.tags.length === 0 || choice.tags.includes(machine.isRouter ? "network" : "vm-deploy")
+    if (hasOtherTemplate(machine, existing) && asked && mayChange(machine.name)) {
+      toMake.push({ machine, replaces: existing })
+      continue
+    }
+    there.set(machine.name, { kind: "there", existing })
+    if (hasOtherTemplate(machine, existing))
+      notes.push(`${machine.name} was made from ${existing.mark.template}, and replacing it was not asked for`)
+  }
+  return { there, toMake, notes }
 }
 
 const wakingOf = ({ observed, detail }: OwnMachine) =>
