@@ -1,0 +1,43 @@
+import { deployTags, type Vmid } from "@rangewright/domain"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { restoreRequest, storeRequest } from "../src/run/request.ts"
+import type { RunRequest } from "../src/run/run-engine.ts"
+
+const vmid = fc.integer({ min: 100, max: 999_999_999 }).map((n) => n as Vmid)
+const request: fc.Arbitrary<RunRequest> = fc.oneof(
+  fc.record({
+    kind: fc.constant("deploy" as const),
+    options: fc.record({
+      tags: fc.subarray([...deployTags]),
+      limit: fc.string(),
+      onlyRoles: fc.array(fc.string()),
+      force: fc.boolean(),
+      verbose: fc.boolean(),
+    }),
+  }),
+  fc.constant<RunRequest>({ kind: "destroy" }),
+  fc.record({ kind: fc.constant("delete-range" as const), force: fc.boolean() }),
+  fc.record({ kind: fc.constant("destroy-vm" as const), vmid }),
+  fc.record({ kind: fc.constant("power" as const), on: fc.boolean(), vmids: fc.option(fc.array(vmid), { nil: undefined }) }),
+  fc.constant<RunRequest>({ kind: "auto-shutdown" }),
+)
+
+describe("a stored request", () => {
+  it("comes back as it was, through JSON", () => {
+    fc.assert(
+      fc.property(request, (asked) => {
+        expect(restoreRequest(JSON.parse(JSON.stringify(storeRequest(asked))))).toEqual(asked)
+      }),
+    )
+  })
+
+  it("that is none is refused, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(restoreRequest(value as never)).toBeUndefined()
+      }),
+    )
+    expect(restoreRequest({ kind: "destroy-vm", vmid: 12 })).toBeUndefined()
+  })
+})
