@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { DeployChoice, GuestStage, RangeConfig, Vmid } from "../src/index.ts"
-import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, settings, stepOf } from "./plan-model.ts"
 
 const deployed = (config: RangeConfig = labConfig()): ModelWorld => {
@@ -37,6 +37,12 @@ describe("the first deploy", () => {
       },
     })
     expect(vmid).toBeGreaterThanOrEqual(20_000)
+  })
+
+  test("gives guests that look for signs of virtualisation an old network card", () => {
+    const world = labWorld({ templates: [...labTemplates, "win-antisandbox"] })
+    const { action } = stepOf(plan(world, labConfig({ ws: { template: "win-antisandbox" } })), "configure:LAB-ws")
+    expect(action.kind === "configure" && action.settings.nics.map((n) => n.model)).toEqual(["e1000"])
   })
 
   test("gives the router an outer card and one for each VLAN in order of appearance", () => {
@@ -127,6 +133,18 @@ describe("a later deploy", () => {
     expect(changesOf(world, config)).toEqual([
       { kind: "change", object: "LAB-web", reasons: ["cores 2 -> 4", "memory 2048 MiB -> 4096 MiB", "restart"] },
     ])
+  })
+
+  test("moves the least memory of a running VM, and restarts it only to switch ballooning on or off", () => {
+    const world = deployed(labConfig({ web: { ram_min_gb: 1 } }))
+    const kinds = (more: { readonly ram_min_gb?: number }) =>
+      plan(world, labConfig({ web: more })).steps.map((s) => s.action.kind)
+    expect(kinds({ ram_min_gb: 0.5 })).toEqual(["configure"])
+    expect(kinds({})).toEqual(["shutdown", "configure", "start"])
+    world.vmNamed("LAB-web").detail.balloonMiB = 0
+    expect(kinds({})).toEqual([])
+    world.vmNamed("LAB-web").detail.balloonMiB = 2048
+    expect(kinds({})).toEqual([])
   })
 
   test("changes groups and VLANs of a running VM without a restart", () => {

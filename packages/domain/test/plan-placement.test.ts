@@ -32,6 +32,19 @@ describe("a machine is placed", () => {
     )
   })
 
+  test("counting what the plan wakes there", () => {
+    const world = three()
+    const config = labConfig({ ws: null, web: null, kali: null, dc: { target_node: "pve1", ram_gb: 64 } })
+    world.apply(place(world, config))
+    world.nodes = world.nodes.map((n) => ({ ...n, memoryUsedMiB: n.name === "pve1" ? 0 : 16_384 }))
+    const added = () =>
+      nodeOf(place(world, labConfig({ ...off, web: {}, dc: { target_node: "pve1", ram_gb: 64 } })), "LAB-web")?.node
+    const off = { ws: null, kali: null }
+    expect(added()).toBe("pve1")
+    world.vmNamed("LAB-dc").machine.power = "stopped"
+    expect(added()).not.toBe("pve1")
+  })
+
   test("on nodes that are up only", () => {
     const world = three()
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name === "pve1" || n.name === "pve2" }))

@@ -88,6 +88,13 @@ describe("what a stage is given", () => {
     })
   })
 
+  test("windows-base: policies of a machine in no domain", () => {
+    const gpos = ["anon_share_access"]
+    const alone = plan(labConfig({ ws: { domain: undefined, windows: { gpos } } }))
+    expect(inputOf(alone, "windows-base:LAB-ws")).toMatchObject({ gpos })
+    expect(inputOf(plan(labConfig({ dc: { windows: { gpos } } })), "windows-base:LAB-dc")).not.toHaveProperty("gpos")
+  })
+
   test("role: its variables, the machine's over the range's, and what roles may rely on", () => {
     const config = labConfig(
       { web: { role_vars: { port: 8080 } }, ws: { roles: ["agent"] } },
