@@ -1,8 +1,7 @@
 import type { AuditTrail, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
-import { postgresLayer } from "./engine/postgres.ts"
-import { sqliteLayer } from "./engine/sqlite.ts"
 import { auditLayer } from "./repositories/audit.ts"
 import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
@@ -13,6 +12,16 @@ import { usersLayer } from "./repositories/users.ts"
 /** Where the data is: a PostgreSQL server (`postgres://…`), or a file of SQLite, which is made when it is missing. */
 export type StorageOptions = { readonly databaseUrl: string } | { readonly file: string }
 
+/** The engine that was chosen; the other one is not even loaded. */
+const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFault> =>
+  Layer.unwrap(
+    Effect.promise(async () =>
+      "file" in options
+        ? (await import("./engine/sqlite.ts")).sqliteLayer(options.file)
+        : (await import("./engine/postgres.ts")).postgresLayer(options.databaseUrl),
+    ),
+  )
+
 /**
  * All storage ports, and the database under them for `storageHealth`, `backupTo` and `restoreFrom`. Making the layer opens the database and
  * brings it up to date; it fails where that cannot be done, also when the data was written by a newer version.
@@ -21,5 +30,5 @@ export const storageLayer = (
   options: StorageOptions,
 ): Layer.Layer<AuditTrail | Database | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
   Layer.mergeAll(auditLayer, leaseLayer, machinesLayer, rangesLayer, runJournalLayer, usersLayer).pipe(
-    Layer.provideMerge("file" in options ? sqliteLayer(options.file) : postgresLayer(options.databaseUrl)),
+    Layer.provideMerge(databaseLayer(options)),
   )

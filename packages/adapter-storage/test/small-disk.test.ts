@@ -10,8 +10,8 @@ import { aliceWithLab, onFile, temporaryFolder } from "./support.ts"
 
 const mount = (folder: string): boolean => {
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], { stdio: "ignore" })
-    onTestFinished(() => void execFileSync("umount", ["--lazy", folder]))
+    execFileSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], { stdio: "ignore" })
+    onTestFinished(() => void execFileSync("/bin/umount", ["--lazy", folder]))
     return true
   } catch {
     return false

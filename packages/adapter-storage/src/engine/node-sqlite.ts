@@ -3,9 +3,15 @@ import { SqliteDialect, type SqliteStatement } from "kysely"
 
 /**
  * WAL: readers and the writer do not wait for each other. FULL: a commit that was acknowledged survives a loss of power.
- * `foreign_keys` is set by the driver, at each connection.
+ * A log that a burst of writes made large is cut to 64 MiB. `foreign_keys` is set by the driver, at each connection.
  */
-const pragmas = ["journal_mode = wal", "synchronous = full", "temp_store = memory", "trusted_schema = off"]
+const pragmas = [
+  "journal_mode = wal",
+  "synchronous = full",
+  "temp_store = memory",
+  "trusted_schema = off",
+  "journal_size_limit = 67108864",
+]
 const busyTimeoutMillis = 5_000
 /** Prepared statements kept; the least recently used goes first. */
 const keptStatements = 200

@@ -5,7 +5,6 @@ import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Database } from "../engine/database.ts"
 import { migrateSqlite } from "../engine/migrate.ts"
-import { sqliteOrm } from "../engine/sqlite.ts"
 import { storageFault } from "../engine/storage-fault.ts"
 import { sqliteMigrations } from "../migrations/sqlite/index.ts"
 import { entities } from "../schema/entities.ts"
@@ -14,6 +13,8 @@ import { checkBackup, fileOf, removeDatabase } from "./backup.ts"
 /** Brings a copy of the backup to this version's schema; the backup itself is not touched. */
 const prepareCopy = async (backupFile: string, copy: string): Promise<void> => {
   await copyFile(backupFile, copy)
+  // loaded when it is needed: a service on PostgreSQL never is
+  const { sqliteOrm } = await import("../engine/sqlite.ts")
   const orm = await sqliteOrm(copy)
   try {
     await migrateSqlite(orm, copy, sqliteMigrations)
