@@ -1,5 +1,6 @@
 import type { RangeId } from "../access/ids.ts"
 import { routerDefaults } from "../range/config/defaults.ts"
+import { renderName } from "../range/config/variables.ts"
 
 /** Tag that a range's router carries at the hypervisor, whatever its name is. */
 export const routerTag = "router"
@@ -8,4 +9,4 @@ export const routerTag = "router"
 export const isRouter = (
   machine: { readonly name: string | undefined; readonly tags: readonly string[] },
   rangeId: RangeId,
-): boolean => machine.tags.includes(routerTag) || machine.name === routerDefaults.name.replace("{{ range_id }}", rangeId)
+): boolean => machine.tags.includes(routerTag) || machine.name === renderName(routerDefaults.name, { rangeId })
