@@ -13,6 +13,7 @@ import { makeIdentity } from "./hypervisor/identity.ts"
 import { makeHypervisorNetwork } from "./network/hypervisor-network.ts"
 import type { ProxmoxOptions } from "./options.ts"
 import { noShell, sshShell } from "./shell/ssh-shell.ts"
+import { atScale, serviceAtScale } from "./time.ts"
 import { makeWatcher } from "./tasks/watcher.ts"
 
 /** Requests that may be repeated are sent three times in all. */
@@ -37,13 +38,13 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   })
   const identity = makeIdentity(client)
   const agentSeconds = options.agentSeconds ?? 900
-  return Context.make(Hypervisor, makeHypervisor(client, awaitTask, identity, { cloneSeconds: 3600, agentSeconds })).pipe(
-    Context.add(HypervisorNetwork, makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })),
-    Context.add(HypervisorAccess, makeHypervisorAccess(client)),
-    Context.add(
-      GuestAutomation,
-      guestProgramAutomation(client, identity, { stageSeconds: options.stageSeconds ?? 7200, silentSeconds: 600 }),
-    ),
+  const stageSeconds = options.stageSeconds ?? 7200
+  const timed = <S extends object>(service: S): S => serviceAtScale(service, options.timeScale ?? 1)
+  return Context.make(Hypervisor, timed(makeHypervisor(client, awaitTask, identity, { cloneSeconds: 3600, agentSeconds }))).pipe(
+    Context.add(HypervisorNetwork, timed(makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode }))),
+    Context.add(HypervisorAccess, timed(makeHypervisorAccess(client))),
+    Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
+    // commands on a node take real time
     Context.add(NodeShell, options.ssh === undefined ? noShell : yield* sshShell(options.ssh)),
   )
 })
@@ -55,4 +56,4 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
 export const proxmoxLayer = (
   options: ProxmoxOptions,
 ): Layer.Layer<Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NodeShell> =>
-  Layer.effectContext(make(options))
+  Layer.effectContext(atScale(options.timeScale ?? 1)(make(options)))

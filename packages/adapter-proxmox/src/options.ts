@@ -23,6 +23,8 @@ export interface ProxmoxOptions {
   /** Shortest and longest time between two looks at running tasks (0.25 and 3). */
   readonly fastestPollSeconds?: number | undefined
   readonly slowestPollSeconds?: number | undefined
+  /** How many times as fast as real the hypervisor's time goes (1): a simulator's speed. All waits shrink by it. */
+  readonly timeScale?: number | undefined
   /** Longest wait for a guest's agent after a start (900). */
   readonly agentSeconds?: number | undefined
   /** Longest run of one stage in a guest (7200). */

@@ -1,12 +1,10 @@
 import { proxmoxLayer } from "@rangewright/adapter-proxmox"
 import { Hypervisor, NodeShell } from "@rangewright/ports"
 import { createSimulator } from "@rangewright/pve-simulator"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { hypervisorContracts } from "./contracts.ts"
-import { fastClock } from "./support/fast-time.ts"
 import { tokenAuth, worldOf } from "./support/rig.ts"
 import { reasonOf, type World } from "./support/under-test.ts"
 
@@ -16,11 +14,11 @@ const speed = 100
 const overSockets = async () => {
   const sim = createSimulator({ speed })
   const [https, ssh] = await Promise.all([sim.listen(), sim.ssh()])
-  const clock = fastClock(speed)
   const options = {
     urls: [https.url],
     auth: { type: "password", username: "root@pam", password: Redacted.make(sim.rootPassword) },
     tls: { fingerprint: https.fingerprint },
+    timeScale: speed,
     ssh: {
       username: "root",
       auth: { password: Redacted.make(sim.rootPassword) },
@@ -31,8 +29,7 @@ const overSockets = async () => {
     const layer = proxmoxLayer(options)
     return {
       ...worldOf(sim),
-      run: (effect) =>
-        Effect.runPromise(Effect.provideService(Effect.provide(effect, layer, { local: true }), Clock.Clock, clock)),
+      run: (effect) => Effect.runPromise(Effect.provide(effect, layer, { local: true })),
       restarted: world,
       close: () => sim.close(),
     }

@@ -3,7 +3,7 @@ import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { monotonicMillis } from "../monotonic.ts"
+import { monotonicMillis } from "../time.ts"
 import { list, recordOf, text } from "../wire/read.ts"
 import type { BootTimes } from "./boot-times.ts"
 
