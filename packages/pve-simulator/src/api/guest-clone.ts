@@ -1,38 +1,16 @@
-import { badParameter, failure, forbidden } from "../core/errors.ts"
-import {
-  guestName,
-  isCdrom,
-  isCloudInit,
-  isNet,
-  lockOf,
-  normaliseNic,
-  ownDisks,
-  parseNic,
-  touch,
-  volumeOf,
-} from "../core/guest-config.ts"
-import { sleep, type Routine } from "../core/routine.ts"
-import type { Config, Guest, StorageState, Volume } from "../core/state.ts"
+import { copyDisks } from "./clone-disks.ts"
+import { forget, joinPool } from "./guest-create.ts"
+import { configLock, configLockFailure } from "./guest-locks.ts"
+import { checkBridge } from "./guest-rights.ts"
+import { failure, forbidden } from "../core/errors.ts"
+import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
+import { newGuest } from "../core/new-guest.ts"
+import type { Routine } from "../core/routine.ts"
+import type { Config, Guest, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
-import {
-  allocate,
-  canLink,
-  defaultFormat,
-  findVolume,
-  formatSize,
-  hasClones,
-  removeVolume,
-  renameToBase,
-  storageLock,
-  storageLockFailure,
-  storageNamed,
-  storageOf,
-  usableStorage,
-} from "../core/volumes.ts"
-import type { World } from "../core/world.ts"
-import { findGuest, flag, guestOf, optionalText, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
+import { canLink, findVolume, removeVolume, storageNamed, storageOf, usableStorage } from "../core/volumes.ts"
+import { type Call, type Routes, findGuest, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
-import { configLock, configLockFailure, joinPool, newGuest, newIdentity, withConfig } from "./guest-config.ts"
 
 /** The source as it will be copied: the guest, or one of its snapshots. */
 interface Source {
@@ -41,7 +19,7 @@ interface Source {
   readonly os: Guest["os"]
 }
 
-interface Plan {
+export interface Plan {
   readonly source: Source
   readonly newid: number
   readonly node: string
@@ -110,15 +88,7 @@ const checkDisks = (call: Call, source: Source, full: boolean, node: string, sto
 }
 
 const checkBridges = (call: Call, config: Config): void => {
-  for (const [key, value] of Object.entries(config)) {
-    if (!isNet(key)) continue
-    const nic = parseNic(0, String(value))
-    if (nic.bridge === undefined) continue
-    const zone = call.world.state.sdn.config.vnets.get(nic.bridge)?.["zone"] ?? "localnetwork"
-    demand(call.world, call.identity, `/sdn/zones/${zone}/${nic.bridge}${nic.tag === undefined ? "" : `/${nic.tag}`}`, [
-      "SDN.Use",
-    ])
-  }
+  for (const [key, value] of Object.entries(config)) if (isNet(key)) checkBridge(call, String(value))
 }
 
 const clone = (call: Call): string => {
@@ -159,174 +129,6 @@ function* cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
   )
 }
 
-/** Takes a guest out of everything that names it. */
-export const forget = (world: World, vmid: number): void => {
-  world.state.guests.delete(vmid)
-  for (const pool of world.state.pools.values()) pool.vms.delete(vmid)
-  world.state.access.acl.delete(`/vms/${vmid}`)
-  world.state.access.version += 1
-}
-
-function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task: TaskHandle): Routine<void> {
-  const { source } = plan
-  const config: Config = {}
-  for (const [key, value] of Object.entries(source.config)) {
-    if (
-      ["template", "lock", "snaptime", "parent", "vmstate", "runningmachine", "runningcpu", "digest"].includes(key) ||
-      /^unused\d+$/.test(key)
-    )
-      continue
-    config[key] = isNet(key) ? normaliseNic(world, stripMac(String(value))) : value
-  }
-  Object.assign(
-    config,
-    newIdentity(world),
-    { name: plan.name },
-    plan.description === undefined ? {} : { description: plan.description },
-  )
-  for (const [key, disk] of ownDisks(source.config)) {
-    const volume = yield* copyDisk(world, plan, key, disk, made, task)
-    const rest = disk
-      .split(",")
-      .slice(1)
-      .filter((part) => !part.startsWith("size="))
-    config[key] = [volume.volid, ...rest, `size=${formatSize(volume.sizeBytes)}`].join(",")
-  }
-  touch(world, guest)
-  guest.config = config
-  guest.os = source.os === undefined ? undefined : structuredClone(source.os)
-}
-
-const stripMac = (text: string): string => {
-  const nic = parseNic(0, text)
-  const rest = text.split(",").filter((part) => !part.includes(`=${nic.mac}`) && !part.toUpperCase().includes(nic.mac))
-  return [nic.model, ...rest.filter((part) => part !== nic.model)].join(",")
-}
-
-/** Copies one disk; the volume is in `made` from the moment it exists, so that a clone that ends early can take it away. */
-function* copyDisk(world: World, plan: Plan, key: string, disk: string, made: Volume[], task: TaskHandle): Routine<Volume> {
-  const { source, newid } = plan
-  const volid = volumeOf(disk)
-  const original = findVolume(world, source.guest.node, volid)
-  const storage =
-    plan.full && plan.storage !== undefined ? storageNamed(world, plan.storage) : storageNamed(world, storageOf(volid))
-  const cloudinit = isCloudInit(disk)
-  const full = plan.full || cloudinit
-  task.log(`create ${full ? "full" : "linked"} clone of drive ${key} (${volid})`)
-  if (original === undefined) throw failure(`clone failed: volume '${volid}' does not exist`)
-  const format = plan.full
-    ? (plan.format ?? (plan.storage === undefined ? original.format : defaultFormat(storage)))
-    : original.format
-  const { node } = source.guest
-  const make = (usedBytes: number, parent?: Volume) => () => {
-    const purpose = cloudinit ? "cloudinit" : "disk"
-    const base = parent === undefined ? {} : { parent }
-    const volume = allocate(world, {
-      storage,
-      node,
-      vmid: newid,
-      sizeBytes: original.sizeBytes,
-      usedBytes,
-      format,
-      purpose,
-      ...base,
-    })
-    made.push(volume)
-    return volume
-  }
-  // A cloud-init drive is a few megabytes, made along the way.
-  if (cloudinit) return logged(task, make(original.usedBytes)())
-  if (!full) return yield* link(world, storage, node, make(0, original))
-  const volume = logged(task, yield* underStorageLock(world, storage, node, make(original.usedBytes)))
-  yield* transfer(world, original.usedBytes, original.sizeBytes, task)
-  return volume
-}
-
-const logged = (task: TaskHandle, volume: Volume): Volume => {
-  task.log(`allocated target volume '${volume.volid}'`)
-  return volume
-}
-
-function* underStorageLock<A>(world: World, storage: StorageState, node: string, work: () => A): Routine<A> {
-  return yield* world.locks.exclusive(
-    storageLock(storage, node),
-    world.timing.storageLock,
-    () => storageLockFailure(storage),
-    function* (): Routine<A> {
-      yield* sleep(world.clock, world.timing.allocation)
-      return work()
-    },
-  )
-}
-
-/** A linked clone: a place among the few that a storage works on at once, its lock for the allocation, then the rest. */
-function* link(world: World, storage: StorageState, node: string, work: () => Volume): Routine<Volume> {
-  const slots = `clones ${storageLock(storage, node)}`
-  const fail = () => storageLockFailure(storage)
-  return yield* world.locks.slot(
-    slots,
-    world.timing.clonesPerStorage,
-    world.timing.storageLock,
-    fail,
-    function* (): Routine<Volume> {
-      const volume = yield* underStorageLock(world, storage, node, work)
-      yield* sleep(world.clock, Math.max(0, world.timing.linkedClone - world.timing.allocation))
-      return volume
-    },
-  )
-}
-
-const gib = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
-
-/** Copies the used part of a disk; its log tells the progress in the disk's size. */
-export function* transfer(world: World, used: number, size: number, task: TaskHandle): Routine<void> {
-  task.log(`transferred 0.0 B of ${gib(size)} (0.00%)`)
-  yield* sleep(world.clock, Math.ceil(used / world.timing.copyBytesPerMs))
-  task.log(`transferred ${gib(size)} of ${gib(size)} (100.00%)`)
-}
-
-/** Makes a guest a template: its disks become base volumes. */
-const template = (call: Call): string => {
-  const { world } = call
-  const guest = guestOf(call)
-  const lock = lockOf(guest.config)
-  if (lock !== undefined) throw failure(`VM is locked (${lock})`)
-  if (guest.snapshots.size > 0) throw failure("unable to create template, because VM contains snapshots")
-  if (guest.config["template"] === 1) throw failure("you can't convert a template to a template")
-  if (guest.status === "running") throw failure("you can't convert a VM to template if VM is running")
-  const only = optionalText(call, "disk")
-  if (only !== undefined && guest.config[only] === undefined) throw badParameter({ disk: `disk '${only}' does not exist` })
-  return spawn(call, "qmtemplate", guest.vmid, () =>
-    withConfig(world, guest.vmid, function* (): Routine<void> {
-      yield* sleep(world.clock, world.timing.configTask)
-      touch(world, guest)
-      toTemplate(world, guest)
-    }),
-  )
-}
-
-/** Turns the disks of a guest into base volumes and marks it. */
-export const toTemplate = (world: World, guest: Guest): void => {
-  for (const [key, disk] of ownDisks(guest.config)) {
-    if (isCdrom(disk)) continue
-    const volume = findVolume(world, guest.node, volumeOf(disk))
-    if (volume === undefined) continue
-    const renamed = renameToBase(world, guest.node, volume)
-    guest.config[key] = [renamed.volid, ...disk.split(",").slice(1)].join(",")
-  }
-  guest.config["template"] = 1
-}
-
-/** Fails while a linked clone builds on one of a guest's disks. */
-export const refuseUsedBase = (world: World, guest: Guest): void => {
-  for (const [, disk] of ownDisks(guest.config)) {
-    const volume = findVolume(world, guest.node, volumeOf(disk))
-    if (volume !== undefined && hasClones(world, volume))
-      throw failure(`base volume '${volume.volid}' is still in use by linked cloned`)
-  }
-}
-
 export const guestCloneRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/clone": clone,
-  "POST /nodes/{node}/qemu/{vmid}/template": template,
 }

@@ -1,5 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
-import { digestOf, isCdrom, isDisk, lockOf, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
+import { digestOf, isCdrom, isDisk, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, Volume } from "../core/state.ts"
 import {
@@ -32,17 +32,10 @@ import {
   type Routes,
 } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
-import { forget, refuseUsedBase, transfer } from "./guest-clone.ts"
-import { withConfig } from "./guest-config.ts"
-
-const refuseSkiplock = (call: Call): void => {
-  if (flag(call, "skiplock") && !call.identity.isRoot) throw badParameter({ skiplock: "Only root may use this option." })
-}
-
-const refuseLocked = (call: Call, guest: Guest): void => {
-  const lock = lockOf(guest.config)
-  if (lock !== undefined && !flag(call, "skiplock")) throw failure(`VM is locked (${lock})`)
-}
+import { transfer } from "./clone-disks.ts"
+import { forget } from "./guest-create.ts"
+import { refuseUsedBase } from "./guest-template.ts"
+import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
 const destroy = (call: Call): string => {
   refuseSkiplock(call)

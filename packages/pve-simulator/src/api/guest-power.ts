@@ -1,5 +1,5 @@
-import { badParameter, failure } from "../core/errors.ts"
-import { hasAgent, lockOf, nicsOf, touch } from "../core/guest-config.ts"
+import { failure } from "../core/errors.ts"
+import { hasAgent, nicsOf, touch } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
@@ -19,16 +19,7 @@ import {
 } from "../http/call.ts"
 import { removeVolume } from "../core/volumes.ts"
 import { splitList } from "../schema/formats.ts"
-import { withConfig } from "./guest-config.ts"
-
-const refuseSkiplock = (call: Call): void => {
-  if (flag(call, "skiplock") && !call.identity.isRoot) throw badParameter({ skiplock: "Only root may use this option." })
-}
-
-const refuseLocked = (call: Call, guest: Guest): void => {
-  const lock = lockOf(guest.config)
-  if (lock !== undefined && !flag(call, "skiplock")) throw failure(`VM is locked (${lock})`)
-}
+import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
 /** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
 export const hasBridge = (node: NodeState, bridge: string): boolean => {

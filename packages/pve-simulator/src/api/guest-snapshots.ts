@@ -8,7 +8,7 @@ import { wake } from "../guest/boot.ts"
 import { flag, guestOf, optionalText, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { canSnapshot, shownSnapshot } from "./guests.ts"
 import { powerOn, turnOff } from "./guest-power.ts"
-import { withConfig } from "./guest-config.ts"
+import { withConfig } from "./guest-locks.ts"
 
 const refuseLocked = (guest: Guest): void => {
   const lock = lockOf(guest.config)

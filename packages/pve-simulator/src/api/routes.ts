@@ -5,10 +5,12 @@ import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
+import { guestCreateRoutes } from "./guest-create.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
 import { guestPowerRoutes } from "./guest-power.ts"
 import { guestSnapshotRoutes } from "./guest-snapshots.ts"
 import { groupRoutes } from "./groups.ts"
+import { guestTemplateRoutes } from "./guest-template.ts"
 import { guestRoutes } from "./guests.ts"
 import { networkRoutes } from "./network.ts"
 import { nodeRoutes } from "./nodes.ts"
@@ -34,9 +36,11 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     consoleRoutes,
     guestCloneRoutes,
     guestConfigRoutes,
+    guestCreateRoutes,
     guestDiskRoutes,
     guestPowerRoutes,
     groupRoutes,
+    guestTemplateRoutes,
     guestRoutes,
     guestSnapshotRoutes,
     networkRoutes,

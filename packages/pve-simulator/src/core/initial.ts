@@ -1,5 +1,5 @@
-import { newIdentity, newGuest } from "../api/guest-config.ts"
-import { toTemplate } from "../api/guest-clone.ts"
+import { newIdentity, newGuest } from "./new-guest.ts"
+import { toTemplate } from "./new-guest.ts"
 import { hashSecret } from "../http/identity.ts"
 import { randomHex, randomMac, randomUuid, seededRandom } from "./random.ts"
 import { builtInRoles } from "./roles.ts"

@@ -1,0 +1,54 @@
+import { newDisk } from "./new-disks.ts"
+import { failure } from "../core/errors.ts"
+import { isCdrom, isDisk, isNet, parseNic, volumeOf } from "../core/guest-config.ts"
+import type { Config } from "../core/state.ts"
+import { storageNamed, storageOf } from "../core/volumes.ts"
+import { type Call } from "../http/call.ts"
+import { demand } from "../http/permissions.ts"
+
+/** Options that only root@pam itself may set. */
+const rootOnly = new Set(["args", "lock", "hookscript", "affinity"])
+
+const privilegeOf = (key: string): string => {
+  if (isDisk(key) || /^(unused\d+|boot|bootdisk|scsihw)$/.test(key)) return "VM.Config.Disk"
+  if (isNet(key) || /^(ipconfig\d+|nameserver|searchdomain)$/.test(key)) return "VM.Config.Network"
+  if (/^(cores|sockets|vcpus|cpu|cpulimit|cpuunits|numa\d*)$/.test(key)) return "VM.Config.CPU"
+  if (/^(memory|balloon|shares)$/.test(key)) return "VM.Config.Memory"
+  if (/^(cicustom|cipassword|citype|ciuser|ciupgrade|sshkeys)$/.test(key)) return "VM.Config.Cloudinit"
+  if (/^(acpi|bios|machine|vga|tablet|audio0|hostpci\d+|usb\d+|serial\d+|parallel\d+|watchdog|rng0|arch|kvm)$/.test(key))
+    return "VM.Config.HWType"
+  return "VM.Config.Options"
+}
+
+/** The rights on each option, on the storages of new disks and on the bridges of network devices. */
+export const checkOptions = (call: Call, vmid: number, changes: Config, removed: readonly string[]): void => {
+  const { world, identity } = call
+  for (const key of [...Object.keys(changes), ...removed]) {
+    if (!identity.isRoot && rootOnly.has(key)) throw failure(`only root can set '${key}' config`)
+    if (/^hostpci\d+$/.test(key) && !identity.isRoot && !String(changes[key]).includes("mapping="))
+      throw failure(`only root can set '${key}' config for non-mapped devices`)
+    const value = changes[key]
+    const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
+    demand(world, identity, `/vms/${vmid}`, [cdrom ? "VM.Config.CDROM" : privilegeOf(key)])
+    if (value === undefined) continue
+    if (isDisk(key)) checkDisk(call, String(value))
+    if (isNet(key)) checkBridge(call, String(value))
+  }
+}
+
+const checkDisk = (call: Call, disk: string): void => {
+  const volume = volumeOf(disk)
+  if (volume === "none" || volume === "cdrom" || volume.startsWith("/")) return
+  const id = storageOf(volume)
+  storageNamed(call.world, id)
+  if (newDisk(disk) !== undefined) demand(call.world, call.identity, `/storage/${id}`, ["Datastore.AllocateSpace"])
+}
+
+/** A bridge of a node is a VNet of the zone `localnetwork` for the access list; an SDN VNet belongs to its own zone. */
+export const checkBridge = (call: Call, text: string): void => {
+  const nic = parseNic(0, text)
+  if (nic.bridge === undefined) return
+  const zone = call.world.state.sdn.config.vnets.get(nic.bridge)?.["zone"] ?? "localnetwork"
+  const path = `/sdn/zones/${zone}/${nic.bridge}${nic.tag === undefined ? "" : `/${nic.tag}`}`
+  demand(call.world, call.identity, path, ["SDN.Use"])
+}
