@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { type DeployChoice, deployTags, keepOnly, type RangeConfig } from "../src/index.ts"
 import { matchHosts } from "../src/plan/host-pattern.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, keysOf, type ModelWorld, planned, refusal } from "./plan-model.ts"
+import { inputFor, keysOf, type ModelWorld, planned, refusal, stepOf } from "./plan-model.ts"
 
 const deployed = (): ModelWorld => {
   const world = labWorld()
@@ -45,6 +45,20 @@ describe("tags", () => {
       `start:${routerName}`,
       `router:${routerName}`,
       `firewall:${routerName}`,
+    ])
+  })
+
+  test("bring the settings of a VM that an interrupted run left, also when somebody has started it", () => {
+    const world = labWorld()
+    const first = plan(world, {})
+    for (const key of ["pool", "network", "clone:LAB-web"]) world.run(stepOf(first, key))
+    world.vmNamed("LAB-web").machine.power = "running"
+    expect(keys({ tags: ["assign-ip"], limit: "LAB-web" }, world)).toEqual([
+      "access",
+      "shutdown:LAB-web",
+      "configure:LAB-web",
+      "start:LAB-web",
+      "address:LAB-web",
     ])
   })
 

@@ -120,13 +120,22 @@ describe("what a stage is given", () => {
 
 describe("secrets in inputs", () => {
   const config = labConfig(
-    { web: { role_vars: { api_token: "t0ken-t0ken", nested: { db_password: ["deep-one"] }, color: "red" } } },
+    {
+      web: {
+        role_vars: {
+          api_token: "t0ken-t0ken",
+          nested: { db_password: ["deep-one"] },
+          vault_secrets: { site: "inner" },
+          color: "red",
+        },
+      },
+    },
     { defaults: { ad_domain_admin_password: "admin-secret" } },
   )
   const made = plan(config)
 
   test("are found wherever they are", () => {
-    expect(secretsOf(inputOf(made, "role:LAB-web:shop"))).toEqual(["t0ken-t0ken", "deep-one"])
+    expect(secretsOf(inputOf(made, "role:LAB-web:shop"))).toEqual(["t0ken-t0ken", "deep-one", "inner"])
     expect(secretsOf(inputOf(made, "primary-dc:LAB-dc"))).toContain("admin-secret")
   })
 

@@ -122,9 +122,9 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
   return { tasks, ref, last: last(), differences }
 }
 
-/** An interrupted run left it: cloned, and nothing more has happened to it. */
+/** Nothing has run in it yet: an interrupted run cloned it and came no further, so that its settings are not only outdated. */
 const isHalfMade = ({ world }: VmContext, existing: OwnMachine): boolean =>
-  !isRunning(existing) && (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
+  (world.stages.get(existing.observed.vmid)?.size ?? 0) === 0
 
 const startTask = (
   machine: DesiredMachine,
