@@ -69,6 +69,23 @@ it("restores while the service runs: all rows as they were, a higher revision, n
   expect((await readdir(folder)).filter((name) => name.includes("restore-"))).toEqual([])
 })
 
+it("restores between the writes of the same process", async () => {
+  const folder = await temporaryFolder()
+  const copy = join(folder, "copy.db")
+  await onFile(
+    join(folder, "data.db"),
+    Effect.gen(function* () {
+      const ranges = yield* Ranges
+      yield* aliceWithLab
+      yield* backupTo(copy)
+      yield* ranges.create(newRange("LATER"))
+      const writes = Effect.forEach(Array.from({ length: 40 }), (_, i) => ranges.change(lab, { purpose: `write ${i}` }))
+      yield* Effect.all([writes, restoreFrom(copy), writes], { concurrency: "unbounded" })
+      expect((yield* ranges.list()).map((range) => range.id)).toEqual(["LAB"])
+    }),
+  )
+})
+
 it("changes nothing when the backup is no backup, damaged, or of a newer version", async () => {
   const folder = await temporaryFolder()
   const file = join(folder, "data.db")

@@ -40,7 +40,7 @@ export const checkBackup = (file: string, migrations: MigrationList = sqliteMigr
       const database = new DatabaseSync(file, { readOnly: true })
       try {
         const doing = `use the backup ${file}`
-        if (database.prepare("pragma integrity_check(1)").get()?.["integrity_check"] !== "ok")
+        if (database.prepare("pragma quick_check(1)").get()?.["quick_check"] !== "ok")
           throw new StorageFault({ doing, because: "the file is damaged" })
         if (!namesIn(database, "select name from sqlite_master where type = 'table'").includes(migrationTable))
           throw new StorageFault({ doing, because: "the file is not a backup of this service" })

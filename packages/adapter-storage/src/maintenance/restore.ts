@@ -25,7 +25,7 @@ const prepareCopy = async (backupFile: string, copy: string): Promise<void> => {
 
 /** One transaction: all rows of all tables are those of the copy, or nothing has changed. */
 const replaceRows = (file: string, copy: string): void => {
-  const database = new DatabaseSync(file, { timeout: 30_000 })
+  const database = new DatabaseSync(file, { timeout: 5_000 })
   try {
     database.exec("pragma synchronous = full")
     database.prepare("attach database ? as backup").run(copy)
@@ -65,14 +65,16 @@ const replaceRows = (file: string, copy: string): void => {
 export const restoreFrom = (backupFile: string): Effect.Effect<void, Conflict | StorageFault, Database> =>
   Effect.gen(function* () {
     const doing = `restore ${backupFile}`
-    const file = yield* fileOf(yield* Database, doing)
+    const database = yield* Database
+    const file = yield* fileOf(database, doing)
     yield* checkBackup(backupFile)
     const copy = `${file}.restore-${process.pid}`
     yield* Effect.tryPromise({
-      try: async () => {
-        await prepareCopy(backupFile, copy)
-        replaceRows(file, copy)
-      },
+      try: () => prepareCopy(backupFile, copy),
       catch: (cause) => storageFault(doing, cause),
-    }).pipe(Effect.ensuring(Effect.promise(() => removeDatabase(copy))))
+    }).pipe(
+      // our own connection is held meanwhile: a transaction of ours that is open could not end while this one waits for it
+      Effect.andThen(database.read(doing, (db) => db.connection().execute(async () => replaceRows(file, copy)))),
+      Effect.ensuring(Effect.promise(() => removeDatabase(copy))),
+    )
   })
