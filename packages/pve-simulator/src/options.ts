@@ -13,6 +13,7 @@ export interface CommandLine {
   readonly help: boolean
 }
 
+/** What `--help` prints. */
 export const usage = `A Proxmox VE API without a hypervisor.
 
   npm run simulator -- [options]

@@ -39,6 +39,7 @@ export interface SimulatorOptions {
   readonly memoryGib?: number
 }
 
+/** Where and how the REST surface listens. */
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly host?: string
@@ -55,6 +56,7 @@ export interface HttpListener extends Listener {
   readonly fingerprint: string | undefined
 }
 
+/** A running simulator. */
 export interface Simulator {
   /** The whole REST surface, and the control surface, as one function without a socket. */
   readonly handle: (request: SimRequest) => Promise<SimResponse>

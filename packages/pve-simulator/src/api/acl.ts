@@ -77,6 +77,7 @@ const putAcl = (call: Call): null => {
   return null
 }
 
+/** The access list. */
 export const aclRoutes: Routes = {
   "GET /access/acl": getAcl,
   "PUT /access/acl": putAcl,

@@ -141,6 +141,7 @@ const anyCommand: Handler = (call) => {
 const at = (verb: string, name: string): string => `${verb} /nodes/{node}/qemu/{vmid}/agent/${name}`
 const empty = query(() => ({}))
 
+/** The guest agent: what it answers about a running guest, and commands in it. */
 export const agentRoutes: Routes = {
   "GET /nodes/{node}/qemu/{vmid}/agent": (call) => (guestOf(call), commands.map((name) => ({ name }))),
   "POST /nodes/{node}/qemu/{vmid}/agent": anyCommand,

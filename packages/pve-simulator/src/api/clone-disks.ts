@@ -17,6 +17,7 @@ import {
 } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
 
+/** Copies the source's configuration and disks into the new guest, and what stands on them. */
 export function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task: TaskHandle): Routine<void> {
   const { source } = plan
   const config: Config = {}

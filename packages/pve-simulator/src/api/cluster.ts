@@ -46,6 +46,7 @@ const children =
     .split(" ")
     .map((name) => ({ name }))
 
+/** Version, next free id, status and options of the cluster. */
 export const clusterRoutes: Routes = {
   "GET /version": () => RELEASE,
   "GET /cluster": () => children,

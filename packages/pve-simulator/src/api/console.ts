@@ -53,6 +53,7 @@ function* socket(call: Call): Routine<unknown> {
   return { port: String(port) }
 }
 
+/** Consoles: tickets and the check before a socket. */
 export const consoleRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/vncproxy": open("vncproxy"),
   "POST /nodes/{node}/qemu/{vmid}/termproxy": open("termproxy"),

@@ -37,6 +37,7 @@ const deleteGroup = (call: Call): null => {
   return null
 }
 
+/** Groups of users. */
 export const groupRoutes: Routes = {
   "GET /access/groups": listGroups,
   "POST /access/groups": createGroup,

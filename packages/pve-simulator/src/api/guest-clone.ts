@@ -19,6 +19,7 @@ interface Source {
   readonly os: Guest["os"]
 }
 
+/** A clone that was accepted, with everything chosen. */
 export interface Plan {
   readonly source: Source
   readonly newid: number
@@ -129,6 +130,7 @@ function* cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
   )
 }
 
+/** Cloning. */
 export const guestCloneRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/clone": clone,
 }

@@ -154,6 +154,7 @@ const unlink = (call: Call): Routine<null> => {
   })
 }
 
+/** Changes of a VM's configuration. */
 export const guestConfigRoutes: Routes = {
   "PUT /nodes/{node}/qemu/{vmid}/config": put,
   "POST /nodes/{node}/qemu/{vmid}/config": post,

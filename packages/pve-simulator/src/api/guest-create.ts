@@ -69,6 +69,7 @@ export const forget = (world: World, vmid: number): void => {
   world.state.access.version += 1
 }
 
+/** Creation of VMs. */
 export const guestCreateRoutes: Routes = {
   "POST /nodes/{node}/qemu": create,
 }

@@ -234,6 +234,7 @@ const migrate = (call: Call): string => {
   )
 }
 
+/** Removal, resizing, moving and migration of VMs and their disks. */
 export const guestDiskRoutes: Routes = {
   "DELETE /nodes/{node}/qemu/{vmid}": destroy,
   "PUT /nodes/{node}/qemu/{vmid}/resize": resize,

@@ -243,6 +243,7 @@ function* stopOne(world: World, guest: Guest): Routine<void> {
   if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
 }
 
+/** Power of one VM and of all VMs of a node. */
 export const guestPowerRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/status/start": start,
   "POST /nodes/{node}/qemu/{vmid}/status/stop": stop,

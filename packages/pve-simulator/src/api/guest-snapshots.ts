@@ -181,6 +181,7 @@ const remove = (call: Call): string => {
   )
 }
 
+/** Snapshots. */
 export const guestSnapshotRoutes: Routes = {
   "GET /nodes/{node}/qemu/{vmid}/snapshot": list,
   "POST /nodes/{node}/qemu/{vmid}/snapshot": create,

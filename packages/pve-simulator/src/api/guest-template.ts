@@ -37,6 +37,7 @@ export const refuseUsedBase = (world: World, guest: Guest): void => {
   }
 }
 
+/** Templates. */
 export const guestTemplateRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/template": template,
 }

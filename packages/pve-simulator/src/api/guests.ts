@@ -168,6 +168,7 @@ const sendkey = (call: Call): null => {
   return null
 }
 
+/** What is read of VMs: lists, status, configuration, pending changes. */
 export const guestRoutes: Routes = {
   "GET /nodes/{node}/qemu": list,
   "GET /nodes/{node}/qemu/{vmid}": (call) => (guestOf(call), children),

@@ -187,6 +187,7 @@ const apply = (call: Call): string => {
   return spawn(call, "srvreload", "networking", (task) => reloadNetwork(call.world, node, task.log))
 }
 
+/** Interfaces of a node: edits, their apply and their undoing. */
 export const networkRoutes: Routes = {
   "GET /nodes/{node}/network": list,
   "POST /nodes/{node}/network": create,

@@ -91,6 +91,7 @@ const children = "qemu lxc firewall status version syslog tasks storage network 
   .split(" ")
   .map((name) => ({ name }))
 
+/** Nodes: list, load, time, name service. */
 export const nodeRoutes: Routes = {
   "GET /nodes": list,
   "GET /nodes/{node}": () => children,

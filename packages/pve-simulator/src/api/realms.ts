@@ -16,6 +16,7 @@ const createRealm = (call: Call): null => {
   return null
 }
 
+/** Realms of users. */
 export const realmRoutes: Routes = {
   "GET /access/domains": (call) =>
     [...call.world.state.access.realms].map(([realm, { type, comment }]) => ({ realm, type, comment })),

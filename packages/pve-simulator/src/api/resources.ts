@@ -171,4 +171,5 @@ const resources = (call: Call): unknown[] => {
   return out
 }
 
+/** The list of everything in the cluster. */
 export const resourceRoutes: Routes = { "GET /cluster/resources": resources }

@@ -35,6 +35,7 @@ const deleteRole = (call: Call): null => {
 const describeRole = (privileges: ReadonlySet<string>) =>
   Object.fromEntries([...privileges].toSorted().map((privilege) => [privilege, 1]))
 
+/** Roles. */
 export const roleRoutes: Routes = {
   "GET /access/roles": (call) =>
     [...call.world.state.access.roles].map(([roleid, role]) => ({

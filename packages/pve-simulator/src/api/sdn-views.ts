@@ -10,6 +10,7 @@ export const kinds = {
   subnet: { set: "subnets", fixed: ["subnet", "id", "type", "cidr", "network", "mask", "zone", "vnet", "dhcp-range"] },
 } as const
 
+/** A kind of SDN object. */
 export type Kind = keyof typeof kinds
 
 /** The digest over all objects of a kind. */

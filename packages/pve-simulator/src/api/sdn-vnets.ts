@@ -172,6 +172,7 @@ const getSubnet = (call: Call): unknown => {
   return subnet
 }
 
+/** VNets and their subnets. */
 export const sdnVnetRoutes: Routes = {
   "GET /cluster/sdn/vnets": list,
   "POST /cluster/sdn/vnets": create,

@@ -126,6 +126,7 @@ const remove = (call: Call): null => {
   })
 }
 
+/** SDN zones. */
 export const sdnZoneRoutes: Routes = {
   "GET /cluster/sdn/zones": list,
   "POST /cluster/sdn/zones": create,

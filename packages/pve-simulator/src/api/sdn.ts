@@ -105,6 +105,7 @@ const zoneContent = (call: Call): unknown[] => {
     )
 }
 
+/** The SDN configuration as a whole: lock, apply, rollback, and what each node made of it. */
 export const sdnRoutes: Routes = {
   "GET /cluster/sdn": () => ["vnets", "zones", "controllers", "ipams", "dns", "fabrics"].map((id) => ({ id })),
   "PUT /cluster/sdn": apply,

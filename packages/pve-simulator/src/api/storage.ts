@@ -231,6 +231,7 @@ const remove = (call: Call): null => {
   return null
 }
 
+/** Storages and their content. */
 export const storageRoutes: Routes = {
   "GET /storage": list,
   "POST /storage": create,

@@ -125,6 +125,7 @@ const clusterList = (call: Call): unknown[] =>
       return { ...finished, status: task.exitstatus, endtime: task.endtime, saved: "1" }
     })
 
+/** Tasks: lists, status, logs, stopping. */
 export const taskRoutes: Routes = {
   "GET /cluster/tasks": clusterList,
   "GET /nodes/{node}/tasks": list,

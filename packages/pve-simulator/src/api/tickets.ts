@@ -114,6 +114,7 @@ const children = ["users", "groups", "roles", "acl", "domains", "openid", "tfa",
   (subdir) => ({ subdir }),
 )
 
+/** Log-in, passwords, and what one may do. */
 export const ticketRoutes: Routes = {
   "GET /access": () => children,
   "GET /access/ticket": () => null,

@@ -57,6 +57,7 @@ const deleteToken = (call: Call): null => {
   return null
 }
 
+/** API tokens of a user. */
 export const tokenRoutes: Routes = {
   "GET /access/users/{userid}/token": listTokens,
   "GET /access/users/{userid}/token/{tokenid}": (call) => describeToken(tokenOf(call).token),

@@ -118,6 +118,7 @@ const deleteUser = (call: Call): null => {
   return null
 }
 
+/** Users. */
 export const userRoutes: Routes = {
   "GET /access/users": listUsers,
   "POST /access/users": createUser,

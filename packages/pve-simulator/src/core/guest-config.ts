@@ -8,7 +8,9 @@ import type { World } from "./world.ts"
 const diskName = /^(?:ide|scsi|virtio|sata|efidisk|tpmstate)\d+$/
 const netName = /^net\d+$/
 
+/** Whether an option is a disk (`scsi0`, `ide2`, …). */
 export const isDisk = (key: string): boolean => diskName.test(key)
+/** Whether an option is a network device (`net0`, …). */
 export const isNet = (key: string): boolean => netName.test(key)
 
 /** A property string as pairs; a part without `=` stands under the empty name. */
@@ -28,7 +30,9 @@ export const volumeOf = (disk: string): string => {
   return pairs.get("") ?? pairs.get("file") ?? pairs.get("volume") ?? ""
 }
 
+/** Whether a disk's property string says that it is a CD. */
 export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") === "cdrom"
+/** Whether it is a cloud-init drive. */
 export const isCloudInit = (disk: string): boolean => /(?:^|[-/:])(?:vm-\d+-)?cloudinit/.test(volumeOf(disk))
 
 /** Disks of a configuration that hold a guest's own volumes, cloud-init drives included. */
@@ -45,6 +49,7 @@ const models = new Set(
   ),
 )
 
+/** A network device as its property string describes it. */
 export interface Nic {
   readonly index: number
   readonly model: string
@@ -98,9 +103,11 @@ export const digestOf = (guest: Guest): string => {
 /** Mebibytes of memory. */
 export const memoryMb = (config: Config): number => Number(parsePairs(String(config["memory"] ?? "512")).get("") ?? 512)
 
+/** How many processors a guest sees. */
 export const coreCount = (config: Config): number =>
   Number(config["vcpus"] ?? Number(config["cores"] ?? 1) * Number(config["sockets"] ?? 1))
 
+/** The name of a guest, or the one that a nameless guest is shown under. */
 export const guestName = (guest: Guest): string => String(guest.config["name"] ?? `VM ${guest.vmid}`)
 
 /** Whether the agent option is on. */

@@ -85,6 +85,7 @@ export const shippedTemplates: readonly TemplateSpec[] = [
   },
 ]
 
+/** What a fresh cluster is made of. */
 export interface InitialOptions {
   readonly nodes: number | readonly string[]
   readonly seed: number

@@ -3,6 +3,7 @@ export interface RandomState {
   state: number
 }
 
+/** A sequence that starts from a seed. */
 export const seededRandom = (seed: number): RandomState => ({ state: seed >>> 0 })
 
 /** The next number in [0, 1). */

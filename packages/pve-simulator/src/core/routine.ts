@@ -57,5 +57,6 @@ export function* sleep(clock: SimClock, ms: number): Routine<void> {
   yield (resume) => clock.schedule(ms, resume)
 }
 
+/** Whether a value is a computation that may wait. */
 export const isRoutine = (value: unknown): value is Routine<unknown> =>
   typeof value === "object" && value !== null && Object.prototype.toString.call(value) === "[object Generator]"

@@ -20,6 +20,7 @@ export interface State {
   nextPid: number
 }
 
+/** One node. */
 export interface NodeState {
   readonly name: string
   readonly id: number
@@ -44,6 +45,7 @@ export interface NodeState {
 /** An interface of a node, with the API's own keys. */
 export type Interface = Record<string, string | number>
 
+/** One storage as the cluster knows it. */
 export interface StorageState {
   readonly id: string
   readonly type: string
@@ -62,6 +64,7 @@ export interface StorageState {
   full: boolean
 }
 
+/** One disk image, ISO image or other file on a storage. */
 export interface Volume {
   readonly volid: string
   readonly node: string
@@ -75,8 +78,10 @@ export interface Volume {
   readonly parent: string | undefined
 }
 
+/** A guest's options as its configuration file holds them. */
 export type Config = Record<string, string | number>
 
+/** What a snapshot keeps. */
 export interface Snapshot {
   readonly name: string
   readonly parent: string | undefined
@@ -87,6 +92,7 @@ export interface Snapshot {
   readonly os: GuestOs | undefined
 }
 
+/** One VM: its configuration, its machine, and the system inside. */
 export interface Guest {
   readonly vmid: number
   node: string
@@ -128,6 +134,7 @@ export interface Reported {
   readonly startedAt: number | undefined
 }
 
+/** The operating system on the disks of a guest; clones and snapshots carry it along. */
 export interface GuestOs {
   readonly family: "linux" | "windows"
   readonly prettyName: string
@@ -146,6 +153,7 @@ export interface GuestOs {
   files: Record<string, string>
 }
 
+/** An address that was set inside a guest. */
 export interface StaticAddress {
   readonly address: string
   readonly prefix: number
@@ -153,6 +161,7 @@ export interface StaticAddress {
   readonly dns?: readonly string[]
 }
 
+/** A command that was started through the agent. */
 export interface Exec {
   readonly pid: number
   readonly command: readonly string[]
@@ -165,6 +174,7 @@ export interface Exec {
   endsAt: number | undefined
 }
 
+/** One task; it runs while its exit status is undefined. Times are in seconds. */
 export interface TaskRecord {
   readonly upid: string
   readonly node: string
@@ -181,6 +191,7 @@ export interface TaskRecord {
   endtime: number | undefined
 }
 
+/** A pool; nested ones have `/` in their id. */
 export interface Pool {
   readonly poolid: string
   comment: string | undefined
@@ -188,6 +199,7 @@ export interface Pool {
   readonly storages: Set<string>
 }
 
+/** Who there is and who may do what. */
 export interface AccessState {
   readonly users: Map<string, User>
   readonly groups: Map<string, { comment: string | undefined; readonly members: Set<string> }>
@@ -201,6 +213,7 @@ export interface AccessState {
   version: number
 }
 
+/** One user; times are in seconds, 0 means never. */
 export interface User {
   readonly userid: string
   enabled: boolean
@@ -215,6 +228,7 @@ export interface User {
   readonly tokens: Map<string, Token>
 }
 
+/** One API token. */
 export interface Token {
   readonly tokenid: string
   privsep: boolean
@@ -227,12 +241,14 @@ export interface Token {
 /** An SDN object with the API's own keys; `type` among them. */
 export type SdnObject = Record<string, string | number>
 
+/** SDN objects by id. */
 export interface SdnView {
   readonly zones: Map<string, SdnObject>
   readonly vnets: Map<string, SdnObject>
   readonly subnets: Map<string, SdnObject>
 }
 
+/** The SDN configuration: as edited, and as applied. */
 export interface SdnState {
   /** What is configured. */
   config: SdnView

@@ -9,6 +9,7 @@ export interface Author {
   readonly tokenid: string | undefined
 }
 
+/** What a task is called and who asked for it. */
 export interface TaskRequest {
   readonly node: string
   readonly type: string

@@ -6,6 +6,7 @@ export type Timing = { readonly [K in keyof typeof defaultTiming]: number }
 
 const SECOND = 1000
 
+/** The figures as they are unless overridden. */
 export const defaultTiming = {
   /** A linked clone on block storage, from the request to `TASK OK`: one new thin volume, new config, new cloud-init drive. */
   linkedClone: 4 * SECOND,

@@ -26,6 +26,7 @@ export const storageNamed = (world: World, id: string): StorageState => {
   return storage
 }
 
+/** Whether a node has a storage. */
 export const isOnNode = (storage: StorageState, node: string): boolean =>
   storage.nodes.length === 0 || storage.nodes.includes(node)
 
@@ -80,6 +81,7 @@ export const usedBytes = (storage: StorageState, node: string): number => {
 /** The default format of a disk on a storage. */
 export const defaultFormat = (storage: StorageState): string => (isFileBased(storage) ? "qcow2" : "raw")
 
+/** A volume to be made. */
 export interface Allocation {
   readonly storage: StorageState
   readonly node: string

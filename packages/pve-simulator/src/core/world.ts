@@ -33,6 +33,7 @@ export interface World {
   readonly inFlight: Map<string, { now: number; most: number }>
 }
 
+/** A world around a state, in which nothing runs yet. */
 export const createWorld = (parts: {
   readonly state: State
   readonly clock: SimClock

@@ -46,6 +46,7 @@ export const releaseLeases = (world: World, guest: Guest): void => {
   }
 }
 
+/** An IPv4 address of a network device. */
 export interface GuestAddress {
   readonly nic: Nic
   readonly address: string

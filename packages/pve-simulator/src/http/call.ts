@@ -47,6 +47,7 @@ export const nodeOf = (call: Call): NodeState => {
   return node
 }
 
+/** The VMID of the path. */
 export const vmidOf = (call: Call): number => Number(call.parameters["vmid"])
 
 /** The guest of the path on the node of the path, or undefined. */
@@ -55,6 +56,7 @@ export const findGuest = (call: Call): Guest | undefined => {
   return guest !== undefined && guest.node === text(call, "node") ? guest : undefined
 }
 
+/** What reading the configuration of a guest that is not on the node says. */
 export const missingConfig = (node: string, vmid: number): Error =>
   failure(`Configuration file 'nodes/${node}/qemu-server/${vmid}.conf' does not exist`)
 

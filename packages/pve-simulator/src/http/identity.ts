@@ -14,6 +14,7 @@ export interface Identity extends Author {
 const TICKET_LIFE = 2 * 3600
 const VNC_TICKET_LIFE = 40
 
+/** The stored form of a password or token secret. */
 export const hashSecret = (salt: string, secret: string): string => createHash("sha256").update(`${salt}:${secret}`).digest("hex")
 
 const sameText = (a: string, b: string): boolean => {
@@ -49,6 +50,7 @@ export const makeVncTicket = (world: World, authId: string, path: string, port: 
   return `PVEVNC:${time}::${sign(world, `vnc:${time}:${authId}:${path}:${port}`)}`
 }
 
+/** Whether a console ticket is genuine, fresh, and for this identity, path and port. */
 export const isVncTicket = (world: World, ticket: string, authId: string, path: string, port: number): boolean => {
   const parts = /^(?:.{8}:)?PVEVNC:([0-9A-F]{8})::(.+)$/.exec(ticket)
   if (parts === null) return false

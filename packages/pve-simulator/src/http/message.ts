@@ -49,6 +49,7 @@ export const textResponse = (now: number, status: number, reason: string, body =
   body,
 })
 
+/** An answer with a JSON body; an empty reason stands for the usual phrase of the status. */
 export const jsonResponse = (now: number, status: number, reason: string, value: unknown): SimResponse => ({
   status,
   reason: reason === "" ? (phrases[status] ?? "Error") : reason,

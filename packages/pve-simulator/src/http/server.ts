@@ -7,6 +7,7 @@ import { ConnectionReset } from "./handle.ts"
 import type { SimRequest, SimResponse } from "./message.ts"
 import { acceptConsole } from "./websocket.ts"
 
+/** An open port. */
 export interface Listener {
   readonly host: string
   readonly port: number

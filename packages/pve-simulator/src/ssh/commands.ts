@@ -7,6 +7,7 @@ import { performAs } from "../http/handle.ts"
 import type { Api } from "../http/handle.ts"
 import { rootIdentity } from "../http/identity.ts"
 
+/** How a command on a node ended. */
 export interface CommandResult {
   readonly exitCode: number
   readonly stdout: string

@@ -7,6 +7,7 @@ import { runNodeCommand, type CommandResult } from "./commands.ts"
 import { makeHostKey } from "./host-key.ts"
 import { splitWords } from "./words.ts"
 
+/** An open shell of a node. */
 export interface SshListener {
   readonly host: string
   readonly port: number
@@ -15,6 +16,7 @@ export interface SshListener {
   readonly close: () => Promise<void>
 }
 
+/** Where a shell listens, whose it is, and who may log in. */
 export interface SshOptions {
   readonly host?: string
   /** 0 (default): any free port. */
