@@ -1,19 +1,17 @@
 import { requireCaller, type Credentials } from "@rangewright/application"
-import { isFault } from "@rangewright/domain"
 import * as Exit from "effect/Exit"
 import Koa, { type Context, type Middleware } from "koa"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { performance } from "node:perf_hooks"
-import { checkPath, readQuery } from "./decode/url.ts"
 import { RouteNotFound } from "./faults.ts"
-import { crossOrigin, fixedPaths, setSecurityHeaders } from "./gates.ts"
+import { fixedPaths } from "./gates.ts"
+import { describeThrown, envelope } from "./envelope.ts"
 import type { OpenStreams } from "./encode/event-stream.ts"
 import { answerFailure, operationHandler } from "./operation-handler.ts"
 import type { HttpOptions } from "./options.ts"
-import { defectProblem, formOfPath, problemOf, type ProblemForm } from "./problem.ts"
-import { nextRequestId, type RequestState } from "./request-state.ts"
+import { formOfPath, problemOf, type ProblemForm } from "./problem.ts"
+import { replyProblem } from "./reply.ts"
+import type { RequestState } from "./request-state.ts"
 import { routesOf } from "./routes.ts"
-import { sendProblem } from "./send-problem.ts"
 
 /** The operations as a request handler for any number of listeners. */
 export interface HttpApp {
@@ -41,60 +39,8 @@ const unknownPath =
       const exit = await options.run(requireCaller(credentials))
       if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, "api", options.observer)
     }
-    sendProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method }), form, state.requestId))
+    replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method }), form, state.requestId))
   }
-
-/** Middleware around everything: identity, headers, the address, and the last resort for defects. */
-const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
-  const answerPreflight = crossOrigin(options.corsOrigins)
-  return async (ctx, next) => {
-    const started = performance.now()
-    const requestId = nextRequestId()
-    ctx.state = { requestId, query: {}, operation: undefined } satisfies RequestState
-    ctx.res.setHeader("X-Request-Id", requestId)
-    setSecurityHeaders(ctx)
-    if (isStopping()) ctx.res.setHeader("Connection", "close")
-    try {
-      if (!answerPreflight(ctx)) {
-        checkPath(ctx.path)
-        ctx.state = { requestId, query: readQuery(ctx.querystring), operation: undefined } satisfies RequestState
-        await next()
-      }
-    } catch (cause) {
-      const form = formOfPath(ctx.path)
-      if (isFault(cause)) sendProblem(ctx, problemOf(cause, form, requestId))
-      else {
-        options.observer.defect({ requestId, operation: (ctx.state as RequestState).operation, cause: describe(cause) })
-        sendProblem(ctx, defectProblem(form, requestId))
-      }
-    }
-    discardRest(ctx)
-    options.observer.answered({
-      requestId,
-      method: ctx.method,
-      path: ctx.path,
-      operation: (ctx.state as RequestState).operation,
-      status: ctx.status,
-      milliseconds: performance.now() - started,
-    })
-  }
-}
-
-const describe = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))
-
-/** Bytes of an unread body that are thrown away so that the sender gets to read the answer; more cuts the connection. */
-const mostDiscarded = 64 * 1024 * 1024
-
-const discardRest = (ctx: Context): void => {
-  const { req } = ctx
-  if (req.complete || ctx.method === "GET") return
-  let discarded = 0
-  req.on("data", (chunk: Buffer) => {
-    discarded += chunk.length
-    if (discarded > mostDiscarded) req.destroy()
-  })
-  req.resume()
-}
 
 export const httpApp = (options: HttpOptions): HttpApp => {
   const streams = new Set<() => void>()
@@ -112,10 +58,10 @@ export const httpApp = (options: HttpOptions): HttpApp => {
   koa.on("error", (cause: NodeJS.ErrnoException, ctx?: Context) => {
     if (["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ECANCELED"].includes(cause.code ?? "")) return
     const state = ctx?.state as RequestState | undefined
-    options.observer.defect({ requestId: state?.requestId ?? "", operation: state?.operation, cause: describe(cause) })
+    options.observer.defect({ requestId: state?.requestId ?? "", operation: state?.operation, cause: describeThrown(cause) })
   })
   koa.use(envelope(options, () => stopping))
-  koa.use(fixedPaths(options.probes))
+  koa.use(fixedPaths(options))
   koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open)))
   koa.use(unknownPath(options))
   const callback = koa.callback()

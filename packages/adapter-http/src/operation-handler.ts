@@ -11,15 +11,20 @@ import { answerWith } from "./encode/answer.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
+import { replyProblem, replyStream, type HeaderList } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
-import { sendProblem } from "./send-problem.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 
+const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, file: undefined })
+
 /** How path, query and body of this operation are decoded, made once. */
 const inputOf = (operation: Operation): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
-  const path = decodeParameters(operation.input.path, `path of ${operation.id}`)
-  const query = decodeParameters(operation.input.query, `query of ${operation.id}`)
+  const { input } = operation
+  const declared = Object.keys(input.path).length + Object.keys(input.query).length
+  if (declared === 0 && input.body.type === "none") return () => Effect.succeed(nothing)
+  const path = decodeParameters(input.path, `path of ${operation.id}`)
+  const query = decodeParameters(input.query, `query of ${operation.id}`)
   const body = bodyReader(operation)
   return (ctx, call) =>
     Effect.gen(function* () {
@@ -29,9 +34,13 @@ const inputOf = (operation: Operation): ((ctx: Context, call: Call) => Effect.Ef
     })
 }
 
+/** What the router found in the path; a path without parameters never went through it. */
+const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
+  (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
+
 const callOf = (ctx: Context, state: RequestState): Call => ({
   credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
-  path: (ctx as Context & { params: Readonly<Record<string, string>> }).params,
+  path: parametersOf(ctx),
   query: state.query,
   meta: {
     requestId: state.requestId,
@@ -49,21 +58,21 @@ export const answerFailure = (
   observer: HttpOptions["observer"],
 ): void => {
   const fault = faultOf(cause)
-  if (fault !== undefined) return sendProblem(ctx, problemOf(fault, form, state.requestId))
+  if (fault !== undefined) return replyProblem(ctx, problemOf(fault, form, state.requestId))
   if (!Cause.hasInterruptsOnly(cause))
     observer.defect({ requestId: state.requestId, operation: state.operation, cause: Cause.pretty(cause) })
-  return sendProblem(ctx, defectProblem(form, state.requestId))
+  return replyProblem(ctx, defectProblem(form, state.requestId))
 }
 
-const startEventStream = (ctx: Context): void => {
-  ctx.respond = false
-  ctx.res.writeHead(200, {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-cache, no-transform",
-    // reverse proxies must hand events on at once
-    "X-Accel-Buffering": "no",
-  })
-}
+const eventStreamHeaders: HeaderList = [
+  "Content-Type",
+  "text/event-stream; charset=utf-8",
+  "Cache-Control",
+  "no-cache, no-transform",
+  // reverse proxies must hand events on at once
+  "X-Accel-Buffering",
+  "no",
+]
 
 /** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
 export const operationHandler = (operation: Operation, options: HttpOptions, streams: OpenStreams): Middleware => {
@@ -86,7 +95,7 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     const exit = operation.mutates ? await options.run(work) : await runUntilClosed(ctx, work, options)
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
     if (output.type !== "events") return answer?.(ctx, exit.value)
-    startEventStream(ctx)
+    replyStream(ctx, eventStreamHeaders)
     if (ctx.method === "HEAD") return void ctx.res.end()
     const events = exit.value as Stream.Stream<ServerSentEvent, Fault>
     const ended = await sendEvents(ctx.res, events, output.schema, state.requestId, options, streams)

@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto"
 /** What the pipeline knows of a request; Koa's `ctx.state`. */
 export interface RequestState {
   readonly requestId: string
-  readonly query: Readonly<Record<string, string>>
-  /** Set once a route matched. */
+  /** Names and values in turn of the headers that its answer has whatever it is. */
+  readonly headers: readonly string[]
+  query: Readonly<Record<string, string>>
+  /** Id of the operation, once a route matched. */
   operation: string | undefined
 }
 

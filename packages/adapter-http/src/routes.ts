@@ -15,21 +15,32 @@ const literalFirst = (a: string, b: string): number => {
   return at < 0 ? 0 : Number(isParameter(left[at] ?? "")) - Number(isParameter(right[at] ?? ""))
 }
 
+const refuseTwins = (operations: readonly Operation[]): void => {
+  const seen = new Map<string, string>()
+  for (const { id, route } of operations) {
+    const key = `${route.method} ${pathOf(route).replace(/:\w+/gu, ":")}`
+    const other = seen.get(key)
+    if (other !== undefined) throw new Error(`${other} and ${id} have the same route ${key}`)
+    seen.set(key, id)
+  }
+}
+
 /**
  * Routes every operation; what no route matches goes on to the next middleware. Letter case and a trailing slash count, a parameter is
- * one segment and may hold `%2F`, GET routes answer HEAD too.
+ * one segment and may hold `%2F`, GET routes answer HEAD too. Paths without parameters are looked up, so that they beat those with
+ * parameters and cost nothing to match; only the others are tried one after another.
  */
 export const routesOf = (operations: readonly Operation[], handlerOf: (operation: Operation) => Middleware): Middleware => {
+  refuseTwins(operations)
+  const literal = new Map<string, Middleware>()
   const router = new Router({ sensitive: true, strict: true })
-  const sorted = operations
-    .map((operation) => ({ operation, path: pathOf(operation.route) }))
-    .sort((a, b) => literalFirst(a.path, b.path))
-  const seen = new Set<string>()
-  for (const { operation, path } of sorted) {
-    const key = `${operation.route.method} ${path.replace(/:\w+/gu, ":")}`
-    if (seen.has(key)) throw new Error(`Two operations have the route ${key}; the second is ${operation.id}`)
-    seen.add(key)
-    router.register(path, [operation.route.method], handlerOf(operation))
+  const routes = operations.map((operation) => ({ operation, method: operation.route.method, path: pathOf(operation.route) }))
+  for (const { operation, method, path } of routes.sort((a, b) => literalFirst(a.path, b.path)))
+    if (path.includes(":")) router.register(path, [method], handlerOf(operation))
+    else literal.set(`${method} ${path}`, handlerOf(operation))
+  const withParameters = router.routes() as unknown as Middleware
+  return (ctx, next) => {
+    const method = ctx.method === "HEAD" ? "GET" : ctx.method
+    return (literal.get(`${method} ${ctx.path}`) ?? withParameters)(ctx, next)
   }
-  return router.routes() as unknown as Middleware
 }

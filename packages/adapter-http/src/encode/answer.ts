@@ -2,17 +2,12 @@ import type { OutputSpec, ZipEntry } from "@rangewright/application"
 import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
+import { reply } from "../reply.ts"
 
 /** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
 export type Answer = (ctx: Context, result: unknown) => void
 
 const json = "application/json"
-
-const write = (ctx: Context, status: 200 | 201, contentType: string, body: string | Buffer): void => {
-  ctx.status = status
-  ctx.set("Content-Type", contentType)
-  ctx.body = body
-}
 
 const zipOf = (entries: readonly ZipEntry[]): Buffer =>
   Buffer.from(zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, strToU8(content)]))))
@@ -39,18 +34,17 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Ans
     case "json": {
       const encode = Schema.encodeUnknownSync(output.schema)
       const status = output.status ?? 200
-      return (ctx, result) => write(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
+      return (ctx, result) => reply(ctx, status, json, `${JSON.stringify(encode(result))}\n`)
     }
     case "prepared-json": {
       const encode = encoder()
-      return (ctx, result) => write(ctx, 200, json, encode(result as string))
+      return (ctx, result) => reply(ctx, 200, json, encode(result as string))
     }
     case "text":
-      return (ctx, result) => write(ctx, 200, output.contentType, result as string)
-    case "zip":
-      return (ctx, result) => {
-        ctx.set("Content-Disposition", `attachment; filename="${output.filename}"`)
-        write(ctx, 200, "application/zip", zipOf(result as readonly ZipEntry[]))
-      }
+      return (ctx, result) => reply(ctx, 200, output.contentType, result as string)
+    case "zip": {
+      const disposition = ["Content-Disposition", `attachment; filename="${output.filename}"`]
+      return (ctx, result) => reply(ctx, 200, "application/zip", zipOf(result as readonly ZipEntry[]), disposition)
+    }
   }
 }

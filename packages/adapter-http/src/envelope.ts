@@ -1,0 +1,70 @@
+import { isFault } from "@rangewright/domain"
+import type { Context, Middleware } from "koa"
+import { performance } from "node:perf_hooks"
+import { commonHeaders, preflightHeaders } from "./common-headers.ts"
+import { checkPath, readQuery } from "./decode/url.ts"
+import type { HttpOptions } from "./options.ts"
+import { defectProblem, formOfPath, problemOf } from "./problem.ts"
+import { replyEmpty, replyProblem } from "./reply.ts"
+import { nextRequestId, type RequestState } from "./request-state.ts"
+
+/** What a log shows of something thrown. */
+export const describeThrown = (cause: unknown): string =>
+  cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+
+/** Bytes of an unread body that are thrown away so that the sender gets to read the answer; more cuts the connection. */
+const mostDiscarded = 64 * 1024 * 1024
+
+const discardRest = ({ req, method }: Context): void => {
+  if (req.complete || method === "GET") return
+  let discarded = 0
+  req.on("data", (chunk: Buffer) => {
+    discarded += chunk.length
+    if (discarded > mostDiscarded) req.destroy()
+  })
+  req.resume()
+}
+
+/** Answers what was thrown: a malformed address, or a defect, which only the observer is told of. */
+const answerThrown = (ctx: Context, cause: unknown, { requestId, operation }: RequestState, { observer }: HttpOptions): void => {
+  const form = formOfPath(ctx.path)
+  if (isFault(cause)) return replyProblem(ctx, problemOf(cause, form, requestId))
+  observer.defect({ requestId, operation, cause: describeThrown(cause) })
+  replyProblem(ctx, defectProblem(form, requestId))
+}
+
+/** Middleware around everything: identity, common headers, preflights, the address, and the last resort for defects. */
+export const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
+  const common = commonHeaders(options.corsOrigins)
+  return async (ctx, next) => {
+    const started = performance.now()
+    const requestId = nextRequestId()
+    const closing = isStopping() ? ["Connection", "close"] : []
+    const state: RequestState = {
+      requestId,
+      headers: [...common(ctx), "X-Request-Id", requestId, ...closing],
+      query: {},
+      operation: undefined,
+    }
+    ctx.state = state
+    try {
+      if (ctx.method === "OPTIONS") replyEmpty(ctx, 204, preflightHeaders(ctx))
+      else {
+        checkPath(ctx.path)
+        state.query = readQuery(ctx.querystring)
+        await next()
+      }
+    } catch (cause) {
+      answerThrown(ctx, cause, state, options)
+    }
+    discardRest(ctx)
+    options.observer.answered({
+      requestId,
+      method: ctx.method,
+      path: ctx.path,
+      operation: state.operation,
+      status: ctx.res.statusCode,
+      milliseconds: performance.now() - started,
+    })
+  }
+}
