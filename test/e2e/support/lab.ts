@@ -122,7 +122,7 @@ export const expectMachines = async (
   expect(own.map(({ name }) => name).toSorted()).toEqual(names)
   expect(own.filter(({ pool, status }) => pool !== rangeId || status !== "running")).toEqual([])
   const shown = await rangeOf(client, rangeId)
-  expect(shown.VMs.map(({ name, proxmoxID }) => [name, proxmoxID]).toSorted()).toEqual(
-    own.map(({ name, vmid }) => [name, vmid]).toSorted(),
+  expect(shown.VMs.map(({ name, proxmoxID }) => `${proxmoxID} ${name}`).toSorted()).toEqual(
+    own.map(({ name, vmid }) => `${vmid} ${name}`).toSorted(),
   )
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { loadConfig } from "../config/config.ts"
+import { PortError } from "../compose/open-port.ts"
 import { startService, type RunningService } from "../compose/service.ts"
 import { makeClient, type Client } from "../demo/client.ts"
 import { progressView, type Screen } from "../demo/progress.ts"
@@ -52,7 +53,7 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
     return await onPort(args.port ?? usualPort)
   } catch (error) {
     // somebody else has the usual port: take a free one, but never another than the one that was asked for
-    if (args.port !== undefined || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error
+    if (args.port !== undefined || !(error instanceof PortError && error.taken)) throw error
     return onPort(0)
   }
 }

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs"
 import { loadConfig, type Config } from "../config/config.ts"
-import { startService } from "../compose/service.ts"
 import type { Arguments } from "./arguments.ts"
 
 const usualFile = "rangewright.yml"
@@ -28,7 +27,10 @@ export const untilTold = (): Promise<NodeJS.Signals> =>
 const deadline = 9_500
 
 export const serve = async (args: Arguments): Promise<number> => {
-  const service = await startService(configOf(args))
+  const config = configOf(args)
+  // loaded after the configuration was understood, so that a mistake in it is told at once
+  const { startService } = await import("../compose/service.ts")
+  const service = await startService(config)
   service.log.info(
     { urls: service.urls, certificate: service.fingerprint, rootKey: service.rootKeyFile, hypervisor: service.hypervisor.kind },
     "ready",

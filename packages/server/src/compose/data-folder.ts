@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
 /** The data folder cannot be used as it is. */
@@ -43,11 +43,18 @@ const instanceOf = (file: string): string => {
   return name
 }
 
+/** Makes a folder and those above it. Not by mkdir's own recursion, which never ends where a parent cannot hold folders (/proc). */
+const makeFolder = (path: string): void => {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
 /** Makes the folder when it is missing (mode 0700) and holds it. */
 export const openDataFolder = (configured: string): DataFolder => {
   const path = resolve(configured)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
     if (!statSync(path).isDirectory()) throw new Error("it is no folder")
   } catch (error) {
     throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)

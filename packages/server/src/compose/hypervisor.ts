@@ -9,8 +9,8 @@ import {
 import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { readFileSync } from "node:fs"
 import { hypervisorKind, type Config } from "../config/config.ts"
+import { readNamedFile } from "./named-file.ts"
 
 export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | GuestAutomation | NodeShell
 
@@ -51,7 +51,7 @@ const sshOf = (config: Config): ProxmoxOptions["ssh"] =>
     ? undefined
     : {
         username: config.sshUser,
-        auth: { privateKey: Redacted.make(readFileSync(config.sshKeyFile, "utf8")) },
+        auth: { privateKey: Redacted.make(readNamedFile("ssh_key_file", config.sshKeyFile)) },
         nodes: { [config.proxmoxNode]: { host: config.sshHost, port: config.sshPort, hostKey: config.sshFingerprint } },
       }
 
@@ -61,7 +61,7 @@ const real = (config: Config): BoundHypervisor => {
     auth: { type: "token", id: config.proxmoxTokenId ?? "", secret: Redacted.make(config.proxmoxTokenSecret ?? "") },
     tls: {
       fingerprint: config.proxmoxFingerprint,
-      ca: config.proxmoxCaFile === undefined ? undefined : readFileSync(config.proxmoxCaFile, "utf8"),
+      ca: config.proxmoxCaFile === undefined ? undefined : readNamedFile("proxmox_ca_file", config.proxmoxCaFile),
     },
     defaultNode: config.proxmoxNode,
     ssh: sshOf(config),

@@ -1,9 +1,9 @@
-import { httpApp, listen, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
+import { httpApp, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate, loadOrCreateKey, masterKeyFromText } from "@rangewright/adapter-crypto"
 import type { Operation } from "@rangewright/application"
 import { X509Certificate } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
+import { createSecureContext } from "node:tls"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Container } from "inversify"
@@ -14,6 +14,8 @@ import type { Service } from "./assemble.ts"
 import { buildContainer } from "./container.ts"
 import { openDataFolder, type DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
+import { readNamedFile } from "./named-file.ts"
+import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
 import { ensureRootKey, rootKeyFile } from "./root-key.ts"
 import { T, type AppRuntime } from "./tokens.ts"
@@ -42,8 +44,17 @@ const masterKeyOf = (config: Config, folder: DataFolder) =>
   )
 
 const certificateOf = async (config: Config, folder: DataFolder) => {
-  if (config.tlsCert !== undefined && config.tlsKey !== undefined)
-    return { cert: readFileSync(config.tlsCert, "utf8"), key: readFileSync(config.tlsKey, "utf8") }
+  if (config.tlsCert !== undefined && config.tlsKey !== undefined) {
+    const pair = { cert: readNamedFile("tls_cert", config.tlsCert), key: readNamedFile("tls_key", config.tlsKey) }
+    try {
+      createSecureContext(pair)
+    } catch (error) {
+      throw new Error(`Cannot use tls_cert and tls_key: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      })
+    }
+    return pair
+  }
   const names = config.tlsHosts.length > 0 ? config.tlsHosts : ["localhost", hostname(), "127.0.0.1", "::1"]
   return Effect.runPromise(loadOrCreateCertificate(folder.certificateFile, names, new Date()))
 }
@@ -91,10 +102,16 @@ export const startService = async (config: Config): Promise<RunningService> => {
       log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
     const tls = await certificateOf(config, folder)
     const app = httpOf(container, config, runtime, context)
-    const listeners: Listener[] = [await listen(app, { host: config.host, port: config.port, tls })]
+    const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]
     closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
     if (config.adminPort !== undefined)
-      listeners.push(await listen(app, { host: config.exposeAdminPort ? config.host : "127.0.0.1", port: config.adminPort, tls }))
+      listeners.push(
+        await openPort("admin_port", app, {
+          host: config.exposeAdminPort ? config.host : "127.0.0.1",
+          port: config.adminPort,
+          tls,
+        }),
+      )
     const port = listeners[0]?.port ?? config.port
     return {
       container,

@@ -28,7 +28,9 @@ const readFile = (path: string): Readonly<Record<string, unknown>> => {
   try {
     content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 }) ?? {}
   } catch (error) {
-    throw new ConfigurationError([`${path}: ${error instanceof Error ? error.message : String(error)}`])
+    // a YAML error goes on with an excerpt, which may hold a secret
+    const [what = ""] = (error instanceof Error ? error.message : String(error)).split("\n")
+    throw new ConfigurationError([`${path}: ${what.replace(/:$/u, "")}`])
   }
   if (typeof content !== "object" || content === null || Array.isArray(content))
     throw new ConfigurationError([`${path}: a mapping of keys to values is needed`])
@@ -85,6 +87,8 @@ const crossChecks = (config: Config): readonly string[] => {
     problems.push("proxmox_url: needed with hypervisor: proxmox")
   for (const url of config.proxmoxUrl)
     if (!URL.canParse(url) || !/^https?:/u.test(url)) problems.push(`proxmox_url: ${url} is no http(s) URL`)
+  if (config.proxmoxFingerprint !== undefined && !/^(?:[\da-f]{2}:?){32}$/iu.test(config.proxmoxFingerprint))
+    problems.push("proxmox_fingerprint: 32 bytes in hex are needed, as `openssl x509 -fingerprint -sha256` prints them")
   if (config.proxmoxUrl.length > 0 && config.hypervisor !== "simulator") {
     if (config.proxmoxTokenId === undefined) problems.push("proxmox_token_id: needed with proxmox_url")
     else if (!/^[^\s!@]+@[^\s!@]+![^\s!@]+$/u.test(config.proxmoxTokenId))

@@ -1,0 +1,156 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { endAll, type Program, start } from "./support/program.ts"
+import { type Environment, launch, startService } from "./support/service.ts"
+
+afterEach(async () => {
+  await endAll()
+  removeFolders()
+})
+
+/** The lines on standard error that are no log entries: what a person reads. */
+const said = (program: Program): readonly string[] =>
+  program
+    .stderr()
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("{"))
+
+/** The service ends by itself, with this status, having said just this. */
+const expectRefusal = async (program: Program, code: number, lines: readonly (string | RegExp)[]): Promise<void> => {
+  expect(await program.ended).toEqual({ code, signal: null })
+  expect(said(program)).toEqual(lines.map((line) => (typeof line === "string" ? line : expect.stringMatching(line))))
+  expect(program.stdout()).toBe("")
+}
+
+const withFile = (text: string): readonly string[] => {
+  const path = join(temporaryFolder(), "service.yml")
+  writeFileSync(path, text)
+  return ["--config", path]
+}
+
+interface Refusal {
+  readonly env?: Environment
+  readonly file?: string
+  readonly says: readonly (string | RegExp)[]
+}
+
+describe("a configuration that cannot be used ends the start with status 1, each problem in a line", { timeout: 60_000 }, () => {
+  const intro = "The configuration cannot be used:"
+  const refusals: Readonly<Record<string, Refusal>> = {
+    "misspelt names": {
+      env: { RANGEWRIGHT_PROT: "8080" },
+      file: "prot: 8080\n",
+      says: [
+        intro,
+        "  - prot: no such key (docs/configuration.md lists all)",
+        "  - RANGEWRIGHT_PROT: no such variable (docs/configuration.md lists all)",
+      ],
+    },
+    "values of the wrong kind, all of them at once": {
+      env: { RANGEWRIGHT_PORT: "http", RANGEWRIGHT_VMID_FROM: "1" },
+      file: "log_level: loud\n",
+      says: [
+        intro,
+        /- RANGEWRIGHT_PORT: a whole number/u,
+        /- RANGEWRIGHT_VMID_FROM: a whole number from 100/u,
+        /- log_level: one of debug/u,
+      ],
+    },
+    "a file that is no YAML": {
+      file: 'port: [1\nproxmox_token_secret: "',
+      says: [intro, /^ {2}- \S+service\.yml: .* at line 2, column \d+$/u],
+    },
+    "a Proxmox without its token, with a fingerprint of another kind": {
+      env: { RANGEWRIGHT_PROXMOX_URL: "https://127.0.0.1:8006", RANGEWRIGHT_PROXMOX_FINGERPRINT: "SHA256:abc" },
+      says: [
+        intro,
+        /- proxmox_fingerprint: 32 bytes in hex/u,
+        "  - proxmox_token_id: needed with proxmox_url",
+        "  - proxmox_token_secret: needed with proxmox_url",
+      ],
+    },
+    "a certificate that is not there": {
+      env: { RANGEWRIGHT_TLS_CERT: "/nowhere/cert.pem", RANGEWRIGHT_TLS_KEY: "/nowhere/key.pem" },
+      says: [/^Cannot read the file of tls_cert: .*\/nowhere\/cert\.pem/u],
+    },
+    "a sealing key that is none": {
+      env: { RANGEWRIGHT_SECRET_KEY: "hunter2" },
+      says: [/^Cannot use the key from secret_key: /u],
+    },
+    "a database server that is not there": {
+      env: { RANGEWRIGHT_DATABASE_URL: "postgres://rangewright:hunter2@127.0.0.1:1/rangewright" },
+      says: [/^Cannot open the database: .*refuses connections/u],
+    },
+  }
+
+  test.for(Object.entries(refusals))("%s", async ([, { env = {}, file, says }]) => {
+    const program = launch(temporaryFolder(), env, file === undefined ? [] : withFile(file))
+    await expectRefusal(program, 1, says)
+    expect(program.stderr()).not.toContain("hunter2")
+  })
+
+  test("a file that is named and not there", async () => {
+    await expectRefusal(launch(temporaryFolder(), {}, ["--config", "/nowhere/service.yml"]), 1, [intro, /service\.yml: ENOENT/u])
+  })
+})
+
+test("a command line that cannot be understood ends with status 2 and says where to read on", { timeout: 60_000 }, async () => {
+  await expectRefusal(start("server", ["deploy"]), 2, [/^There is no command deploy\. Commands: serve, /u, "Try --help."])
+  await expectRefusal(start("server", ["serve", "--port", "many"]), 2, [/^--port needs a whole number/u, "Try --help."])
+  await expectRefusal(start("server", ["backup"]), 2, [/^backup needs a file/u, "Try --help."])
+})
+
+describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 60_000 }, () => {
+  test("because another service runs on it, which goes on undisturbed", async () => {
+    const data = temporaryFolder()
+    const first = await startService(data)
+    await expectRefusal(launch(data), 1, [/^Cannot use the data folder .*: another service is running on it\./u])
+    expect((await fetch(`${first.plainUrl}/readyz`)).status).toBe(200)
+    await first.crash()
+    const second = await startService(data)
+    expect((await fetch(`${second.plainUrl}/readyz`)).status).toBe(200)
+  })
+
+  test("because it is a file", async () => {
+    const path = join(temporaryFolder(), "data")
+    writeFileSync(path, "")
+    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is no folder`])
+  })
+
+  test("because it cannot be made", async () => {
+    await expectRefusal(launch("/proc/rangewright"), 1, [/^Cannot use the data folder \/proc\/rangewright: ENOENT/u])
+  })
+
+  test("because it may not be written to", async ({ skip }) => {
+    if (process.getuid?.() === 0) skip("root may write everywhere")
+    const path = join(temporaryFolder(), "data")
+    mkdirSync(path)
+    chmodSync(path, 0o500)
+    await expectRefusal(launch(path), 1, [/^Cannot use the data folder /u])
+  })
+
+  test("because its database is something else", async () => {
+    const data = temporaryFolder()
+    const letter = "Dear grandmother, this file must not be lost.\n".repeat(100)
+    writeFileSync(join(data, "rangewright.db"), letter)
+    await expectRefusal(launch(data), 1, [/^Cannot open the database .*rangewright\.db: .*not a database/u])
+    expect(readFileSync(join(data, "rangewright.db"), "utf8")).toBe(letter)
+  })
+})
+
+test("a port that another program has ends the start with status 1 and names it", { timeout: 60_000 }, async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
+  const { port } = other.address() as AddressInfo
+  await expectRefusal(launch(temporaryFolder(), { RANGEWRIGHT_PORT: String(port) }), 1, [
+    `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop that one, or choose another port (port).`,
+  ])
+  await expectRefusal(start("server", ["demo", "--once", "--port", String(port)]), 1, [
+    /^Cannot listen on 127\.0\.0\.1 port \d+: another/u,
+  ])
+  other.close()
+})
