@@ -3,7 +3,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { Migrator } from "@mikro-orm/migrations"
 import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type { StorageFault } from "@rangewright/ports"
 import { sqliteMigrations } from "../migrations/sqlite/index.ts"
@@ -61,7 +60,7 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
       yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations))
       const reader = yield* Effect.acquireRelease(
         opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 })),
-        (made, _exit: Exit.Exit<unknown, unknown>) => Effect.sync(() => made.close()),
+        (made) => Effect.sync(() => made.close()),
       )
       return makeDatabase(orm, {
         name: "sqlite",

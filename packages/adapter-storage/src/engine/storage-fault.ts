@@ -34,7 +34,7 @@ const facts = (cause: unknown): { readonly code: string; readonly errcode: numbe
   }
 }
 
-/** The fault of a failed query. The text is the database's own where nothing better is known; values never stand in it. */
+/** The fault of a failed query. The text is the database's own where nothing better is known; values are bound, so SQL has none to show. */
 export const storageFault = (doing: string, cause: unknown): StorageFault => {
   if (cause instanceof StorageFault) return cause
   const { code, errcode, message } = facts(cause)
