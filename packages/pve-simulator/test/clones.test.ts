@@ -121,3 +121,16 @@ test("cluster resources learn of a machine, its name and its state at the next r
   await lab.task("DELETE", "/nodes/pve/qemu/200")
   expect(await seen()).toBeUndefined()
 })
+
+test("the cluster's list of tasks shows all that run and the last finished ones of each node", async () => {
+  const lab = createLab()
+  for (let i = 0; i < 30; i += 1) await lab.task("POST", "/nodes/pve/qemu/100/config", { description: String(i) })
+  const running = await lab.ok("POST", `/nodes/pve/qemu/${DEBIAN}/clone`, { newid: 200 })
+  const listed = (await lab.ok("GET", "/cluster/tasks")) as { upid: string; status?: string }[]
+  expect(listed).toHaveLength(25)
+  expect(listed.filter((task) => task.status === undefined).map((task) => task.upid)).toEqual([running])
+  const archive = (await lab.ok("GET", "/nodes/pve/tasks?limit=100")) as unknown[]
+  expect(archive).toHaveLength(30)
+  const active = (await lab.ok("GET", "/nodes/pve/tasks?source=active")) as { status: string; user: string }[]
+  expect(active).toMatchObject([{ status: "RUNNING", user: "root@pam!simulator" }])
+})

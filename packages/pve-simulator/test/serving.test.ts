@@ -224,44 +224,50 @@ test("a console's ticket opens its socket once the API has checked it, and no ot
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-test("the stand-alone program tells how to reach it, keeps its state over a restart, and ends on SIGTERM", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "simulator-"))
-  try {
-    const session = async (work: (url: string, token: string) => Promise<void>): Promise<number | null> => {
-      const child = spawn(
-        process.execPath,
-        [main, "--port", "0", "--no-tls", "--speed", "2000", "--state", join(folder, "state.json")],
-        { stdio: ["ignore", "pipe", "inherit"] },
-      )
-      const ended = new Promise<number | null>((resolve) => void child.once("exit", resolve))
-      let said = ""
-      await new Promise<void>((resolve) => {
-        child.stdout.on("data", (data: Buffer) => {
-          said += data.toString()
-          if (said.includes("/simulator/stats")) resolve()
+test(
+  "the stand-alone program tells how to reach it, keeps its state over a restart, and ends on SIGTERM",
+  { timeout: 60_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "simulator-"))
+    try {
+      const session = async (work: (url: string, token: string) => Promise<void>): Promise<number | null> => {
+        const child = spawn(
+          process.execPath,
+          [main, "--port", "0", "--no-tls", "--speed", "2000", "--state", join(folder, "state.json")],
+          { stdio: ["ignore", "pipe", "inherit"] },
+        )
+        const ended = new Promise<number | null>((resolve) => void child.once("exit", resolve))
+        let said = ""
+        await new Promise<void>((resolve) => {
+          child.stdout.on("data", (data: Buffer) => {
+            said += data.toString()
+            if (said.includes("/simulator/stats")) resolve()
+          })
         })
+        await work(/url +(\S+)/.exec(said)![1]!, /root token +(\S+)/.exec(said)![1]!)
+        child.kill("SIGTERM")
+        return await ended
+      }
+      const call = async (url: string, token: string, ...args: string[]) =>
+        (await run("curl", ["-s", "-H", `Authorization: PVEAPIToken=${token}`, ...args.map((arg) => arg.replace("URL", url))]))
+          .stdout
+      expect(await session(async (url, token) => void (await call(url, token, "-d", "poolid=kept", "URL/api2/json/pools")))).toBe(
+        0,
+      )
+      expect(
+        await session(async (url, token) => expect(await call(url, token, "URL/api2/json/pools")).toContain('"poolid":"kept"')),
+      ).toBe(0)
+      writeFileSync(join(folder, "broken.json"), "{")
+      const broken = await run(process.execPath, [main, "--state", join(folder, "broken.json")]).catch((error: unknown) => error)
+      expect(broken).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^simulator: cannot use the state file .*\n$/) as string,
       })
-      await work(/url +(\S+)/.exec(said)![1]!, /root token +(\S+)/.exec(said)![1]!)
-      child.kill("SIGTERM")
-      return await ended
+    } finally {
+      rmSync(folder, { recursive: true })
     }
-    const call = async (url: string, token: string, ...args: string[]) =>
-      (await run("curl", ["-s", "-H", `Authorization: PVEAPIToken=${token}`, ...args.map((arg) => arg.replace("URL", url))]))
-        .stdout
-    expect(await session(async (url, token) => void (await call(url, token, "-d", "poolid=kept", "URL/api2/json/pools")))).toBe(0)
-    expect(
-      await session(async (url, token) => expect(await call(url, token, "URL/api2/json/pools")).toContain('"poolid":"kept"')),
-    ).toBe(0)
-    writeFileSync(join(folder, "broken.json"), "{")
-    const broken = await run(process.execPath, [main, "--state", join(folder, "broken.json")]).catch((error: unknown) => error)
-    expect(broken).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^simulator: cannot use the state file .*\n$/) as string,
-    })
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
+  },
+)
 
 test.each([
   [["--port", "http"], "--port must be a whole number"],
@@ -269,7 +275,7 @@ test.each([
   [["--speed", "-1"], "--speed"],
   [["--colour"], "Unknown option"],
   [["clone"], "Unexpected argument"],
-])("a command line of %j ends in one line and exit code 2", async (args, text) => {
+])("a command line of %j ends in one line and exit code 2", { timeout: 60_000 }, async (args, text) => {
   const error = (await run(process.execPath, [main, ...args]).catch((caught: unknown) => caught)) as {
     code: number
     stderr: string

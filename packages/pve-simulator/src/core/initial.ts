@@ -114,7 +114,6 @@ const node = (name: string, index: number, options: InitialOptions): NodeState =
     name,
     id: index + 1,
     address,
-    online: true,
     cores: options.cores,
     memoryBytes: options.memoryGib * GIB,
     bootedAt: options.now - 5000,
@@ -213,7 +212,6 @@ export const initialState = (options: InitialOptions): State => {
     sdn: { config: emptySdn(), running: emptySdn(), version: 0, lock: undefined },
     tasks: new Map(),
     leases: new Map(),
-    quorate: true,
     nextPid: 1000 + Math.floor(Number.parseInt(randomHex(random, 3), 16)),
   }
 }

@@ -15,8 +15,6 @@ export interface State {
   readonly tasks: Map<string, TaskRecord>
   /** DHCP leases: network (`10.1.20` or `192.0.2`) to MAC address to last octet. */
   readonly leases: Map<string, Map<string, number>>
-  /** Without a quorum every change is refused. */
-  quorate: boolean
   nextPid: number
 }
 
@@ -25,7 +23,6 @@ export interface NodeState {
   readonly name: string
   readonly id: number
   readonly address: string
-  online: boolean
   readonly cores: number
   readonly memoryBytes: number
   readonly bootedAt: number

@@ -1,6 +1,6 @@
 import { PveError } from "./errors.ts"
 import { start, type Routine } from "./routine.ts"
-import type { TaskRecord } from "./state.ts"
+import type { NodeState, TaskRecord } from "./state.ts"
 import { nowSeconds, type World } from "./world.ts"
 
 /** Who starts a task: a user, perhaps by a token. */
@@ -59,6 +59,7 @@ export const startTask = (world: World, request: TaskRequest, body: (task: TaskH
   }
   state.tasks.set(upid, record)
   node.tasks.push(upid)
+  forgetOldest(world, node)
   world.trace.add(clock.now(), `start ${upid}`)
   const fault = world.faults.takeTaskFault(request)
   if (fault?.kind === "vanish-task") {
@@ -122,6 +123,18 @@ const finish = (world: World, record: TaskRecord, exitstatus: string): void => {
   const warnings = status.startsWith("WARNINGS: ")
   record.log.push(status === "OK" ? "TASK OK" : warnings ? `TASK ${status}` : `TASK ERROR: ${status}`)
   world.trace.add(world.clock.now(), `end ${record.upid} ${status}`)
+}
+
+/** How many tasks of a node are remembered; beyond that the oldest finished ones are forgotten, a tenth at a time. */
+const REMEMBERED = 50_000
+
+const forgetOldest = (world: World, node: NodeState): void => {
+  if (node.tasks.length <= REMEMBERED) return
+  const old = node.tasks.slice(0, REMEMBERED / 10).filter((upid) => world.state.tasks.get(upid)?.exitstatus !== undefined)
+  for (const upid of old) world.state.tasks.delete(upid)
+  const kept = node.tasks.filter((upid) => world.state.tasks.has(upid))
+  node.tasks.length = 0
+  for (const upid of kept) node.tasks.push(upid)
 }
 
 /** Ends a running task as a signal would; false if it does not run. */

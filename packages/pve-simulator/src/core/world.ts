@@ -29,7 +29,7 @@ export interface World {
   certificate: string
   /** Rights resolved for a subject and path, and the pool of each member's path, valid for one version of the access state. */
   readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string> }
-  /** Requests that wait now and the most that ever did, per node. */
+  /** Requests under way now and the most that ever were, by the node they name (`cluster`: none). */
   readonly inFlight: Map<string, { now: number; most: number }>
 }
 

@@ -53,8 +53,9 @@ function* answer(api: Api, request: SimRequest): Routine<SimResponse> {
   const fault = world.faults.takeRequestFault(target.verb, target.path)
   const log = (status: number) =>
     api.calls.add({ at: now(), method: target.verb, path: target.path, route: match?.method.path ?? target.path, status })
-  const waiting = world.inFlight.get("api") ?? { now: 0, most: 0 }
-  world.inFlight.set("api", waiting)
+  const place = match?.parameters["node"] ?? "cluster"
+  const waiting = world.inFlight.get(place) ?? { now: 0, most: 0 }
+  if (place === "cluster" || world.state.nodes.has(place)) world.inFlight.set(place, waiting)
   waiting.now += 1
   waiting.most = Math.max(waiting.most, waiting.now)
   try {
