@@ -3,7 +3,7 @@ import type { HypervisorAccess, HypervisorAccount, HypervisorFault } from "@rang
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
-import { child, recordOf } from "../wire/read.ts"
+import { child, recordOf, text } from "../wire/read.ts"
 import { ensurePool, poolExists, removePool } from "./pools.ts"
 import { adminGroup, neededPrivileges, poolRoles, vnetRoles } from "./roles.ts"
 import { type Right, readRights, writeRight } from "./rights.ts"
@@ -80,15 +80,23 @@ const take = (
     { discard: true },
   )
 
+/** Before PVE 9 one privilege stood for all of the guest agent's. */
+const namesIn = (names: readonly string[], version: string): readonly string[] =>
+  Number.parseInt(version, 10) >= 9
+    ? names
+    : [...new Set(names.map((name) => name.replace(/^VM\.GuestAgent\..*$/u, "VM.Monitor")))]
+
 /** `1` is granted here and below, `0` here only; both are held (facts c5). */
 const privileges = Effect.fnUntraced(function* (
   client: PveClient,
 ): Effect.fn.Return<ReadonlyMap<string, boolean>, HypervisorFault> {
+  const doing = "read the rights of the service's account"
+  const version = text(recordOf((yield* client.get("/version", {}, { doing })).data), "version") ?? "9"
   const held = yield* Effect.forEach(Object.entries(neededPrivileges), ([path, names]) =>
-    client.get("/access/permissions", { path }, { doing: "read the rights of the service's account" }).pipe(
+    client.get("/access/permissions", { path }, { doing }).pipe(
       Effect.map((reply) => {
         const here = child(recordOf(reply.data), path)
-        return names.map((name) => [`${name} on ${path}`, Object.hasOwn(here, name)] as const)
+        return namesIn(names, version).map((name) => [`${name} on ${path}`, Object.hasOwn(here, name)] as const)
       }),
     ),
   )

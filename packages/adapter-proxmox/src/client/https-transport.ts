@@ -70,8 +70,8 @@ const receive = (
   answer.on("data", (chunk: Buffer) => {
     size += chunk.length
     if (size <= maxAnswerBytes) return void chunks.push(chunk)
-    answer.destroy()
     fail(new TransportFailure(`the answer is larger than ${maxAnswerBytes} bytes`, true))
+    answer.destroy()
   })
   answer.on("error", (error) => fail(new TransportFailure(`the answer broke off: ${error.message}`, true)))
   answer.on("aborted", () => fail(new TransportFailure("the answer broke off", true)))

@@ -7,7 +7,7 @@ import * as RcMap from "effect/RcMap"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import ssh2 from "ssh2"
+import type { Client, ClientChannel } from "ssh2"
 
 /** How a node is reached over SSH. */
 export interface SshNode {
@@ -30,7 +30,7 @@ const maxSessions = 8
 const defaultTimeoutSeconds = 60
 
 interface Connection {
-  readonly client: ssh2.Client
+  readonly client: Client
   readonly sessions: Semaphore.Semaphore
 }
 
@@ -41,42 +41,46 @@ const same = (a: string, b: string): boolean => {
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
+/** Loaded when the first connection is made: most services have no SSH access, and it is large. */
+const loadSsh2 = Effect.promise(() => import("ssh2"))
+
 const connect = (name: string, target: SshNode, options: SshOptions): Effect.Effect<Connection, ShellFault, Scope.Scope> => {
   const doing = `connect to node ${name} over SSH`
-  const open = Effect.callback<ssh2.Client, ShellFault>((resume) => {
-    const client = new ssh2.Client()
-    let seen = ""
-    // ssh2 emits "error" more than once; without a listener that stays, the second one would end the process
-    client.on("error", (error) =>
-      resume(
-        Effect.fail(
-          new ShellFault({
-            doing,
-            detail: seen !== "" && !same(seen, target.hostKey) ? `its host key is ${seen}, not the pinned one` : error.message,
-          }),
+  const openWith = (client: Client) =>
+    Effect.callback<Client, ShellFault>((resume) => {
+      let seen = ""
+      // ssh2 emits "error" more than once; without a listener that stays, the second one would end the process
+      client.on("error", (error) =>
+        resume(
+          Effect.fail(
+            new ShellFault({
+              doing,
+              detail: seen !== "" && !same(seen, target.hostKey) ? `its host key is ${seen}, not the pinned one` : error.message,
+            }),
+          ),
         ),
-      ),
-    )
-    client.once("ready", () => resume(Effect.succeed(client)))
-    client.connect({
-      host: target.host,
-      port: target.port ?? 22,
-      username: options.username,
-      ...("privateKey" in options.auth
-        ? { privateKey: Redacted.value(options.auth.privateKey) }
-        : { password: Redacted.value(options.auth.password) }),
-      readyTimeout: 10_000,
-      keepaliveInterval: 10_000,
-      keepaliveCountMax: 3,
-      hostVerifier: (key: Buffer) => {
-        seen = fingerprintOf(key)
-        return same(seen, target.hostKey)
-      },
+      )
+      client.once("ready", () => resume(Effect.succeed(client)))
+      client.connect({
+        host: target.host,
+        port: target.port ?? 22,
+        username: options.username,
+        ...("privateKey" in options.auth
+          ? { privateKey: Redacted.value(options.auth.privateKey) }
+          : { password: Redacted.value(options.auth.password) }),
+        readyTimeout: 10_000,
+        keepaliveInterval: 10_000,
+        keepaliveCountMax: 3,
+        hostVerifier: (key: Buffer) => {
+          seen = fingerprintOf(key)
+          return same(seen, target.hostKey)
+        },
+      })
+      // without it every command waits for a delayed acknowledgement
+      client.setNoDelay(true)
+      return Effect.sync(() => client.destroy())
     })
-    // without it every command waits for a delayed acknowledgement
-    client.setNoDelay(true)
-    return Effect.sync(() => client.destroy())
-  })
+  const open = Effect.flatMap(loadSsh2, ({ default: ssh2 }) => openWith(new ssh2.Client()))
   return Effect.map(
     Effect.acquireRelease(open, (client) => Effect.sync(() => client.end())),
     (client) => ({ client, sessions: Semaphore.makeUnsafe(maxSessions) }),
@@ -105,7 +109,7 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
   return Effect.callback<ShellResult, ShellFault>((resume) => {
     const fail = (detail: string) => resume(Effect.fail(new ShellFault({ doing, detail })))
     const lost = () => fail("the connection was lost")
-    let channel: ssh2.ClientChannel | undefined
+    let channel: ClientChannel | undefined
     connection.client.once("close", lost)
     connection.client.exec(commandLine(command), (error, opened) => {
       if (error !== undefined) return fail(error.message)

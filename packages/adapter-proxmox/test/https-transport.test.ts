@@ -1,0 +1,103 @@
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, expect, it } from "vitest"
+import { httpsTransport, type PveRequest, TransportFailure } from "../src/index.ts"
+
+const closing: (() => void)[] = []
+afterEach(() => closing.splice(0).forEach((close) => close()))
+
+/** A node that does whatever the test wants, over plain HTTP: how TLS is trusted is tested with a real certificate elsewhere. */
+const nodeThat = async (listener: RequestListener) => {
+  let connections = 0
+  const server = createServer(listener)
+  server.on("connection", () => void (connections += 1))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const transport = httpsTransport(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  closing.push(() => {
+    transport.close?.()
+    server.closeAllConnections()
+    server.close()
+  })
+  const send = (change: Partial<PveRequest> = {}) =>
+    transport.send(
+      { method: "GET", path: "/api2/json/version?a=1", headers: {}, body: undefined, timeoutMs: 5_000, ...change },
+      new AbortController().signal,
+    )
+  return { send, connections: () => connections }
+}
+
+const failureOf = async (sent: Promise<unknown>): Promise<TransportFailure> => {
+  const failure = await sent.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(failure).toBeInstanceOf(TransportFailure)
+  return failure as TransportFailure
+}
+
+describe("a transport", () => {
+  it("sends the request as it is, its body with a length and not in chunks", async () => {
+    const seen: unknown[] = []
+    const node = await nodeThat((request, response) => {
+      request.setEncoding("utf8")
+      request.on("data", (body) =>
+        seen.push(request.method, request.url, request.headers["content-length"], request.headers["transfer-encoding"], body),
+      )
+      request.on("end", () => response.writeHead(500, "VM is locked (clone)").end("é"))
+    })
+    const answer = await node.send({ method: "POST", body: "a=%C3%A9" })
+    expect(seen).toEqual(["POST", "/api2/json/version?a=1", "8", undefined, "a=%C3%A9"])
+    expect(answer).toMatchObject({ status: 500, statusText: "VM is locked (clone)" })
+    expect(new TextDecoder().decode(answer.body)).toBe("é")
+  })
+
+  it("keeps its connection for the next request", async () => {
+    const node = await nodeThat((_, response) => response.end("{}"))
+    for (let n = 0; n < 5; n += 1) await node.send()
+    expect(node.connections()).toBe(1)
+  })
+
+  it("that is not answered in time counts as delivered", async () => {
+    const node = await nodeThat(() => {})
+    const failure = await failureOf(node.send({ timeoutMs: 50 }))
+    expect(failure).toMatchObject({ delivered: true, message: "no answer within 0.05 s" })
+  })
+
+  it("whose connection is reset counts as delivered", async () => {
+    const node = await nodeThat((request) => request.socket.destroy())
+    expect((await failureOf(node.send())).delivered).toBe(true)
+  })
+
+  it("whose answer breaks off counts as delivered", async () => {
+    const node = await nodeThat((_, response) => {
+      response.writeHead(200, { "content-length": "1000" })
+      response.write("{")
+      setImmediate(() => response.destroy())
+    })
+    expect((await failureOf(node.send())).delivered).toBe(true)
+  })
+
+  it("whose answer has no end is cut off", async () => {
+    const node = await nodeThat((_, response) => {
+      const block = Buffer.alloc(4 * 1024 * 1024)
+      const more = (): void => {
+        while (!response.destroyed && response.write(block));
+        if (!response.destroyed) response.once("drain", more)
+      }
+      more()
+    })
+    const failure = await failureOf(node.send())
+    expect(failure.message).toContain("larger than")
+  })
+
+  it("to a port where nobody listens was not delivered", async () => {
+    const transport = httpsTransport("https://127.0.0.1:9")
+    const request: PveRequest = { method: "GET", path: "/", headers: {}, body: undefined, timeoutMs: 1_000 }
+    expect((await failureOf(transport.send(request, new AbortController().signal))).delivered).toBe(false)
+  })
+
+  it("refuses URLs that are neither https nor http", () => {
+    expect(() => httpsTransport("ftp://pve")).toThrow(RangeError)
+    expect(() => httpsTransport("not a url")).toThrow(TypeError)
+  })
+})
