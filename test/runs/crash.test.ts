@@ -3,7 +3,18 @@ import type { Range } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, createRange, deploy, endOf, type Lab, makeCompany, makeLab, startAndWait, strays } from "./support/lab.ts"
+import {
+  boot,
+  createRange,
+  deploy,
+  endOf,
+  labSettings,
+  type Lab,
+  makeCompany,
+  makeLab,
+  startAndWait,
+  strays,
+} from "./support/lab.ts"
 
 const undisturbed = async (make: () => Lab, request: RunRequest, before: (lab: Lab, range: Range) => Promise<void>) => {
   const lab = make()
@@ -69,6 +80,20 @@ describe("a process that dies before or after any journal write or port call", (
   it("goes on with the removal of a range and leaves nothing of it", { timeout: 120_000 }, async () => {
     const { crashes, broken } = await crashEverywhere(makeTrio, { kind: "delete-range", force: true }, deployed)
     expect(crashes).toBeGreaterThan(60)
+    expect(broken).toEqual([])
+  })
+
+  it("goes on with a deploy that had to give a machine another VMID", { timeout: 120_000 }, async () => {
+    const makeCollision = (): Lab => {
+      const lab = makeTrio()
+      lab.world.fault = ({ method, action }) =>
+        method === "dispatch" && action?.kind === "clone" && action.machine.vmid === labSettings.vmidSpan.from
+          ? { when: "before", reason: "taken" }
+          : undefined
+      return lab
+    }
+    const { crashes, broken } = await crashEverywhere(makeCollision, deploy, nothing)
+    expect(crashes).toBeGreaterThan(100)
     expect(broken).toEqual([])
   })
 })

@@ -3,6 +3,7 @@ import { RunEngine } from "@rangewright/application"
 import type { HypervisorReason } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
+import { makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, endOf, type Lab, makeLab, startAndWait, strays } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
@@ -142,3 +143,36 @@ describe("a VMID that somebody else took", () => {
     )
   })
 })
+
+describe("every step dispatched twice", () => {
+  it.each([deploy, { kind: "destroy" }, { kind: "delete-range", force: true }] as const)(
+    "has one effect: %o",
+    async (request) => {
+      const twice = { ...makeCrashGate(), guard: <S extends object>(_: string, service: S): S => doubled(service) }
+      const ends = []
+      for (const gate of [makeCrashGate(), twice]) {
+        const lab = makeLab(names)
+        const range = await createRange(lab)
+        const before = boot(lab)
+        if (request.kind !== "deploy") await startAndWait(before, range)
+        await before.dispose()
+        const process = boot(lab, gate)
+        expect((await startAndWait(process, range, request)).state.message).toBe("")
+        await process.dispose()
+        ends.push(endOf(lab))
+      }
+      expect(ends[1]).toEqual(ends[0])
+    },
+  )
+})
+
+/** A port whose `dispatch`, and whose changes of pools and rights, go out twice. */
+const doubled = <S extends object>(service: S): S =>
+  Object.fromEntries(
+    Object.entries(service).map(([method, member]: [string, unknown]) => {
+      if (typeof member !== "function" || !["dispatch", "ensurePool", "removePool", "grant"].includes(method))
+        return [method, member]
+      const call = member as (...args: readonly unknown[]) => Effect.Effect<unknown, unknown>
+      return [method, (...args: readonly unknown[]) => Effect.andThen(call(...args), call(...args))]
+    }),
+  ) as S

@@ -234,7 +234,9 @@ export const endOf = ({ world, store }: Lab) => ({
   grants: [...world.grants.keys()],
   states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
   remembered: Object.fromEntries(
-    [...store.stages.values()].flatMap((byVm) => [...byVm].map(([vmid, stages]) => [vmid, stages.size])),
+    [...store.stages.values()].flatMap((byVm) =>
+      [...byVm].map(([vmid, stages]) => [world.vms.get(vmid)?.name ?? vmid, stages.size]),
+    ),
   ),
 })
 

@@ -8,7 +8,7 @@ interface Timer {
 }
 
 /** Turns of the event loop without a new timer after which everybody is taken to be asleep: longer than any chain of fibers that wake each other. */
-const idleTurns = 40
+const idleTurns = 12
 
 export interface VirtualClock extends Clock.Clock {
   readonly now: () => number

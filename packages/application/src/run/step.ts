@@ -1,4 +1,13 @@
-import { type Fault, type Json, type RangeId, type RunEvent, secretsOf, type Step, type StepFailure } from "@rangewright/domain"
+import {
+  type Fault,
+  type Json,
+  type RangeId,
+  type RunEvent,
+  secretsOf,
+  type Step,
+  type StepFailure,
+  type Vmid,
+} from "@rangewright/domain"
 import { LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -72,8 +81,12 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
       if (Result.isFailure(seen))
         return (yield* awaitWorld(step, seen.failure.message, 0)) ? yield* reallocate(step) : seen.failure
       const taken = new Set<number>([from, ...seen.success.machines.map(({ vmid }) => vmid)])
-      const given = yield* Effect.result(untilStored(machines.replaceReservation(rangeId, mark.machine, taken, vmidSpan)))
-      if (Result.isFailure(given)) return given.failure
+      // a worker that died may have come as far as the new reservation
+      const reserved = (yield* untilStored(machines.reservations(rangeId))).get(mark.machine)
+      const given: Result.Result<Vmid, Fault> =
+        reserved !== undefined && !taken.has(reserved)
+          ? Result.succeed(reserved)
+          : yield* Effect.result(untilStored(machines.replaceReservation(rangeId, mark.machine, taken, vmidSpan)))
       yield* book.write({ type: "Reallocated", machine: mark.machine, from, to: given.success })
       return "again"
     })
