@@ -8,75 +8,22 @@ import { httpApp, listen, usualHttpOptions, type Runner } from "@rangewright/ada
 import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { activityLayer, authenticate, operations, Settings, type SettingsShape } from "@rangewright/application"
-import type { Fault, ObservedMachine, RangeId, RecordId, UserId, Vmid } from "@rangewright/domain"
-import { CredentialHasher, Machines, Ranges, Users } from "@rangewright/ports"
-import * as Effect from "effect/Effect"
+import type { Fault } from "@rangewright/domain"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { keyOf, stock } from "./stock.ts"
 
-const rangeCount = 100
-const vmsEach = 10
 const secret = { bytes: new Uint8Array(32) }
-const keyOf = (id: string) => `${id}.${"k".repeat(40)}`
 
 export interface Ready {
   readonly port: number
   /** Microseconds to check a key: its hash alone, and with the user read from the store. */
   readonly keyCheck?: { readonly hash: number; readonly whole: number }
 }
-
-const recordId = (text: string) => text.toLowerCase().padStart(15, "0") as RecordId
-
-const vm = (range: number, n: number): ObservedMachine => ({
-  vmid: (20_000 + range * vmsEach + n) as Vmid,
-  node: "node1",
-  name: `R${range}-machine-${n}`,
-  power: n % 2 === 0 ? "running" : "stopped",
-  template: false,
-  pool: `R${range}` as RangeId,
-  cpus: 4,
-  memoryMiB: 8192,
-  tags: ["rangewright"],
-})
-
-const seed = Effect.gen(function* () {
-  const users = yield* Users
-  const ranges = yield* Ranges
-  const hasher = yield* CredentialHasher
-  const createdAt = new Date()
-  for (const id of ["AD", "ME"] as const)
-    yield* users.create({
-      id: id as UserId,
-      recordId: recordId(id),
-      name: id,
-      email: `${id}@lab.example`,
-      isAdmin: id === "AD",
-      hypervisorUsername: id.toLowerCase(),
-      hypervisorRealm: "pve",
-      secrets: { apiKeyHash: hasher.hash(keyOf(id)), sealedPassword: undefined, tokenKey: id },
-      createdAt,
-    })
-  for (let n = 0; n < rangeCount; n++)
-    yield* ranges.create({
-      id: `R${n}` as RangeId,
-      recordId: recordId(`R${n}`),
-      number: n + 1,
-      reservedNumbers: [],
-      name: `Range ${n}`,
-      description: "one of many",
-      purpose: "benchmark",
-      config: "ludus: []\n",
-      createdBy: "AD" as UserId,
-      owners: ["ME" as UserId],
-      createdAt,
-    })
-  yield* users.change("ME" as UserId, { defaultRangeId: "R7" as RangeId })
-  const machines = Array.from({ length: rangeCount }, (_, r) => Array.from({ length: vmsEach }, (__, n) => vm(r, n))).flat()
-  yield* (yield* Machines).replace({ at: new Date(), nodes: [], storages: [], machines })
-})
 
 /** Microseconds of one call, over many. */
 const timeEach = async (count: number, call: () => unknown): Promise<number> => {
@@ -91,7 +38,7 @@ const serveOurs = async (folder: string): Promise<Ready> => {
   // the reads that are measured ask for no more services than these
   const settings = Layer.succeed(Settings, { version: "0.0.0" } as SettingsShape)
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))
-  await runtime.runPromise(seed)
+  await runtime.runPromise(stock)
   const hasher = credentialHasher(secret)
   const stored = hasher.hash(keyOf("ME"))
   const hash = await timeEach(50_000, () => hasher.verify(keyOf("ME"), stored))

@@ -1,7 +1,7 @@
 /** `npm run bench [-- name …] [--quick]`: runs the benchmarks of this folder, all or the named ones, each in a process of its own. */
 import { spawnSync } from "node:child_process"
 import { readdirSync } from "node:fs"
-import { availableParallelism, cpus } from "node:os"
+import { availableParallelism, cpus, loadavg } from "node:os"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
@@ -54,7 +54,7 @@ if (typeof wish === "string") {
 } else if (wish.help) console.log(usage)
 else {
   console.log(
-    `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} cores, ${cpus()[0]?.model.trim() ?? "unknown processor"}`,
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${availableParallelism()} cores, ${cpus()[0]?.model.trim() ?? "unknown processor"}, load ${loadavg()[0]?.toFixed(1)}`,
   )
   const failed = wish.names.filter((name) => !run(name, wish.quick))
   if (failed.length > 0) {

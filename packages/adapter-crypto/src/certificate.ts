@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import { X509Certificate } from "node:crypto"
 import { isIP } from "node:net"
-import { generate } from "selfsigned"
 import { KeyUnusable } from "./faults.ts"
 import { loadOrCreateSecretFile } from "./secret-file.ts"
 
@@ -15,6 +14,8 @@ const years = 10
 
 const newPem = (names: readonly string[], now: Date): Effect.Effect<string> =>
   Effect.promise(async () => {
+    // a hundred modules for one certificate in ten years
+    const { generate } = await import("selfsigned")
     const notAfterDate = new Date(now)
     notAfterDate.setUTCFullYear(now.getUTCFullYear() + years)
     const made = await generate([{ name: "commonName", value: names[0] ?? "rangewright" }], {
