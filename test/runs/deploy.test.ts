@@ -10,7 +10,9 @@ describe("a deploy", () => {
     expect(state.message).toBe("")
     expect(state.status).toBe("success")
     const end = endOf(lab)
-    expect(end.vms.map(({ name, power }) => `${name} ${power}`)).toEqual(lab.names.map((name) => `${name} running`))
+    expect(end.vms.map(({ name, power }) => `${name} ${power}`)).toEqual(
+      ["vm1", "vm2", "vm3", "vm4", "vm5", "vm6"].map((name) => `${name} running`),
+    )
     expect(end.states).toEqual([["LAB", "SUCCESS"]])
     expect(strays(lab)).toEqual([])
     await service.dispose()

@@ -144,6 +144,24 @@ describe("a VMID that somebody else took", () => {
   })
 })
 
+describe("VMIDs that are all taken", () => {
+  it("fail the machine that wants one, with the reason, and no other", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const narrow = { ...lab, settings: { ...lab.settings, vmidSpan: { from: 20_000, to: 20_001 } } }
+    lab.world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "clone" && action.machine.mark.machine === "vm1"
+        ? { when: "before", reason: "taken" }
+        : undefined
+    const process = boot(narrow)
+    const { state } = await startAndWait(process, range)
+    await process.dispose()
+    expect(state.status).toBe("failure")
+    expect(state.steps.get("clone:vm1")?.failure?.kind).toBe("exhausted")
+    expect(state.steps.get("role:vm2")?.phase).toBe("settled")
+  })
+})
+
 describe("every step dispatched twice", () => {
   it.each([deploy, { kind: "destroy" }, { kind: "delete-range", force: true }] as const)(
     "has one effect: %o",

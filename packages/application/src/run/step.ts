@@ -87,6 +87,7 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
         reserved !== undefined && !taken.has(reserved)
           ? Result.succeed(reserved)
           : yield* Effect.result(untilStored(machines.replaceReservation(rangeId, mark.machine, taken, vmidSpan)))
+      if (Result.isFailure(given)) return given.failure
       yield* book.write({ type: "Reallocated", machine: mark.machine, from, to: given.success })
       return "again"
     })
