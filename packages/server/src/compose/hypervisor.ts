@@ -21,10 +21,10 @@ export interface BoundHypervisor {
   readonly simulator: Simulator | undefined
 }
 
-/** Machines that start within seconds are looked at as often as their speed asks. */
-const polling = (speed: number): Pick<ProxmoxOptions, "fastestPollSeconds" | "slowestPollSeconds"> => ({
-  fastestPollSeconds: Math.max(0.02, 0.25 / speed),
-  slowestPollSeconds: Math.max(0.1, 3 / speed),
+/** The adapter lives in the simulator's time, but does not look at its tasks more often than every 20 ms of real time. */
+const simulatedTime = (speed: number): Pick<ProxmoxOptions, "timeScale" | "fastestPollSeconds"> => ({
+  timeScale: speed,
+  fastestPollSeconds: Math.max(0.25, speed * 0.02),
 })
 
 const simulated = (config: Config): BoundHypervisor => {
@@ -38,7 +38,7 @@ const simulated = (config: Config): BoundHypervisor => {
       transport: handlerTransport(simulator.handle),
       auth: { type: "token", id, secret: Redacted.make(secret) },
       defaultNode: config.proxmoxNode,
-      ...polling(config.simulatorSpeed),
+      ...simulatedTime(config.simulatorSpeed),
     }),
   }
 }
