@@ -144,9 +144,16 @@ export const openApiDocument = (operations: readonly Operation[], { version }: {
   }
 }
 
-/** The document as `GET /openapi` serves it. */
+/** The document as `GET /openapi` serves it; made when it is first asked for. */
 export const apiDescriptionLayer = (
   operations: readonly Operation[],
   about: { readonly version: string },
 ): Layer.Layer<ApiDescription> =>
-  Layer.sync(ApiDescription, () => ({ yaml: stringify(openApiDocument(operations, about), { aliasDuplicateObjects: false }) }))
+  Layer.sync(ApiDescription, () => {
+    let made: string | undefined
+    return {
+      get yaml() {
+        return (made ??= stringify(openApiDocument(operations, about), { aliasDuplicateObjects: false }))
+      },
+    }
+  })
