@@ -1,7 +1,8 @@
-import { type JournalEntry, renderLog, type RunState, simulateSchedule } from "@rangewright/domain"
+import { foldRun, type JournalEntry, renderLog, type RunState, simulateSchedule } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { makeCrashGate } from "./support/crash-gate.ts"
 import { boot, createRange, deploy, admin, endOf, engineOf, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
 
 const journalOf = (lab: Lab, runId: string): readonly JournalEntry[] =>
@@ -81,6 +82,28 @@ describe("the steps of a run", () => {
     await process.dispose()
   })
 
+  it("are in the journal before their effect", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const unknown: string[] = []
+    let dispatched = 0
+    /** Called with whatever a port is about to do: the step it belongs to must have been journaled as started. */
+    const check = (subject: unknown): void => {
+      dispatched += 1
+      const { vmid } = (subject as { machine?: { vmid: number } }).machine ?? {}
+      const [run] = lab.store.runs.values()
+      const started = foldRun(run?.entries ?? []).steps
+      const kinds = [...started.values()].filter(({ phase }) => phase === "started").map(({ step }) => step.action)
+      if (!kinds.some((action) => !("machine" in action) || action.machine.vmid === vmid)) unknown.push(JSON.stringify(subject))
+    }
+    const gate = { ...makeCrashGate(), guard: <S extends object>(_: string, service: S): S => watched(service, check) }
+    const process = boot(lab, gate)
+    expect((await startAndWait(process, range)).state.status).toBe("success")
+    expect(dispatched).toBeGreaterThan(30)
+    expect(unknown).toEqual([])
+    await process.dispose()
+  })
+
   it("keep the history within its setting", async () => {
     const lab = makeLab(["vm1"])
     const range = await createRange(lab)
@@ -117,3 +140,17 @@ describe("a hypervisor that goes away in the middle of a run", () => {
     await process.dispose()
   })
 })
+
+/** A port that tells of each `dispatch` before it has any effect. */
+const watched = <S extends object>(service: S, check: (subject: unknown) => void): S => {
+  if (!("dispatch" in service)) return service
+  const dispatch = service.dispatch as (subject: unknown) => Effect.Effect<unknown, unknown>
+  return {
+    ...service,
+    dispatch: (subject: unknown) =>
+      Effect.suspend(() => {
+        check(subject)
+        return dispatch(subject)
+      }),
+  }
+}
