@@ -15,6 +15,7 @@ import { untilTold } from "./serve.ts"
 const example = fileURLToPath(new URL("../../../../examples/ad-lab.yml", import.meta.url))
 const usualSpeed = 60
 const usualPort = 8080
+const usualColumns = 120
 
 interface PlanView {
   readonly text: string
@@ -61,7 +62,8 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
 const deploy = async (admin: Client, rangeId: string): Promise<RangeView> => {
   const screen: Screen = {
     live: process.stdout.isTTY,
-    columns: process.stdout.columns ?? 120,
+    // a terminal that does not know its size says 0
+    columns: process.stdout.columns > 0 ? process.stdout.columns : usualColumns,
     write: (text) => void process.stdout.write(text),
   }
   const view = progressView(screen)

@@ -1,0 +1,76 @@
+import { readdirSync } from "node:fs"
+import { afterEach, describe, expect, test } from "vitest"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { adLabMachines } from "./support/lab.ts"
+import { command, endAll, type Program, repository, start } from "./support/program.ts"
+
+afterEach(async () => {
+  await endAll()
+  removeFolders()
+})
+
+const demo = (temporary: string, ...args: readonly string[]): Program =>
+  start("server", ["demo", "--speed", "600", "--port", "0", ...args], { env: { TMPDIR: temporary } })
+
+/** The commands that the demo invites to try. */
+const curls = (text: string): readonly string[] => text.split("\n").filter((line) => line.startsWith("  curl "))
+
+const typed = async (line: string): Promise<unknown> => {
+  const program = command("sh", ["-c", line])
+  expect(await program.ended).toEqual({ code: 0, signal: null })
+  return JSON.parse(program.stdout())
+}
+
+describe("a newcomer's demo", { timeout: 120_000 }, () => {
+  test("deploys the example in plain lines, shows every machine's address, and ends with 0 on success", async () => {
+    const temporary = temporaryFolder()
+    const program = demo(temporary, "--once")
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+    const text = program.stdout()
+    expect(program.stderr()).toBe("")
+    expect(text).toContain("== UMA: SUCCESS")
+    // no terminal: nothing is drawn over
+    expect(text).not.toContain("\u001b")
+    for (const name of adLabMachines) {
+      expect(text).toMatch(new RegExp(`^ {2}\\d\\d:\\d\\d done +Start UMA-${name}$`, "mu"))
+      expect(text).toMatch(new RegExp(`^ {2}UMA-${name} +10\\.\\d+\\.\\d+\\.\\d+ +on`, "mu"))
+    }
+    expect(text).toMatch(/VLAN 10 {2}10\.\d+\.10\.0\/24/u)
+    expect(curls(text)).toHaveLength(3)
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  test("serves until Ctrl-C: its curl lines work as they stand, and its data go with it", async () => {
+    const temporary = temporaryFolder()
+    const program = demo(temporary)
+    await program.says(/^Serving until Ctrl-C\.$/mu)
+    const [range = "", logs = "", powerOff = ""] = curls(program.stdout())
+    expect(await typed(range)).toMatchObject({ rangeID: "UMA", rangeState: "SUCCESS", numberOfVMs: adLabMachines.length })
+    expect(await typed(logs)).toMatchObject({ result: expect.stringContaining("PLAY RECAP") as string })
+    await typed(powerOff)
+    await eventually(
+      "a range whose machines are all off",
+      () => typed(range) as Promise<{ readonly VMs: readonly { readonly poweredOn: boolean }[] }>,
+      ({ VMs }) => VMs.every(({ poweredOn }) => !poweredOn),
+    )
+    expect(readdirSync(temporary)).not.toEqual([])
+    program.signal("SIGINT")
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  test("draws a line for each machine over and over on a terminal", async ({ skip }) => {
+    const probe = command("sh", ["-c", "command -v script"])
+    if ((await probe.ended).code !== 0) skip("the command `script` makes the terminal, and is not here")
+    const typescript = `${process.execPath} ${repository}packages/server/src/main.ts demo --once --speed 600 --port 0`
+    const program = command("script", ["--quiet", "--return", "--command", typescript, "/dev/null"], {
+      env: { TMPDIR: temporaryFolder(), TERM: "xterm" },
+    })
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+    const text = program.stdout()
+    expect(text).toContain(`\u001b[${adLabMachines.length + 2}A`)
+    for (const name of adLabMachines) expect(text).toMatch(new RegExp(`\u001b\\[2K {2}UMA-${name} +#{16} .* done`, "u"))
+    expect(text).not.toMatch(/\bdone +Start UMA-/u)
+  })
+})

@@ -1,0 +1,66 @@
+import { readdirSync } from "node:fs"
+import { afterEach, expect, test } from "vitest"
+import type { Problem } from "./support/client.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { addLab, addUser, deploy, expectMachines, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { onSimulator, startService } from "./support/service.ts"
+import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
+
+afterEach(async () => {
+  await endAll()
+  removeFolders()
+})
+
+/** Everything at the hypervisor that a range or a user can leave behind, as root sees it. */
+const inventory = async (simulator: SimulatorProcess) => {
+  const rows = <A extends object>(path: string) => simulator.read<readonly A[]>(path)
+  const [guests, pools, acl, users, network, volumes] = await Promise.all([
+    simulator.guests(),
+    rows<{ readonly poolid: string }>("/pools"),
+    rows<{ readonly path: string; readonly ugid: string; readonly roleid: string }>("/access/acl"),
+    rows<{ readonly userid: string }>("/access/users"),
+    rows<{ readonly iface: string }>("/nodes/pve/network"),
+    rows<{ readonly storage: string }>("/nodes/pve/storage").then((storages) =>
+      Promise.all(storages.map(({ storage }) => rows<{ readonly volid: string }>(`/nodes/pve/storage/${storage}/content`))),
+    ),
+  ])
+  return {
+    guests: guests.map(({ vmid }) => String(vmid)).toSorted(),
+    pools: pools.map(({ poolid }) => poolid).toSorted(),
+    acl: acl.map(({ path, ugid, roleid }) => `${path} ${ugid} ${roleid}`).toSorted(),
+    users: users.map(({ userid }) => userid).toSorted(),
+    network: network.map(({ iface }) => iface).toSorted(),
+    volumes: volumes
+      .flat()
+      .map(({ volid }) => volid)
+      .toSorted(),
+  }
+}
+
+test("a range that is deleted, and its user, leave nothing at the hypervisor and no file", { timeout: 120_000 }, async () => {
+  const simulator = await startSimulator(["--speed", "600"])
+  const data = temporaryFolder()
+  const service = await startService(data, onSimulator(simulator))
+  const admin = service.as(await addUser(service.root, "ADA", true))
+  const before = await inventory(simulator)
+  const files = readdirSync(data).toSorted()
+
+  await addLab(service, "GONE", smallLab(2))
+  await expectSuccess(admin, await deploy(admin, "GONE"))
+  await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
+  const during = await inventory(simulator)
+  for (const kind of ["guests", "pools", "acl", "users", "network", "volumes"] as const)
+    expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
+
+  const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
+  expect(refused.status).toBe(409)
+  expect((await rangeOf(admin, "GONE")).VMs).toHaveLength(3)
+
+  await admin.send("DELETE", "/range?rangeID=GONE&force=true")
+  await admin.send("DELETE", "/user/GONE")
+  expect(await inventory(simulator)).toEqual(before)
+  expect(readdirSync(data).toSorted()).toEqual(files)
+  expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
+  expect(await admin.get("/runs")).toEqual([])
+})
