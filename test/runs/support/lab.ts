@@ -137,6 +137,7 @@ const labPlanner = (names: readonly string[]) =>
       const machines = yield* Machines
       const hypervisor = yield* Hypervisor
       return RunPlanner.of({
+        drift: () => Effect.die(new Error("labs of hand-made plans have no configuration")),
         plan: Effect.fnUntraced(function* (range, request) {
           const { machines: seen } = yield* hypervisor.observe
           const taken = new Set<number>(seen.map(({ vmid }) => vmid))

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { deployOptions } from "../range/deploy-options.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
@@ -30,12 +29,5 @@ export const getRangeDrift = operation({
     409: "the range cannot be planned: every reason is listed",
     502: hypervisorAway,
   },
-  handle: ({ range, user }) =>
-    Effect.gen(function* () {
-      // force: testing mode forbids deploying, not looking. Against a plan that reads only, it changes nothing
-      const options = yield* deployOptions({ force: range.testing.enabled })
-      const plan = yield* (yield* RunEngine).preview(range, { kind: "deploy", options }, user.id)
-      const differences = plan.changes.filter((change) => change.kind !== "none")
-      return { inSync: differences.length === 0, differences, notes: plan.notes }
-    }),
+  handle: ({ range, user }) => Effect.flatMap(RunEngine, (engine) => engine.drift(range, user.id)),
 })

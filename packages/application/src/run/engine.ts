@@ -159,6 +159,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
 
   return RunEngine.of({
     preview: (range, request, by) => planner.plan(range, request, by, false),
+    drift: planner.drift,
     start,
     wait: Effect.fnUntraced(function* (runId) {
       yield* found(runId)

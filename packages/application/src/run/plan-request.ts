@@ -3,6 +3,7 @@ import {
   CannotPlan,
   checkRangeConfig,
   Conflict,
+  driftOf,
   type Fault,
   InvalidInput,
   machineNames,
@@ -71,6 +72,18 @@ const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedClust
     return new Map<string, Vmid>([...known, ...(yield* Effect.fromResult(allocateVmids(missing, vmidSpan, taken)))])
   })
 
+/** Everything that a deploy is planned from, but what is chosen of it. */
+const deployInput = (range: Range, onlyRoles: readonly string[], by: UserId, reserve: boolean) =>
+  Effect.gen(function* () {
+    const config = yield* deployableConfig(range, by, onlyRoles)
+    const cluster = yield* (yield* Hypervisor).observe
+    const settings = yield* planSettings(yield* Settings, cluster)
+    const grants = yield* (yield* Ranges).grants(range.id)
+    const world = yield* readRange(range, cluster, settings, grants)
+    const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
+    return { range, config, grants, settings, world: { ...world, reservations } }
+  })
+
 const deployPlan = (range: Range, choice: DeployOptions, by: UserId, reserve: boolean) =>
   Effect.gen(function* () {
     if (range.testing.enabled && !choice.force)
@@ -78,14 +91,17 @@ const deployPlan = (range: Range, choice: DeployOptions, by: UserId, reserve: bo
         what: `Cannot deploy range ${range.id}: testing mode is on`,
         hint: "Stop testing first, or deploy with force.",
       })
-    const config = yield* deployableConfig(range, by, choice.onlyRoles)
-    const cluster = yield* (yield* Hypervisor).observe
-    const settings = yield* planSettings(yield* Settings, cluster)
-    const grants = yield* (yield* Ranges).grants(range.id)
-    const world = yield* readRange(range, cluster, settings, grants)
-    const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
-    const input = yield* withTemplates({ range, config, grants, settings, world: { ...world, reservations }, choice })
+    const input = yield* withTemplates({ ...(yield* deployInput(range, choice.onlyRoles, by, reserve)), choice })
     return yield* planned(`deploy range ${range.id}`, planDeploy(input))
+  })
+
+/** Reads only. Testing mode forbids deploying, not looking. */
+const driftPlan = (range: Range, by: UserId) =>
+  Effect.gen(function* () {
+    const choice = { tags: [], limit: "", onlyRoles: [], force: false }
+    const input = yield* withTemplates({ ...(yield* deployInput(range, [], by, false)), choice })
+    const doing = `compare range ${range.id} with its configuration`
+    return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
   })
 
 const destroyPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "destroy" | "delete-range" | "destroy-vm" }>) =>
@@ -136,6 +152,7 @@ const make = Effect.gen(function* () {
   }
   return RunPlanner.of({
     plan: (range, request, by, reserve) => Effect.provideContext(plan(range, request, by, reserve), services),
+    drift: (range, by) => Effect.provideContext(driftPlan(range, by), services),
   })
 })
 

@@ -1,4 +1,4 @@
-import type { Fault, Plan, Range, UserId } from "@rangewright/domain"
+import type { Drift, Fault, Plan, Range, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { RunRequest } from "./run-engine.ts"
@@ -12,5 +12,7 @@ export class RunPlanner extends Context.Service<
      * new machines are those that would be reserved now.
      */
     readonly plan: (range: Range, request: RunRequest, by: UserId, reserve: boolean) => Effect.Effect<Plan, Fault>
+    /** How what is there differs from the configuration; changes nothing. */
+    readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
   }
 >()("rangewright/RunPlanner") {}

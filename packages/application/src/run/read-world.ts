@@ -10,6 +10,7 @@ import {
   type PlanWorld,
   type Range,
   singleNode,
+  rangeMembers,
   templatesToRead,
   type Vmid,
 } from "@rangewright/domain"
@@ -86,7 +87,8 @@ export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster)
   Effect.gen(function* () {
     const machines = yield* Machines
     const online = new Set(cluster.nodes.filter(({ online }) => online).map(({ name }) => name))
-    const own = cluster.machines.filter(({ pool, node }) => pool === range.id && online.has(node))
+    const reservations = yield* machines.reservations(range.id)
+    const own = rangeMembers(range.id, { cluster, reservations }).filter(({ node }) => online.has(node))
     const kept = yield* machines.ofRange(range.id)
     const world: PlanWorld = {
       cluster,
@@ -96,7 +98,7 @@ export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster)
       granted: false,
       addresses: new Map(kept.flatMap(({ vmid, address }) => (address === undefined ? [] : [[vmid, address]]))),
       stages: yield* machines.stages(range.id),
-      reservations: yield* machines.reservations(range.id),
+      reservations,
     }
     return world
   })

@@ -1,4 +1,16 @@
-import type { DeployTag, Fault, JournalEntry, Plan, Range, RunHead, RunId, RunState, UserId, Vmid } from "@rangewright/domain"
+import type {
+  DeployTag,
+  Drift,
+  Fault,
+  JournalEntry,
+  Plan,
+  Range,
+  RunHead,
+  RunId,
+  RunState,
+  UserId,
+  Vmid,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -35,6 +47,8 @@ export class RunEngine extends Context.Service<
   {
     /** The plan that the request would run now; changes nothing. */
     readonly preview: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<Plan, Fault>
+    /** How what is there differs from the configuration, also in testing mode; changes nothing. */
+    readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
     /** Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range. */
     readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<RunHead, Fault>
     /** Waits for the end. */

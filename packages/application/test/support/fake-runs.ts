@@ -77,6 +77,15 @@ export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, Run
         request.kind === "deploy" ? (ending.status === "success" ? "SUCCESS" : "ERROR") : undefined
       return {
         preview: (_range, request) => Effect.sync(() => runs.plan(request)),
+        drift: () =>
+          Effect.sync(() => {
+            const { changes, notes } = runs.plan({
+              kind: "deploy",
+              options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
+            })
+            const differences = changes.filter(({ kind }) => kind !== "none")
+            return { inSync: differences.length === 0, differences, notes }
+          }),
         start: (range, request, by) =>
           Effect.gen(function* () {
             const at = yield* now
