@@ -201,3 +201,46 @@ test("what a user is and may do is told as it is", async () => {
   })
   expect(JSON.stringify(lab.sim.state)).not.toContain("correct horse")
 })
+
+test("a stranger changes nothing by any call that leaves its rights to itself", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one" })
+  await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })
+  await lab.ok("POST", "/cluster/sdn/vnets/vn1/subnets", { subnet: "10.9.0.0/24", type: "subnet" })
+  await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/start")
+  const before = lab.sim.state.sdn.config
+  const attempts: readonly [string, string, Record<string, unknown>][] = [
+    ["POST", "/nodes/pve/qemu", { vmid: 300 }],
+    ["POST", "/nodes/pve/qemu", { vmid: 300, pool: "SHARED", memory: "512" }],
+    ["PUT", "/cluster/sdn/vnets/vn1", { alias: "x" }],
+    ["DELETE", "/cluster/sdn/vnets/vn1", {}],
+    ["POST", "/cluster/sdn/vnets/vn1/subnets", { subnet: "10.8.0.0/24", type: "subnet" }],
+    ["PUT", "/cluster/sdn/vnets/vn1/subnets/one-10.9.0.0-24", { gateway: "10.9.0.1" }],
+    ["DELETE", "/cluster/sdn/vnets/vn1/subnets/one-10.9.0.0-24", {}],
+    ["DELETE", "/nodes/pve/storage/local-lvm/content/vm-200-disk-0", {}],
+  ]
+  for (const [method, path, parameters] of attempts) {
+    expect((await lab.call(method, path, parameters, ann)).status, `${method} ${path}`).toBe(403)
+  }
+  const stopall = await lab.ok("POST", "/nodes/pve/stopall", {}, ann)
+  expect(await lab.settle(String(stopall))).toBe("OK")
+  expect(lab.sim.guest(200)?.status).toBe("running")
+  expect(lab.sim.state.sdn.config).toEqual(before)
+})
+
+test("whoever may allocate in a pool makes machines in it", async () => {
+  const lab = createLab()
+  await newUser(lab, "ann")
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await lab.ok("POST", "/pools", { poolid: "ann" })
+  await grant(lab, "/pool/ann", "PVEVMAdmin", { users: "ann@pve" })
+  expect((await lab.call("POST", "/nodes/pve/qemu", { vmid: 300, pool: "none" }, ann)).message).toBe(
+    "Permission check failed (pool 'none' does not exist)\n",
+  )
+  const upid = await lab.ok("POST", "/nodes/pve/qemu", { vmid: 300, pool: "ann", memory: "1024" }, ann)
+  expect(await lab.settle(String(upid))).toBe("OK")
+  expect(await readConfig(lab, ann, 300)).toBe(200)
+})

@@ -1,13 +1,12 @@
 import { normalise, optionsIn } from "./guest-config.ts"
 import { withConfig } from "./guest-locks.ts"
-import { checkOptions } from "./guest-rights.ts"
+import { checkOptions, demandOnGuest } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
-import { failure } from "../core/errors.ts"
-import { defaultBoot, ownDisks, volumeOf } from "../core/guest-config.ts"
+import { failure, forbidden } from "../core/errors.ts"
+import { defaultBoot } from "../core/guest-config.ts"
 import { newGuest, newIdentity } from "../core/new-guest.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config } from "../core/state.ts"
-import { removeVolume } from "../core/volumes.ts"
 import { type World, nowSeconds } from "../core/world.ts"
 import { type Call, type Routes, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 
@@ -24,7 +23,9 @@ const create = (call: Call): string => {
   const node = text(call, "node")
   const pool = optionalText(call, "pool")
   const changes = optionsIn(call)
-  checkOptions(call, vmid, changes, [])
+  if (pool !== undefined && !world.state.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  demandOnGuest(call, vmid, "VM.Allocate", pool)
+  checkOptions(call, vmid, changes, [], pool)
   const existing = world.state.guests.get(vmid)
   if (existing !== undefined) throw failure(`unable to create VM ${vmid} - VM ${vmid} already exists on node '${existing.node}'`)
   return spawn(call, "qmcreate", vmid, (task) =>
@@ -45,7 +46,6 @@ const create = (call: Call): string => {
           }
           guest.config["boot"] ??= defaultBoot(guest.config)
         } catch (error) {
-          for (const [, disk] of ownDisks(guest.config)) removeVolume(world, node, volumeOf(disk))
           world.state.guests.delete(vmid)
           throw error
         }

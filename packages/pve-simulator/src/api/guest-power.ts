@@ -18,6 +18,7 @@ import {
   type Routes,
 } from "../http/call.ts"
 import { removeVolume } from "../core/volumes.ts"
+import { may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
@@ -226,7 +227,11 @@ const allOf =
     const chosen = vms === undefined ? undefined : new Set(splitList(vms).map(Number))
     return spawn(call, type, "", function* (): Routine<void> {
       for (const guest of world.state.guests.values()) {
-        if (guest.node === nodeOf(call).name && (chosen?.has(guest.vmid) ?? wanted(guest))) {
+        if (
+          guest.node === nodeOf(call).name &&
+          (chosen?.has(guest.vmid) ?? wanted(guest)) &&
+          may(world, call.identity, `/vms/${guest.vmid}`, ["VM.PowerMgmt"])
+        ) {
           yield* withConfig(world, guest.vmid, () => act(world, guest))
         }
       }

@@ -4,7 +4,7 @@ import { isCdrom, isDisk, isNet, parseNic, volumeOf } from "../core/guest-config
 import type { Config } from "../core/state.ts"
 import { storageNamed, storageOf } from "../core/volumes.ts"
 import { type Call } from "../http/call.ts"
-import { demand } from "../http/permissions.ts"
+import { demand, may } from "../http/permissions.ts"
 
 /** Options that only root@pam itself may set. */
 const rootOnly = new Set(["args", "lock", "hookscript", "affinity"])
@@ -20,16 +20,22 @@ const privilegeOf = (key: string): string => {
   return "VM.Config.Options"
 }
 
+/** A right on a VM, or for one that is being made on the pool it will be in. */
+export const demandOnGuest = (call: Call, vmid: number, privilege: string, pool?: string): void => {
+  if (pool !== undefined && may(call.world, call.identity, `/pool/${pool}`, [privilege])) return
+  demand(call.world, call.identity, `/vms/${vmid}`, [privilege])
+}
+
 /** The rights on each option, on the storages of new disks and on the bridges of network devices. */
-export const checkOptions = (call: Call, vmid: number, changes: Config, removed: readonly string[]): void => {
-  const { world, identity } = call
+export const checkOptions = (call: Call, vmid: number, changes: Config, removed: readonly string[], pool?: string): void => {
+  const { identity } = call
   for (const key of [...Object.keys(changes), ...removed]) {
     if (!identity.isRoot && rootOnly.has(key)) throw failure(`only root can set '${key}' config`)
     if (/^hostpci\d+$/.test(key) && !identity.isRoot && !String(changes[key]).includes("mapping="))
       throw failure(`only root can set '${key}' config for non-mapped devices`)
     const value = changes[key]
     const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
-    demand(world, identity, `/vms/${vmid}`, [cdrom ? "VM.Config.CDROM" : privilegeOf(key)])
+    demandOnGuest(call, vmid, cdrom ? "VM.Config.CDROM" : privilegeOf(key), pool)
     if (value === undefined) continue
     if (isDisk(key)) checkDisk(call, String(value))
     if (isNet(key)) checkBridge(call, String(value))

@@ -1,12 +1,13 @@
 import { failure } from "../core/errors.ts"
 import { isCdrom, isDisk, parsePairs, volumeOf } from "../core/guest-config.ts"
 import { type Routine, sleep } from "../core/routine.ts"
-import type { Config } from "../core/state.ts"
+import type { Config, Volume } from "../core/state.ts"
 import {
   allocate,
   defaultFormat,
   findVolume,
   formatSize,
+  removeVolume,
   storageLock,
   storageLockFailure,
   usableStorage,
@@ -22,55 +23,56 @@ export const newDisk = (disk: string): { readonly storage: string; readonly gib:
 
 const CLOUDINIT_BYTES = 4 * 1024 * 1024
 
-/** Makes the disks among the changes and stores them as volumes. */
-export function* makeDisks(
-  world: World,
-  guest: { node: string; vmid: number },
-  changes: Config,
-  log: (line: string) => void,
-): Routine<Config> {
+/** For whom disks are made. */
+interface Owner {
+  readonly node: string
+  readonly vmid: number
+}
+
+/** Makes the disks among the changes; the answer names their volumes. What was made goes again when one cannot be made. */
+export function* makeDisks(world: World, owner: Owner, changes: Config, log: (line: string) => void): Routine<Config> {
   const out: Config = { ...changes }
-  for (const key of Object.keys(changes).filter(isDisk)) {
-    const disk = String(changes[key])
-    const wanted = newDisk(disk)
-    if (wanted === undefined) {
-      const volume = volumeOf(disk)
-      if (volume.includes(":") && !isCdrom(disk)) out[key] = withSize(world, guest.node, disk)
-      continue
+  const made: Volume[] = []
+  try {
+    for (const key of Object.keys(changes).filter(isDisk)) {
+      const disk = String(changes[key])
+      if (newDisk(disk) !== undefined) out[key] = yield* makeDisk(world, owner, key, disk, made, log)
+      else if (volumeOf(disk).includes(":") && !isCdrom(disk)) out[key] = withSize(world, owner.node, disk)
     }
-    const storage = usableStorage(world, wanted.storage, guest.node)
-    const format = parsePairs(disk).get("format") ?? defaultFormat(storage)
-    const cloudinit = wanted.gib === "cloudinit"
-    const sizeBytes = wanted.gib === "cloudinit" ? CLOUDINIT_BYTES : Math.round(wanted.gib * 1024 ** 3)
-    const volume = yield* world.locks.exclusive(
-      storageLock(storage, guest.node),
-      world.timing.storageLock,
-      () => storageLockFailure(storage),
-      function* (): Routine<ReturnType<typeof allocate>> {
-        yield* sleep(world.clock, world.timing.configTask)
-        return allocate(world, {
-          storage,
-          node: guest.node,
-          vmid: guest.vmid,
-          sizeBytes,
-          usedBytes: 0,
-          format,
-          purpose: cloudinit ? "cloudinit" : "disk",
-        })
-      },
-    )
-    const rest = disk
-      .split(",")
-      .slice(1)
-      .filter((part) => !/^(format|size|file|import-from)=/.test(part))
-    out[key] = [
-      volume.volid,
-      ...(cloudinit ? ["media=cdrom"] : rest),
-      ...(cloudinit ? [] : [`size=${formatSize(sizeBytes)}`]),
-    ].join(",")
-    if (!cloudinit) log(`${key}: successfully created disk '${volume.volid},size=${formatSize(sizeBytes)}'`)
+    return out
+  } catch (error) {
+    for (const volume of made) removeVolume(world, volume.node, volume.volid)
+    throw error
   }
-  return out
+}
+
+function* makeDisk(
+  world: World,
+  owner: Owner,
+  key: string,
+  disk: string,
+  made: Volume[],
+  log: (line: string) => void,
+): Routine<string> {
+  const wanted = newDisk(disk)!
+  const { node, vmid } = owner
+  const storage = usableStorage(world, wanted.storage, node)
+  const format = parsePairs(disk).get("format") ?? defaultFormat(storage)
+  const cloudinit = wanted.gib === "cloudinit"
+  const sizeBytes = wanted.gib === "cloudinit" ? CLOUDINIT_BYTES : Math.round(wanted.gib * 1024 ** 3)
+  const purpose = cloudinit ? "cloudinit" : "disk"
+  const fail = () => storageLockFailure(storage)
+  yield* world.locks.exclusive(storageLock(storage, node), world.timing.storageLock, fail, function* (): Routine<void> {
+    yield* sleep(world.clock, world.timing.configTask)
+    made.push(allocate(world, { storage, node, vmid, sizeBytes, usedBytes: 0, format, purpose }))
+  })
+  const { volid } = made.at(-1)!
+  if (cloudinit) return `${volid},media=cdrom`
+  const rest = disk.split(",").slice(1)
+  log(`${key}: successfully created disk '${volid},size=${formatSize(sizeBytes)}'`)
+  return [volid, ...rest.filter((part) => !/^(format|size|file|import-from)=/.test(part)), `size=${formatSize(sizeBytes)}`].join(
+    ",",
+  )
 }
 
 const withSize = (world: World, node: string, disk: string): string => {

@@ -151,7 +151,13 @@ const createSubnet = (call: Call): null => {
   })
 }
 
+/** Whoever may change a VNet may change its subnets. */
+const demandVnet = (call: Call): void => {
+  demand(call.world, call.identity, `/sdn/zones/${vnetNamed(call)["zone"]}/${text(call, "vnet")}`, ["SDN.Allocate"])
+}
+
 const updateSubnet = (call: Call): null => {
+  demandVnet(call)
   const old = subnetNamed(call)
   return edit(call, "update sdn subnet object failed", () => {
     const subnet = { ...old, ...properties(call) }
@@ -160,11 +166,13 @@ const updateSubnet = (call: Call): null => {
   })
 }
 
-const removeSubnet = (call: Call): null =>
-  edit(call, "delete sdn subnet object failed", () => {
+const removeSubnet = (call: Call): null => {
+  demandVnet(call)
+  return edit(call, "delete sdn subnet object failed", () => {
     subnetNamed(call)
     call.world.state.sdn.config.subnets.delete(text(call, "subnet"))
   })
+}
 
 const getSubnet = (call: Call): unknown => {
   const subnet = viewOf(call, "subnet").get(text(call, "subnet"))

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest"
+import { createLab } from "./support/client.ts"
+
+test("a machine moves between nodes: stopped as it is, running only live, and its local disks with it", async () => {
+  const lab = createLab({ nodes: 2 })
+  await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200 })
+  const migrate = async (parameters: Record<string, unknown>) =>
+    await lab.call("POST", "/nodes/pve1/qemu/200/migrate", parameters)
+  expect((await migrate({ target: "pve1" })).errors).toEqual({ target: "target is local node." })
+  expect((await migrate({ target: "pve9" })).message).toBe("no such cluster node 'pve9'\n")
+  await lab.task("POST", "/nodes/pve1/qemu/200/status/start")
+  expect((await migrate({ target: "pve2" })).message).toBe("can't migrate running VM without --online\n")
+  const id = lab.sim.faults.add({ kind: "node-down", node: "pve2" })
+  expect(await lab.settle(String((await migrate({ target: "pve2", online: 1 })).data))).toBe("migration aborted")
+  lab.sim.faults.remove(id)
+  expect(await lab.settle(String((await migrate({ target: "pve2", online: 1 })).data))).toBe("OK")
+  expect(await lab.ok("GET", "/nodes/pve2/qemu/200/status/current")).toMatchObject({ status: "running" })
+  expect((await lab.call("GET", "/nodes/pve1/qemu/200/config")).status).toBe(500)
+})
+
+test("a template on local storage cannot be cloned to another node", async () => {
+  const lab = createLab({ nodes: 2 })
+  await lab.task("POST", "/nodes/pve1/qemu", { vmid: 300, scsi0: "local:1" })
+  await lab.task("POST", "/nodes/pve1/qemu/300/template")
+  expect((await lab.call("POST", "/nodes/pve1/qemu/300/clone", { newid: 301, target: "pve2" })).message).toBe(
+    "can't clone VM to node 'pve2' (VM uses local storage)\n",
+  )
+})
+
+test("a moved disk keeps its source as an unused one unless told to delete it", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu", { vmid: 300, scsi0: "local-lvm:4", virtio0: "local-lvm:2" })
+  expect(await lab.task("POST", "/nodes/pve/qemu/300/move_disk", { disk: "scsi0", storage: "local" })).toBe("OK")
+  expect(await lab.task("POST", "/nodes/pve/qemu/300/move_disk", { disk: "virtio0", storage: "local", delete: 1 })).toBe("OK")
+  expect(await lab.ok("GET", "/nodes/pve/qemu/300/config")).toMatchObject({
+    scsi0: "local:300/vm-300-disk-0.qcow2,size=4G",
+    virtio0: "local:300/vm-300-disk-1.qcow2,size=2G",
+    unused0: "local-lvm:vm-300-disk-0",
+  })
+  expect(lab.sim.state.storages.get("local-lvm")?.volumes.has("pve/local-lvm:vm-300-disk-1")).toBe(false)
+})
+
+test("a machine is created whole or not at all", async () => {
+  const lab = createLab()
+  lab.sim.faults.add({ kind: "storage-full", storage: "local" })
+  expect(await lab.task("POST", "/nodes/pve/qemu", { vmid: 300, scsi0: "local-lvm:4", scsi1: "local:4" })).toBe(
+    "storage 'local': not enough free space",
+  )
+  expect(lab.sim.guest(300)).toBeUndefined()
+  expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 300)).toEqual([])
+})
+
+test("the end of a machine takes its disks, its pool membership, its rights and its lease", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200, pool: "SHARED" })
+  await lab.ok("POST", "/access/users", { userid: "ann@pve" })
+  await lab.ok("PUT", "/access/acl", { path: "/vms/200", roles: "PVEVMUser", users: "ann@pve" })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/start")
+  lab.clock.advance(40_000)
+  await lab.ok("GET", "/nodes/pve/qemu/200/agent/network-get-interfaces")
+  expect(lab.sim.state.leases.get("192.0.2")?.size).toBe(1)
+  expect((await lab.call("DELETE", "/nodes/pve/qemu/200")).message).toBe("VM 200 is running - destroy failed\n")
+  await lab.task("POST", "/nodes/pve/qemu/200/status/stop")
+  expect(await lab.task("DELETE", "/nodes/pve/qemu/200", { purge: 1 })).toBe("OK")
+  expect(lab.sim.state.access.acl.has("/vms/200")).toBe(false)
+  expect(lab.sim.state.pools.get("SHARED")?.vms.has(200)).toBe(false)
+  expect(lab.sim.state.leases.get("192.0.2")?.size).toBe(0)
+  expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 200)).toEqual([])
+})
+
+test("two changes of one machine at once are made one after the other", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
+  const [one, two] = [
+    await lab.ok("POST", "/nodes/pve/qemu/200/status/start"),
+    await lab.ok("POST", "/nodes/pve/qemu/200/status/start"),
+  ]
+  expect([await lab.settle(String(one)), await lab.settle(String(two))]).toEqual(["OK", "VM 200 already running"])
+})
+
+test("a machine whose disks a linked clone builds on stays until the clone is gone", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu/101/clone", { newid: 200 })
+  expect(await lab.task("DELETE", "/nodes/pve/qemu/101")).toBe(
+    "base volume 'local-lvm:base-101-disk-0' is still in use by linked cloned",
+  )
+  await lab.task("DELETE", "/nodes/pve/qemu/200")
+  expect(await lab.task("DELETE", "/nodes/pve/qemu/101")).toBe("OK")
+})
