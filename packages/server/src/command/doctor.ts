@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { bindHypervisor } from "../compose/hypervisor.ts"
+import { bindHypervisor, makeSimulator } from "../compose/hypervisor.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { renderFinding } from "../doctor/finding.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
@@ -9,7 +9,7 @@ import { configOf } from "./serve.ts"
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */
 export const doctor = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
-  const hypervisor = bindHypervisor(config)
+  const hypervisor = bindHypervisor(config, await makeSimulator(config))
   const findings = [
     ...checkDataFolder(config),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),

@@ -5,6 +5,7 @@ import { storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
 import type { MasterKey } from "@rangewright/adapter-crypto"
 import type { License } from "@rangewright/domain"
+import type { Simulator } from "@rangewright/pve-simulator"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { Container, ContainerModule } from "inversify"
@@ -23,6 +24,8 @@ export interface Given {
   readonly config: Config
   readonly folder: DataFolder
   readonly masterKey: MasterKey
+  /** The built-in simulator, when the configuration means it. */
+  readonly simulator: Simulator | undefined
 }
 
 /** Process-wide things that are no port: settings, log, figures, the key, the list of operations. */
@@ -39,18 +42,19 @@ const process = new ContainerModule(({ bind }) => {
 })
 
 /** The adapters that the configuration chose. */
-const adapters = new ContainerModule(({ bind }) => {
-  bind<Layer.Layer<StoragePorts, unknown>>(T.storage)
-    .toResolvedValue(
-      (config: Config, folder: DataFolder): Layer.Layer<StoragePorts, unknown> =>
-        storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
-      [T.config, T.folder],
-    )
-    .inSingletonScope()
-  bind<BoundHypervisor>(T.hypervisor)
-    .toResolvedValue((config: Config) => bindHypervisor(config), [T.config])
-    .inSingletonScope()
-})
+const adaptersWith = (simulator: Simulator | undefined) =>
+  new ContainerModule(({ bind }) => {
+    bind<Layer.Layer<StoragePorts, unknown>>(T.storage)
+      .toResolvedValue(
+        (config: Config, folder: DataFolder): Layer.Layer<StoragePorts, unknown> =>
+          storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
+        [T.config, T.folder],
+      )
+      .inSingletonScope()
+    bind<BoundHypervisor>(T.hypervisor)
+      .toResolvedValue((config: Config) => bindHypervisor(config, simulator), [T.config])
+      .inSingletonScope()
+  })
 
 /** Where inversify's choices become one Effect runtime. Disposing it stops the run engine between two journal entries. */
 const runtime = new ContainerModule(({ bind }) => {
@@ -90,6 +94,6 @@ export const buildContainer = (given: Given): Container => {
   container.bind<Config>(T.config).toConstantValue(given.config)
   container.bind<DataFolder>(T.folder).toConstantValue(given.folder)
   container.bind<MasterKey>(T.masterKey).toConstantValue(given.masterKey)
-  container.load(process, adapters, runtime)
+  container.load(process, adaptersWith(given.simulator), runtime)
   return container
 }

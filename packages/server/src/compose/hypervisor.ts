@@ -6,7 +6,7 @@ import {
   type HypervisorNetwork,
   type NodeShell,
 } from "@rangewright/ports"
-import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
+import type { Simulator } from "@rangewright/pve-simulator"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { hypervisorKind, type Config } from "../config/config.ts"
@@ -27,8 +27,14 @@ const simulatedTime = (speed: number): Pick<ProxmoxOptions, "timeScale" | "faste
   fastestPollSeconds: Math.max(0.25, speed * 0.02),
 })
 
-const simulated = (config: Config): BoundHypervisor => {
-  const simulator = createSimulator({ nodes: config.simulatorNodes, speed: config.simulatorSpeed })
+/** The built-in simulator, when it is the hypervisor. It is large: a service on a real hypervisor never loads it. */
+export const makeSimulator = async (config: Config): Promise<Simulator | undefined> => {
+  if (hypervisorKind(config) !== "simulator") return undefined
+  const { createSimulator } = await import("@rangewright/pve-simulator")
+  return createSimulator({ nodes: config.simulatorNodes, speed: config.simulatorSpeed })
+}
+
+const simulated = (config: Config, simulator: Simulator): BoundHypervisor => {
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   return {
     kind: "simulator",
@@ -74,6 +80,6 @@ const real = (config: Config): BoundHypervisor => {
   }
 }
 
-/** The hypervisor that the configuration means. */
-export const bindHypervisor = (config: Config): BoundHypervisor =>
-  hypervisorKind(config) === "simulator" ? simulated(config) : real(config)
+/** The hypervisor that the configuration means; `simulator` is what `makeSimulator` made for it. */
+export const bindHypervisor = (config: Config, simulator: Simulator | undefined): BoundHypervisor =>
+  simulator === undefined ? real(config) : simulated(config, simulator)

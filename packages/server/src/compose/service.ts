@@ -13,7 +13,7 @@ import type { Metrics } from "../observe/metrics.ts"
 import type { Service } from "./assemble.ts"
 import { buildContainer } from "./container.ts"
 import { openDataFolder, type DataFolder } from "./data-folder.ts"
-import type { BoundHypervisor } from "./hypervisor.ts"
+import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
@@ -90,7 +90,8 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    const container = buildContainer({ config, folder, masterKey: await masterKeyOf(config, folder) })
+    const masterKey = await masterKeyOf(config, folder)
+    const container = buildContainer({ config, folder, masterKey, simulator: await makeSimulator(config) })
     const runtime = container.get<AppRuntime>(T.runtime)
     const log = container.get<Log>(T.log)
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
