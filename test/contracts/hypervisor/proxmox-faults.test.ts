@@ -1,5 +1,13 @@
 import type { Vmid } from "@rangewright/domain"
-import { Hypervisor, HypervisorAccess, HypervisorFault, type HypervisorReason, type MachineAction } from "@rangewright/ports"
+import {
+  GuestAutomation,
+  type GuestTask,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorFault,
+  type HypervisorReason,
+  type MachineAction,
+} from "@rangewright/ports"
 import type { Fault } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -309,5 +317,49 @@ describe("what it costs", () => {
     const before = rig.sim.calls.counts().total
     await rig.run(Hypervisor.use((h) => h.observe))
     expect(rig.sim.calls.counts().total - before).toBe(1)
+  })
+})
+
+describe("a failing stage", () => {
+  it("fails with the program's words, without the secrets of its input", async () => {
+    const rig = makeRig()
+    await prepared(rig, "start")
+    const ref = refOf(rig)
+    await rig.run(perform(startOf(ref, true)))
+    rig.sim.faults.add({ kind: "fail-stage", stage: "domain-join", text: "cannot join with password Tr0ub4dor&3: access denied" })
+    const task: GuestTask = {
+      machine: ref,
+      name: ref.mark.machine,
+      os: "linux",
+      stage: "domain-join",
+      input: { domain: "corp.example", password: "Tr0ub4dor&3" },
+      verbose: false,
+    }
+    const run = GuestAutomation.use((guests) => Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle(task, token)))
+    const fault = await rig.run(Effect.flip(run))
+    expect(fault.facts.reason).toBe("failed")
+    expect(fault.message).toContain("access denied")
+    expect(fault.message).not.toContain("Tr0ub4dor")
+    const { facts, output } = await rig.run(run)
+    expect(facts.changed).toBe(true)
+    expect(output).not.toContain("Tr0ub4dor")
+    await rig.close()
+  })
+
+  it("with an input that the agent cannot take is refused, saying the size", async () => {
+    const rig = makeRig()
+    await prepared(rig, "start")
+    const task: GuestTask = {
+      machine: refOf(rig),
+      name: "vm",
+      os: "linux",
+      stage: "packages",
+      input: { packages: "x".repeat(70_000) },
+      verbose: false,
+    }
+    const fault = await rig.run(Effect.flip(GuestAutomation.use((guests) => guests.dispatch(task))))
+    expect(fault.facts.reason).toBe("unsupported")
+    expect(fault.message).toContain("65536")
+    await rig.close()
   })
 })

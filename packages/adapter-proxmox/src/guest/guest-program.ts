@@ -7,7 +7,7 @@ import { path } from "../client/form.ts"
 import type { Identity } from "../hypervisor/identity.ts"
 import { lookUntil } from "../tasks/settlement.ts"
 import { number, recordOf } from "../wire/read.ts"
-import { factsOf, type Finished, finishedOf } from "./stage-output.ts"
+import { covered, factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
 
 export interface GuestProgramOptions {
   /** Longest run of one stage. */
@@ -160,8 +160,10 @@ export const guestProgramAutomation = (
     settle: Effect.fnUntraced(function* (task, token) {
       const pid = number(recordOf(token), "pid") ?? (yield* own(task, execute(task)))
       const end = yield* own(task, finish(task, pid))
-      if (end.exitCode === 0) return { facts: factsOf(end.output), output: end.output }
-      const words = (end.errors === "" ? end.output : end.errors).trim().slice(-2000)
+      if (end.exitCode === 0) return { facts: factsOf(end.output), output: linesOf(end.output, task.input) }
+      const words = covered(end.errors === "" ? end.output : end.errors, task.input)
+        .trim()
+        .slice(-2000)
       return yield* new GuestFault({
         doing: doingOf(task),
         machine: task.name,

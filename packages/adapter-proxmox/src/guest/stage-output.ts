@@ -1,4 +1,4 @@
-import type { StepFacts } from "@rangewright/domain"
+import { type Json, secretsOf, type StepFacts } from "@rangewright/domain"
 import { type Fields, child, recordOf, text, words } from "../wire/read.ts"
 
 /** What came of a program in a guest. */
@@ -20,17 +20,31 @@ export const finishedOf = (data: Fields): Finished | undefined => {
   }
 }
 
-const parsed = (output: string): Fields => {
+/** Undefined when it is not one JSON object. */
+const parsed = (output: string): Fields | undefined => {
   try {
-    return recordOf(JSON.parse(output))
+    const value: unknown = JSON.parse(output)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? recordOf(value) : undefined
   } catch {
-    return {}
+    return undefined
   }
 }
 
+/** Shorter ones are words of their own elsewhere. */
+const shortestSecret = 4
+
+/** A text with every secret of the stage's input covered. */
+export const covered = (words: string, input: Json): string =>
+  secretsOf(input)
+    .filter((secret) => secret.length >= shortestSecret)
+    .reduce((left, secret) => left.replaceAll(secret, "***"), words)
+
+/** What of the output is for people. The result that a stage prints as JSON is not: it repeats the input, and `factsOf` reads it. */
+export const linesOf = (output: string, input: Json): string => (parsed(output) === undefined ? covered(output, input) : "")
+
 /** The facts that a stage prints as JSON: `{"changed": bool, "state": {…}}`. Whatever else it prints tells nothing. */
 export const factsOf = (output: string): StepFacts => {
-  const printed = parsed(output)
+  const printed = parsed(output) ?? {}
   const address = text(child(printed, "state"), "address")
   const warnings = words(printed, "warnings")
   return {
