@@ -63,7 +63,7 @@ test(
         ["https", "http"].map((scheme) => get(`${scheme}://127.0.0.1:${port}/api/v2/user/all`, key, ca)),
       ),
     )
-    expect(seen.map(({ status, body }) => ({ status, body }))).toEqual(Array(4).fill({ status: 200, body: "[]" }))
+    expect(seen.map(({ status, body }) => ({ status, body }))).toEqual(Array(4).fill({ status: 200, body: "[]\n" }))
     expect(seen.map(({ fingerprint }) => fingerprint)).toEqual([service.certificate, undefined, service.certificate, undefined])
     for (const file of ["root-api-key", "secret-key", "certificate.pem", "rangewright.db"])
       expect(statSync(join(data, file)).mode & 0o077, file).toBe(0)

@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process"
+import { closeSync, openSync, rmSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { afterEach, expect, test } from "vitest"
+import type { Problem, StreamEvent } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { addLab, addUser, deploy, expectMachines, expectSuccess, expectWholeStream } from "./support/lab.ts"
+import { follow, rangeOf, smallLab } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { onSimulator, startService } from "./support/service.ts"
+import { startSimulator } from "./support/simulator.ts"
+
+const mounted: string[] = []
+afterEach(async () => {
+  await endAll()
+  for (const folder of mounted.splice(0)) execFileSync("/bin/umount", ["--lazy", folder])
+  removeFolders()
+})
+
+/** A small file system of its own; undefined where only root may mount one. */
+const smallDisk = (): string | undefined => {
+  const folder = temporaryFolder()
+  try {
+    execFileSync("/bin/mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], { stdio: "ignore" })
+  } catch {
+    return undefined
+  }
+  mounted.push(folder)
+  return folder
+}
+
+/** Takes all space that is left. */
+const fill = (file: string): void => {
+  const ballast = openSync(file, "a")
+  try {
+    for (const size of [65_536, 4_096, 1]) {
+      try {
+        for (;;) writeSync(ballast, Buffer.alloc(size))
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause
+      }
+    }
+  } finally {
+    closeSync(ballast)
+  }
+}
+
+test(
+  "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
+  { timeout: 120_000 },
+  async ({ skip }) => {
+    const disk = smallDisk()
+    if (disk === undefined) return skip("only root can mount a small file system")
+    const ballast = join(disk, "ballast")
+    const simulator = await startSimulator(["--speed", "60"])
+    const data = join(disk, "data")
+    const service = await startService(data, onSimulator(simulator))
+    const admin = service.as(await addUser(service.root, "ADA", true))
+    await addLab(service, "FULL", smallLab(3))
+    await addLab(service, "OTHER", smallLab(1))
+    const runId = await deploy(admin, "FULL")
+    const seen: StreamEvent[] = []
+    expect(await follow(admin, runId, seen, ({ type }) => type === "StepSettled")).toBe(true)
+
+    fill(ballast)
+    const large = `${smallLab(1)}# ${"a long note ".repeat(5_000)}\n`
+    // what the database's files already hold may take a few writes more
+    const refused = await eventually(
+      "a write that is refused",
+      () => admin.upload("/range/config?rangeID=OTHER", large),
+      (answer) => answer.status !== 200 && answer,
+    )
+    expect(refused.status).toBe(502)
+    expect(refused.body.error).toContain("the disk is full")
+    const readiness = async () => {
+      const response = await fetch(`${service.plainUrl}/readyz`)
+      return { status: response.status, body: (await response.json()) as { readonly store: string } }
+    }
+    const told = await eventually(
+      "a service that is not ready",
+      async () => {
+        await admin.ask<Problem>("POST", "/user/default-range", { defaultRangeID: "ADA" })
+        return readiness()
+      },
+      (answer) => answer.status === 503 && answer.body,
+    )
+    expect(told.store).toContain("the disk is full")
+    expect(await rangeOf(admin, "FULL")).toMatchObject({ rangeState: "DEPLOYING" })
+    expect(await admin.get("/range/config?rangeID=OTHER")).toMatchObject({ result: expect.stringContaining("ludus:") as string })
+
+    rmSync(ballast)
+    await eventually("a service that is ready", readiness, ({ status }) => status === 200)
+    expect((await admin.upload("/range/config?rangeID=OTHER", large)).status).toBe(200)
+    await follow(admin, runId, seen)
+    await expectSuccess(admin, runId)
+    await expectWholeStream(admin, runId, seen)
+    await expectMachines(simulator, admin, "FULL", ["router-debian11-x64", "m1", "m2", "m3"])
+    service.program.signal("SIGTERM")
+    expect(await service.program.ended).toEqual({ code: 0, signal: null })
+    const database = new DatabaseSync(join(data, "rangewright.db"), { readOnly: true })
+    expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }])
+    database.close()
+  },
+)

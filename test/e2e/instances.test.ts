@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto"
+import { afterAll, describe, expect, test } from "vitest"
+import { createDatabase, noServer, testServer } from "../contracts/storage/postgres-server.ts"
+import type { StreamEvent } from "./support/client.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { addLab, addUser, deploy, expectMachines, expectSuccess, expectWholeStream, follow, smallLab } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
+import { startSimulator } from "./support/simulator.ts"
+
+const drops: (() => Promise<void>)[] = []
+afterAll(async () => {
+  await endAll()
+  for (const drop of drops) await drop()
+  removeFolders()
+})
+
+/** Two services with folders of their own over one database and one hypervisor; a deploy that the first one works on, well under way. */
+const twoInstances = async (server: string) => {
+  const simulator = await startSimulator(["--speed", "30"])
+  const database = await createDatabase(server)
+  drops.push(database.drop)
+  const environment = onSimulator(simulator, {
+    RANGEWRIGHT_DATABASE_URL: database.url,
+    RANGEWRIGHT_SECRET_KEY: randomBytes(32).toString("hex"),
+  })
+  const first = await startService(temporaryFolder(), environment)
+  const key = await addUser(first.root, "ADA", true)
+  await addLab(first, "PAIR", smallLab(3))
+  const second = await startService(temporaryFolder(), environment)
+  const runId = await deploy(first.as(key), "PAIR")
+  const seen: StreamEvent[] = []
+  // watched through the other one from the start
+  const underWay = await follow(
+    second.as(key),
+    runId,
+    seen,
+    ({ type, data }) => type === "StepDispatched" && /clone/u.test(String(data.key)),
+  )
+  expect(underWay).toBe(true)
+  const taken = async (by: ServiceProcess) => {
+    await follow(by.as(key), runId, seen)
+    await expectSuccess(by.as(key), runId)
+    await expectWholeStream(by.as(key), runId, seen)
+    expect(seen.filter(({ type }) => type === "Resumed")).toHaveLength(1)
+    await expectMachines(simulator, by.as(key), "PAIR", ["router-debian11-x64", "m1", "m2", "m3"])
+  }
+  return { first, second, taken }
+}
+
+describe.skipIf(testServer === undefined)(
+  `two services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,
+  { timeout: 180_000 },
+  () => {
+    const server = testServer ?? ""
+
+    test.concurrent("one goes on with the run of the other that was killed, when its lease has ended", async () => {
+      const { first, second, taken } = await twoInstances(server)
+      await first.crash()
+      await taken(second)
+    })
+
+    test.concurrent("one that stood still for longer than its lease changes nothing when it wakes up", async () => {
+      const { first, second, taken } = await twoInstances(server)
+      first.program.signal("SIGSTOP")
+      await taken(second)
+      first.program.signal("SIGCONT")
+      await first.program.says(/another worker goes on with it/u)
+      await taken(first)
+    })
+  },
+)
