@@ -23,7 +23,9 @@ beforeAll(() => {
   run("sh", ["tools/run.sh", "pack"], root)
   const tarballs = readdirSync(artifacts)
     .filter((f) => f.endsWith(".tgz"))
-    .map((f) => [`@rangewright/${f.replace(/^rangewright-(.*)-\d+\.\d+\.\d+\.tgz$/u, "$1")}`, `file:${join(artifacts, f)}`] as const)
+    .map(
+      (f) => [`@rangewright/${f.replace(/^rangewright-(.*)-\d+\.\d+\.\d+\.tgz$/u, "$1")}`, `file:${join(artifacts, f)}`] as const,
+    )
   const ours = Object.fromEntries(tarballs)
   writeFileSync(
     join(project, "package.json"),
@@ -39,7 +41,14 @@ beforeAll(() => {
   writeFileSync(
     join(project, "tsconfig.json"),
     JSON.stringify({
-      compilerOptions: { target: "es2024", module: "nodenext", types: ["node"], strict: true, skipLibCheck: false, outDir: "out" },
+      compilerOptions: {
+        target: "es2024",
+        module: "nodenext",
+        types: ["node"],
+        strict: true,
+        skipLibCheck: false,
+        outDir: "out",
+      },
       include: ["plan-a-range.ts"],
     }),
   )
@@ -49,17 +58,23 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-test("the packed library compiles in an outside project with all of its types checked, and plans a range there", () => {
-  run(join(project, "node_modules", ".bin", "tsc"), ["-p", "."], project)
-  const printed = run(process.execPath, [join("out", "plan-a-range.js")], project)
-  expect(printed).toContain("Plan for range LAB")
-  expect(printed).toContain("LAB-web")
-  expect(printed).toContain("10.1.20.5")
-}, 2 * minutes)
+test(
+  "the packed library compiles in an outside project with all of its types checked, and plans a range there",
+  () => {
+    run(join(project, "node_modules", ".bin", "tsc"), ["-p", "."], project)
+    const printed = run(process.execPath, [join("out", "plan-a-range.js")], project)
+    expect(printed).toContain("Plan for range LAB")
+    expect(printed).toContain("LAB-web")
+    expect(printed).toContain("10.1.20.5")
+  },
+  2 * minutes,
+)
 
 test("a tarball holds what is needed and nothing of the workspace", () => {
   for (const name of readdirSync(artifacts)) {
-    const files = run("tar", ["-tzf", join(artifacts, name)], root).split("\n").filter(Boolean)
+    const files = run("tar", ["-tzf", join(artifacts, name)], root)
+      .split("\n")
+      .filter(Boolean)
     expect(files).toContain("package/package.json")
     expect(files).toContain("package/dist/index.js")
     expect(files).toContain("package/dist/index.d.ts")

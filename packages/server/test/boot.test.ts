@@ -77,7 +77,9 @@ describe("the composition", () => {
   test("a port that is taken leaves nothing behind", async () => {
     const { plainUrl } = await start()
     const other = mkdtempSync(join(tmpdir(), "rangewright-boot-"))
-    await expect(start({ RANGEWRIGHT_DATA: other, RANGEWRIGHT_PORT: new URL(plainUrl).port })).rejects.toThrow("another program listens there")
+    await expect(start({ RANGEWRIGHT_DATA: other, RANGEWRIGHT_PORT: new URL(plainUrl).port })).rejects.toThrow(
+      "another program listens there",
+    )
     openDataFolder(other).release()
     rmSync(other, { recursive: true, force: true })
   })
