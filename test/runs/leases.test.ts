@@ -1,11 +1,13 @@
-import { RunEngine } from "@rangewright/application"
-import type { RunEvent } from "@rangewright/domain"
+import { RunEngine, RunPlanner, runPlannerLayer } from "@rangewright/application"
+import type { RunEvent, RunId } from "@rangewright/domain"
 import { Lease, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { describe, expect, it } from "vitest"
-import { admin, boot, createRange, deploy, endOf, engineOf, makeLab, startAndWait, strays } from "./support/lab.ts"
+import { admin, boot, createRange, deploy, endOf, engineOf, makeCompany, makeLab, startAndWait, strays } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
+const unplanned = "unplanned000000" as RunId
 const settle = (seconds: number) => Effect.sleep(seconds * 1000)
 
 describe("two workers and one run", () => {
@@ -75,6 +77,57 @@ describe("two workers and one run", () => {
   })
 })
 
+describe("a run that was opened and not yet planned when its worker died", () => {
+  it("waits for a hypervisor that is away, then is planned and goes on", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const process = boot(lab)
+    const state = await process.runPromise(
+      Effect.gen(function* () {
+        const [engine, journal] = [yield* RunEngine, yield* RunJournal]
+        const startedAt = new Date(lab.clock.now())
+        yield* journal.open(
+          { id: unplanned, kind: "deploy", rangeId: range.id, by: admin, options: deploy as never, startedAt },
+          "DEPLOYING",
+        )
+        lab.world.fault = () => ({ when: "before", reason: "away" })
+        yield* engine.recover
+        yield* settle(600)
+        expect((yield* engine.state(unplanned)).waiting).toContain("told to fail")
+        lab.world.fault = () => undefined
+        return yield* engine.wait(unplanned)
+      }),
+    )
+    expect(state).toMatchObject({ status: "success", waiting: undefined })
+    expect(strays(lab)).toEqual([])
+    await process.dispose()
+  })
+
+  it("ends as aborted when it was cancelled while it waited", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    const process = boot(lab)
+    lab.world.fault = () => ({ when: "before", reason: "away" })
+    const state = await process.runPromise(
+      Effect.gen(function* () {
+        const [engine, journal] = [yield* RunEngine, yield* RunJournal]
+        const startedAt = new Date(lab.clock.now())
+        yield* journal.open(
+          { id: unplanned, kind: "deploy", rangeId: range.id, by: admin, options: deploy as never, startedAt },
+          "DEPLOYING",
+        )
+        yield* engine.recover
+        yield* settle(60)
+        yield* engine.cancel(unplanned, admin)
+        return yield* engine.wait(unplanned)
+      }),
+    )
+    expect(state.status).toBe("aborted")
+    expect(lab.store.ranges.get(range.id)?.state).toBe("ABORTED")
+    await process.dispose()
+  })
+})
+
 describe("two requests and one range", () => {
   it("one wins and the other is told which run changes the range", async () => {
     const lab = makeLab(names)
@@ -96,6 +149,33 @@ describe("two requests and one range", () => {
     expect((await engineOf(process, (engine) => engine.wait(won[0]!.id))).status).toBe("success")
     expect(strays(lab)).toEqual([])
     await process.dispose()
+  })
+
+  it("a plan that another run has made untrue meanwhile is made again", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const other = boot(lab, undefined, { owner: "other" })
+    await startAndWait(other, range)
+    // while the deploy has its (empty) plan and is not open yet, everything is destroyed
+    let destroyed = false
+    const between = Effect.promise(async () => {
+      if (destroyed) return
+      destroyed = true
+      await startAndWait(other, range, { kind: "destroy" })
+    })
+    const late = Layer.effect(
+      RunPlanner,
+      Effect.map(RunPlanner, (planner) =>
+        RunPlanner.of({ ...planner, plan: (...asked) => Effect.tap(planner.plan(...asked), between) }),
+      ),
+    ).pipe(Layer.provide(runPlannerLayer))
+    const process = boot({ ...lab, planner: late }, undefined, { owner: "late" })
+    const { state } = await startAndWait(process, range)
+    expect(destroyed).toBe(true)
+    expect(state.status).toBe("success")
+    expect(endOf(lab).vms).toHaveLength(6)
+    expect(strays(lab)).toEqual([])
+    await Promise.all([process.dispose(), other.dispose()])
   })
 
   it("many ranges side by side never share a VMID", async () => {

@@ -3,20 +3,20 @@ import {
   concludeRun,
   isFault,
   type Plan,
-  type Range,
   rangeStateAfter,
   type RunHead,
   type RunId,
   type RunState,
 } from "@rangewright/domain"
-import { Lease, LeaseLost, Machines, Ranges, RunJournal } from "@rangewright/ports"
+import { Lease, LeaseLost, RunJournal } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
-import { backoffSeconds, untilStored } from "./backoff.ts"
-import { RunPlanner } from "./planner.ts"
+import { untilStored } from "./backoff.ts"
+import { finishRun } from "./finish-run.ts"
+import { planRun } from "./plan-run.ts"
 import { restoreRequest } from "./request.ts"
 import { openBook, type RunBook } from "./run-book.ts"
 import { runSteps } from "./schedule-run.ts"
@@ -45,9 +45,6 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const lease = yield* Lease
-    const ranges = yield* Ranges
-    const machines = yield* Machines
-    const planner = yield* RunPlanner
     const { maxLogHistory } = yield* Settings
     const request = restoreRequest(head.options)
     const book = yield* openBook(head.id, generation, workshop.signals)
@@ -64,49 +61,10 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
       yield* untilStored(book.refresh)
     })
 
-    /** A plan made anew, because the run was opened without one that still holds. */
-    const planAgain = Effect.fnUntraced(function* (): Effect.fn.Return<Result.Result<Plan, string>, never> {
-      if (request === undefined) return Result.fail("what the run was asked to do cannot be read from the store")
-      for (let tries = 0; ; tries++) {
-        const range: Range | undefined = yield* untilStored(ranges.find(head.rangeId))
-        if (range === undefined) return Result.fail(`range ${head.rangeId} is gone`)
-        const planned = yield* Effect.result(planner.plan(range, request, head.by, true))
-        if (Result.isSuccess(planned)) return Result.succeed(planned.success)
-        const { failure } = planned
-        if (failure.kind !== "unavailable" || book.state().cancelRequested) return Result.fail(failure.message)
-        yield* Effect.logWarning(failure.message)
-        yield* Effect.raceFirst(Effect.sleep(backoffSeconds(tries, 10) * 1000), book.cancelled)
-      }
-    })
-
-    /** What remains to be done in the store when all steps are over. True: the range is gone, and the run's journal with it. */
-    const finish = Effect.fnUntraced(function* (end: Conclusion) {
-      if (end.status !== "success") return false
-      if (head.kind === "destroy") {
-        const range = yield* untilStored(ranges.find(head.rangeId))
-        if (range?.testing.enabled === true) {
-          const testing = { enabled: false, allowedDomains: [], allowedIps: [] }
-          yield* untilStored(ranges.change(head.rangeId, { testing })).pipe(Effect.ignore)
-        }
-      }
-      if (head.kind === "delete-range") {
-        workshop.onRemoved(head, { ...book.state(), status: "success", endedAt: new Date(yield* Clock.currentTimeMillis) })
-        yield* untilStored(ranges.remove(head.rangeId))
-        return true
-      }
-      const steps = [...book.state().steps.values()]
-      const made = new Set(steps.flatMap(({ step: { action } }) => (action.kind === "clone" ? [action.machine.vmid] : [])))
-      const gone = steps.flatMap(({ step: { action } }) =>
-        action.kind === "delete" && !made.has(action.machine.vmid) ? [action.machine.mark.machine] : [],
-      )
-      if (gone.length > 0) yield* untilStored(machines.release(head.rangeId, gone))
-      return false
-    })
-
     const work = Effect.gen(function* () {
       if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
       if (book.state().plan === undefined) {
-        const plan = firstPlan === undefined ? yield* planAgain() : Result.succeed(firstPlan)
+        const plan = firstPlan === undefined ? yield* planRun(head, request, book) : Result.succeed(firstPlan)
         if (Result.isFailure(plan)) {
           const status = book.state().cancelRequested ? "aborted" : "failure"
           return yield* close({ status, message: plan.failure })
@@ -117,7 +75,10 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
       const runStep = yield* makeStepRunner(head.rangeId, verbose, book, workshop.gate)
       yield* runSteps(book, workshop.slots, runStep, head.startedAt.getTime())
       const end = concludeRun(book.state())
-      if (!(yield* finish(end))) yield* close(end)
+      const removal = Effect.map(Clock.currentTimeMillis, (now) =>
+        workshop.onRemoved(head, { ...book.state(), status: end.status, endedAt: new Date(now) }),
+      )
+      if (!(yield* finishRun(head, book.state(), end, removal))) yield* close(end)
       yield* Effect.ignore(journal.prune(maxLogHistory > 0 ? maxLogHistory : historyAtLeast))
     })
 
@@ -126,7 +87,14 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
       Effect.ensuring(Effect.ignore(lease.release(head.id, generation))),
     )
     workshop.signals.notify(head.id)
-  }).pipe(Effect.scoped, Effect.annotateLogs({ run: head.id, range: head.rangeId }))
+  }).pipe(
+    Effect.scoped,
+    // before the journal was open, or while it was closed: whoever looks for unfinished runs next tries again
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`Run ${head.id} was left`, cause),
+    ),
+    Effect.annotateLogs({ run: head.id, range: head.rangeId }),
+  )
 
 /** Renews the lease at a third of its time, and looks for cancels from other processes meanwhile. Fails when it is lost; never ends. */
 const keepLease = Effect.fnUntraced(function* (

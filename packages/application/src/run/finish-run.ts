@@ -1,0 +1,42 @@
+import type { Conclusion, RunHead, RunState } from "@rangewright/domain"
+import { Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { untilStored } from "./backoff.ts"
+
+/** Names of machines that the run deleted and did not clone again: their VMIDs are free for others. */
+const goneMachines = (state: RunState): readonly string[] => {
+  const actions = [...state.steps.values()].map(({ step }) => step.action)
+  const made = new Set(actions.flatMap((action) => (action.kind === "clone" ? [action.machine.vmid] : [])))
+  return actions.flatMap((action) =>
+    action.kind === "delete" && !made.has(action.machine.vmid) ? [action.machine.mark.machine] : [],
+  )
+}
+
+/**
+ * Does in the store what a run's success means, before the run is closed; repeating it is safe. True: the range is gone, and the run's
+ * journal with it, so that there is nothing to close. `onRemoval` is called just before.
+ */
+export const finishRun = Effect.fnUntraced(function* (
+  head: RunHead,
+  state: RunState,
+  end: Conclusion,
+  onRemoval: Effect.Effect<void>,
+): Effect.fn.Return<boolean, never, Machines | Ranges> {
+  const machines = yield* Machines
+  const ranges = yield* Ranges
+  if (end.status !== "success") return false
+  if (head.kind === "delete-range") {
+    yield* onRemoval
+    yield* untilStored(ranges.remove(head.rangeId))
+    return true
+  }
+  if (head.kind === "destroy") {
+    const range = yield* untilStored(ranges.find(head.rangeId))
+    const testing = { enabled: false, allowedDomains: [], allowedIps: [] }
+    // a range that went meanwhile has no testing mode to end
+    if (range?.testing.enabled === true) yield* untilStored(ranges.change(range.id, { testing })).pipe(Effect.ignore)
+  }
+  const gone = goneMachines(state)
+  if (gone.length > 0) yield* untilStored(machines.release(head.rangeId, gone))
+  return false
+})
