@@ -5,11 +5,24 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
 import type { Metrics } from "../observe/metrics.ts"
+import { statfs } from "node:fs/promises"
 import type { AppRuntime } from "./tokens.ts"
 
 const problemOf = (cause: Cause.Cause<unknown>): string => {
   const squashed = Cause.squash(cause)
   return squashed instanceof Error ? squashed.message : "unknown"
+}
+
+/**
+ * SQLite goes on with small writes inside the files it has when the disk is full, so that one write proves little: with less than this a
+ * large one fails soon.
+ */
+const leastFreeBytes = 2 ** 20
+
+/** Why the folder's disk takes no more; undefined while it does. */
+const fullness = async (folder: string): Promise<string | undefined> => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize < leastFreeBytes ? `the disk is full: less than 1 MiB is free for ${folder}` : undefined
 }
 
 /** What the store knows of the world, in one look. */
@@ -22,15 +35,18 @@ const look = Effect.gen(function* () {
 })
 
 /**
- * Ready means that requests can be served: the store answers and takes writes. A hypervisor that is away does not make the service unready, because reads
- * go on; it is told in the detail and in the figures.
+ * Ready means that requests can be served: the store answers and takes writes, and the disk under its `folder` (undefined: it is on a
+ * server) has room. A hypervisor that is away does not make the service unready, because reads go on; it is told in the detail and in the
+ * figures.
  */
-export const readiness = (runtime: AppRuntime, metrics: Metrics): Probes => {
+export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {
   const looked = () => runtime.runPromiseExit(look)
   return {
     ready: async () => {
       const writable = await runtime.runPromiseExit(storageHealth)
       if (Exit.isFailure(writable)) return { ready: false, detail: { store: problemOf(writable.cause) } }
+      const full = folder === undefined ? undefined : await fullness(folder)
+      if (full !== undefined) return { ready: false, detail: { store: full } }
       const exit = await looked()
       if (Exit.isFailure(exit)) return { ready: false, detail: { store: problemOf(exit.cause) } }
       const { freshness, runs } = exit.value

@@ -75,7 +75,7 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, conte
       },
       defect: ({ requestId, operation, cause }) => log.error({ requestId, operation, cause }, "a request met a bug"),
     },
-    probes: readiness(runtime, metrics),
+    probes: readiness(runtime, metrics, config.databaseUrl === undefined ? config.data : undefined),
   })
 }
 
