@@ -1,5 +1,5 @@
 export { httpApp, type HttpApp } from "./http-app.ts"
-export { listen, type Listener, type ListenOptions } from "./listen.ts"
+export { listen, type ConnectionLimits, type Listener, type ListenOptions } from "./listen.ts"
 export {
   usualHttpOptions,
   type AnsweredRequest,

@@ -9,6 +9,9 @@ export interface ListenOptions {
   readonly port: number
   /** Certificate and key, PEM. Undefined: plain HTTP for everybody, for a service behind a proxy that ends TLS. */
   readonly tls: TlsPair | undefined
+  readonly limits?: Partial<ConnectionLimits>
+  /** What the system could not do for the open port, such as accepting a connection for want of descriptors. Default: a process warning. */
+  readonly onError?: (error: Error) => void
 }
 
 export interface Listener {
@@ -21,8 +24,24 @@ export interface Listener {
   readonly close: (deadline: number) => Promise<void>
 }
 
+/** Bytes, and milliseconds. */
+export interface ConnectionLimits {
+  readonly maxHeaderSize: number
+  readonly headersTimeout: number
+  readonly requestTimeout: number
+  readonly keepAliveTimeout: number
+  /** How often the timeouts are looked at. */
+  readonly connectionsCheckingInterval: number
+}
+
 /** A request has a minute for its headers and half an hour in all, because uploads and synchronous operations are long (contract A 1). */
-const limits = { maxHeaderSize: 16 * 1024, headersTimeout: 60_000, requestTimeout: 30 * 60_000, keepAliveTimeout: 30_000 }
+const usualLimits: ConnectionLimits = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 60_000,
+  requestTimeout: 30 * 60_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 10_000,
+}
 
 const refusal = (reason: string): string => {
   const body = JSON.stringify({ error: reason })
@@ -34,7 +53,7 @@ const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
   const reason =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? `Cannot read the request: its headers are larger than ${limits.maxHeaderSize} bytes`
+      ? "Cannot read the request: its headers are too large"
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? "Cannot read the request: it did not arrive in time"
         : "Cannot read the request: it is not valid HTTP"
@@ -52,10 +71,12 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 
 /** Serves the app on one port; call it again for another one. Rejects with the system's error when the port cannot be had. */
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
-  const server = createServer(limits, app.handle)
+  const server = createServer({ ...usualLimits, ...options.limits }, app.handle)
   server.on("clientError", answerBroken)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
   await started(server, options)
+  // without a listener, one connection that cannot be accepted would end the process
+  server.on("error", options.onError ?? ((error) => process.emitWarning(error)))
   return {
     host: options.host,
     port: (server.address() as AddressInfo).port,

@@ -81,6 +81,19 @@ describe("one port", () => {
     await service.stop()
   })
 
+  it("does not wait for ever for a request that trickles in, over TLS neither", async () => {
+    const limits = { headersTimeout: 50, connectionsCheckingInterval: 10 }
+    const service = await startService({ operations: samples, tls, limits })
+    const plain = connect(service.port, "127.0.0.1")
+    const secure = connectTls({ port: service.port, host: "127.0.0.1", ca: tls.cert })
+    for (const socket of [plain, secure]) {
+      socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+      expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 400 .*did not arrive in time/su)
+    }
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+    await service.stop()
+  })
+
   it.skipIf(outsideAddress === undefined)("tells plain HTTP from elsewhere to use https, and serves nothing", async () => {
     const service = await startService({ operations: samples, tls, host: "0.0.0.0" })
     const socket = connect(service.port, outsideAddress)

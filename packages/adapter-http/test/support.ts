@@ -1,5 +1,12 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
-import { httpApp, listen, usualHttpOptions, type AnsweredRequest, type HttpOptions } from "@rangewright/adapter-http"
+import {
+  httpApp,
+  listen,
+  usualHttpOptions,
+  type AnsweredRequest,
+  type ConnectionLimits,
+  type HttpOptions,
+} from "@rangewright/adapter-http"
 import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense, type MemoryStore } from "@rangewright/adapter-memory"
 import { activityLayer, type AppServices, type Operation } from "@rangewright/application"
 import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
@@ -87,6 +94,7 @@ export interface ServiceOptions {
   readonly license?: License
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly host?: string
+  readonly limits?: Partial<ConnectionLimits>
   readonly http?: Partial<HttpOptions>
   /** Further services that the operations ask for. */
   readonly services?: Layer.Layer<never, never, Provided> | Layer.Layer<AppServices, never, Provided>
@@ -115,7 +123,12 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     },
     ...options.http,
   })
-  const listener = await listen(app, { host: options.host ?? "127.0.0.1", port: 0, tls: options.tls })
+  const listener = await listen(app, {
+    host: options.host ?? "127.0.0.1",
+    port: 0,
+    tls: options.tls,
+    limits: options.limits ?? {},
+  })
   return {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,

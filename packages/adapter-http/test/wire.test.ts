@@ -200,7 +200,7 @@ describe("connections", () => {
   it("that speak no HTTP, or too much of it, get one clear 400", async () => {
     expect(await raw("GARBAGE\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*not valid HTTP/su)
     const huge = `GET / HTTP/1.1\r\nHost: x\r\nX-Pad: ${"x".repeat(20_000)}\r\n\r\n`
-    expect(await raw(huge)).toMatch(/^HTTP\/1\.1 400 .*headers are larger/su)
+    expect(await raw(huge)).toMatch(/^HTTP\/1\.1 400 .*headers are too large/su)
   })
 
   it("with characters that clients do not encode are understood", async () => {
