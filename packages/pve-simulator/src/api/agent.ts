@@ -151,7 +151,7 @@ export const agentRoutes: Routes = {
   [at("GET", "get-osinfo")]: query(({ os }) => osInfo(os)),
   [at("GET", "get-host-name")]: query(({ os, guest }) => ({ "host-name": os.hostname === "" ? guestName(guest) : os.hostname })),
   [at("GET", "get-users")]: query(({ os, guest }) =>
-    os.users.slice(0, 1).map((user) => ({ user, "login-time": (guest.startedAt ?? 0) / 1000 })),
+    os.sessions.map((user) => ({ user, "login-time": (guest.startedAt ?? 0) / 1000 })),
   ),
   [at("GET", "get-time")]: query((_, call) => call.world.clock.now() * 1_000_000),
   [at("GET", "get-timezone")]: query(() => ({ offset: 0, zone: "UTC" })),

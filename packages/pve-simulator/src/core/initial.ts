@@ -262,6 +262,7 @@ const systemOf = (spec: TemplateSpec): GuestOs => ({
   version: spec.os.version,
   hostname: spec.name,
   users: [spec.os.user],
+  sessions: [],
   addresses: {},
   stages: {},
   roles: [],

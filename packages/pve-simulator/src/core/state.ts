@@ -139,6 +139,8 @@ export interface GuestOs {
   readonly version: string
   hostname: string
   readonly users: string[]
+  /** Users with a session now. Nobody logs in by himself: whoever drives the simulator says so. */
+  sessions: string[]
   /** Static addresses by interface index; an interface that is absent asks for a lease. */
   addresses: Record<string, StaticAddress>
   /** The recorded effect of each stage by its name. */
