@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
@@ -5,7 +7,7 @@ import { adLab, adLabMachines, addLab, addUser, deploy, expectMachines, expectWh
 import { expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { random } from "./support/random.ts"
-import { onSimulator, startService } from "./support/service.ts"
+import { launch, onSimulator, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
 
 afterEach(async () => {
@@ -96,4 +98,30 @@ test("ranges that are deployed side by side survive a service that is killed aga
   expect(guests).toHaveLength(churnRanges.length * 5)
   const numbers = await Promise.all(churnRanges.map(async (id) => (await rangeOf(admin, id)).rangeNumber))
   expect(new Set(numbers).size).toBe(churnRanges.length)
+})
+
+/** What a first start makes, in its order. */
+const firstFiles = [
+  "lock.db",
+  "instance",
+  "secret-key",
+  "rangewright.db",
+  "rangewright.db-wal",
+  "root-api-key",
+  "certificate.pem",
+]
+
+test("a service that is killed during its first start, wherever, starts anew", { timeout: 120_000 }, async () => {
+  const data = join(temporaryFolder(), "data")
+  for (const file of firstFiles) {
+    const program = launch(data)
+    await new Promise<void>((resolve) => {
+      const look = () => (existsSync(join(data, file)) ? resolve() : void setTimeout(look, 1))
+      look()
+    })
+    program.signal("SIGKILL")
+    await program.ended
+  }
+  const service = await startService(data)
+  expect(await service.root.get("/user/all")).toEqual([])
 })

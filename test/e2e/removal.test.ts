@@ -1,8 +1,9 @@
 import { readdirSync } from "node:fs"
 import { afterEach, expect, test } from "vitest"
-import type { Problem } from "./support/client.ts"
+import type { Problem, StreamEvent } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { addLab, addUser, deploy, expectMachines, expectSuccess, rangeOf, smallLab } from "./support/lab.ts"
+import { addLab, addUser, deploy, expectMachines, expectSuccess, follow, rangeOf, smallLab } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
@@ -63,4 +64,49 @@ test("a range that is deleted, and its user, leave nothing at the hypervisor and
   expect(readdirSync(data).toSorted()).toEqual(files)
   expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
   expect(await admin.get("/runs")).toEqual([])
+})
+
+/** Moments of the removal that the kills follow: its first effects, and some in the midst. */
+const killAfterDispatch = new Set([1, 3, 6])
+
+test("a removal goes on by itself after the service was killed", { timeout: 120_000 }, async () => {
+  const simulator = await startSimulator(["--speed", "120"])
+  const data = temporaryFolder()
+  const environment = onSimulator(simulator)
+  let service = await startService(data, environment)
+  const key = await addUser(service.root, "ADA", true)
+  const before = await inventory(simulator)
+  await addLab(service, "GONE", smallLab(2))
+  const accounts = (await inventory(simulator)).users
+  await expectSuccess(service.as(key), await deploy(service.as(key), "GONE"))
+
+  // nobody gets the answer: the connection breaks with the first kill
+  const asked = service
+    .as(key)
+    .ask("DELETE", "/range?rangeID=GONE&force=true")
+    .catch(() => "broken")
+  const run = await eventually(
+    "the run that removes the range",
+    () => service.as(key).get<readonly { readonly id: string; readonly kind: string }[]>("/runs"),
+    (runs) => runs.find(({ kind }) => kind === "delete-range"),
+  )
+  const seen: StreamEvent[] = []
+  const dispatched = new Set<string>()
+  const marks = new Set(killAfterDispatch)
+  const isMoment = ({ type, data: { key: step } }: StreamEvent): boolean =>
+    type === "StepDispatched" && marks.delete(dispatched.add(String(step)).size)
+  while (marks.size > 0) {
+    expect(await follow(service.as(key), run.id, seen, isMoment)).toBe(true)
+    await service.crash()
+    service = await startService(data, environment)
+  }
+  expect(await asked).toBe("broken")
+  const admin = service.as(key)
+  await eventually(
+    "a range that is gone",
+    () => admin.ask("GET", "/range?rangeID=GONE"),
+    ({ status }) => status === 404,
+  )
+  expect(await inventory(simulator)).toEqual({ ...before, users: accounts })
+  expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -36,10 +36,12 @@ const hold = (path: string): (() => void) => {
   return () => lock.close()
 }
 
+/** The name in the file. Written beside and renamed: a process that is killed leaves no empty name, which others could have too. */
 const instanceOf = (file: string): string => {
   if (existsSync(file)) return readFileSync(file, "utf8").trim()
   const name = randomBytes(8).toString("hex")
-  writeFileSync(file, `${name}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.new`, `${name}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
   return name
 }
 
