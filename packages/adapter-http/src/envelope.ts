@@ -39,10 +39,10 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
   return async (ctx, next) => {
     const started = performance.now()
     const requestId = nextRequestId()
-    const closing = isStopping() ? ["Connection", "close"] : []
     const state: RequestState = {
       requestId,
-      headers: [...common(ctx), "X-Request-Id", requestId, ...closing],
+      headers: [...common(ctx), "X-Request-Id", requestId],
+      isStopping,
       query: {},
       operation: undefined,
     }

@@ -5,9 +5,13 @@ import type { Problem } from "./problem.ts"
 /** Names and values in turn, as `writeHead` takes them fastest. */
 export type HeaderList = readonly string[]
 
+/** Asked when the answer is written: a stop may have come since the request did, and would wait for a connection that stays open. */
+const lastOnConnection: HeaderList = ["Connection", "close"]
+
 const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
+  const { headers, isStopping } = ctx.state as RequestState
   ctx.respond = false
-  ctx.res.writeHead(status, [...(ctx.state as RequestState).headers, ...more])
+  ctx.res.writeHead(status, isStopping() ? [...headers, ...lastOnConnection, ...more] : [...headers, ...more])
 }
 
 /**
@@ -27,8 +31,9 @@ export const replyEmpty = (ctx: Context, status: 204 | 301 | 307, more: HeaderLi
   ctx.res.end()
 }
 
-/** Headers now; the body is written by whoever calls. */
+/** Headers now; the body is written by whoever calls. Its connection ends with it, so that a stop need not wait for it. */
 export const replyStream = (ctx: Context, more: HeaderList): void => {
+  ctx.res.shouldKeepAlive = false
   writeHead(ctx, 200, more)
   ctx.res.flushHeaders()
 }

@@ -5,6 +5,8 @@ export interface RequestState {
   readonly requestId: string
   /** Names and values in turn of the headers that its answer has whatever it is. */
   readonly headers: readonly string[]
+  /** Whether the service has begun to stop. */
+  readonly isStopping: () => boolean
   query: Readonly<Record<string, string>>
   /** Id of the operation, once a route matched. */
   operation: string | undefined

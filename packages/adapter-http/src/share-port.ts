@@ -21,6 +21,18 @@ const plainRefused =
   "Client sent an HTTP request to an HTTPS server.\nUse https:// with this port; plain HTTP is for this machine itself.\n"
 const refusal = `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${plainRefused.length}\r\nConnection: close\r\n\r\n${plainRefused}`
 
+/** Milliseconds for a refused client to read why. */
+const farewell = 5_000
+
+/** What the client goes on sending is thrown away, so that its end is seen and the refusal is not lost. */
+const refuse = (socket: Socket): void => {
+  const cut = setTimeout(() => socket.destroy(), farewell)
+  socket.once("close", () => clearTimeout(cut))
+  socket.on("error", () => socket.destroy())
+  socket.end(refusal)
+  socket.resume()
+}
+
 /**
  * Makes an HTTP server speak TLS and, to this machine alone, plain HTTP on one port: the first byte of a connection tells which it is.
  * TLS connections become connections of the same server, so that its limits and its closing hold for both kinds.
@@ -50,7 +62,7 @@ export const sharePort = (
       return void tls.emit("connection", socket)
     }
     if (isLoopback(socket.remoteAddress)) return serve.call(server, socket)
-    socket.end(refusal)
+    refuse(socket)
   }
 
   server.removeAllListeners("connection")

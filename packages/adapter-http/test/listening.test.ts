@@ -112,7 +112,7 @@ describe("a stop", () => {
     const service = await startService({ operations: [slow.operation], tls })
     const inFlight = fetch(`${service.url}/api/v2/gated`, { method: "POST", headers: { "x-api-key": service.keys.member } })
     await slow.entered
-    const stopped = service.stop(10_000)
+    const stopped = service.stop()
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow("fetch failed")
     slow.open()
     const answer = await inFlight

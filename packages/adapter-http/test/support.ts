@@ -71,6 +71,9 @@ const seed = Effect.gen(function* () {
   return { keys, tokens }
 })
 
+/** A stop that waits for its deadline fails its test by taking too long. */
+const longerThanAnyTest = 600_000
+
 export interface Service {
   readonly url: string
   readonly port: number
@@ -138,7 +141,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     answered,
     defects,
     run,
-    stop: async (deadline = 1000) => {
+    stop: async (deadline = longerThanAnyTest) => {
       await listener.close(deadline)
       await runtime.dispose()
     },
