@@ -1,0 +1,5 @@
+export { catalogOf } from "./catalog.ts"
+export { copyState } from "./copies.ts"
+export type { BlueprintRow, Installed, InstalledCopy, Shipped, SourceFacts } from "./installed.ts"
+export { everythingShipped, expandSelection, type Selection, type UnknownItem } from "./select.ts"
+export type * from "./source-catalog.ts"

@@ -1,0 +1,62 @@
+import * as Result from "effect/Result"
+import type { SourceContent } from "../source/content.ts"
+import { shippedNames, shippedNeeds, sortedUnique } from "./needs.ts"
+
+/** Items of a source by name: blueprints by the id in their manifest. */
+export interface Selection {
+  readonly blueprints: ReadonlyArray<string>
+  readonly templates: ReadonlyArray<string>
+  readonly localRoles: ReadonlyArray<string>
+  readonly localCollections: ReadonlyArray<string>
+}
+
+/** What was selected and is not shipped. */
+export interface UnknownItem {
+  readonly kind: "blueprint" | "template" | "role" | "collection"
+  readonly name: string
+}
+
+/** Everything that a source ships. */
+export const everythingShipped = ({ blueprints, templates, roles, collections }: SourceContent): Selection => ({
+  blueprints: sortedUnique(blueprints.map(({ id }) => id)),
+  templates: sortedUnique(templates.map(({ name }) => name)),
+  localRoles: sortedUnique(roles.map(({ name }) => name)),
+  localCollections: sortedUnique(collections.map(({ name }) => name)),
+})
+
+/**
+ * A selection with all that its blueprints need of the same source (contract C 5.8, 6.2): templates and roles that their configurations
+ * name, roles and collections that their requirements name. Never adds blueprints; selecting again adds nothing. Lists are sorted and
+ * without repetition. Fails with every name that the source does not ship.
+ */
+export const expandSelection = (
+  content: SourceContent,
+  wanted: Partial<Selection>,
+): Result.Result<Selection, ReadonlyArray<UnknownItem>> => {
+  const all = everythingShipped(content)
+  const unknown = [
+    ...unknownNames("blueprint", wanted.blueprints, all.blueprints),
+    ...unknownNames("template", wanted.templates, all.templates),
+    ...unknownNames("role", wanted.localRoles, all.localRoles),
+    ...unknownNames("collection", wanted.localCollections, all.localCollections),
+  ]
+  if (unknown.length > 0) return Result.fail(unknown)
+  const names = shippedNames(content)
+  const selected = new Set(wanted.blueprints)
+  const needs = content.blueprints.filter(({ id }) => selected.has(id)).map((blueprint) => shippedNeeds(names, blueprint))
+  return Result.succeed({
+    blueprints: sortedUnique([...selected]),
+    templates: sortedUnique([...(wanted.templates ?? []), ...needs.flatMap(({ templates }) => templates)]),
+    localRoles: sortedUnique([...(wanted.localRoles ?? []), ...needs.flatMap(({ roles }) => roles)]),
+    localCollections: sortedUnique([...(wanted.localCollections ?? []), ...needs.flatMap(({ collections }) => collections)]),
+  })
+}
+
+const unknownNames = (
+  kind: UnknownItem["kind"],
+  wanted: ReadonlyArray<string> = [],
+  known: ReadonlyArray<string>,
+): ReadonlyArray<UnknownItem> => {
+  const names = new Set(known)
+  return sortedUnique(wanted.filter((name) => !names.has(name))).map((name) => ({ kind, name }))
+}

@@ -1,0 +1,82 @@
+/** The catalog of a source, in the words of the wire (specification 2.1 to 2.3). Fields marked optional are absent when empty. */
+
+export type InstallState = "not_installed" | "installed" | "upgrade_available"
+export type InstallScope = "global" | "user"
+
+export interface SourceCatalog {
+  readonly sourceID: string
+  readonly sourceName: string
+  readonly description?: string
+  /** `git` or `upload`. */
+  readonly sourceType?: string
+  /** `YYYY-MM-DD HH:MM:SS.mmmZ`. */
+  readonly lastSyncedAt?: string
+  readonly blueprints: CatalogBlueprints
+  readonly templates: ReadonlyArray<CatalogItem>
+  readonly localRoles: ReadonlyArray<CatalogItem>
+  readonly localCollections: ReadonlyArray<CatalogItem>
+}
+
+export interface CatalogBlueprints {
+  readonly items: ReadonlyArray<CatalogBlueprint>
+  /** What any blueprint of the source declares, installed or not, also where the source ships it itself. */
+  readonly requiredRoles: ReadonlyArray<CatalogItem>
+  readonly requiredCollections: ReadonlyArray<CatalogItem>
+  readonly subscriptionRoles: ReadonlyArray<CatalogItem>
+  readonly undeclaredDependencies?: ReadonlyArray<UndeclaredDependency>
+}
+
+export interface CatalogBlueprint {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  readonly version: string
+  readonly state: InstallState
+  readonly installedVersion?: string
+  /** Templates that the configuration names, whether or not the source ships them. */
+  readonly requiredTemplates?: ReadonlyArray<string>
+  /** Canonical names of the roles that the configuration names and the source ships. */
+  readonly requiredLocalRoles?: ReadonlyArray<string>
+  /** As declared, in the order of the file. */
+  readonly requiredRoles?: ReadonlyArray<string>
+  readonly requiredCollections?: ReadonlyArray<string>
+}
+
+/** A template, a role or a collection. Which fields it can have depends on the list that it is in (contract C 5.4). */
+export interface CatalogItem {
+  readonly name: string
+  readonly description?: string
+  /** What is shipped, or the pin that copies are compared with. */
+  readonly version?: string
+  /** That of the first of the scopes. */
+  readonly state: InstallState
+  readonly installedVersion?: string
+  /** True where a copy is global; otherwise absent. */
+  readonly global?: true
+  /** Each copy that is installed: global ones first. */
+  readonly scopes?: ReadonlyArray<CatalogScope>
+  /** Only of collections from git, as is `fqcn`. */
+  readonly type?: "git"
+  readonly fqcn?: string
+  /** Ids of blueprints, sorted. */
+  readonly requiredBy?: ReadonlyArray<string>
+  /** The pin of each blueprint that has one. */
+  readonly versionByBlueprint?: Readonly<Record<string, string>>
+}
+
+export interface CatalogScope {
+  readonly scope: InstallScope
+  readonly version?: string
+  readonly state: Exclude<InstallState, "not_installed">
+}
+
+/** A role that a blueprint's configuration names and neither the source nor the blueprint's requirements provide. */
+export type UndeclaredDependency =
+  | { readonly blueprintID: string; readonly role: string; readonly kind: "missing_role" }
+  | {
+      readonly blueprintID: string
+      readonly role: string
+      readonly kind: "missing_collection"
+      /** The collection that the role is of: the first two parts of its name. */
+      readonly parentCollection: string
+    }

@@ -1,0 +1,97 @@
+/** What the builder file of a template says about the template (contract C 3.7). */
+import * as Result from "effect/Result"
+import { childOf, type Node } from "../range/config/node.ts"
+import { readYaml } from "../range/config/read-yaml.ts"
+import { type Expression, literal, readBlocks, readTemplateText } from "./hcl.ts"
+
+export interface BuilderFacts {
+  /** The machine that is built; undefined where the file does not say it in a way that can be computed without running anything. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  readonly os: string | undefined
+  /** As written: relative to the template's directory. */
+  readonly icon: string | undefined
+}
+
+/** Reads a builder file, in HCL or, by its name, in JSON. A text that is neither says nothing. */
+export const readBuilderFile = (path: string, text: string): BuilderFacts => {
+  const file = path.endsWith(".json") ? inJson(text) : inHcl(text)
+  const values: Values = { var: new Map(), local: new Map() }
+  for (const [name, value] of file.variables) setKnown(values.var, name, literal(value))
+  // Locals see variables only: which local another one needs first is not ours to find out.
+  for (const [name, value] of file.locals) setKnown(values.local, name, evaluate(value, { ...values, local: new Map() }))
+  const told = file.machines.map((machine) => evaluate(machine, values)?.trim()).find((name) => name !== undefined && name !== "")
+  const variable = (name: string): string | undefined => values.var.get(name)?.trim() || undefined
+  return {
+    name: told ?? variable("vm_name"),
+    description: variable("description"),
+    os: variable("os"),
+    icon: variable("icon_path"),
+  }
+}
+
+interface BuilderFile {
+  /** Defaults by name of the variable. */
+  readonly variables: ReadonlyArray<readonly [string, Expression]>
+  readonly locals: ReadonlyArray<readonly [string, Expression]>
+  /** Of each source block, what it calls its machine. */
+  readonly machines: ReadonlyArray<Expression>
+}
+interface Values {
+  readonly var: Map<string, string>
+  readonly local: Map<string, string>
+}
+
+const setKnown = (values: Map<string, string>, name: string, value: string | undefined): void => {
+  if (value !== undefined && !values.has(name)) values.set(name, value)
+}
+
+/** More than any name or description has; references to long texts cannot add up. */
+const longestValue = 10_000
+
+const evaluate = (expression: Expression, values: Values): string | undefined => {
+  let text = ""
+  for (const part of expression ?? [undefined]) {
+    const value = part === undefined || typeof part === "string" ? part : values[part.scope].get(part.name)
+    if (value === undefined) return undefined
+    text += value
+    if (text.length > longestValue) return undefined
+  }
+  return text
+}
+
+const inHcl = (text: string): BuilderFile => {
+  const blocks = readBlocks(text)
+  const ofType = (type: string) => blocks.filter((block) => block.type === type)
+  return {
+    variables: ofType("variable").map(({ labels, attributes }) => [labels[0] ?? "", attributes.get("default")]),
+    locals: ofType("locals").flatMap(({ attributes }) => [...attributes]),
+    machines: ofType("source").map(({ attributes }) => attributes.get("vm_name")),
+  }
+}
+
+/** In JSON a block is an object by its labels, or a list of such objects. */
+const inJson = (text: string): BuilderFile => {
+  const read = readYaml(text, [])
+  if (Result.isFailure(read)) return { variables: [], locals: [], machines: [] }
+  const root = read.success
+  return {
+    variables: members(childOf(root, "variable")).map(([name, block]) => [name, expressionAt(block, "default")]),
+    locals: members(childOf(root, "locals")).map(([name, value]) => [name, expressionOf(value)]),
+    machines: members(childOf(root, "source"))
+      .flatMap(([, named]) => members(named))
+      .map(([, block]) => expressionAt(block, "vm_name")),
+  }
+}
+
+const members = (node: Node | undefined): ReadonlyArray<readonly [string, Node]> => {
+  if (node?.kind === "list") return node.items.filter((item) => item.kind === "map").flatMap(members)
+  return node?.kind === "map" ? Array.from(node.entries, ([name, entry]) => [name, entry.value] as const) : []
+}
+
+const expressionAt = (block: Node, key: string): Expression => {
+  const first = block.kind === "list" ? block.items[0] : block
+  return first === undefined ? undefined : expressionOf(childOf(first, key))
+}
+const expressionOf = (node: Node | undefined): Expression =>
+  node?.kind === "scalar" && node.value !== null ? readTemplateText(node.source) : undefined

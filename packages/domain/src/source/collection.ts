@@ -1,0 +1,42 @@
+import * as Result from "effect/Result"
+import type { Finding } from "../range/config/issue.ts"
+import { quote } from "../range/config/issue.ts"
+import type { MapNode } from "../range/config/node.ts"
+import { type Fields, findingAt, requiredText, textField } from "./manifest.ts"
+import { isCollectionSegment } from "./names.ts"
+
+/** What the `galaxy.yml` of a collection says. */
+export interface CollectionMetadata {
+  /** `<namespace>.<name>`. */
+  readonly name: string
+  readonly description: string | undefined
+  readonly version: string | undefined
+}
+
+/** Reads a `galaxy.yml`. Namespace and name must be there, and be such that a folder may be called so (contract C 3.7, 18). */
+export const readCollectionMetadata = (root: MapNode): Result.Result<CollectionMetadata, ReadonlyArray<Finding>> => {
+  const fields: Fields = { map: root, path: [], findings: [] }
+  const [namespace, name] = [segment(fields, "namespace"), segment(fields, "name")]
+  const required = fields.findings.length
+  const metadata = {
+    name: `${namespace}.${name}`,
+    description: textField(fields, "description"),
+    version: textField(fields, "version"),
+  }
+  return required > 0 ? Result.fail(fields.findings.slice(0, required)) : Result.succeed(metadata)
+}
+
+const segment = (fields: Fields, key: string): string => {
+  const text = requiredText(fields, key)
+  if (text !== "" && !isCollectionSegment(text))
+    fields.findings.push(
+      findingAt(
+        fields,
+        key,
+        "unsafe-name",
+        `${quote(text)} cannot be part of a collection's name`,
+        "small letters, digits and _, not beginning with a digit",
+      ),
+    )
+  return text
+}

@@ -1,0 +1,90 @@
+/** What is read of a source: the list of what is in it, and the texts of a few files. */
+import { foldName } from "./names.ts"
+import { type Issues, tellOfFile } from "./issue.ts"
+
+/** Something in a source's tree. Submodules that were not fetched are empty directories; directories of files may be left out. */
+export interface SourceEntry {
+  /** From the root of the source, parts joined by `/`. */
+  readonly path: string
+  readonly kind: "file" | "directory" | "link"
+}
+
+/** One fetched state of a source, as plain data. */
+export interface SourceFiles {
+  readonly entries: ReadonlyArray<SourceEntry>
+  /** Texts by path: what `neededTexts` names. What is no text, or too large, stays out. */
+  readonly texts: ReadonlyMap<string, string>
+  /** By directory of a role that is a submodule: the tag that stands exactly at its commit. */
+  readonly tags?: ReadonlyMap<string, string>
+}
+
+/** What one source may hold; many times what real sources need. */
+export const sourceLimits = {
+  /** Files and directories. */
+  entries: 200_000,
+  /** UTF-16 units of one path. */
+  path: 1_024,
+} as const
+
+/** The folders that are read; what lies elsewhere, `source.yml` apart, is nobody's business. */
+export const roots = {
+  blueprints: "blueprints",
+  templates: "templates",
+  roles: "ansible/roles",
+  collections: "ansible/collections",
+} as const
+const insideRoots = /^(blueprints|templates|ansible\/(roles|collections))\//u
+
+// oxlint-disable-next-line no-control-regex
+const control = /[\u0000-\u001F\u007F-\u009F\uD800-\uDFFF]/u
+
+/** Why a path cannot be used, or undefined: it must lead from the root of the source into it, by names a file can have. */
+export const pathProblem = (path: string): string | undefined => {
+  if (path.length > sourceLimits.path) return `the path has ${path.length} characters`
+  if (control.test(path)) return "the path holds a control character or half of a character pair"
+  if (path.startsWith("/")) return "the path is absolute"
+  const parts = path.split("/")
+  if (parts.includes("..")) return "the path leads upwards"
+  return parts.some((part) => part === "" || part === ".") ? "the path has empty parts" : undefined
+}
+
+const allowedPath = `parts joined by /, none of them empty, "." or "..", at most ${sourceLimits.path} characters`
+
+/** Tells of paths that lead out of the source, and of those that are one path on some file systems. */
+export const checkPaths = (issues: Issues, entries: ReadonlyArray<SourceEntry>): void => {
+  if (entries.length > sourceLimits.entries) {
+    const message = `the source holds ${entries.length} files and directories`
+    tellOfFile(issues, "error", ".", { code: "too-large", message, allowed: `at most ${sourceLimits.entries}` })
+    return
+  }
+  const paths = new Set<string>()
+  /** By folded path: the path that came first. */
+  const first = new Map<string, string>()
+  for (const { path } of entries) {
+    const problem = pathProblem(path)
+    if (problem !== undefined) {
+      const shown = JSON.stringify(path.slice(0, 200).toWellFormed())
+      tellOfFile(issues, "error", shown, { code: "unsafe-path", message: problem, allowed: allowedPath })
+    } else if (paths.has(path))
+      tellOfFile(issues, "error", path, { code: "repeated-path", message: "the path is in the source twice" })
+    else {
+      paths.add(path)
+      if (insideRoots.test(path)) checkTwins(issues, path, first)
+    }
+  }
+}
+
+/** From the path upwards, as far as nothing of it was seen. */
+const checkTwins = (issues: Issues, path: string, first: Map<string, string>): void => {
+  for (let part = path; part.includes("/"); part = part.slice(0, part.lastIndexOf("/"))) {
+    const folded = foldName(part)
+    const other = first.get(folded)
+    if (other === part) return
+    if (other !== undefined) {
+      const message = `differs from ${other} only in case or in how accents are written`
+      tellOfFile(issues, "error", part, { code: "twin-path", message, allowed: "names that every file system tells apart" })
+      return
+    }
+    first.set(folded, part)
+  }
+}

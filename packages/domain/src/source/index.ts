@@ -1,0 +1,24 @@
+export { type BlueprintManifest, readBlueprintManifest } from "./blueprint.ts"
+export { type BuilderFacts, readBuilderFile } from "./builder-file.ts"
+export {
+  type CollectionRequirement,
+  type ConfigReferences,
+  emptyContent,
+  type FileText,
+  type Requirements,
+  type RoleRequirement,
+  type ShippedBlueprint,
+  type ShippedCollection,
+  type ShippedRole,
+  type ShippedTemplate,
+  type SourceContent,
+  type SourceManifest,
+} from "./content.ts"
+export { type SourceEntry, type SourceFiles, sourceLimits } from "./files.ts"
+export { sayIssues, type SourceIssue } from "./issue.ts"
+export { guessCollection, isCollectionSegment, isRoleName, isShippedBlueprintId, isSourceId, isTemplateName } from "./names.ts"
+export { neededTexts } from "./needed-texts.ts"
+export { type ReadSource, readSource } from "./read-source.ts"
+export { readReferences } from "./references.ts"
+export { readRequirements } from "./requirements.ts"
+export { compareVersions, parseVersion, satisfiesPin, type Version } from "./version.ts"

@@ -1,0 +1,124 @@
+/** Where in a source's tree the things that it ships are (contract C 3.1, 3.6). Reads names only. */
+import { roots, type SourceEntry } from "./files.ts"
+import { compareNames } from "./content.ts"
+
+export interface Layout {
+  /** Path of `source.yml`, where it is there. */
+  readonly manifest: string | undefined
+  readonly blueprints: ReadonlyArray<BlueprintPlace>
+  readonly templates: ReadonlyArray<TemplatePlace>
+  readonly roles: ReadonlyArray<RolePlace>
+  readonly collections: ReadonlyArray<CollectionPlace>
+  /** What looks like a thing that is shipped but is not read, and why. */
+  readonly ignored: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+}
+export interface BlueprintPlace {
+  readonly directory: string
+  readonly manifest: string
+  readonly requirements: string | undefined
+}
+export interface TemplatePlace {
+  readonly directory: string
+  /** Builder files, first the one that names the template. */
+  readonly builders: ReadonlyArray<string>
+}
+export interface RolePlace {
+  readonly directory: string
+  readonly metadata: string | undefined
+  readonly version: string | undefined
+}
+export interface CollectionPlace {
+  readonly directory: string
+  readonly metadata: string | undefined
+}
+
+const deepestBlueprint = 3
+
+/** Paths must have been checked. Each list is in the order of its paths. */
+export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
+  const files = new Set<string>()
+  const ignored: Array<{ path: string; reason: string }> = []
+  for (const { path, kind } of entries) {
+    if (kind === "file") files.add(path)
+    else if (kind === "link" && isMarker(path)) ignored.push({ path, reason: "it is a symbolic link" })
+  }
+  const fileAt = (path: string): string | undefined => (files.has(path) ? path : undefined)
+  const builders = Map.groupBy(
+    [...files].filter((path) => path.startsWith(`${roots.templates}/`) && isBuilder(path)),
+    (path) => path.slice(0, path.indexOf("/", roots.templates.length + 1)),
+  )
+  return {
+    manifest: fileAt("source.yml"),
+    blueprints: blueprintDirectories(files, ignored).map((directory) => ({
+      directory,
+      manifest: `${directory}/blueprint.yml`,
+      requirements: fileAt(`${directory}/requirements.yml`),
+    })),
+    templates: itemsBelow(roots.templates, entries, ignored).map((directory) => ({
+      directory,
+      builders: (builders.get(directory) ?? []).toSorted(compareWalk),
+    })),
+    roles: itemsBelow(roots.roles, entries, ignored).map((directory) => ({
+      directory,
+      metadata: fileAt(`${directory}/meta/main.yml`) ?? fileAt(`${directory}/meta/main.yaml`),
+      version: fileAt(`${directory}/meta/version.yml`),
+    })),
+    collections: itemsBelow(roots.collections, entries, ignored).map((directory) => ({
+      directory,
+      metadata: fileAt(`${directory}/galaxy.yml`),
+    })),
+    ignored,
+  }
+}
+
+const isBuilder = (path: string): boolean => path.endsWith("pkr.hcl") || path.endsWith("pkr.json")
+
+/** A link here would be a file that is read, or a thing that is shipped, if it were none. */
+const isMarker = (path: string): boolean =>
+  /^(source\.yml|templates\/[^/]+|ansible\/(roles|collections)\/[^/]+|blueprints\/.*(blueprint|requirements)\.yml)$/u.test(
+    path,
+  ) ||
+  (isBuilder(path) && path.startsWith("templates/")) ||
+  /^ansible\/(roles\/[^/]+\/meta\/(main\.ya?ml|version\.yml)|collections\/[^/]+\/galaxy\.yml)$/u.test(path)
+
+/** Directories with a manifest one to three levels down, but none inside another: a blueprint is a leaf. */
+const blueprintDirectories = (
+  files: ReadonlySet<string>,
+  ignored: Array<{ path: string; reason: string }>,
+): ReadonlyArray<string> => {
+  const manifests = [...files].filter((path) => path.startsWith(`${roots.blueprints}/`) && path.endsWith("/blueprint.yml"))
+  const found: Array<string> = []
+  for (const path of manifests.toSorted(compareNames)) {
+    const parts = path.split("/").slice(1, -1)
+    if (parts.length === 0 || parts.some((part) => part.startsWith("."))) continue
+    const outer = parts
+      .slice(0, -1)
+      .some((_, at) => files.has(`${roots.blueprints}/${parts.slice(0, at + 1).join("/")}/blueprint.yml`))
+    if (outer) ignored.push({ path, reason: "it lies inside another blueprint" })
+    else if (parts.length > deepestBlueprint) ignored.push({ path, reason: `it lies more than ${deepestBlueprint} levels down` })
+    else found.push(path.slice(0, -"/blueprint.yml".length))
+  }
+  return found
+}
+
+/** The directories right below a folder, in order; those whose names begin with a dot are no items. */
+const itemsBelow = (
+  folder: string,
+  entries: ReadonlyArray<SourceEntry>,
+  ignored: Array<{ path: string; reason: string }>,
+): ReadonlyArray<string> => {
+  const items = new Set<string>()
+  const from = folder.length + 1
+  for (const { path, kind } of entries) {
+    if (!path.startsWith(`${folder}/`)) continue
+    const end = path.indexOf("/", from)
+    if (end === -1 && kind !== "directory") continue
+    items.add(end === -1 ? path : path.slice(0, end))
+  }
+  const isHidden = (path: string): boolean => path.startsWith(".", from)
+  for (const path of items) if (isHidden(path)) ignored.push({ path, reason: "its name begins with a dot" })
+  return [...items].filter((path) => !isHidden(path)).toSorted(compareNames)
+}
+
+/** The order in which a walk meets files: a directory's own names compared part by part. */
+const compareWalk = (a: string, b: string): number => compareNames(a.replaceAll("/", "\u0000"), b.replaceAll("/", "\u0000"))

@@ -1,0 +1,112 @@
+/** The common part of reading a YAML manifest: text is kept as written, what is unknown is ignored, what is wrong is told. */
+import * as Result from "effect/Result"
+import { type Finding, quote } from "../range/config/issue.ts"
+import { emptyMap, type MapNode, type Node, type Path } from "../range/config/node.ts"
+import { readYaml } from "../range/config/read-yaml.ts"
+
+/**
+ * The mapping in a manifest's text, under the same limits as range configurations. A key given twice is an error: readers disagree on
+ * which one counts. A text without a value is an empty mapping.
+ */
+export const readManifest = (text: string): Result.Result<MapNode, ReadonlyArray<Finding>> => {
+  const warnings: Array<Finding> = []
+  const read = readYaml(text, warnings)
+  if (Result.isFailure(read)) return read.failure[0]?.code === "empty" ? Result.succeed(emptyMap) : Result.fail(read.failure)
+  const repeated = warnings
+    .filter(({ code }) => code === "repeated-key")
+    .map((finding): Finding => ({ ...finding, message: "the key is given twice", severity: "error" }))
+  if (repeated.length > 0) return Result.fail(repeated)
+  const root = read.success
+  if (root.kind === "map") return Result.succeed(root)
+  return isNull(root) ? Result.succeed(emptyMap) : Result.fail([wrongType([], root, "an object")])
+}
+
+/** One mapping being read, and where its findings go. */
+export interface Fields {
+  readonly map: MapNode
+  readonly path: Path
+  readonly findings: Array<Finding>
+}
+
+/** The text under a key as it is written, so that `1.10` stays `1.10`; undefined where it is absent, null or empty. */
+export const textField = ({ map, path, findings }: Fields, key: string): string | undefined => {
+  const node = map.entries.get(key)?.value
+  if (node === undefined || isNull(node)) return undefined
+  if (node.kind === "scalar") return node.source === "" ? undefined : node.source
+  findings.push(wrongType([...path, key], node, "text"))
+  return undefined
+}
+
+/** As `textField`, but absent and blank are told. Empty text stands in, so that reading goes on. */
+export const requiredText = (fields: Fields, key: string): string => {
+  const before = fields.findings.length
+  const text = textField(fields, key)
+  if (text !== undefined && text.trim() !== "") return text
+  if (fields.findings.length === before)
+    fields.findings.push({
+      path: fields.path,
+      offset: fields.map.entries.get(key)?.keyStart ?? fields.map.start,
+      code: "missing-key",
+      message: `the key ${quote(key)} is missing or empty`,
+      allowed: "text",
+    })
+  return ""
+}
+
+/** The texts of a list under a key; none where it is absent or null. */
+export const textList = (fields: Fields, key: string): ReadonlyArray<string> =>
+  listField(fields, key).flatMap((node, index) => {
+    if (node.kind === "scalar") return isNull(node) ? [] : [node.source]
+    fields.findings.push(wrongType([...fields.path, key, index], node, "text"))
+    return []
+  })
+
+/** The elements of a list under a key; none where it is absent or null. */
+export const listField = ({ map, path, findings }: Fields, key: string): ReadonlyArray<Node> => {
+  const node = map.entries.get(key)?.value
+  if (node === undefined || isNull(node)) return []
+  if (node.kind === "list") return node.items
+  findings.push(wrongType([...path, key], node, "a list"))
+  return []
+}
+
+/** Only version 1 of manifests exists; 0 and absent mean it too (contract C 3.2). */
+export const checkManifestVersion = ({ map, path, findings }: Fields): void => {
+  const node = map.entries.get("manifest_version")?.value
+  if (node === undefined || isNull(node) || (node.kind === "scalar" && (node.value === 0 || node.value === 1))) return
+  findings.push({
+    path: [...path, "manifest_version"],
+    offset: node.start,
+    code: "manifest-version",
+    message: "the manifest is of a version that cannot be read",
+    allowed: "1",
+  })
+}
+
+/** A finding about the value under a key, or about the whole mapping where the key is absent. */
+export const findingAt = ({ map, path }: Fields, key: string, code: string, message: string, allowed: string): Finding => ({
+  path: [...path, key],
+  offset: map.entries.get(key)?.value.start ?? map.start,
+  code,
+  message,
+  allowed,
+})
+
+export const wrongType = (path: Path, node: Node, allowed: string): Finding => ({
+  path,
+  offset: node.start,
+  code: "wrong-type",
+  message: `is ${{ scalar: "a single value", list: "a list", map: "an object" }[node.kind]}`,
+  allowed,
+})
+
+/** Keeps the keys that have a value: what a manifest does not say is absent, not undefined. */
+export const present = <T extends Readonly<Record<string, string | undefined>>>(
+  texts: T,
+): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
+  // Entries without undefined are exactly the partial type.
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined)) as {
+    readonly [K in keyof T]?: Exclude<T[K], undefined>
+  }
+
+const isNull = (node: Node): boolean => node.kind === "scalar" && node.value === null && node.plain

@@ -1,0 +1,46 @@
+/**
+ * What things of a source may be called. Names of templates, roles and collections become names of folders that are written and
+ * removed, so nothing that could lead elsewhere, or be taken for an option of a program, is a name.
+ */
+
+const sourceId = /^[A-Za-z][A-Za-z0-9_-]*$/u
+const blueprintId = /^[A-Za-z][A-Za-z0-9_-]*(\/[A-Za-z0-9_-]+){0,2}$/u
+const templateName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/u
+const roleName = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/u
+const collectionSegment = /^[a-z_][a-z0-9_]*$/u
+/** What a folder's name may be on the file systems in use, in characters of these alphabets. */
+const longest = 255
+
+/** The slug that names a source to clients (contract C 2.1). */
+export const isSourceId = (text: string): boolean => text.length <= longest && sourceId.test(text)
+/** The id in a blueprint's manifest: up to three levels, also its path below `blueprints/` (contract C 3.3). */
+export const isShippedBlueprintId = (text: string): boolean => text.length <= longest && blueprintId.test(text)
+/** The name of the VM that a template is built as. */
+export const isTemplateName = (text: string): boolean => text.length <= longest && templateName.test(text)
+/** A role as it is installed: `<namespace>.<role>` or a bare name. */
+export const isRoleName = (text: string): boolean => text.length <= longest && roleName.test(text)
+/** The namespace or the name of a collection. */
+export const isCollectionSegment = (text: string): boolean => text.length <= longest && collectionSegment.test(text)
+
+const fullyQualified = /^[a-z0-9_]+\.[a-z0-9_]+$/u
+
+/**
+ * The collection that a requirement probably means: a git URL names it in its last segment, as in `https://host/x/acme.util.git`.
+ * The name itself where it is no URL; undefined where the last segment is no `<namespace>.<name>` (contract C 5.5).
+ */
+export const guessCollection = (requirement: string): string | undefined => {
+  const [address = ""] = requirement.replace(/^git\+/u, "").split(/[#?]/u, 1)
+  const last = trimEnd(address, "/")
+  const name = last.endsWith(".git") ? last.slice(0, -".git".length) : last
+  const segment = name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf(":")) + 1)
+  return fullyQualified.test(segment) ? segment : undefined
+}
+
+const trimEnd = (text: string, character: string): string => {
+  let end = text.length
+  while (end > 0 && text[end - 1] === character) end -= 1
+  return text.slice(0, end)
+}
+
+/** Equal for two names or paths that some file systems take for one: case and the way accents are written do not count. */
+export const foldName = (text: string): string => text.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")

@@ -1,0 +1,34 @@
+import * as Result from "effect/Result"
+import { blueprintManifestOf } from "./blueprint.ts"
+import type { SourceFiles } from "./files.ts"
+import { checkPaths } from "./files.ts"
+import { layOut } from "./layout.ts"
+import { readManifest } from "./manifest.ts"
+
+/**
+ * The files whose texts `readSource` needs and that are not among the texts yet, in order and without repetition. Manifests first; once
+ * their texts are there, the configurations that they name: ask again until nothing is new. No link, and nothing with an unsafe path, is
+ * asked for.
+ */
+export const neededTexts = (files: SourceFiles): ReadonlyArray<string> => {
+  const issues = { errors: [], warnings: [] }
+  checkPaths(issues, files.entries)
+  if (issues.errors.length > 0) return []
+  const layout = layOut(files.entries)
+  const regular = new Set(files.entries.filter(({ kind }) => kind === "file").map(({ path }) => path))
+  const wanted = [
+    layout.manifest,
+    ...layout.blueprints.flatMap(({ manifest, requirements }) => [manifest, requirements]),
+    ...layout.blueprints.map(({ manifest, directory }) => configOf(files.texts.get(manifest), directory)),
+    ...layout.templates.map(({ builders }) => builders[0]),
+    ...layout.roles.flatMap(({ metadata, version }) => [metadata, version]),
+    ...layout.collections.map(({ metadata }) => metadata),
+  ]
+  return [...new Set(wanted.filter((path) => path !== undefined))].filter((path) => regular.has(path) && !files.texts.has(path))
+}
+
+const configOf = (manifest: string | undefined, directory: string): string | undefined => {
+  if (manifest === undefined) return undefined
+  const read = Result.flatMap(readManifest(manifest), (root) => blueprintManifestOf(root, directory))
+  return Result.isSuccess(read) ? read.success.config : undefined
+}

@@ -1,0 +1,86 @@
+/** Templates, roles and collections: their names and what their metadata say. */
+import * as Result from "effect/Result"
+import { quote } from "../range/config/issue.ts"
+import { readBuilderFile } from "./builder-file.ts"
+import { readCollectionMetadata } from "./collection.ts"
+import { directoryName, type ShippedCollection, type ShippedRole, type ShippedTemplate } from "./content.ts"
+import { pathProblem } from "./files.ts"
+import { tellOfFile, tellOfText } from "./issue.ts"
+import type { CollectionPlace, RolePlace, TemplatePlace } from "./layout.ts"
+import { present } from "./manifest.ts"
+import { isRoleName, isTemplateName } from "./names.ts"
+import { readFile, type Reading, textAt } from "./reading.ts"
+import { readRoleMetadata, roleVersion } from "./role.ts"
+
+export const readTemplates = (reading: Reading): ReadonlyArray<ShippedTemplate> =>
+  reading.layout.templates.flatMap((place) => readTemplate(reading, place) ?? [])
+
+const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace): ShippedTemplate | undefined => {
+  const { issues } = reading
+  const [builder] = builders
+  if (builders.length !== 1) {
+    const message = `has ${builders.length} builder files and cannot be installed`
+    tellOfFile(issues, "warning", directory, { code: "builder-files", message, allowed: "one *.pkr.hcl or *.pkr.json" })
+  }
+  const text = builder === undefined ? undefined : textAt(reading, builder, "warning")
+  const facts = builder === undefined || text === undefined ? undefined : readBuilderFile(builder, text)
+  const name = facts?.name ?? directoryName(directory)
+  if (!isTemplateName(name)) {
+    const message = `the template cannot be called ${quote(name)}`
+    tellOfFile(issues, "error", builder ?? directory, {
+      code: "unsafe-name",
+      message,
+      allowed: "letters, digits, ., _ and -, first a letter or digit",
+    })
+    return undefined
+  }
+  const icon = facts?.icon === undefined || pathProblem(facts.icon) !== undefined ? undefined : `${directory}/${facts.icon}`
+  const iconThere = icon !== undefined && reading.present.has(icon) ? icon : undefined
+  return { name, directory, ...present({ description: facts?.description, os: facts?.os, icon: iconThere }) }
+}
+
+export const readRoles = (reading: Reading): ReadonlyArray<ShippedRole> =>
+  reading.layout.roles.flatMap((place) => readRole(reading, place) ?? [])
+
+const readRole = (reading: Reading, { directory, metadata, version }: RolePlace): ShippedRole | undefined => {
+  const own = directoryName(directory)
+  if (!isRoleName(own)) {
+    const message = `no role can be called ${quote(own)}`
+    tellOfFile(reading.issues, "error", directory, {
+      code: "unsafe-name",
+      message,
+      allowed: "letters, digits, ., _ and -, not beginning with . or -",
+    })
+    return undefined
+  }
+  const file = metadata === undefined ? undefined : readFile(reading, metadata, "warning")
+  const versionFile = version === undefined ? undefined : readFile(reading, version, "warning")
+  const { name, description } = file === undefined ? { name: own, description: undefined } : readRoleMetadata(file.root, own)
+  return {
+    name,
+    directory,
+    ...present({ description, version: roleVersion(versionFile?.root, reading.files.tags?.get(directory)) }),
+  }
+}
+
+export const readCollections = (reading: Reading): ReadonlyArray<ShippedCollection> =>
+  reading.layout.collections.flatMap((place) => readCollection(reading, place) ?? [])
+
+const readCollection = (reading: Reading, { directory, metadata }: CollectionPlace): ShippedCollection | undefined => {
+  if (metadata === undefined) {
+    const message = "has no galaxy.yml and cannot be installed"
+    tellOfFile(reading.issues, "warning", directory, { code: "not-a-collection", message })
+    return undefined
+  }
+  const file = readFile(reading, metadata, "warning")
+  if (file === undefined) return undefined
+  const read = readCollectionMetadata(file.root)
+  if (Result.isSuccess(read)) {
+    const { name, ...said } = read.success
+    return { name, directory, ...present(said) }
+  }
+  // A name that leads elsewhere is no mistake; one that is missing is.
+  const unsafe = read.failure.some(({ code }) => code === "unsafe-name")
+  tellOfText(reading.issues, metadata, file.text, read.failure, unsafe ? "error" : "warning")
+  return undefined
+}

@@ -1,0 +1,43 @@
+import * as Result from "effect/Result"
+import type { MapNode } from "../range/config/node.ts"
+import type { SourceFiles } from "./files.ts"
+import { type Issues, type SourceIssue, tellOfFile, tellOfText } from "./issue.ts"
+import type { Layout } from "./layout.ts"
+import { readManifest } from "./manifest.ts"
+
+/** A source being read. */
+export interface Reading {
+  readonly files: SourceFiles
+  readonly layout: Layout
+  /** Paths of all files. */
+  readonly present: ReadonlySet<string>
+  readonly issues: Issues
+}
+
+/** A manifest that was read: its text, and the mapping in it. */
+export interface ManifestFile {
+  readonly text: string
+  readonly root: MapNode
+}
+
+/** The YAML mapping in a file that must be there. Undefined where it cannot be read, which is told with the severity. */
+export const readFile = (reading: Reading, path: string, severity: SourceIssue["severity"]): ManifestFile | undefined => {
+  const text = textAt(reading, path, severity)
+  if (text === undefined) return undefined
+  const root = readManifest(text)
+  if (Result.isSuccess(root)) return { text, root: root.success }
+  tellOfText(reading.issues, path, text, root.failure, severity)
+  return undefined
+}
+
+/** The text of a file that is in the tree. Undefined where it was not given, which is told. */
+export const textAt = ({ files, issues }: Reading, path: string, severity: SourceIssue["severity"]): string | undefined => {
+  const text = files.texts.get(path)
+  if (text === undefined)
+    tellOfFile(issues, severity, path, {
+      code: "unreadable",
+      message: "is no text, or too large",
+      allowed: "a text file in UTF-8",
+    })
+  return text
+}
