@@ -22,9 +22,10 @@ const clockOn = (time: ManualClock): Clock.Clock => {
   }
 }
 
-/** Lets everything that can run now run: fibers and promises of this process, over several turns of its loop. */
-const settleTurns = async (): Promise<void> => {
-  for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+/** Lets everything that can run now run: fibers and promises of this process, over as many turns of its loop as they wake each other. */
+const settle = async (): Promise<void> => {
+  do await new Promise((resolve) => setImmediate(resolve))
+  while (process.getActiveResourcesInfo().includes("Immediate"))
 }
 
 /**
@@ -45,7 +46,7 @@ export const runOnSimTime = async <A, E, R>(
   // a rejection is the caller's, not an unhandled one, while time is still being moved
   result.catch(() => {})
   for (let idle = 0; !ended;) {
-    await settleTurns()
+    await settle()
     if (ended) break
     idle = time.advanceToNext() ? 0 : idle + 1
     if (idle > 200) throw new Error("the effect waits for something that no simulated time will bring")
