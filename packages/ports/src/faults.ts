@@ -96,3 +96,49 @@ export class SealBroken extends defineFault("SealBroken", "unavailable", (f: { r
   message: `Cannot open ${f.what}: it was sealed with another key or was changed`,
   hint: "Restore the key file that belongs to this data folder.",
 })) {}
+
+/** Why content could not be fetched; found by the one adapter that knows git's texts. */
+export type ContentReason =
+  /** Its server cannot be reached, or the connection broke. The same fetch may work later. */
+  | "unreachable"
+  /** Its server wants credentials, or refused the given ones. */
+  | "unauthenticated"
+  /** No such repository, ref, archive, folder, snapshot or path. */
+  | "not-found"
+  /** Our rules forbid it; `rule` says which. Nothing was read or written outside a scratch folder. */
+  | "refused"
+  /** A limit was passed; `rule` says which. */
+  | "too-large"
+  | "timeout"
+  /** It is not what it should be: a damaged archive, a corrupt repository. */
+  | "broken"
+  /** This service cannot do it now: git is missing, the disk is full. */
+  | "unavailable"
+
+const contentKinds: Record<ContentReason, FaultKind> = {
+  unreachable: "unavailable",
+  unauthenticated: "invalid",
+  "not-found": "not-found",
+  refused: "invalid",
+  "too-large": "too-large",
+  timeout: "timeout",
+  broken: "invalid",
+  unavailable: "unavailable",
+}
+
+/** Content of a source, or a part of it, cannot be had. `item` is the file, submodule or URL at fault; no fact holds a secret. */
+export class ContentFault extends defineFault(
+  "ContentFault",
+  (f: {
+    readonly doing: string
+    readonly reason: ContentReason
+    readonly detail: string
+    readonly rule?: string
+    readonly item?: string
+    readonly hint?: string
+  }) => contentKinds[f.reason],
+  (f) => ({
+    message: `Cannot ${f.doing}: ${f.item === undefined ? "" : `${f.item}: `}${f.detail}`,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}

@@ -1,0 +1,113 @@
+import * as Result from "effect/Result"
+
+export type GitScheme = "https" | "http" | "ssh" | "git" | "file"
+
+/** Where a repository is. `remote` is the one text that git may be given: what was checked is what is used. */
+export interface GitUrl {
+  readonly scheme: GitScheme
+  /** Lower case; IPv6 in brackets; empty for `file`. */
+  readonly host: string
+  readonly port: number
+  /** The login of `ssh`. */
+  readonly user: string | undefined
+  /** With a leading `/`, except in the form `host:path`, which is relative to the login's folder. */
+  readonly path: string
+  readonly remote: string
+}
+
+/** Why a text cannot be the URL of a repository. `rule` is for programs, `detail` for people; neither repeats a secret. */
+export interface GitUrlProblem {
+  readonly rule: "url-form" | "url-option" | "url-transport" | "url-credentials"
+  readonly detail: string
+}
+
+const ports: Record<GitScheme, number> = { https: 443, http: 80, ssh: 22, git: 9418, file: 0 }
+const isScheme = (text: string): text is GitScheme => Object.hasOwn(ports, text)
+
+const maxLength = 2048
+const word = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/u
+const scpForm = /^(?:(?<user>[^@/:]+)@)?(?<host>[^@/:[\]]+):(?!\/\/)(?<path>.+)$/u
+
+const problem = (rule: GitUrlProblem["rule"], detail: string) => Result.fail<GitUrlProblem>({ rule, detail })
+
+/** A path that starts with `-` would be an option of the program at the other end. */
+const pathProblem = (path: string): Result.Result<never, GitUrlProblem> | undefined => {
+  if (/^\/*-/u.test(path)) return problem("url-option", "its path begins with -")
+  if (/%(?:[01][0-9a-f]|7f)/iu.test(path)) return problem("url-form", "its path holds an encoded control character")
+  return undefined
+}
+
+const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
+  const { user, host = "", path = "" } = scpForm.exec(text)?.groups ?? {}
+  if (host === "") return problem("url-form", "it is neither scheme://host/path nor user@host:path")
+  if (host.startsWith("-") || user?.startsWith("-") === true)
+    return problem("url-option", "a part of it begins with - and would be an option")
+  if (!word.test(host) || (user !== undefined && !word.test(user)))
+    return problem("url-form", "its host or login has characters that no host or login has")
+  const wrong = pathProblem(path)
+  if (wrong !== undefined) return wrong
+  return Result.succeed({ scheme: "ssh", host: host.toLowerCase(), port: ports.ssh, user, path, remote: text })
+}
+
+const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
+  const url = URL.parse(text)
+  if (url === null) return problem("url-form", "it is no URL")
+  const scheme = url.protocol.slice(0, -1)
+  if (!isScheme(scheme)) return problem("url-transport", `${scheme} is no transport of git that is taken here`)
+  if (url.password !== "" || (scheme !== "ssh" && url.username !== ""))
+    return problem("url-credentials", "it holds credentials, which would show in lists, logs and process tables")
+  if (url.search !== "" || url.hash !== "") return problem("url-form", "it has a query or a fragment")
+  if (scheme === "file" ? url.host !== "" : url.hostname === "") return problem("url-form", "its host is wrong for its scheme")
+  if (url.hostname.startsWith("-") || url.username.startsWith("-"))
+    return problem("url-option", "a part of it begins with - and would be an option")
+  const host = url.hostname.toLowerCase()
+  if (scheme !== "file" && !/^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])$/u.test(host))
+    return problem("url-form", "its host has characters that no host has")
+  if (url.username !== "" && !word.test(url.username)) return problem("url-form", "its login has characters that no login has")
+  const wrong = pathProblem(url.pathname)
+  if (wrong !== undefined) return wrong
+  return Result.succeed({
+    scheme,
+    host,
+    port: url.port === "" ? ports[scheme] : Number(url.port),
+    user: url.username === "" ? undefined : url.username,
+    path: url.pathname,
+    remote: url.href,
+  })
+}
+
+/**
+ * Reads the URL of a repository: `scheme://…` or `user@host:path`. Everything that git or ssh could take for an option, another
+ * transport (`ext::`), a local path or more than one line is refused, and so are credentials: those are given beside the URL.
+ */
+export const parseGitUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
+  if (text === "" || text.length > maxLength) return problem("url-form", `it must have 1 to ${maxLength} characters`)
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\s\u0000-\u001f\u007f\\]/u.test(text))
+    return problem("url-form", "it holds white space, a control character or a backslash")
+  if (text.startsWith("-")) return problem("url-option", "it begins with - and would be an option")
+  if (/^[A-Za-z0-9+.-]*::/u.test(text)) return problem("url-transport", "transport helpers run programs")
+  return text.includes("://") ? parseUrl(text) : parseScp(text)
+}
+
+/** The URL of a submodule as its parent means it: whole, or relative to the parent (`../other.git`). */
+export const parseSubmoduleUrl = (parent: GitUrl, text: string): Result.Result<GitUrl, GitUrlProblem> => {
+  if (!/^\.\.?\//u.test(text)) return parseGitUrl(text)
+  const path = parent.path.replace(/^\/+|\/+$/gu, "").split("/")
+  for (const segment of text.split("/")) {
+    if (segment === "..") {
+      if (path.pop() === undefined) return problem("url-form", "it leaves the root of its parent's host")
+    } else if (segment !== "." && segment !== "") path.push(segment)
+  }
+  // where the parent's text ends with its path, the rest is kept as it was checked
+  const base = parent.remote.slice(0, parent.remote.length - parent.path.length)
+  return parseGitUrl(`${base}${parent.path.startsWith("/") ? "/" : ""}${path.join("/")}`)
+}
+
+/** A URL or what was meant as one, for people: credentials masked, control characters shown, not too long. */
+export const showGitUrl = (text: string): string =>
+  JSON.stringify(text.slice(0, 300).replace(/\/\/[^/]*@/gu, "//***@")).slice(1, -1)
+
+/** True where both are served by the same server, so that the credentials of one may be shown to the other. */
+export const sameServer = (a: GitUrl, b: GitUrl): boolean =>
+  a.scheme === b.scheme && a.host === b.host && a.port === b.port && a.user === b.user

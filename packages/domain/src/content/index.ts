@@ -1,0 +1,14 @@
+export * from "./destination.ts"
+export * from "./git-ref.ts"
+export * from "./git-url.ts"
+export { resolveLinks } from "./tree-links.ts"
+export {
+  byPath,
+  defaultTreeLimits,
+  isGitName,
+  type TreeEntry,
+  treeIntake,
+  type TreeIntake,
+  type TreeLimits,
+  type TreeProblem,
+} from "./tree.ts"

@@ -1,0 +1,47 @@
+/** A path of a tree, as far as following links needs it. */
+interface Followed {
+  readonly kind: "file" | "link"
+  readonly target?: string
+}
+
+const maxHops = 40
+const maxSteps = 256
+const maxTarget = 1024
+
+/**
+ * What is wrong with where the link at `path` leads, followed through the tree's other links as the kernel would. Leading nowhere inside the
+ * tree is no problem: nothing can be read through it.
+ */
+export const linkProblem = (path: string, entries: ReadonlyMap<string, Followed>): string | undefined => {
+  const outcome = follow(path, entries)
+  return typeof outcome === "string" ? outcome : undefined
+}
+
+/** The path of the file or folder that `path` means after its links. Undefined when it leaves the tree or turns in circles. */
+export const resolveLinks = (path: string, entries: ReadonlyMap<string, Followed>): string | undefined => {
+  const outcome = follow(path, entries)
+  return typeof outcome === "string" ? undefined : outcome.at
+}
+
+const follow = (path: string, entries: ReadonlyMap<string, Followed>): string | { readonly at: string } => {
+  const at: string[] = []
+  const rest = path.split("/")
+  let [hops, steps] = [0, 0]
+  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+    if (++steps > maxSteps) return "the link takes too many steps to follow"
+    if (part === "" || part === ".") continue
+    if (part === "..") {
+      if (at.pop() === undefined) return "the link leads out of the tree"
+      continue
+    }
+    at.push(part)
+    const target = entries.get(at.join("/"))?.target
+    if (target === undefined) continue
+    if (target === "" || target.startsWith("/") || target.includes("\0")) return "the link is absolute or has no target"
+    if (target.length > maxTarget) return `the link's target is longer than ${maxTarget} characters`
+    if (++hops > maxHops) return "the link turns in circles"
+    at.pop()
+    rest.unshift(...target.split("/"))
+  }
+  return { at: at.join("/") }
+}

@@ -1,0 +1,145 @@
+import { linkProblem } from "./tree-links.ts"
+
+/** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */
+export type TreeEntry =
+  | { readonly kind: "file"; readonly path: string; readonly size: number; readonly executable: boolean }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+
+/** The most that one tree may hold. */
+export interface TreeLimits {
+  readonly files: number
+  /** Of one file. */
+  readonly fileBytes: number
+  /** Of all files together. */
+  readonly totalBytes: number
+  readonly pathBytes: number
+  readonly depth: number
+}
+
+export const defaultTreeLimits: TreeLimits = {
+  files: 50_000,
+  fileBytes: 256 * 1024 * 1024,
+  totalBytes: 512 * 1024 * 1024,
+  pathBytes: 1024,
+  depth: 32,
+}
+
+/** Why a tree cannot be taken; `path` names the entry. */
+export interface TreeProblem {
+  readonly rule:
+    | "path"
+    | "duplicate"
+    | "twin"
+    | "link"
+    | "special"
+    | "set-id"
+    | "too-many-files"
+    | "file-too-large"
+    | "tree-too-large"
+    | "ratio"
+  readonly path: string
+  readonly detail: string
+}
+
+const problem = (rule: TreeProblem["rule"], path: string, detail: string): TreeProblem => ({ rule, path, detail })
+
+const bytes = (text: string): number => new TextEncoder().encode(text).length
+const maxNameBytes = 255
+
+/** What is wrong with a path as such: whatever could leave the tree, hide in a listing or mean something to git. */
+export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | undefined => {
+  const wrong = (detail: string) => problem("path", path, detail)
+  if (path === "") return wrong("the path is empty")
+  if (bytes(path) > limits.pathBytes) return wrong(`the path is longer than ${limits.pathBytes} bytes`)
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (!path.isWellFormed() || /[\u0000-\u001f\u007f\\\ufffd]/u.test(path))
+    return wrong("the path holds a control character, a backslash or bytes that are no text")
+  if (path.startsWith("/")) return wrong("the path is absolute")
+  const parts = path.split("/")
+  if (parts.length > limits.depth) return wrong(`the path is deeper than ${limits.depth} folders`)
+  for (const part of parts) {
+    if (part === "" || part === "." || part === "..") return wrong("the path has an empty part or one that climbs")
+    if (bytes(part) > maxNameBytes) return wrong(`a part of the path is longer than ${maxNameBytes} bytes`)
+    if (isGitName(part)) return wrong("the path reaches into a .git folder")
+  }
+  return undefined
+}
+
+/** `.git` in every spelling that some file system takes for it: other case, ignorable characters, trailing dots and spaces. */
+export const isGitName = (part: string): boolean =>
+  fold(part.replace(/[\p{Cf}\u034f]/gu, "")).replace(/[. ]+$/u, "") === ".git" || /^git~1$/iu.test(part)
+
+/** Two names with one fold are the same name on some file system: upper case first, because it unfolds what lower case keeps apart. */
+const fold = (text: string): string => text.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
+
+/** Takes entries one by one as they are read, so that nothing is written before it is allowed. */
+export interface TreeIntake {
+  /** Undefined when the entry may be written. */
+  readonly admit: (entry: TreeEntry) => TreeProblem | undefined
+  /** Counts bytes that were really read, whatever the entry's declared size said. */
+  readonly count: (path: string, fileBytes: number, more: number) => TreeProblem | undefined
+  /** What only the whole tree tells: where its links lead. */
+  readonly finish: () => TreeProblem | undefined
+}
+
+/** A new intake. Its state is its own; the same entries in any order end the same way, though perhaps with another problem named first. */
+export const treeIntake = (limits: TreeLimits): TreeIntake => {
+  const entries = new Map<string, TreeEntry>()
+  const folders = new Set<string>()
+  const spelling = new Map<string, string>()
+  let read = 0
+
+  /** Every folder and name has one spelling, and is either a folder or not. */
+  const placeProblem = (path: string): TreeProblem | undefined => {
+    if (entries.has(path)) return problem("duplicate", path, "the path is there twice")
+    if (folders.has(path)) return problem("duplicate", path, "the path is a folder and a file")
+    for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+      const folder = path.slice(0, end)
+      if (entries.has(folder)) return problem("duplicate", path, `${folder} is no folder`)
+      if (folders.has(folder)) continue
+      const twin = twinOf(folder)
+      if (twin !== undefined) return problem("twin", path, `its folder differs from ${twin} only in case or Unicode form`)
+      folders.add(folder)
+    }
+    const twin = twinOf(path)
+    return twin === undefined ? undefined : problem("twin", path, `it differs from ${twin} only in case or Unicode form`)
+  }
+  const twinOf = (path: string): string | undefined => {
+    const folded = fold(path)
+    const known = spelling.get(folded)
+    if (known === undefined) spelling.set(folded, path)
+    return known
+  }
+
+  return {
+    admit: (entry) => {
+      if (entries.size >= limits.files) return problem("too-many-files", entry.path, `there are more than ${limits.files} files`)
+      const wrong = pathProblem(entry.path, limits) ?? placeProblem(entry.path)
+      if (wrong !== undefined) return wrong
+      if (entry.kind === "file" && entry.size > limits.fileBytes)
+        return problem("file-too-large", entry.path, `the file is larger than ${limits.fileBytes} bytes`)
+      entries.set(entry.path, entry)
+      return undefined
+    },
+    count: (path, fileBytes, more) => {
+      read += more
+      if (fileBytes > limits.fileBytes)
+        return problem("file-too-large", path, `the file is larger than ${limits.fileBytes} bytes`)
+      return read > limits.totalBytes
+        ? problem("tree-too-large", path, `the files are larger than ${limits.totalBytes} bytes together`)
+        : undefined
+    },
+    finish: () => {
+      for (const entry of entries.values()) {
+        if (entry.kind !== "link") continue
+        const detail = linkProblem(entry.path, entries)
+        if (detail !== undefined) return problem("link", entry.path, detail)
+      }
+      return undefined
+    },
+  }
+}
+
+/** Byte order of the paths, the order of every listing. */
+export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  a.path < b.path ? -1 : a.path > b.path ? 1 : 0
