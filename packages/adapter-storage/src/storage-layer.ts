@@ -1,8 +1,9 @@
-import type { AuditTrail, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import type { AuditTrail, Groups, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
 import { auditLayer } from "./repositories/audit.ts"
+import { groupsLayer } from "./repositories/groups.ts"
 import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
@@ -28,7 +29,7 @@ const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFa
  */
 export const storageLayer = (
   options: StorageOptions,
-): Layer.Layer<AuditTrail | Database | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
-  Layer.mergeAll(auditLayer, leaseLayer, machinesLayer, rangesLayer, runJournalLayer, usersLayer).pipe(
+): Layer.Layer<AuditTrail | Database | Groups | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
+  Layer.mergeAll(auditLayer, groupsLayer, leaseLayer, machinesLayer, rangesLayer, runJournalLayer, usersLayer).pipe(
     Layer.provideMerge(databaseLayer(options)),
   )

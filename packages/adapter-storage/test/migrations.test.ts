@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Migration } from "@mikro-orm/migrations"
-import type { RangeId, RunId, UserId } from "@rangewright/domain"
-import { Ranges, RunJournal, StorageFault } from "@rangewright/ports"
+import type { GroupName, RangeId, RecordId, RunId, UserId } from "@rangewright/domain"
+import { Groups, Ranges, RunJournal, StorageFault, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
@@ -36,9 +36,12 @@ class Fails extends Migration {
     this.addSql("this is no statement")
   }
 }
-const later: MigrationList = [...sqliteMigrations, { name: "0002-rebuild", class: RebuildRanges }]
+const later: MigrationList = [...sqliteMigrations, { name: "9001-rebuild", class: RebuildRanges }]
 
-const onVersion = <A, E>(file: string, migrations: MigrationList, program: Effect.Effect<A, E, Ranges | RunJournal>) =>
+/** What the first release made. */
+const first: MigrationList = sqliteMigrations.slice(0, 1)
+
+const onVersion = <A, E>(file: string, migrations: MigrationList, program: Effect.Effect<A, E, Ranges | RunJournal | Users>) =>
   Effect.runPromise(
     Effect.provide(
       program,
@@ -58,8 +61,9 @@ const run = {
 
 const oldFolder = async (): Promise<string> => {
   const file = join(await temporaryFolder(), "data.db")
-  await onFile(
+  await onVersion(
     file,
+    first,
     Effect.gen(function* () {
       yield* aliceWithLab
       const journal = yield* RunJournal
@@ -86,6 +90,28 @@ it("keeps all rows of an old database, also those that refer to a table that is 
   )
 })
 
+it("gives a database of the first release what later ones brought, with all its rows", async () => {
+  const file = await oldFolder()
+  await onFile(
+    file,
+    Effect.gen(function* () {
+      const groups = yield* Groups
+      const ranges = yield* Ranges
+      expect(yield* groups.list()).toEqual([])
+      expect((yield* ranges.list({ for: run.by })).map((range) => range.id)).toEqual(["LAB"])
+      expect((yield* ranges.config(run.rangeId))?.text).toBe("ludus: []\n")
+      expect(yield* (yield* RunJournal).read(run.id, 0)).toHaveLength(1)
+      const name = "red" as GroupName
+      yield* groups.create({ name, recordId: "groupred0000000" as RecordId, description: "", createdAt: new Date(0) })
+      const before = yield* ranges.revision
+      yield* groups.setRoles(name, new Map([[run.by, "member"]] as const))
+      yield* groups.addRange(name, run.rangeId)
+      expect(yield* ranges.revision).toBe(before + 2)
+      expect((yield* ranges.grants(run.rangeId)).map((grant) => grant.accessType)).toEqual(["Direct", "Group Member"])
+    }),
+  )
+})
+
 it("refuses a database of a newer version and leaves it as it is", async () => {
   const file = await oldFolder()
   await onVersion(file, later, Effect.void)
@@ -94,13 +120,13 @@ it("refuses a database of a newer version and leaves it as it is", async () => {
     (cause: unknown) => cause,
   )
   expect(fault).toBeInstanceOf(StorageFault)
-  expect(String(fault)).toContain("it was written by a newer version, which applied 0002-rebuild")
+  expect(String(fault)).toContain("it was written by a newer version, which applied 9001-rebuild")
   await onVersion(file, later, Effect.void)
 })
 
 it("leaves the old version whole when a migration fails", async () => {
   const file = await oldFolder()
-  const broken: MigrationList = [...later, { name: "0003-fails", class: Fails }]
+  const broken: MigrationList = [...later, { name: "9002-fails", class: Fails }]
   await expect(onVersion(file, broken, Effect.void)).rejects.toBeInstanceOf(StorageFault)
   await onFile(
     file,

@@ -1,6 +1,7 @@
 import type {
   AuditTrail,
   CredentialHasher,
+  Groups,
   GuestAutomation,
   Hypervisor,
   HypervisorAccess,
@@ -24,6 +25,7 @@ import type { Settings } from "./settings.ts"
 export type PortServices =
   | AuditTrail
   | CredentialHasher
+  | Groups
   | GuestAutomation
   | Hypervisor
   | HypervisorAccess

@@ -58,7 +58,7 @@ export class Ranges extends Context.Service<
   {
     readonly find: (id: RangeId) => Effect.Effect<Range | undefined, StorageFault>
     readonly findByRecordId: (id: RecordId) => Effect.Effect<Range | undefined, StorageFault>
-    /** Ascending by number. `for` narrows to ranges this user has a grant for, `rangeId` to one: both together tell in one read whether the user has it. */
+    /** Ascending by number. `for` narrows to ranges this user has, directly or by a group, `rangeId` to one: both together tell in one read whether the user has it. */
     readonly list: (filter?: {
       readonly for?: UserId
       readonly rangeId?: RangeId
@@ -77,14 +77,14 @@ export class Ranges extends Context.Service<
       change: RangeChange,
       expectedVersion?: number,
     ) => Effect.Effect<Range, RangeNotFound | StaleVersion | StorageFault>
-    /** Removes the range with its configuration, grants, machines, runs and reservations. */
+    /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
     /** The bytes as they were uploaded (UTF-8 text), and when. */
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
     readonly setConfig: (id: RangeId, text: string) => Effect.Effect<void, RangeNotFound | StorageFault>
-    /** Every path by which users have the range, ascending by user id. */
+    /** Every path by which users have the range, ascending by user id, then by access type: one row for a direct grant, and one for each group. */
     readonly grants: (id: RangeId) => Effect.Effect<readonly Grant[], StorageFault>
-    /** Every range a user has, by number. */
+    /** Every path by which a user has ranges, by number of the range, then by access type. */
     readonly grantsOf: (userId: UserId) => Effect.Effect<readonly (Grant & { readonly rangeNumber: number })[], StorageFault>
     /** False when the direct grant was there already. */
     readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | UserNotFound | StorageFault>

@@ -35,7 +35,7 @@ export class Users extends Context.Service<
     /** Takes the lowest free number from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
     readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
     readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
-    /** Also removes the user's grants. */
+    /** Also removes the user's grants and places in groups. */
     readonly remove: (id: UserId) => Effect.Effect<void, StorageFault>
     /** Hot path: the user and what authentication needs, one read. */
     readonly forAuthentication: (

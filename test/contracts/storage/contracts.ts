@@ -1,4 +1,5 @@
 import { auditContract } from "./audit.contract.ts"
+import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
 import { rangesContract } from "./ranges.contract.ts"
@@ -11,6 +12,7 @@ import { usersContract } from "./users.contract.ts"
 export const storageContracts = (storage: StorageUnderTest): void => {
   for (const contract of [
     auditContract,
+    groupsContract,
     leaseContract,
     machinesContract,
     rangesContract,

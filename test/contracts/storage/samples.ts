@@ -1,4 +1,16 @@
-import type { ObservedCluster, ObservedMachine, Plan, RangeId, RecordId, RunHead, RunId, UserId, Vmid } from "@rangewright/domain"
+import type {
+  Group,
+  GroupName,
+  ObservedCluster,
+  ObservedMachine,
+  Plan,
+  RangeId,
+  RecordId,
+  RunHead,
+  RunId,
+  UserId,
+  Vmid,
+} from "@rangewright/domain"
 import { type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { startedAt } from "./storage-under-test.ts"
@@ -13,6 +25,10 @@ export const hostileTexts = [hostileText, "\u0001", '\u0001"x"', "\u0000", "", "
 
 /** A record id of its own for each text of up to 14 letters and digits. */
 const recordOf = (text: string): RecordId => `${text.toLowerCase().replaceAll(/[^a-z0-9]/gu, "")}z`.padEnd(15, "0") as RecordId
+
+/** Names of groups that differ in case alone are different names. */
+const groupRecordOf = (name: string): RecordId =>
+  recordOf([...name].map((letter) => (letter === letter.toLowerCase() ? letter : `${letter}9`)).join(""))
 
 export const newUser = (id: string, over: Partial<NewUser> = {}): NewUser => ({
   id: userId(id),
@@ -38,6 +54,14 @@ export const newRange = (id: string, over: Partial<NewRange> = {}): NewRange => 
   config: "ludus: []\n",
   createdBy: undefined,
   owners: [],
+  createdAt: startedAt,
+  ...over,
+})
+
+export const newGroup = (name: string, over: Partial<Group> = {}): Group => ({
+  name: name as GroupName,
+  recordId: groupRecordOf(name),
+  description: "",
   createdAt: startedAt,
   ...over,
 })

@@ -1,4 +1,7 @@
 import type {
+  Group,
+  GroupName,
+  GroupRole,
   JournalEntry,
   ObservedCluster,
   ObservedMachine,
@@ -29,6 +32,13 @@ export interface StoredMachine {
   readonly recordedAt: number
 }
 
+/** A group with its people and ranges. */
+export interface StoredGroup {
+  readonly group: Group
+  readonly roles: Map<UserId, GroupRole>
+  readonly ranges: Set<RangeId>
+}
+
 /** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
 export interface MemoryStore {
   readonly users: Map<UserId, { readonly user: User; readonly secrets: UserSecrets }>
@@ -37,6 +47,7 @@ export interface MemoryStore {
   readonly ranges: Map<RangeId, Range>
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
   readonly grants: Map<RangeId, Set<UserId>>
+  readonly groups: Map<GroupName, StoredGroup>
   readonly machines: Map<Vmid, StoredMachine>
   /** VMIDs that we said are gone -> when, in milliseconds. */
   readonly gone: Map<Vmid, number>
@@ -55,6 +66,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   ranges: new Map(),
   configs: new Map(),
   grants: new Map(),
+  groups: new Map(),
   machines: new Map(),
   gone: new Map(),
   reservations: new Map(),
@@ -70,6 +82,7 @@ export const makeMemoryStore = (): MemoryStore => ({
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
   for (const kept of [store.configs, store.grants, store.reservations, store.stages]) kept.delete(id)
+  for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (record.rangeId === id) store.runs.delete(runId)
   store.revision++

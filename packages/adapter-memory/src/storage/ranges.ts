@@ -1,5 +1,8 @@
 import {
+  accessTypeOf,
+  type AccessType,
   allocateRangeNumber,
+  type Grant,
   type Range,
   RangeExists,
   type RangeId,
@@ -15,6 +18,8 @@ import { atomically } from "./atomically.ts"
 import { machinesOf } from "./machines.ts"
 import { dropRange, type MemoryStore, writeRange } from "./memory-store.ts"
 
+const byUserThenType = (a: Grant, b: Grant): number =>
+  a.userId === b.userId ? (a.accessType < b.accessType ? -1 : 1) : a.userId < b.userId ? -1 : 1
 const byNumber = (a: { readonly number: number }, b: { readonly number: number }): number => a.number - b.number
 
 export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
@@ -26,17 +31,24 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     const found = store.users.get(id)
     return found === undefined ? Result.fail(new UserNotFound({ userId: id })) : Result.succeed(found.user)
   }
-  const has = (rangeId: RangeId, userId: UserId) => store.grants.get(rangeId)?.has(userId) === true
+  const hasDirectly = (rangeId: RangeId, userId: UserId) => store.grants.get(rangeId)?.has(userId) === true
+  const has = (rangeId: RangeId, userId: UserId) =>
+    hasDirectly(rangeId, userId) ||
+    [...store.groups.values()].some(({ roles, ranges }) => ranges.has(rangeId) && roles.has(userId))
   const select = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
     [...store.ranges.values()]
       .filter((range) => filter.rangeId === undefined || range.id === filter.rangeId)
       .filter((range) => filter.for === undefined || has(range.id, filter.for))
       .sort(byNumber)
-  const directGrant = (rangeId: RangeId, userId: UserId) => {
-    const user = store.users.get(userId)?.user
-    return user === undefined
-      ? []
-      : [{ userId, userNumber: user.number, name: user.name, rangeId, accessType: "Direct" as const }]
+  const grantsOn = (rangeId: RangeId): readonly Grant[] => {
+    const toGrant = (userId: UserId, accessType: AccessType): readonly Grant[] => {
+      const user = store.users.get(userId)?.user
+      return user === undefined ? [] : [{ userId, userNumber: user.number, name: user.name, rangeId, accessType }]
+    }
+    const direct = [...(store.grants.get(rangeId) ?? [])].flatMap((userId) => toGrant(userId, "Direct"))
+    const groups = [...store.groups.values()].filter(({ ranges }) => ranges.has(rangeId))
+    const byGroup = groups.flatMap(({ roles }) => [...roles].flatMap(([userId, role]) => toGrant(userId, accessTypeOf(role))))
+    return [...direct, ...byGroup].sort(byUserThenType)
   }
 
   return Layer.succeed(Ranges, {
@@ -84,18 +96,18 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         store.configs.set(id, { text, updatedAt: now })
         store.revision++
       }),
-    grants: (id) => Effect.sync(() => [...(store.grants.get(id) ?? [])].sort().flatMap((userId) => directGrant(id, userId))),
+    grants: (id) => Effect.sync(() => grantsOn(id)),
     grantsOf: (userId) =>
       Effect.sync(() =>
         select({ for: userId }).flatMap((range) =>
-          directGrant(range.id, userId).map((grant) => ({ ...grant, rangeNumber: range.number })),
+          grantsOn(range.id).flatMap((grant) => (grant.userId === userId ? [{ ...grant, rangeNumber: range.number }] : [])),
         ),
       ),
     grant: (id, userId) =>
       atomically(function* () {
         yield* known(id)
         yield* knownUser(userId)
-        if (has(id, userId)) return false
+        if (hasDirectly(id, userId)) return false
         store.grants.set(id, new Set(store.grants.get(id)).add(userId))
         store.revision++
         return true

@@ -1,6 +1,7 @@
-import type { AuditTrail, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import type { AuditTrail, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditLayer } from "./audit.ts"
+import { groupsLayer } from "./groups.ts"
 import { leaseLayer } from "./lease.ts"
 import { machinesLayer } from "./machines.ts"
 import type { MemoryStore } from "./memory-store.ts"
@@ -11,9 +12,10 @@ import { usersLayer } from "./users.ts"
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
 export const memoryStorageLayer = (
   store: MemoryStore,
-): Layer.Layer<AuditTrail | Lease | Machines | Ranges | RunJournal | Users> =>
+): Layer.Layer<AuditTrail | Groups | Lease | Machines | Ranges | RunJournal | Users> =>
   Layer.mergeAll(
     auditLayer(store),
+    groupsLayer(store),
     leaseLayer(store),
     machinesLayer(store),
     rangesLayer(store),

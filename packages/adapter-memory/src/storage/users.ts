@@ -59,6 +59,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         store.restingNumbers.set(found.user.number, now.getTime())
         store.users.delete(id)
         for (const users of store.grants.values()) users.delete(id)
+        for (const { roles } of store.groups.values()) roles.delete(id)
         for (const range of store.ranges.values())
           if (range.createdBy === id) store.ranges.set(range.id, { ...range, createdBy: undefined })
         store.revision++

@@ -1,4 +1,4 @@
-import type { Grant, Range, RangeId, RecordId, UserId } from "@rangewright/domain"
+import type { AccessType, Grant, Range, RangeId, RecordId, UserId } from "@rangewright/domain"
 import type { RangeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Selectable } from "kysely"
@@ -14,10 +14,15 @@ interface GrantRow {
   readonly user_name: string
   readonly range_id: string
   readonly range_number: number
+  readonly access_type: AccessType
 }
 
-const grantColumns = `select u.id as user_id, u.number as user_number, u.name as user_name, r.id as range_id, r.number as range_number
-  from range_grants g join users u on u.id = g.user_id join ranges r on r.id = g.range_id`
+/** Every path by which users have ranges: one row for a direct grant, and one for each group. Both halves are narrowed by what is asked of it. */
+const access = `(select range_id, user_id, 'Direct' as access_type from range_grants
+  union all select gr.range_id, gm.user_id, case gm.role when 'manager' then 'Group Manager' else 'Group Member' end
+  from group_members gm join group_ranges gr on gr.group_name = gm.group_name)`
+const grantColumns = `select u.id as user_id, u.number as user_number, u.name as user_name, r.id as range_id, r.number as range_number, g.access_type
+  from ${access} g join users u on u.id = g.user_id join ranges r on r.id = g.range_id`
 const ownMachines = "select m.* from machines m join ranges r on r.id = m.pool where not m.template"
 
 const toGrant = (row: GrantRow): Grant => ({
@@ -25,10 +30,11 @@ const toGrant = (row: GrantRow): Grant => ({
   userNumber: row.user_number,
   name: row.user_name,
   rangeId: row.range_id as RangeId,
-  accessType: "Direct",
+  accessType: row.access_type,
 })
 
-const byUserId = (a: Grant, b: Grant): number => (a.userId < b.userId ? -1 : 1)
+const byUserThenType = (a: Grant, b: Grant): number =>
+  a.userId === b.userId ? (a.accessType < b.accessType ? -1 : 1) : a.userId < b.userId ? -1 : 1
 
 /** The reads of every request: prepared once, to plain rows. */
 export const rangeReads = ({ prepared }: Database["Service"]) => {
@@ -38,20 +44,20 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
   const all = prepared<RangeRow>(doing, "select * from ranges order by number")
   const allOf = prepared<RangeRow>(
     doing,
-    "select r.* from ranges r join range_grants g on g.range_id = r.id where g.user_id = ? order by r.number",
+    `select r.* from ranges r where r.id in (select g.range_id from ${access} g where g.user_id = ?) order by r.number`,
   )
   const oneOf = prepared<RangeRow>(
     doing,
-    "select r.* from ranges r join range_grants g on g.range_id = r.id where g.user_id = ? and r.id = ?",
+    `select r.* from ranges r where r.id = ? and exists (select 1 from ${access} g where g.range_id = r.id and g.user_id = ?)`,
   )
   const machines = prepared<MachineRow>(doing, `${ownMachines} order by m.vmid`)
   const machinesOf = prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
   const machinesFor = prepared<MachineRow>(
     doing,
-    "select m.* from machines m join range_grants g on g.range_id = m.pool where not m.template and g.user_id = ? order by m.vmid",
+    `${ownMachines} and r.id in (select g.range_id from ${access} g where g.user_id = ?) order by m.vmid`,
   )
   const grantsOfRange = prepared<GrantRow>("read grants", `${grantColumns} where g.range_id = ?`)
-  const grantsOfUser = prepared<GrantRow>("read grants", `${grantColumns} where g.user_id = ? order by r.number`)
+  const grantsOfUser = prepared<GrantRow>("read grants", `${grantColumns} where g.user_id = ? order by r.number, g.access_type`)
   const revision = prepared<{ readonly value: number | string }>("read the revision", "select value from revision where id = 1")
   const config = prepared<Selectable<Tables["range_configs"]>>(
     "read a configuration",
@@ -63,7 +69,7 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
   )
   const rowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
     if (filter.for === undefined) return filter.rangeId === undefined ? all() : byId(filter.rangeId)
-    return filter.rangeId === undefined ? allOf(filter.for) : oneOf(filter.for, filter.rangeId)
+    return filter.rangeId === undefined ? allOf(filter.for) : oneOf(filter.rangeId, filter.for)
   }
   const machineRowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
     if (filter.rangeId !== undefined) return machinesOf(filter.rangeId)
@@ -85,7 +91,7 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
         }
         return grouped
       }),
-    grants: (id: RangeId) => Effect.map(grantsOfRange(id), (rows) => rows.map(toGrant).sort(byUserId)),
+    grants: (id: RangeId) => Effect.map(grantsOfRange(id), (rows) => rows.map(toGrant).sort(byUserThenType)),
     grantsOf: (userId: UserId) =>
       Effect.map(grantsOfUser(userId), (rows) => rows.map((row) => ({ ...toGrant(row), rangeNumber: row.range_number }))),
     revision: Effect.map(revision(), ([row]) => Number(row?.value ?? 0)),

@@ -87,6 +87,38 @@ const RangeGrant = defineEntity({
   },
 })
 
+const Group = defineEntity({
+  name: "Group",
+  // `groups` is a word of SQL
+  tableName: "user_groups",
+  properties: {
+    name: id().primary(),
+    recordId: id().unique("user_groups_record_unique"),
+    description: p.text(),
+    createdAt: time(),
+  },
+})
+
+const GroupMember = defineEntity({
+  name: "GroupMember",
+  tableName: "group_members",
+  properties: {
+    groupName: () => p.manyToOne(Group).primary().fieldName("group_name").deleteRule("cascade"),
+    userId: () => p.manyToOne(User).primary().fieldName("user_id").deleteRule("cascade"),
+    /** `member` or `manager`. */
+    role: p.string().length(16),
+  },
+})
+
+const GroupRange = defineEntity({
+  name: "GroupRange",
+  tableName: "group_ranges",
+  properties: {
+    groupName: () => p.manyToOne(Group).primary().fieldName("group_name").deleteRule("cascade"),
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+  },
+})
+
 /** All VMs of the cluster; those whose pool is a range's id belong to that range. */
 const Machine = defineEntity({
   name: "Machine",
@@ -216,6 +248,9 @@ const Revision = defineEntity({
 export const entities = [
   AuditEntry,
   DepartedMachine,
+  Group,
+  GroupMember,
+  GroupRange,
   JournalEntry,
   Machine,
   MachineStage,

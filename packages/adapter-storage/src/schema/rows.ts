@@ -1,4 +1,12 @@
-import { isRouter, type ObservedMachine, type Range, type RangeId, type User, type UserSecrets } from "@rangewright/domain"
+import {
+  type Group,
+  isRouter,
+  type ObservedMachine,
+  type Range,
+  type RangeId,
+  type User,
+  type UserSecrets,
+} from "@rangewright/domain"
 import type { RangeMachine, RunRecord } from "@rangewright/ports"
 import type { Selectable } from "kysely"
 import type { Tables } from "../engine/orm.ts"
@@ -32,6 +40,13 @@ export const toSecrets = (row: Row<"users">): UserSecrets => ({
   apiKeyHash: row.api_key_hash ?? undefined,
   sealedPassword: row.sealed_password ?? undefined,
   tokenKey: row.token_key,
+})
+
+export const toGroup = (row: Row<"user_groups">): Group => ({
+  name: row.name as Group["name"],
+  recordId: row.record_id as Group["recordId"],
+  description: row.description,
+  createdAt: toDate(row.created_at),
 })
 
 export const toRange = (row: Row<"ranges">): Range => ({

@@ -1,20 +1,17 @@
-import type { Access, Grant, User } from "./user.ts"
+import type { Grant, RangeAccess, User } from "./user.ts"
 
-/** Whether a user with these grants on a range gets through. Admins always do; the caller of an operation checks `anonymous` before. */
+/** Whether a user with these grants on a range may use it in this way. Admins always may. A manager of a group owns the group's ranges. */
 export const mayUse = (
-  access: Access,
+  access: RangeAccess,
   user: Pick<User, "id" | "isAdmin">,
   grants: readonly Pick<Grant, "userId" | "accessType">[],
 ): boolean => {
-  if (access === "anonymous" || access === "user" || user.isAdmin) return true
+  if (user.isAdmin) return true
   const own = grants.filter((g) => g.userId === user.id).map((g) => g.accessType)
   switch (access) {
     case "range-access":
       return own.length > 0
     case "range-owner":
-    case "group-manager":
       return own.includes("Direct") || own.includes("Group Manager")
-    case "admin":
-      return false
   }
 }

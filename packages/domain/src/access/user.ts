@@ -42,7 +42,10 @@ export interface Grant {
 }
 
 /** Least caller that gets through an operation; an admin always does (contract README, `x-access`). */
-export type Access = "anonymous" | "user" | "range-access" | "range-owner" | "group-manager" | "admin"
+export type Access = "anonymous" | "user" | RangeAccess | "group-manager" | "admin"
+
+/** How a range is used: by whomever has it, or only by those who have it directly or manage a group that has it. */
+export type RangeAccess = "range-access" | "range-owner"
 
 /** The name of a user's account on the hypervisor: lower case, only letters, digits, `.`, `_` and `-`, beginning with a letter. */
 export const hypervisorUsernameOf = (name: string, userId: UserId): string => {

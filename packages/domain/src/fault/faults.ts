@@ -57,6 +57,21 @@ export class RangeExists extends defineFault("RangeExists", "conflict", (f: { re
   message: f.what,
 })) {}
 
+export class GroupNotFound extends defineFault("GroupNotFound", "not-found", (f: { readonly group: string }) => ({
+  message: `Group ${f.group} not found`,
+  hint: "List the groups with GET /groups.",
+})) {}
+
+export class GroupExists extends defineFault("GroupExists", "conflict", (f: { readonly group: string }) => ({
+  message: `Cannot create group ${f.group}: a group with this name already exists`,
+})) {}
+
+/** The change would leave a group without a manager, by one who could not make a new one. */
+export class LastManager extends defineFault("LastManager", "conflict", (f: { readonly group: string }) => ({
+  message: `Group ${f.group} would have no manager left`,
+  hint: "Make somebody else a manager first, or ask an administrator.",
+})) {}
+
 /** A changing run holds the range. */
 export class RangeBusy extends defineFault(
   "RangeBusy",

@@ -1,0 +1,131 @@
+import {
+  type Group,
+  GroupExists,
+  type GroupName,
+  GroupNotFound,
+  type GroupRole,
+  LastManager,
+  type RangeId,
+  RangeNotFound,
+  type UserId,
+  UserNotFound,
+} from "@rangewright/domain"
+import { Groups } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database, type Transaction } from "../engine/database.ts"
+import { toGroup } from "../schema/rows.ts"
+import { groupReads } from "./group-reads.ts"
+
+const requireGroup = (tx: Transaction, name: GroupName) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("user_groups").select("name").where("name", "=", name).executeTakeFirst())
+    if (found === undefined) return yield* new GroupNotFound({ group: name })
+  })
+
+/** A store holds at most 150 users: reading all their ids is cheaper than any list of parameters. */
+const refuseStrangers = (tx: Transaction, roles: ReadonlyMap<UserId, GroupRole | undefined>) =>
+  Effect.gen(function* () {
+    const rows = yield* tx((db) => db.selectFrom("users").select("id").execute())
+    const known = new Set<string>(rows.map((row) => row.id))
+    for (const [userId, role] of roles) if (role !== undefined && !known.has(userId)) return yield* new UserNotFound({ userId })
+  })
+
+const managersOf = (tx: Transaction, name: GroupName) =>
+  tx((db) =>
+    db
+      .selectFrom("group_members")
+      .select("user_id")
+      .where("group_name", "=", name)
+      .where("role", "=", "manager" satisfies GroupRole)
+      .execute(),
+  )
+
+const setRole = (tx: Transaction, group_name: GroupName, user_id: UserId, role: GroupRole | undefined) =>
+  role === undefined
+    ? Effect.asVoid(
+        tx((db) => db.deleteFrom("group_members").where("group_name", "=", group_name).where("user_id", "=", user_id).execute()),
+      )
+    : Effect.asVoid(
+        tx((db) =>
+          db
+            .insertInto("group_members")
+            .values({ group_name, user_id, role })
+            .onConflict((conflict) => conflict.columns(["group_name", "user_id"]).doUpdateSet({ role }))
+            .execute(),
+        ),
+      )
+
+const requireRange = (tx: Transaction, rangeId: RangeId) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", rangeId).executeTakeFirst())
+    if (found === undefined) return yield* new RangeNotFound({ rangeId })
+  })
+
+export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
+  Groups,
+  Effect.gen(function* () {
+    const database = yield* Database
+    return {
+      ...groupReads(database),
+      create: (group) =>
+        database.writeAlone(`create group ${group.name}`, (tx) =>
+          Effect.gen(function* () {
+            const row = {
+              name: group.name,
+              record_id: group.recordId,
+              description: group.description,
+              created_at: group.createdAt.getTime(),
+            }
+            const { numInsertedOrUpdatedRows } = yield* tx((db) =>
+              db
+                .insertInto("user_groups")
+                .values(row)
+                .onConflict((conflict) => conflict.column("name").doNothing())
+                .executeTakeFirst(),
+            )
+            if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new GroupExists({ group: group.name })
+            return toGroup(row) satisfies Group
+          }),
+        ),
+      remove: (name) =>
+        database.writeAlone(`remove group ${name}`, (tx) =>
+          Effect.asVoid(tx((db) => db.deleteFrom("user_groups").where("name", "=", name).execute())),
+        ),
+      setRoles: (name, roles, { keepManager = false } = {}) =>
+        database.writeAlone(`change who is in group ${name}`, (tx) =>
+          Effect.gen(function* () {
+            yield* requireGroup(tx, name)
+            yield* refuseStrangers(tx, roles)
+            const before = keepManager ? yield* managersOf(tx, name) : []
+            yield* Effect.forEach(roles, ([userId, role]) => setRole(tx, name, userId, role), { discard: true })
+            if (before.length > 0 && (yield* managersOf(tx, name)).length === 0) return yield* new LastManager({ group: name })
+          }),
+        ),
+      addRange: (group_name, range_id) =>
+        database.writeAlone(`give range ${range_id} to group ${group_name}`, (tx) =>
+          Effect.gen(function* () {
+            yield* requireGroup(tx, group_name)
+            yield* requireRange(tx, range_id)
+            const { numInsertedOrUpdatedRows } = yield* tx((db) =>
+              db
+                .insertInto("group_ranges")
+                .values({ group_name, range_id })
+                .onConflict((conflict) => conflict.doNothing())
+                .executeTakeFirst(),
+            )
+            return (numInsertedOrUpdatedRows ?? 0n) > 0n
+          }),
+        ),
+      removeRange: (name, rangeId) =>
+        database.writeAlone(`take range ${rangeId} from group ${name}`, (tx) =>
+          Effect.map(
+            tx((db) =>
+              db.deleteFrom("group_ranges").where("group_name", "=", name).where("range_id", "=", rangeId).executeTakeFirst(),
+            ),
+            ({ numDeletedRows }) => numDeletedRows > 0n,
+          ),
+        ),
+    }
+  }),
+)
