@@ -235,5 +235,9 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ["r", "\r"],
   ["t", "\t"],
 ])
+const escape = /\\(?:u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|(.))/gu
 const unescape = (text: string): string =>
-  text.replaceAll(/\\(.)/gu, (_, character: string) => escapes.get(character) ?? character)
+  text.replaceAll(escape, (_, short: string | undefined, long: string | undefined, character: string) => {
+    const code = short ?? long
+    return code === undefined ? (escapes.get(character) ?? character) : String.fromCodePoint(Number.parseInt(code, 16))
+  })
