@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import type { Problem, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
@@ -10,7 +10,7 @@ import { type Environment, onSimulator, type ServiceProcess, startService } from
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 
 const relays: Relay[] = []
-afterEach(async () => {
+afterAll(async () => {
   await endAll()
   relays.splice(0).forEach((relay) => relay.close())
   removeFolders()
@@ -34,7 +34,7 @@ const hypervisorIs = (service: ServiceProcess, wanted: RegExp): Promise<string> 
   )
 
 describe("a hypervisor that is away", { timeout: 120_000 }, () => {
-  test("at the start leaves the reads, refuses changes with 502, and is used when it is back", async () => {
+  test.concurrent("at the start leaves the reads, refuses changes with 502, and is used when it is back", async () => {
     const { relay, environment } = await wired(600)
     const data = temporaryFolder()
     const before = await startService(data, environment)
@@ -66,7 +66,7 @@ describe("a hypervisor that is away", { timeout: 120_000 }, () => {
     await expectSuccess(admin, await deploy(admin, "AWAY"))
   })
 
-  test("in the midst of a deploy makes the run wait, over a restart too, and go on when it is back", async () => {
+  test.concurrent("in the midst of a deploy makes the run wait, over a restart too, and go on when it is back", async () => {
     const { simulator, relay, environment } = await wired(120)
     const data = temporaryFolder()
     let service = await startService(data, environment)
@@ -113,14 +113,14 @@ describe("a hypervisor that is not whom the configuration names", { timeout: 120
     return { why, error: answer.body.error }
   }
 
-  test("by its certificate is told apart before the token is sent", async () => {
+  test.concurrent("by its certificate is told apart before the token is sent", async () => {
     const simulator = await startSimulator([])
     const { why, error } = await refusedChange(onSimulator({ ...simulator, fingerprint: "AB:".repeat(32).slice(0, -1) }))
     expect(why).toContain(`SHA-256 fingerprint ${simulator.fingerprint}, not the pinned one`)
     expect(error).toContain("not the pinned one")
   })
 
-  test("or a token that is not valid, is told by what the hypervisor says", async () => {
+  test.concurrent("or a token that is not valid, is told by what the hypervisor says", async () => {
     const simulator = await startSimulator(["--speed", "100"])
     const { why, error } = await refusedChange(onSimulator({ ...simulator, token: { ...simulator.token, secret: "wrong" } }))
     expect(why).toContain("Proxmox refused the service's credentials")

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, describe, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import type { ApiClient, StreamEvent } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { adLab, adLabMachines, addLab, addUser, deploy, expectMachines, expectWholeStream, follow } from "./support/lab.ts"
@@ -10,7 +10,7 @@ import { random } from "./support/random.ts"
 import { launch, onSimulator, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
 
-afterEach(async () => {
+afterAll(async () => {
   await endAll()
   removeFolders()
 })
@@ -20,35 +20,31 @@ const isDispatch = ({ type }: StreamEvent): boolean => type === "StepDispatched"
 /** Which dispatches of a deploy the kill follows: the first ones, where pool and network are made, and then all along the run. */
 const killAfterDispatch = [1, 2, 3, 5, 8, 11, 14, 18, 22, 26, 30, 34]
 
-/** Where the service does the rest of a deploy: follows the run to its end, over kills at the moments that `kill` picks. */
-const deployOverKills = async (speed: number, kill: (event: StreamEvent, seen: readonly StreamEvent[]) => boolean) => {
-  const simulator = await startSimulator(["--speed", String(speed)])
-  const data = temporaryFolder()
-  const environment = onSimulator(simulator)
-  let service = await startService(data, environment)
-  const adminKey = await addUser(service.root, "ADA", true)
-  await addLab(service, "CRASH", adLab)
-  const runId = await deploy(service.as(adminKey), "CRASH")
-  const seen: StreamEvent[] = []
-  let kills = 0
-  while (await follow(service.as(adminKey), runId, seen, (event) => kill(event, seen))) {
-    await service.crash()
-    kills += 1
-    service = await startService(data, environment)
-  }
-  return { simulator, service, admin: service.as(adminKey), runId, seen, kills }
-}
+test.concurrent(
+  "a deploy goes on by itself wherever the service was killed, and nobody who watches misses a thing",
+  { timeout: 120_000 },
+  async () => {
+    const simulator = await startSimulator(["--speed", "120"])
+    const data = temporaryFolder()
+    const environment = onSimulator(simulator)
+    let service = await startService(data, environment)
+    const adminKey = await addUser(service.root, "ADA", true)
+    await addLab(service, "CRASH", adLab)
+    const runId = await deploy(service.as(adminKey), "CRASH")
 
-describe("a service that is killed during a deploy", { timeout: 120_000 }, () => {
-  test("goes on by itself from wherever it was, and nobody who watches misses a thing", async () => {
+    const seen: StreamEvent[] = []
     const marks = new Set(killAfterDispatch)
     const dispatched = new Set<string>()
-    const { simulator, service, admin, runId, seen, kills } = await deployOverKills(120, (event) => {
-      if (!isDispatch(event)) return false
-      dispatched.add(String(event.data.key))
-      return marks.delete(dispatched.size)
-    })
-    expect(kills).toBe(killAfterDispatch.length)
+    const isMoment = (event: StreamEvent): boolean =>
+      isDispatch(event) && marks.delete(dispatched.add(String(event.data.key)).size)
+    while (marks.size > 0) {
+      expect(await follow(service.as(adminKey), runId, seen, isMoment)).toBe(true)
+      await service.crash()
+      service = await startService(data, environment)
+    }
+
+    const admin = service.as(adminKey)
+    await follow(admin, runId, seen)
     await expectSuccess(admin, runId)
     expect((await rangeOf(admin, "CRASH")).rangeState).toBe("SUCCESS")
     await expectWholeStream(admin, runId, seen)
@@ -57,48 +53,54 @@ describe("a service that is killed during a deploy", { timeout: 120_000 }, () =>
       "/range/logs/history?rangeID=CRASH",
     )
     expect(history).toMatchObject([{ id: runId, status: "success" }])
+    const { result } = await admin.get<{ readonly result: string }>("/range/logs?rangeID=CRASH")
+    expect(result.match(/^PLAY RECAP/gmu)).toHaveLength(1)
     expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
-  })
-})
+  },
+)
 
 /** Everything between two kills in the churn: enough that something happens, and different each time. */
 const churnRanges = ["CHURNA", "CHURNB", "CHURNC"] as const
 const churnKills = 8
 
-test("ranges that are deployed side by side survive a service that is killed again and again", { timeout: 120_000 }, async () => {
-  const next = random(20_260_101)
-  const simulator = await startSimulator(["--speed", "300"])
-  const data = temporaryFolder()
-  const environment = onSimulator(simulator)
-  let service = await startService(data, environment)
-  const adminKey = await addUser(service.root, "ADA", true)
-  const users = new Map<string, ApiClient>()
-  for (const id of churnRanges) users.set(id, await addLab(service, id, smallLab(4)))
-  const runs = new Map<string, string>()
-  for (const id of churnRanges) runs.set(id, await deploy(service.as(adminKey), id))
-  const journals = new Map<string, StreamEvent[]>(churnRanges.map((id) => [id, []]))
-  for (let kill = 0; kill < churnKills; kill += 1) {
-    // the stream of one range, chosen by chance, tells when: after some events of it, of whatever kind
-    const watched = churnRanges[Math.floor(next() * churnRanges.length)] ?? churnRanges[0]
-    let left = 1 + Math.floor(next() * 12)
-    await follow(service.as(adminKey), runs.get(watched) ?? "", journals.get(watched) ?? [], () => --left <= 0)
-    await service.crash()
-    service = await startService(data, environment)
-  }
-  const admin = service.as(adminKey)
-  for (const id of churnRanges) {
-    const runId = runs.get(id) ?? ""
-    const seen = journals.get(id) ?? []
-    await follow(admin, runId, seen)
-    await expectSuccess(admin, runId)
-    await expectWholeStream(admin, runId, seen)
-    await expectMachines(simulator, admin, id, ["router-debian11-x64", "m1", "m2", "m3", "m4"])
-  }
-  const guests = await simulator.guests()
-  expect(guests).toHaveLength(churnRanges.length * 5)
-  const numbers = await Promise.all(churnRanges.map(async (id) => (await rangeOf(admin, id)).rangeNumber))
-  expect(new Set(numbers).size).toBe(churnRanges.length)
-})
+test.concurrent(
+  "ranges that are deployed side by side survive a service that is killed again and again",
+  { timeout: 120_000 },
+  async () => {
+    const next = random(20_260_101)
+    const simulator = await startSimulator(["--speed", "300"])
+    const data = temporaryFolder()
+    const environment = onSimulator(simulator)
+    let service = await startService(data, environment)
+    const adminKey = await addUser(service.root, "ADA", true)
+    const users = new Map<string, ApiClient>()
+    for (const id of churnRanges) users.set(id, await addLab(service, id, smallLab(4)))
+    const runs = new Map<string, string>()
+    for (const id of churnRanges) runs.set(id, await deploy(service.as(adminKey), id))
+    const journals = new Map<string, StreamEvent[]>(churnRanges.map((id) => [id, []]))
+    for (let kill = 0; kill < churnKills; kill += 1) {
+      // the stream of one range, chosen by chance, tells when: after some events of it, of whatever kind
+      const watched = churnRanges[Math.floor(next() * churnRanges.length)] ?? churnRanges[0]
+      let left = 1 + Math.floor(next() * 12)
+      await follow(service.as(adminKey), runs.get(watched) ?? "", journals.get(watched) ?? [], () => --left <= 0)
+      await service.crash()
+      service = await startService(data, environment)
+    }
+    const admin = service.as(adminKey)
+    for (const id of churnRanges) {
+      const runId = runs.get(id) ?? ""
+      const seen = journals.get(id) ?? []
+      await follow(admin, runId, seen)
+      await expectSuccess(admin, runId)
+      await expectWholeStream(admin, runId, seen)
+      await expectMachines(simulator, admin, id, ["router-debian11-x64", "m1", "m2", "m3", "m4"])
+    }
+    const guests = await simulator.guests()
+    expect(guests).toHaveLength(churnRanges.length * 5)
+    const numbers = await Promise.all(churnRanges.map(async (id) => (await rangeOf(admin, id)).rangeNumber))
+    expect(new Set(numbers).size).toBe(churnRanges.length)
+  },
+)
 
 /** What a first start makes, in its order. */
 const firstFiles = [
@@ -111,7 +113,7 @@ const firstFiles = [
   "certificate.pem",
 ]
 
-test("a service that is killed during its first start, wherever, starts anew", { timeout: 120_000 }, async () => {
+test.concurrent("a service that is killed during its first start, wherever, starts anew", { timeout: 120_000 }, async () => {
   const data = join(temporaryFolder(), "data")
   for (const file of firstFiles) {
     const program = launch(data)

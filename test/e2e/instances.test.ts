@@ -17,7 +17,7 @@ afterAll(async () => {
 
 /** Two services with folders of their own over one database and one hypervisor; a deploy that the first one works on, well under way. */
 const twoInstances = async (server: string) => {
-  const simulator = await startSimulator(["--speed", "30"])
+  const simulator = await startSimulator(["--speed", "60"])
   const database = await createDatabase(server)
   drops.push(database.drop)
   const environment = onSimulator(simulator, {

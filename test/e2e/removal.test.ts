@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs"
-import { afterEach, expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import type { Problem, StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
@@ -8,7 +8,7 @@ import { endAll } from "./support/program.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
 
-afterEach(async () => {
+afterAll(async () => {
   await endAll()
   removeFolders()
 })
@@ -39,37 +39,41 @@ const inventory = async (simulator: SimulatorProcess) => {
   }
 }
 
-test("a range that is deleted, and its user, leave nothing at the hypervisor and no file", { timeout: 120_000 }, async () => {
-  const simulator = await startSimulator(["--speed", "600"])
-  const data = temporaryFolder()
-  const service = await startService(data, onSimulator(simulator))
-  const admin = service.as(await addUser(service.root, "ADA", true))
-  const before = await inventory(simulator)
-  const files = readdirSync(data).toSorted()
+test.concurrent(
+  "a range that is deleted, and its user, leave nothing at the hypervisor and no file",
+  { timeout: 120_000 },
+  async () => {
+    const simulator = await startSimulator(["--speed", "600"])
+    const data = temporaryFolder()
+    const service = await startService(data, onSimulator(simulator))
+    const admin = service.as(await addUser(service.root, "ADA", true))
+    const before = await inventory(simulator)
+    const files = readdirSync(data).toSorted()
 
-  await addLab(service, "GONE", smallLab(2))
-  await expectSuccess(admin, await deploy(admin, "GONE"))
-  await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
-  const during = await inventory(simulator)
-  for (const kind of ["guests", "pools", "acl", "users", "network", "volumes"] as const)
-    expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
+    await addLab(service, "GONE", smallLab(2))
+    await expectSuccess(admin, await deploy(admin, "GONE"))
+    await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
+    const during = await inventory(simulator)
+    for (const kind of ["guests", "pools", "acl", "users", "network", "volumes"] as const)
+      expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
 
-  const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
-  expect(refused.status).toBe(409)
-  expect((await rangeOf(admin, "GONE")).VMs).toHaveLength(3)
+    const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
+    expect(refused.status).toBe(409)
+    expect((await rangeOf(admin, "GONE")).VMs).toHaveLength(3)
 
-  await admin.send("DELETE", "/range?rangeID=GONE&force=true")
-  await admin.send("DELETE", "/user/GONE")
-  expect(await inventory(simulator)).toEqual(before)
-  expect(readdirSync(data).toSorted()).toEqual(files)
-  expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
-  expect(await admin.get("/runs")).toEqual([])
-})
+    await admin.send("DELETE", "/range?rangeID=GONE&force=true")
+    await admin.send("DELETE", "/user/GONE")
+    expect(await inventory(simulator)).toEqual(before)
+    expect(readdirSync(data).toSorted()).toEqual(files)
+    expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
+    expect(await admin.get("/runs")).toEqual([])
+  },
+)
 
 /** Moments of the removal that the kills follow: its first effects, and some in the midst. */
 const killAfterDispatch = new Set([1, 3, 6])
 
-test("a removal goes on by itself after the service was killed", { timeout: 120_000 }, async () => {
+test.concurrent("a removal goes on by itself after the service was killed", { timeout: 120_000 }, async () => {
   const simulator = await startSimulator(["--speed", "120"])
   const data = temporaryFolder()
   const environment = onSimulator(simulator)

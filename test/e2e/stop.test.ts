@@ -27,7 +27,7 @@ test(
   "SIGTERM in the midst of a deploy ends the service in time with status 0, and a start goes on",
   { timeout: 120_000 },
   async () => {
-    const simulator = await startSimulator(["--speed", "60"])
+    const simulator = await startSimulator(["--speed", "120"])
     const data = temporaryFolder()
     const environment = onSimulator(simulator)
     const first = await startService(data, environment)

@@ -102,7 +102,7 @@ export const start = (entry: keyof typeof entries, args: readonly string[], opti
 /** Runs any command; for what a person would type. */
 export const command = (name: string, args: readonly string[], options: ProgramOptions = {}): Program => run(name, args, options)
 
-/** Kills what a test left running; to be called after each test. */
+/** Kills what the tests of this file left running; to be called after each test, or after all where they run side by side. */
 export const endAll = async (): Promise<void> => {
   const left = [...running]
   for (const program of left) program.signal("SIGKILL")
