@@ -108,6 +108,9 @@ describe("aborting", () => {
     await deploy()
     await app.call("abortRange", admin, { range })
     expect((await app.range("LAB")).state).toBe("ABORTED")
+    const [entry] = (await app.call("getRangeLogHistory", ada, { range })) as { status: string; end: string }[]
+    expect(entry?.status).toBe("aborted")
+    expect(entry?.end).not.toBe("0001-01-01T00:00:00Z")
   })
 
   it("fails when nothing is running", async () => {

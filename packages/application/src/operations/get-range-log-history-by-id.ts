@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { runLog } from "../range/run-log.ts"
+import { shownInHistory } from "../range/shown-in-history.ts"
 import { LogHistoryDetailResponse, logHistoryEntry } from "../wire/log-history.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
 
@@ -34,6 +35,6 @@ export const getRangeLogHistoryById = operation({
         )
       if (run.rangeId !== range.id)
         return yield* Effect.fail(new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` }))
-      return { ...logHistoryEntry(run), result: yield* runLog(run) }
+      return { ...logHistoryEntry(yield* shownInHistory(run)), result: yield* runLog(run) }
     }),
 })

@@ -2,6 +2,7 @@ import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { shownInHistory } from "../range/shown-in-history.ts"
 import { Settings } from "../settings.ts"
 import { LogHistoryEntry, logHistoryEntry } from "../wire/log-history.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
@@ -19,6 +20,6 @@ export const getRangeLogHistory = operation({
     Effect.gen(function* () {
       const { maxLogHistory } = yield* Settings
       const runs = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: ["deploy"], limit: maxLogHistory })
-      return runs.map(logHistoryEntry)
+      return (yield* Effect.forEach(runs, shownInHistory)).map(logHistoryEntry)
     }),
 })

@@ -31,6 +31,7 @@ export const emptyRunState: RunState = {
   message: "",
   waiting: undefined,
   cancelRequested: false,
+  cancelRequestedAt: undefined,
   reallocated: new Map(),
   lastSeq: 0,
   endedAt: undefined,
@@ -116,7 +117,7 @@ export const openFold = (): RunFold => {
       case "Continued":
         return { waiting: undefined }
       case "CancelRequested":
-        return { cancelRequested: true }
+        return { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at }
       case "Ended":
         return { status: event.status, message: event.message, endedAt: at, waiting: undefined }
       case "Resumed":

@@ -29,6 +29,7 @@ export interface RunState {
   /** What the run waits for, while the world is away. */
   readonly waiting: string | undefined
   readonly cancelRequested: boolean
+  readonly cancelRequestedAt: Date | undefined
   /** Machines whose VMID was given anew. */
   readonly reallocated: ReadonlyMap<string, Vmid>
   readonly lastSeq: number

@@ -1,6 +1,7 @@
 import { Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../../operation/operation.ts"
+import { shownInHistory } from "../../range/shown-in-history.ts"
 import { logRecord, LogRecord } from "../../wire/log-record.ts"
 import { filterRecords, pageOf, pageQuery, recordPage } from "./page.ts"
 
@@ -28,7 +29,7 @@ export const recordListLogs = operation({
     Effect.gen(function* () {
       const users = new Map((yield* (yield* Users).list).map((user) => [user.id, user.recordId]))
       const ranges = new Map((yield* (yield* Ranges).list()).map((range) => [range.id, range.recordId]))
-      const runs = yield* (yield* RunJournal).list({ kinds: ["deploy"], limit: most })
+      const runs = yield* Effect.forEach(yield* (yield* RunJournal).list({ kinds: ["deploy"], limit: most }), shownInHistory)
       const records = runs.map((run) => logRecord(run, { user: users.get(run.by), range: ranges.get(run.rangeId) }))
       return pageOf(yield* filterRecords(records, query.filter), query)
     }),
