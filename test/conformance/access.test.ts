@@ -16,8 +16,8 @@ afterAll(async () => {
 
 /** Everything that is kept, but for the traces that refused calls leave. */
 const stored = (): string => {
-  const { users, ranges, configs, grants, machines, reservations, runs } = service.store
-  return JSON.stringify([users, ranges, configs, grants, machines, reservations, runs], (_key, value: unknown) =>
+  const { users, ranges, configs, grants, groups, machines, reservations, runs } = service.store
+  return JSON.stringify([users, ranges, configs, grants, groups, machines, reservations, runs], (_key, value: unknown) =>
     value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value,
   ).replace(/"lastActiveAt":"[^"]+",?/gu, "")
 }
@@ -86,7 +86,7 @@ describe.each(guarded)("%s", (_id, operation) => {
   })
 })
 
-describe.each(ofAccess(({ access }) => access === "admin"))("%s", (_id, operation) => {
+describe.each(ofAccess(({ access, alsoFor }) => access === "admin" && alsoFor === undefined))("%s", (_id, operation) => {
   it("is for administrators only", async () => {
     const status = operation.statuses[403] === undefined ? 401 : 403
     await refused(operation, key("stranger"), [status])
@@ -121,5 +121,24 @@ describe.each(ofAccess(({ access, target }) => target === "range-in-path" && acc
 describe.each(ofAccess(({ access, target }) => target === "none" && access.startsWith("range")))("%s", (_id, operation) => {
   it("finds the range by what is named, and is not for those who cannot use it", async () => {
     await refused(operation, key("stranger"), [403, 404])
+  })
+})
+
+describe.each(ofAccess(({ target }) => target === "group-in-path"))("%s", (_id, operation) => {
+  it("is not for groups that do not exist", async () => {
+    for (const groupName of ["NONE", "g1", "../etc", "G1 ", "x".repeat(200)])
+      await refused(operation, key("admin"), [404], { path: { groupName } })
+  })
+})
+
+describe.each(ofAccess(({ access, alsoFor }) => [access, alsoFor].includes("group-manager")))("%s", (_id, operation) => {
+  it("is for those who manage the group, not for those who are in it or for strangers", async () => {
+    await refused(operation, key("stranger"), [403])
+    await refused(operation, key("stranger"), [403], { path: { groupName: "G2" } })
+    await refused(operation, key("member"), [403], { path: { groupName: "G2" } })
+  })
+
+  it.runIf(operation.mutates)("is not for administrators who act as somebody who does not manage the group", async () => {
+    await refused(operation, key("admin"), [403], { query: { userID: "ST" } })
   })
 })

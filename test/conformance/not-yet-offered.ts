@@ -13,7 +13,6 @@ export const notYetOffered: readonly string[] = [
   "getSubscriptionRoles",
   "installSubscriptionRoles",
   // User
-  "getUserMemberships",
   "getWireguardConfig",
   // Testing
   "startTesting",
@@ -44,16 +43,6 @@ export const notYetOffered: readonly string[] = [
   // KMS
   "kmsInstall",
   "kmsLicense",
-  // Group
-  "createGroup",
-  "listGroups",
-  "deleteGroup",
-  "listGroupMembers",
-  "addUsersToGroup",
-  "removeUsersFromGroup",
-  "listGroupRanges",
-  "addRangesToGroup",
-  "removeRangesFromGroup",
   // Migration
   "getSDNMigrationStatus",
   "migrateToSDN",

@@ -29,6 +29,11 @@ const samples: Readonly<Record<string, Sample>> = {
   updateAutoShutdown: { json: { autoShutdownTimeout: "2h" } },
   powerOnRange: { json: { machines: ["all"] } },
   powerOffRange: { json: { machines: ["R1-win11"] } },
+  createGroup: { json: { name: "New", description: "Made by a test" } },
+  addUsersToGroup: { json: { userIDs: ["ST"], managers: ["ST"] } },
+  removeUsersFromGroup: { json: { userIDs: ["ST"] } },
+  addRangesToGroup: { json: { rangeIDs: ["R1"] } },
+  removeRangesFromGroup: { json: { rangeIDs: ["lab/web/1"] } },
   assignRangeToUser: { path: { userID: "ST", rangeID: "R1" } },
   revokeRangeFromUser: { path: { userID: "ME", rangeID: "R1" } },
 }
@@ -38,6 +43,7 @@ export const needsRunning = (operation: Operation): boolean => samples[operation
 
 /** The path parameters that name what was seeded. */
 const known = (runId: string): Readonly<Record<string, string>> => ({
+  groupName: "G1",
   rangeID: "R1",
   userID: "ME",
   vmID: "20000",

@@ -1,8 +1,8 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import { makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { operations, RunEngine, Settings, type AppServices, type SettingsShape } from "@rangewright/application"
-import type { Fault, ObservedCluster, RangeId, RunId, Vmid } from "@rangewright/domain"
-import { HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import type { Fault, GroupName, GroupRole, ObservedCluster, RangeId, RecordId, RunId, UserId, Vmid } from "@rangewright/domain"
+import { Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -65,7 +65,25 @@ const cluster: ObservedCluster = {
 
 const deploy = { kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } } as const
 
-/** Passwords, accounts on the hypervisor, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
+/** G1, which the member manages and which has one of the member's ranges; G2, in which the member and the stranger are. */
+const seedGroups = Effect.gen(function* () {
+  const groups = yield* Groups
+  const roles = {
+    G1: [[idOf.member, "manager"]],
+    G2: [
+      [idOf.member, "member"],
+      [idOf.stranger, "member"],
+    ],
+  } as const
+  for (const [n, name] of (["G1", "G2"] as const).entries()) {
+    const recordId = `group${String(n).padStart(10, "0")}` as RecordId
+    yield* groups.create({ name: name as GroupName, recordId, description: "", createdAt: cluster.at })
+    yield* groups.setRoles(name as GroupName, new Map<UserId, GroupRole>(roles[name]))
+  }
+  yield* groups.addRange("G1" as GroupName, "lab/web/1" as RangeId)
+})
+
+/** Passwords, accounts on the hypervisor, groups, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore
@@ -79,6 +97,7 @@ const seed = Effect.gen(function* () {
         admin: user.isAdmin,
       })
   }
+  yield* seedGroups
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)

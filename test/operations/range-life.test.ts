@@ -68,7 +68,7 @@ const makeService = () => {
     const operation = operations.find((known) => known.id === id)
     if (operation === undefined) throw new Error(`no operation ${id}`)
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
-    const nothing = { path: {}, query: {}, body: undefined, file: undefined }
+    const nothing = { path: {}, query: {}, body: undefined, file: undefined, group: undefined }
     return runtime.runPromise(operation.handle({ ...nothing, caller: user, user, range, meta, ...request }))
   }
   return { lab, addUser, call, close: () => runtime.dispose() }

@@ -1,6 +1,6 @@
 import { type HandlerRequest, operations, type Operation, passwordContext, type ServerSentEvent } from "@rangewright/application"
-import type { Fault } from "@rangewright/domain"
-import { Ranges, SecretStore, Users } from "@rangewright/ports"
+import type { Fault, GroupName, RecordId } from "@rangewright/domain"
+import { Groups, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
@@ -60,18 +60,24 @@ describe("an API read", () => {
   beforeAll(async () => {
     lab = await makeVirtualLab({ config: company })
     const { runId } = await deployLab(lab)
-    const [user, range] = await lab.run(
+    const [user, range, group] = await lab.run(
       Effect.gen(function* () {
         const users = yield* Users
         const sealedPassword = (yield* SecretStore).seal("a long password", passwordContext(owner))
         yield* users.setSecrets(owner, { sealedPassword })
         yield* users.change(owner, { defaultRangeId: lab.range.id })
-        return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id)] as const
+        const group = yield* (yield* Groups).create({
+          name: "red" as GroupName,
+          recordId: "groupred0000000" as RecordId,
+          description: "",
+          createdAt: new Date(0),
+        })
+        return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id), group] as const
       }),
     )
-    const path = { rangeID: lab.range.id, userID: owner, runID: runId, logID: runId }
+    const path = { groupName: "red", rangeID: lab.range.id, userID: owner, runID: runId, logID: runId }
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
-    request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, meta }
+    request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, group, meta }
   })
   beforeEach(() => lab.simulator.calls.clear())
 

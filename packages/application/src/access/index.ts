@@ -1,4 +1,5 @@
 export * from "./credentials.ts"
 export * from "./perform.ts"
+export * from "./select-group.ts"
 export * from "./select-range.ts"
 export * from "./select-user.ts"

@@ -7,6 +7,7 @@ import {
   rootUserId,
   Unauthenticated,
   type Fault,
+  type Group,
   type Range,
   type User,
 } from "@rangewright/domain"
@@ -19,6 +20,7 @@ import { Activity } from "../activity.ts"
 import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
 import { authenticate, requireCaller, type Credentials } from "./credentials.ts"
+import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
 import { selectUser } from "./select-user.ts"
 
@@ -40,6 +42,7 @@ interface Admission {
   readonly caller: User | undefined
   user: User | undefined
   range: Range | undefined
+  group: Group | undefined
 }
 
 /** An operation that never answers 403 refuses with 401 instead: clients of that operation read that (contract A 5). */
@@ -48,16 +51,18 @@ const refuseNonAdmin = (operation: Operation, caller: User) => {
   return operation.statuses[403] === undefined ? new Unauthenticated({ reason }) : new Forbidden({ reason })
 }
 
-/** Fills in the user and the range; fails when the operation is not the caller's to run. */
+/** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
 const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, caller: User, admission: Admission) {
   admission.user = yield* selectUser(caller, call.query["userID"])
   // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
-  if (operation.access === "admin" && !caller.isAdmin) return yield* Effect.fail(refuseNonAdmin(operation, caller))
+  if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin)
+    return yield* Effect.fail(refuseNonAdmin(operation, caller))
   admission.range = yield* selectRange(operation, caller, admission.user, {
     rangeId: call.query["rangeID"],
     rangeNumber: call.query["rangeNumber"],
     inPath: call.path["rangeID"],
   })
+  admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])
   if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
     return yield* new EntitlementMissing({ operation: operation.id, entitlement: enterpriseEntitlement })
   const activity = yield* Activity
@@ -111,12 +116,12 @@ export const perform = Effect.fnUntraced(function* (
       ? // a stale credential must not keep anybody from what needs none, such as logging in
         yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
       : yield* requireCaller(call.credentials)
-  const admission: Admission = { caller, user: caller, range: undefined }
+  const admission: Admission = { caller, user: caller, range: undefined, group: undefined }
   const work = Effect.gen(function* () {
     if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
     const { path, query, body, file } = yield* input
-    const { user, range } = admission
-    return yield* operation.handle({ path, query, body, file, caller, user, range, meta: call.meta })
+    const { user, range, group } = admission
+    return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
   })
   return yield* operation.mutates ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit)) : work
 })

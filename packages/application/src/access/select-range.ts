@@ -96,7 +96,7 @@ export const selectRange = Effect.fnUntraced(function* (
       hint: "Use an administrator's own key, or say whose behalf or which range it is with ?userID= or ?rangeID=.",
     })
   if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
-  if (target === "none" || byQuery !== undefined) return byQuery
+  if (target === "none" || target === "group-in-path" || byQuery !== undefined) return byQuery
   if (route.method === "DELETE" && selection.rangeNumber !== undefined)
     return yield* new InvalidInput({
       what: "Cannot tell which range is meant: rangeNumber does not select a range, and without rangeID your default range would be hit",

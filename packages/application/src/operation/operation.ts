@@ -1,4 +1,4 @@
-import type { Access, Fault, Range, User } from "@rangewright/domain"
+import type { Access, Fault, Group as UserGroup, Range, User } from "@rangewright/domain"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
@@ -28,9 +28,10 @@ export type Origin = "file" | "page" | "ours"
 
 /**
  * What the pipeline loads before the handler runs. `range`: the range selected by `?rangeID=`, else the user's default range.
- * `range-in-path`: the range named by the path parameter `rangeID`. `none`: nothing is needed (a `?rangeID=` that is sent is still checked).
+ * `range-in-path`: the range named by the path parameter `rangeID`. `group-in-path`: the group of users named by the path
+ * parameter `groupName`. `none`: nothing is needed (a `?rangeID=` that is sent is still checked).
  */
-export type Target = "none" | "range" | "range-in-path"
+export type Target = "none" | "range" | "range-in-path" | "group-in-path"
 
 export type WireSchema = Schema.Codec<unknown, unknown, never, never>
 /** Parameters by name. Their encoded side is text; a parameter is required unless its schema is an optional key. */
@@ -91,6 +92,8 @@ export interface Operation {
   readonly summary: string
   readonly access: Access
   readonly accessNote: string | undefined
+  /** Who gets through beside administrators, where the contract knows administrators only (contract A 17-9). */
+  readonly alsoFor: "group-manager" | undefined
   readonly tier: "community" | "enterprise"
   readonly origin: Origin
   readonly target: Target
@@ -114,13 +117,16 @@ export interface HandlerRequest {
   readonly user: User | undefined
   /** The loaded and authorised range; undefined when the target is `none` and no `?rangeID=` was sent. */
   readonly range: Range | undefined
+  /** The loaded group that the caller may use in this way; undefined unless the target is `group-in-path`. */
+  readonly group: UserGroup | undefined
   readonly meta: RequestMeta
 }
 
 type Loaded<A extends Access, T extends Target> = {
   readonly caller: A extends "anonymous" ? User | undefined : User
   readonly user: A extends "anonymous" ? User | undefined : User
-  readonly range: T extends "none" ? Range | undefined : Range
+  readonly range: T extends "none" | "group-in-path" ? Range | undefined : Range
+  readonly group: T extends "group-in-path" ? UserGroup : undefined
   readonly meta: RequestMeta
 }
 type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]
@@ -162,6 +168,7 @@ export interface Declaration<
   readonly summary: string
   readonly access: A
   readonly accessNote?: string
+  readonly alsoFor?: "group-manager"
   readonly tier?: "enterprise"
   readonly origin?: Origin
   readonly target: T
@@ -203,6 +210,7 @@ export const operation = <
     summary: declared.summary,
     access: declared.access,
     accessNote: declared.accessNote,
+    alsoFor: declared.alsoFor,
     tier: declared.tier ?? "community",
     origin: declared.origin ?? "file",
     target: declared.target,

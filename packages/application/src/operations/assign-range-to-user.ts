@@ -1,9 +1,9 @@
 import { Conflict, type UserId, UserNotFound } from "@rangewright/domain"
-import { HypervisorAccess, Ranges, Users } from "@rangewright/ports"
+import { Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { accountOf, rightsNetwork, routerToTell, tellRouter } from "../range/router-access.ts"
+import { changeAccess } from "../range/change-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
 
@@ -27,20 +27,21 @@ export const assignRangeToUser = operation({
   handle: ({ path, range, caller }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
-      const access = yield* HypervisorAccess
       const doing = `assign range ${range.id} to user ${path.userID.slice(0, 64)}`
       const user = yield* (yield* Users).find(path.userID as UserId)
       if (user === undefined) return yield* Effect.fail(new UserNotFound({ userId: path.userID.slice(0, 64) }))
       if ((yield* ranges.grants(range.id)).some((grant) => grant.userId === user.id))
         return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: the user has access to it already` }))
-      const tell = yield* routerToTell(doing, range)
-      const network = yield* rightsNetwork(range)
-      yield* ranges.grant(range.id, user.id)
-      // the grant stands only when the router and the hypervisor know it too
-      yield* (tell ? tellRouter(doing, range, caller.id) : Effect.void).pipe(
-        Effect.andThen(access.grant(range.id, [accountOf(user)], network)),
-        Effect.onError(() => Effect.ignore(ranges.revoke(range.id, user.id), { log: "Error" })),
-      )
+      yield* changeAccess({
+        doing,
+        by: caller.id,
+        kind: "give",
+        users: [user],
+        ranges: [range],
+        store: ranges.grant(range.id, user.id),
+        undo: ranges.revoke(range.id, user.id),
+        routers: "must",
+      })
       return { result: `Range ${range.id} assigned to user ${user.id} successfully` }
     }),
 })

@@ -1,9 +1,13 @@
 import type { Operation } from "../operation/operation.ts"
 import { abortRange } from "./abort-range.ts"
+import { addRangesToGroup } from "./add-ranges-to-group.ts"
 import { addUser } from "./add-user.ts"
+import { addUsersToGroup } from "./add-users-to-group.ts"
 import { assignRangeToUser } from "./assign-range-to-user.ts"
 import { cancelRun } from "./cancel-run.ts"
+import { createGroup } from "./create-group.ts"
 import { createRange } from "./create-range.ts"
+import { deleteGroup } from "./delete-group.ts"
 import { deleteRangeVms } from "./delete-range-vms.ts"
 import { deleteRange } from "./delete-range.ts"
 import { deleteUser } from "./delete-user.ts"
@@ -29,9 +33,13 @@ import { getRangeLogHistory } from "./get-range-log-history.ts"
 import { getRdp } from "./get-rdp.ts"
 import { getRun } from "./get-run.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
+import { getUserMemberships } from "./get-user-memberships.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
+import { listGroupMembers } from "./list-group-members.ts"
+import { listGroupRanges } from "./list-group-ranges.ts"
+import { listGroups } from "./list-groups.ts"
 import { listRangeTags } from "./list-range-tags.ts"
 import { listRangeUsers } from "./list-range-users.ts"
 import { listRange } from "./list-range.ts"
@@ -52,6 +60,8 @@ import { recordLogin } from "./record/record-login.ts"
 import { recordRefresh } from "./record/record-refresh.ts"
 import { recordUpdateRange } from "./record/record-update-range.ts"
 import { recordUpdateUser } from "./record/record-update-user.ts"
+import { removeRangesFromGroup } from "./remove-ranges-from-group.ts"
+import { removeUsersFromGroup } from "./remove-users-from-group.ts"
 import { resumeRun } from "./resume-run.ts"
 import { revokeRangeFromUser } from "./revoke-range-from-user.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
@@ -72,6 +82,7 @@ const user = [
   getApiKey,
   getDefaultRangeId,
   setDefaultRangeId,
+  getUserMemberships,
   recordLogin,
   recordRefresh,
   recordAuthMethods,
@@ -111,9 +122,20 @@ const range = [
   recordUpdateRange,
   recordListLogs,
 ]
+const group = [
+  createGroup,
+  listGroups,
+  deleteGroup,
+  listGroupMembers,
+  addUsersToGroup,
+  removeUsersFromGroup,
+  listGroupRanges,
+  addRangesToGroup,
+  removeRangesFromGroup,
+]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
-export const operations: readonly Operation[] = [...host, ...user, ...range, ...power, ...vm, ...run]
+export const operations: readonly Operation[] = [...host, ...user, ...range, ...group, ...power, ...vm, ...run]

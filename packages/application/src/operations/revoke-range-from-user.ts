@@ -1,9 +1,9 @@
 import { Conflict, type UserId } from "@rangewright/domain"
-import { HypervisorAccess, Ranges, Users } from "@rangewright/ports"
+import { Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { accountOf, rightsNetwork, routerToTell, tellRouter } from "../range/router-access.ts"
+import { changeAccess } from "../range/change-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
@@ -19,7 +19,7 @@ export const revokeRangeFromUser = operation({
   query: { force: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user may no longer use the range; with force the router learns it by the next deploy",
+    200: "the user may no longer use the range; with force a router that cannot be told learns it by the next deploy",
     ...adminStatuses,
     400: "force is no boolean",
     404: "no range has this ID",
@@ -30,7 +30,6 @@ export const revokeRangeFromUser = operation({
   handle: ({ path, query, range, caller }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
-      const access = yield* HypervisorAccess
       const doing = `revoke range ${range.id} from user ${path.userID.slice(0, 64)}`
       const direct = (yield* ranges.grants(range.id)).find(
         (grant) => grant.userId === path.userID && grant.accessType === "Direct",
@@ -38,15 +37,16 @@ export const revokeRangeFromUser = operation({
       const user = yield* (yield* Users).find(path.userID as UserId)
       if (direct === undefined || user === undefined)
         return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: the user was not given it` }))
-      const force = query.force ?? false
-      const tell = force ? false : yield* routerToTell(doing, range)
-      const network = yield* rightsNetwork(range)
-      yield* ranges.revoke(range.id, user.id)
-      // taken away only when the router and the hypervisor know it too
-      yield* (tell ? tellRouter(doing, range, caller.id) : Effect.void).pipe(
-        Effect.andThen(access.revoke(range.id, [accountOf(user)], network)),
-        Effect.onError(() => Effect.ignore(ranges.grant(range.id, user.id), { log: "Error" })),
-      )
+      yield* changeAccess({
+        doing,
+        by: caller.id,
+        kind: "take",
+        users: [user],
+        ranges: [range],
+        store: ranges.revoke(range.id, user.id),
+        undo: ranges.grant(range.id, user.id),
+        routers: query.force === true ? "may" : "must",
+      })
       return { result: `Range ${range.id} revoked from user ${user.id} successfully` }
     }),
 })

@@ -1,8 +1,10 @@
-import { Ranges } from "@rangewright/ports"
+import { Groups, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { directRangesOf } from "../accounts/user-record.ts"
 import { operation } from "../operation/operation.ts"
 import { RangeRecord, rangeRecord } from "../wire/range-record.ts"
+import { groupRecord } from "../wire/group.ts"
 import { UserRecord, userRecord } from "../wire/user.ts"
 
 export const whoami = operation({
@@ -25,17 +27,16 @@ export const whoami = operation({
   handle: ({ caller, user, range }) =>
     Effect.gen(function* () {
       const ranges = yield* Ranges
-      const own = yield* ranges.list({ for: user.id })
-      const selected = range ?? own.find((r) => r.id === user.defaultRangeId)
-      const seen = [
-        ...(yield* ranges.overview({ for: user.id })),
-        ...(selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id })),
-      ]
+      const own = yield* directRangesOf(user)
+      const groups = (yield* (yield* Groups).memberships(user.id)).map(({ group }) => group)
+      const usable = yield* ranges.overview({ for: user.id })
+      const selected = range ?? usable.find((o) => o.range.id === user.defaultRangeId)?.range
+      const seen = [...usable, ...(selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id }))]
       const counts = new Map(seen.map((o) => [o.range.id, o.machines.length]))
       return {
         user: {
-          ...userRecord(user, own, { withEmail: caller.isAdmin || caller.id === user.id }),
-          expand: { ranges: own.map((r) => rangeRecord(r, counts.get(r.id) ?? 0)), groups: [] },
+          ...userRecord(user, { ranges: own, groups }, { withEmail: caller.isAdmin || caller.id === user.id }),
+          expand: { ranges: own.map((r) => rangeRecord(r, counts.get(r.id) ?? 0)), groups: groups.map(groupRecord) },
         },
         range: selected === undefined ? null : rangeRecord(selected, counts.get(selected.id) ?? 0),
       }

@@ -1,10 +1,11 @@
 import type { User } from "@rangewright/domain"
-import { Ranges, TokenSigner, Users } from "@rangewright/ports"
+import { TokenSigner, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AnyObject } from "./common.ts"
-import { UserRecord, userRecord } from "./user.ts"
+import { recordOfUser } from "../accounts/user-record.ts"
+import { UserRecord } from "./user.ts"
 
 export const AuthResult = Schema.Struct({
   record: UserRecord,
@@ -20,5 +21,5 @@ export const authResult = (user: User) =>
       { userId: user.id, recordId: user.recordId, tokenKey: found?.secrets.tokenKey ?? "" },
       new Date(yield* Clock.currentTimeMillis),
     )
-    return { record: userRecord(user, yield* (yield* Ranges).list({ for: user.id }), { withEmail: true }), token }
+    return { record: yield* recordOfUser(user, { withEmail: true }), token }
   })

@@ -31,3 +31,12 @@ export const runStatuses = {
   404: "no run has this ID",
   500: "unexpected server failure",
 } as const
+
+/** For operations on a group that its managers and administrators may use; an operation adds its own causes to them. */
+export const groupStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  403: "the caller does not manage the group",
+  404: "no group has this name",
+  500: "unexpected server failure",
+} as const

@@ -1,4 +1,4 @@
-import type { Range, User } from "@rangewright/domain"
+import type { Group, Range, User } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { AnyObject, recordTime, wireTime } from "./common.ts"
 import { RangeRecord } from "./range-record.ts"
@@ -61,10 +61,13 @@ export const UserRecord = Schema.Struct({
   ),
 }).annotate({ identifier: "UserRecord" })
 
-/** `ranges`: those the user has directly. Quotas are per-user values, 0 when unset. */
+/** `ranges`: those the user has directly; `groups`: those the user is in. Quotas are per-user values, 0 when unset. */
 export const userRecord = (
   user: User,
-  ranges: readonly Pick<Range, "recordId">[],
+  {
+    ranges,
+    groups,
+  }: { readonly ranges: readonly Pick<Range, "recordId">[]; readonly groups: readonly Pick<Group, "recordId">[] },
   options: { readonly withEmail: boolean },
 ): typeof UserRecord.Type => ({
   id: user.recordId,
@@ -91,5 +94,5 @@ export const userRecord = (
   quotaRanges: 0,
   defaultRangeID: user.defaultRangeId ?? "",
   ranges: ranges.map((r) => r.recordId),
-  groups: [],
+  groups: groups.map((g) => g.recordId),
 })

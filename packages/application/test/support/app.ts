@@ -109,6 +109,7 @@ export const makeTestApp = (): TestApp => {
       caller: user,
       user,
       range: undefined,
+      group: undefined,
       ...request,
       meta: { requestId: "r1", remote: "127.0.0.1", lastEventId },
     })

@@ -1,8 +1,9 @@
 import { rootUserId } from "@rangewright/domain"
-import { Ranges, Users } from "@rangewright/ports"
+import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { recordOfUser } from "../../accounts/user-record.ts"
 import { operation } from "../../operation/operation.ts"
-import { UserRecord, userRecord } from "../../wire/user.ts"
+import { UserRecord } from "../../wire/user.ts"
 import { filterRecords, pageOf, pageQuery, recordPage } from "./page.ts"
 
 export const recordListUsers = operation({
@@ -19,11 +20,8 @@ export const recordListUsers = operation({
   statuses: { 200: "one page of users", 400: "the filter is not understood", 401: "no valid credentials" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
-      const ranges = yield* Ranges
       const visible = user.isAdmin ? (yield* (yield* Users).list).filter((u) => u.id !== rootUserId) : [user]
-      const records = yield* Effect.forEach(visible, (u) =>
-        Effect.map(ranges.list({ for: u.id }), (own) => userRecord(u, own, { withEmail: true })),
-      )
+      const records = yield* Effect.forEach(visible, (u) => recordOfUser(u, { withEmail: true }))
       return pageOf(yield* filterRecords(records, query.filter), query)
     }),
 })

@@ -1,12 +1,13 @@
 import { InvalidInput, NotFound, rootUserId, type FaultIssue, type RecordId } from "@rangewright/domain"
-import { CredentialHasher, Ranges, SecretStore, Users } from "@rangewright/ports"
+import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { changePassword } from "../../accounts/change-password.ts"
 import { passwordProblem } from "../../accounts/check-user.ts"
 import { passwordContext } from "../../accounts/identity.ts"
+import { recordOfUser } from "../../accounts/user-record.ts"
 import { operation } from "../../operation/operation.ts"
-import { UserRecord, userRecord } from "../../wire/user.ts"
+import { UserRecord } from "../../wire/user.ts"
 
 const refused = (path: string, message: string): InvalidInput => {
   const issue: FaultIssue = { path, message }
@@ -73,6 +74,6 @@ export const recordUpdateUser = operation({
         ...(body.isAdmin === undefined ? {} : { isAdmin: body.isAdmin }),
         ...(body.hasCompletedOnboarding === undefined ? {} : { hasCompletedOnboarding: body.hasCompletedOnboarding }),
       })
-      return userRecord(changed, yield* (yield* Ranges).list({ for: changed.id }), { withEmail: true })
+      return yield* recordOfUser(changed, { withEmail: true })
     }),
 })

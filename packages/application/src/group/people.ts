@@ -1,0 +1,96 @@
+import { type Group, type GroupRole, LastManager, rootUserId, type User, type UserId } from "@rangewright/domain"
+import { Groups, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Outcome } from "../wire/bulk.ts"
+import { changeTogether } from "./change-together.ts"
+
+/** Who asks, and as whom: rights are those of the user acted as. */
+export interface Asker {
+  readonly caller: User
+  readonly user: User
+}
+
+const usersById = Effect.gen(function* () {
+  return new Map<string, User>((yield* (yield* Users).list).map((user) => [user.id, user]))
+})
+
+const rolesIn = (group: Group) =>
+  Effect.gen(function* () {
+    return new Map<string, GroupRole>((yield* (yield* Groups).members(group.name)).map(({ userId, role }) => [userId, role]))
+  })
+
+const shown = (id: string): string => id.slice(0, 64)
+
+/** Why the user cannot get the role; undefined: nothing is against it. A member who is named as manager is promoted; nobody is demoted. */
+const refusal = (group: Group, item: string, user: User | undefined, held: GroupRole | undefined, role: GroupRole) => {
+  if (user === undefined) return `User ${shown(item)} not found`
+  if (user.id === rootUserId) return `User ${user.id} cannot be in a group: it has no ranges`
+  if (held === "manager") return `User ${user.id} is already a member of group ${group.name}, as a manager`
+  return held === role ? `User ${user.id} is already a member of group ${group.name}` : undefined
+}
+
+/** Adds users as members, those in `managers` as managers. */
+export const addPeople = (group: Group, items: readonly string[], managers: ReadonlySet<string>, { caller }: Asker) =>
+  Effect.gen(function* () {
+    const groups = yield* Groups
+    const users = yield* usersById
+    const roles = yield* rolesIn(group)
+    const wanted = new Map<UserId, GroupRole>()
+    const before = new Map<UserId, GroupRole | undefined>()
+    const judged = items.map((item): Outcome => {
+      const user = users.get(item)
+      const role = managers.has(item) ? "manager" : "member"
+      const held = roles.get(item)
+      const refused = refusal(group, item, user, held, role)
+      if (refused === undefined && user !== undefined) {
+        wanted.set(user.id, role)
+        before.set(user.id, held)
+      }
+      return { item, refused }
+    })
+    return yield* changeTogether(group, judged, {
+      doing: `add ${[...wanted.keys()].join(", ")} to group ${group.name}`,
+      by: caller.id,
+      kind: "give",
+      users: [...wanted.keys()].flatMap((id) => users.get(id) ?? []),
+      store: groups.setRoles(group.name, wanted),
+      undo: groups.setRoles(group.name, before),
+    })
+  })
+
+/**
+ * Removes users from the group; who is not in it is gone already. A manager cannot remove the last manager, who may be the asker: nobody in
+ * the group could mend that. An administrator can.
+ */
+export const removePeople = (group: Group, items: readonly string[], { caller, user: asker }: Asker) =>
+  Effect.gen(function* () {
+    const groups = yield* Groups
+    const users = yield* usersById
+    const roles = yield* rolesIn(group)
+    const keepManager = !asker.isAdmin
+    let managers = [...roles.values()].filter((role) => role === "manager").length
+    const leaving = new Map<UserId, undefined>()
+    const before = new Map<UserId, GroupRole>()
+    const judged = items.map((item): Outcome => {
+      const user = users.get(item)
+      if (user === undefined) return { item, refused: `User ${shown(item)} not found` }
+      const role = roles.get(item)
+      if (role === undefined) return { item, refused: undefined }
+      if (role === "manager" && keepManager && managers === 1) {
+        const { message, hint } = new LastManager({ group: group.name })
+        return { item, refused: `Cannot remove ${user.id}: ${message}. ${hint ?? ""}` }
+      }
+      if (role === "manager") managers--
+      leaving.set(user.id, undefined)
+      before.set(user.id, role)
+      return { item, refused: undefined }
+    })
+    return yield* changeTogether(group, judged, {
+      doing: `remove ${[...leaving.keys()].join(", ")} from group ${group.name}`,
+      by: caller.id,
+      kind: "take",
+      users: [...leaving.keys()].flatMap((id) => users.get(id) ?? []),
+      store: groups.setRoles(group.name, leaving, { keepManager }),
+      undo: groups.setRoles(group.name, before),
+    })
+  })

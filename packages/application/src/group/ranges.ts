@@ -1,0 +1,90 @@
+import type { Group, Range } from "@rangewright/domain"
+import { Groups, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { type AccessChange, changeAccess } from "../range/change-access.ts"
+import { type Outcome, reasonOf } from "../wire/bulk.ts"
+import type { Asker } from "./people.ts"
+
+/** The users who are in the group. */
+export const usersOfGroup = (group: Group) =>
+  Effect.gen(function* () {
+    const ids = new Set<string>((yield* (yield* Groups).members(group.name)).map(({ userId }) => userId))
+    return (yield* (yield* Users).list).filter((user) => ids.has(user.id))
+  })
+
+const rangesById = Effect.gen(function* () {
+  return new Map<string, Range>((yield* (yield* Ranges).list()).map((range) => [range.id, range]))
+})
+
+/** What is to become of one item: it is refused, there is nothing to do, or its range is given or taken. */
+interface Judged extends Outcome {
+  readonly range: Range | undefined
+}
+
+const refuse = (item: string, refused: string): Judged => ({ item, refused, range: undefined })
+const notFound = (item: string): Judged => refuse(item, `Range ${item.slice(0, 64)} not found`)
+
+/** Each range for itself and all at once: one whose router is off keeps no other from being given or taken. */
+const changeEach = <R>(
+  group: Group,
+  judged: readonly Judged[],
+  { caller }: Asker,
+  changeOf: (range: Range) => Pick<AccessChange<R>, "doing" | "kind" | "store" | "undo">,
+) =>
+  Effect.gen(function* () {
+    const users = yield* usersOfGroup(group)
+    const change = (item: string, range: Range) =>
+      changeAccess({ ...changeOf(range), by: caller.id, users, ranges: [range], routers: "must" }).pipe(
+        Effect.match({
+          onSuccess: (): Outcome => ({ item, refused: undefined }),
+          onFailure: (fault): Outcome => ({ item, refused: reasonOf(fault) }),
+        }),
+      )
+    return yield* Effect.forEach(
+      judged,
+      ({ item, range, refused }) => (range === undefined ? Effect.succeed({ item, refused }) : change(item, range)),
+      { concurrency: "unbounded" },
+    )
+  })
+
+/** Gives the group ranges. Who is no administrator gives only what they have themselves. */
+export const addRanges = (group: Group, items: readonly string[], asker: Asker) =>
+  Effect.gen(function* () {
+    const groups = yield* Groups
+    const ranges = yield* rangesById
+    const owned = new Set<string>(yield* groups.ranges(group.name))
+    const own = new Set((yield* (yield* Ranges).grantsOf(asker.user.id)).map(({ rangeId }) => rangeId))
+    const judged = items.map((item): Judged => {
+      const range = ranges.get(item)
+      if (range === undefined) return notFound(item)
+      if (owned.has(item)) return refuse(item, `Group ${group.name} already has access to range ${range.id}`)
+      if (!asker.user.isAdmin && !own.has(range.id))
+        return refuse(item, `Cannot add range ${range.id} to group ${group.name}: ${asker.user.id} has no access to it`)
+      return { item, refused: undefined, range }
+    })
+    return yield* changeEach(group, judged, asker, (range) => ({
+      doing: `add range ${range.id} to group ${group.name}`,
+      kind: "give",
+      store: groups.addRange(group.name, range.id),
+      undo: groups.removeRange(group.name, range.id),
+    }))
+  })
+
+/** Takes ranges from the group; what it does not have is gone already. */
+export const removeRanges = (group: Group, items: readonly string[], asker: Asker) =>
+  Effect.gen(function* () {
+    const groups = yield* Groups
+    const ranges = yield* rangesById
+    const owned = new Set<string>(yield* groups.ranges(group.name))
+    const judged = items.map((item): Judged => {
+      const range = ranges.get(item)
+      if (range === undefined) return notFound(item)
+      return { item, refused: undefined, range: owned.has(item) ? range : undefined }
+    })
+    return yield* changeEach(group, judged, asker, (range) => ({
+      doing: `remove range ${range.id} from group ${group.name}`,
+      kind: "take",
+      store: groups.removeRange(group.name, range.id),
+      undo: groups.addRange(group.name, range.id),
+    }))
+  })

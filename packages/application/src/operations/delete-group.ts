@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { removeGroup } from "../group/remove-group.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+
+export const deleteGroup = operation({
+  id: "deleteGroup",
+  route: "DELETE /groups/{groupName}",
+  group: "Group",
+  summary: "Delete a group, and the access that its users had by it alone",
+  access: "admin",
+  target: "group-in-path",
+  path: { groupName: Schema.String },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the group is gone; routers that could not be told learn it by the next deploy of their range",
+    ...adminStatuses,
+    404: "no group has this name",
+    502: hypervisorAway,
+  },
+  handle: ({ group, caller }) =>
+    Effect.map(removeGroup(group, caller), (untold) => ({
+      result: [
+        `Group ${group.name} deleted`,
+        ...(untold.length === 0 ? [] : [`the routers of ${untold.join(", ")} learn it by the next deploy of their range`]),
+      ].join("; "),
+    })),
+})

@@ -1,0 +1,22 @@
+import { Groups } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { UserMembershipObject, userMembershipObject } from "../wire/group.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const getUserMemberships = operation({
+  id: "getUserMemberships",
+  route: "GET /user/memberships",
+  group: "User",
+  summary: "The groups that the user is in, and as what",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: Schema.Array(UserMembershipObject) },
+  statuses: { 200: "the groups, the newest first", ...userStatuses },
+  handle: ({ user }) =>
+    Effect.map(
+      Effect.flatMap(Groups, (groups) => groups.memberships(user.id)),
+      (found) => found.map(userMembershipObject),
+    ),
+})

@@ -1,0 +1,24 @@
+import { Groups } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { GroupObject, groupObject } from "../wire/group.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const listGroups = operation({
+  id: "listGroups",
+  route: "GET /groups",
+  group: "Group",
+  summary: "Groups, and how much belongs to each",
+  access: "user",
+  accessNote: "administrators see all, others those they are in",
+  target: "none",
+  output: { type: "json", schema: Schema.Array(GroupObject) },
+  statuses: { 200: "the groups, ascending by name", ...userStatuses },
+  handle: ({ caller, user }) =>
+    Effect.gen(function* () {
+      // what an administrator sees does not depend on whom they act as (contract A 5)
+      const groups = yield* (yield* Groups).list(caller.isAdmin ? {} : { for: user.id })
+      return groups.map(groupObject)
+    }),
+})

@@ -1,0 +1,102 @@
+import type { Fault, Range, RangeId, User, UserId } from "@rangewright/domain"
+import { HypervisorAccess, type Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { RunEngine } from "../run/run-engine.ts"
+import type { Settings } from "../settings.ts"
+import { accountOf, rightsNetwork, routerToTell, tellRouter } from "./router-access.ts"
+
+/** A change of who may use which ranges: one path, direct or by one group, from each user to each range. */
+export interface AccessChange<R> {
+  /** Completes "Cannot …". */
+  readonly doing: string
+  readonly by: UserId
+  readonly kind: "give" | "take"
+  readonly users: readonly User[]
+  readonly ranges: readonly Range[]
+  /** Writes the change; all or nothing. */
+  readonly store: Effect.Effect<unknown, Fault, R>
+  /** Takes back what `store` wrote. */
+  readonly undo: Effect.Effect<unknown, Fault, R>
+  /** `must`: routers that are off, or fail, refuse the change. `may`: these learn it by their range's next deploy. */
+  readonly routers: "must" | "may"
+}
+
+/** A range, and the users for whom a change opens or closes it. */
+interface Concerned {
+  readonly range: Range
+  readonly users: readonly User[]
+}
+
+/** The ranges to which some of the users have exactly this many paths, with those users. */
+const withPaths = ({ users, ranges }: Pick<AccessChange<never>, "users" | "ranges">, paths: number) =>
+  Effect.gen(function* () {
+    const store = yield* Ranges
+    const found = yield* Effect.forEach(ranges, (range) =>
+      Effect.map(store.grants(range.id), (grants): Concerned => {
+        const pathsOf = (user: User) => grants.filter((grant) => grant.userId === user.id).length
+        return { range, users: users.filter((user) => pathsOf(user) === paths) }
+      }),
+    )
+    return found.filter((concerned) => concerned.users.length > 0)
+  })
+
+/** Gives the users rights on the hypervisor, or takes theirs away. */
+const setRights = (kind: AccessChange<never>["kind"], { range, users }: Concerned) =>
+  Effect.gen(function* () {
+    const access = yield* HypervisorAccess
+    const network = yield* rightsNetwork(range)
+    yield* access[kind === "give" ? "grant" : "revoke"](range.id, users.map(accountOf), network)
+  })
+
+const tell = ({ doing, by }: Pick<AccessChange<never>, "doing" | "by">, range: Range) =>
+  Effect.flatMap(routerToTell(doing, range), (there) => (there ? tellRouter(doing, range, by) : Effect.void))
+
+/** All routers at once, each to its end: a run that goes on could not be followed by the one that takes it back. */
+const tellAll = (change: Pick<AccessChange<never>, "doing" | "by">, ranges: readonly Range[]) =>
+  Effect.map(
+    Effect.forEach(ranges, (range) => Effect.map(Effect.result(tell(change, range)), (result) => ({ range, result })), {
+      concurrency: "unbounded",
+    }),
+    (ends) => ({
+      told: ends.flatMap(({ range, result }) => (Result.isSuccess(result) ? [range] : [])),
+      failed: ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : [])),
+    }),
+  )
+
+/**
+ * Makes a change true here, on the hypervisor and on the ranges' routers, or takes it back everywhere. Only users for whom it is the first
+ * path to a range, or the last one, get or lose rights; a range for which it opens or closes nothing is not touched. Returns the ranges
+ * whose routers still have to learn it; none with `must`.
+ */
+export const changeAccess = <R>(
+  change: AccessChange<R>,
+): Effect.Effect<readonly RangeId[], Fault, R | Ranges | HypervisorAccess | Machines | Settings | RunEngine> =>
+  Effect.gen(function* () {
+    const { doing, kind } = change
+    const opposite = kind === "give" ? "take" : "give"
+    const concerned = yield* withPaths(change, kind === "give" ? 0 : 1)
+    // before anything changes: what could not be told refuses the whole
+    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range))
+    yield* change.store
+    let told: readonly Range[] = []
+    const takeBack = (changed: readonly Concerned[]) =>
+      change.undo.pipe(
+        Effect.andThen(Effect.forEach(changed, (one) => Effect.ignore(setRights(opposite, one), { log: "Error" }))),
+        Effect.andThen(Effect.suspend(() => tellAll({ ...change, doing: `take back: ${doing}` }, told))),
+        Effect.ignore({ log: "Error" }),
+      )
+    // somebody else may have closed the other path in the meantime
+    const changed = kind === "give" ? concerned : yield* withPaths(change, 0)
+    return yield* Effect.gen(function* () {
+      yield* Effect.forEach(changed, (one) => setRights(kind, one), { discard: true })
+      const ends = yield* tellAll(
+        change,
+        changed.map(({ range }) => range),
+      )
+      told = ends.told
+      const [first] = ends.failed
+      if (first !== undefined && change.routers === "must") return yield* Effect.fail(first.fault)
+      return ends.failed.map(({ range }) => range.id)
+    }).pipe(Effect.onError(() => takeBack(changed)))
+  })

@@ -1,0 +1,36 @@
+import { type Fault, InvalidInput } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** What became of the items of one request; an empty list is left out (contract A 6.5). */
+export const BulkResult = Schema.Struct({
+  success: Schema.optionalKey(Schema.Array(Schema.String)),
+  errors: Schema.optionalKey(Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))),
+}).annotate({ identifier: "BulkResult" })
+
+/** What became of one item: `refused` says why nothing did. */
+export interface Outcome {
+  readonly item: string
+  readonly refused: string | undefined
+}
+
+/** In the order in which the items were asked for. */
+export const bulkResult = (outcomes: readonly Outcome[]): typeof BulkResult.Type => {
+  const success = outcomes.flatMap(({ item, refused }) => (refused === undefined ? [item] : []))
+  const errors = outcomes.flatMap(({ item, refused }) => (refused === undefined ? [] : [{ item, reason: refused }]))
+  return { ...(success.length === 0 ? {} : { success }), ...(errors.length === 0 ? {} : { errors }) }
+}
+
+/** A fault as the reason of an item: it has no member for the hint. */
+export const reasonOf = (fault: Fault): string => (fault.hint === undefined ? fault.message : `${fault.message}. ${fault.hint}`)
+
+/** The items as they are meant: trimmed, each once. Clients send what people wrote between commas, also nothing. */
+export const itemsOf = (doing: string, field: string, sent: readonly string[]): Effect.Effect<readonly string[], InvalidInput> =>
+  sent.length === 0
+    ? Effect.fail(
+        new InvalidInput({
+          what: `Cannot ${doing}: ${field} names nothing`,
+          issues: [{ path: field, message: "at least one is needed" }],
+        }),
+      )
+    : Effect.succeed([...new Set(sent.map((item) => item.trim()))])

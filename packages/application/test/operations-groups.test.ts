@@ -1,0 +1,343 @@
+import type { Group, GroupName, GroupRole, Range, RangeId, User, UserId } from "@rangewright/domain"
+import { Groups, Ranges, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let admin: User
+let ada: User
+let bob: User
+let lab: Range
+let red: Group
+beforeEach(async () => {
+  app = makeTestApp()
+  admin = await app.addUser("Root1", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  bob = await app.addUser("Bob")
+  lab = await app.addRange("LAB")
+  await app.call("createGroup", admin, { body: { name: "red" } })
+  red = await groupNamed("red")
+})
+
+const groupNamed = (name: string): Promise<Group> =>
+  app.run(
+    Effect.flatMap(Groups, (groups) =>
+      Effect.flatMap(groups.find(name as GroupName), (found) =>
+        found === undefined ? Effect.die("no group") : Effect.succeed(found),
+      ),
+    ),
+  )
+
+const addUsers = (userIDs: readonly string[], managers: readonly string[] = [], as = admin) =>
+  app.call("addUsersToGroup", as, { group: red, body: { userIDs, managers } })
+const removeUsers = (userIDs: readonly string[], as = admin) =>
+  app.call("removeUsersFromGroup", as, { group: red, body: { userIDs } })
+const addRanges = (rangeIDs: readonly string[], as = admin) =>
+  app.call("addRangesToGroup", as, { group: red, body: { rangeIDs } })
+const removeRanges = (rangeIDs: readonly string[], as = admin) =>
+  app.call("removeRangesFromGroup", as, { group: red, body: { rangeIDs } })
+
+const roles = async () =>
+  Object.fromEntries(
+    (await app.run(Effect.flatMap(Groups, (groups) => groups.members(red.name)))).map(({ userId, role }) => [userId, role]),
+  ) as Record<string, GroupRole>
+const holders = async (range = lab) =>
+  (await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grants(range.id)))).map((grant) => [grant.userId, grant.accessType])
+const rights = (rangeId = "LAB") => [...(app.world.grants.get(rangeId as RangeId) ?? [])].sort()
+const router = (power: "running" | "stopped", range = lab, vmid = 140) =>
+  app.addMachine(range, vmid, `${range.id}-router-debian11-x64`, { power, tags: ["router"], address: "10.1.10.254" })
+const told = () => app.runs.asked.map(({ request }) => request)
+const accessControl = { kind: "deploy", options: { tags: ["access-control"], force: true } }
+
+describe("groups", () => {
+  it("are made once, with names that are allowed", async () => {
+    expect(await app.call("createGroup", admin, { body: { name: "blue", description: "Defenders" } })).toEqual({
+      result: "Group blue created",
+    })
+    expect(await app.fails("createGroup", admin, { body: { name: "blue" } })).toMatchObject({ kind: "conflict" })
+    for (const name of ["", "a b", "../etc", "x".repeat(65), "a\u0000"])
+      expect(await app.fails("createGroup", admin, { body: { name } })).toMatchObject({
+        kind: "invalid",
+        issues: [{ path: "name" }],
+      })
+    expect(await app.fails("createGroup", admin, { body: { name: "g", description: "x".repeat(5001) } })).toMatchObject({
+      kind: "invalid",
+    })
+  })
+
+  it("are shown to administrators all, to others those they are in", async () => {
+    await app.call("createGroup", admin, { body: { name: "blue" } })
+    await addUsers(["Ada", "Bob"], ["Ada"])
+    await addRanges(["LAB"])
+    const full = { name: "red", description: "", numMembers: 1, numManagers: 1, numRanges: 1 }
+    expect(await app.call("listGroups", admin)).toMatchObject([{ name: "blue", numMembers: 0 }, full])
+    expect(await app.call("listGroups", bob)).toEqual([full])
+    expect(await app.call("listGroups", admin, { user: bob })).toHaveLength(2)
+    expect(await app.call("listGroupMembers", ada, { group: red })).toEqual([
+      { userID: "Bob", name: "User Bob", role: "member" },
+      { userID: "Ada", name: "User Ada", role: "manager" },
+    ])
+    expect(JSON.parse(String(await app.call("listGroupRanges", ada, { group: red })))).toMatchObject([
+      { rangeID: "LAB", VMs: [] },
+    ])
+  })
+
+  it("are told to their users, in lists and in their records", async () => {
+    await app.call("createGroup", admin, { body: { name: "blue", description: "Defenders" } })
+    await addUsers(["Ada"], ["Ada"])
+    await addRanges(["LAB"])
+    await app.call("addUsersToGroup", admin, { group: await groupNamed("blue"), body: { userIDs: ["Ada"] } })
+    expect(await app.call("getUserMemberships", ada)).toEqual(
+      expect.arrayContaining([
+        { groupName: "blue", description: "Defenders", role: "member" },
+        { groupName: "red", role: "manager" },
+      ]),
+    )
+    const own = await app.addRange("OWN", [ada])
+    // a record names the ranges that the user has directly, and the groups beside them
+    expect(await app.call("whoami", ada)).toMatchObject({
+      user: { ranges: [own.recordId], groups: expect.arrayContaining([red.recordId]) },
+    })
+  })
+})
+
+describe("adding users to a group", () => {
+  it("gives them its ranges, here and on the hypervisor", async () => {
+    await addRanges(["LAB"])
+    expect(await addUsers([" Ada ", "Bob", "Ada"], ["Bob"])).toEqual({ success: ["Ada", "Bob"] })
+    expect(await roles()).toEqual({ Ada: "member", Bob: "manager" })
+    expect(await holders()).toEqual([
+      ["Ada", "Group Member"],
+      ["Bob", "Group Manager"],
+    ])
+    expect(rights()).toEqual(["ada@pve", "bob@pve"])
+    expect(await app.call("listUserAccessibleRanges", ada)).toEqual([
+      { rangeID: "LAB", rangeNumber: lab.number, accessType: "Group" },
+    ])
+  })
+
+  it("does what can be done and says why the rest was not", async () => {
+    await addUsers(["Ada"])
+    expect(await addUsers(["Zoe", "Ada", "Bob", ""])).toEqual({
+      success: ["Bob"],
+      errors: [
+        { item: "Zoe", reason: "User Zoe not found" },
+        { item: "Ada", reason: expect.stringContaining("already a member") as string },
+        { item: "", reason: expect.stringContaining("not found") as string },
+      ],
+    })
+    expect(await app.fails("addUsersToGroup", admin, { group: red, body: { userIDs: [] } })).toMatchObject({ kind: "invalid" })
+  })
+
+  it("promotes a member who is named as manager, and demotes nobody", async () => {
+    await addUsers(["Ada"])
+    expect(await addUsers(["Ada"], ["Ada"])).toEqual({ success: ["Ada"] })
+    expect(await roles()).toEqual({ Ada: "manager" })
+    expect(await addUsers(["Ada"])).toMatchObject({
+      errors: [{ item: "Ada", reason: expect.stringContaining("already a member") }],
+    })
+    expect(await roles()).toEqual({ Ada: "manager" })
+    expect(await addUsers(["Bob"], ["Zoe"])).toEqual({ success: ["Bob"] })
+  })
+
+  it("tells each range's router once, with all new users already among those who may come in", async () => {
+    await addRanges(["LAB"])
+    await router("running")
+    let known: readonly unknown[] = []
+    app.runs.effect = () => Effect.promise(async () => void (known = await holders()))
+    await addUsers(["Ada", "Bob"])
+    expect(told()).toMatchObject([accessControl])
+    expect(known).toHaveLength(2)
+  })
+
+  it("leaves alone a range that they have already", async () => {
+    await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grant(lab.id, ada.id)))
+    await addRanges(["LAB"])
+    await router("stopped")
+    expect(await addUsers(["Ada"])).toEqual({ success: ["Ada"] })
+    expect(told()).toEqual([])
+  })
+
+  it("changes nothing while the router of one of its ranges is off", async () => {
+    await app.addRange("OTHER")
+    await addRanges(["LAB", "OTHER"])
+    await router("running", await app.range("OTHER"), 150)
+    await router("stopped")
+    expect(await addUsers(["Ada"])).toMatchObject({
+      errors: [{ item: "Ada", reason: expect.stringMatching(/range's router must be accessible.*LAB-router/u) }],
+    })
+    expect([await roles(), rights(), rights("OTHER"), told()]).toEqual([{}, [], [], []])
+  })
+
+  it("is taken back everywhere when a router cannot be told or the hypervisor gives no rights", async () => {
+    await addRanges(["LAB"])
+    await addUsers(["Bob"])
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    expect(await addUsers(["Ada"])).toMatchObject({ errors: [{ reason: expect.stringContaining("no route to the router") }] })
+    expect([await roles(), rights()]).toEqual([{ Bob: "member" }, ["bob@pve"]])
+    app.world.fault = (call) => (call.method === "grant" ? { when: "before", reason: "away" } : undefined)
+    expect(await addUsers(["Ada", "Bob"], ["Bob"])).toMatchObject({ errors: [{ item: "Ada" }, { item: "Bob" }] })
+    expect(await roles()).toEqual({ Bob: "member" })
+  })
+
+  it("tells a router that was told already when another one failed", async () => {
+    const other = await app.addRange("OTHER")
+    await addRanges(["LAB", "OTHER"])
+    await router("running")
+    await router("running", other, 150)
+    const known: (readonly unknown[])[] = []
+    app.runs.effect = () => Effect.promise(async () => void known.push(await holders()))
+    let runs = 0
+    app.runs.ending = () => (++runs === 2 ? { status: "failure", message: "it broke" } : { status: "success" })
+    await addUsers(["Ada"])
+    // one told, one failed, the first told again without the user
+    expect(known).toEqual([[["Ada", "Group Member"]], []])
+    expect(told()).toHaveLength(3)
+  })
+})
+
+describe("removing users from a group", () => {
+  beforeEach(async () => {
+    await addRanges(["LAB"])
+    await addUsers(["Ada", "Bob"], ["Bob"])
+  })
+
+  it("takes its ranges from them, here, on the routers and on the hypervisor", async () => {
+    await router("running")
+    expect(await removeUsers(["Ada", "Root1", "Zoe"])).toEqual({
+      success: ["Ada", "Root1"],
+      errors: [{ item: "Zoe", reason: "User Zoe not found" }],
+    })
+    expect([await holders(), rights()]).toEqual([[["Bob", "Group Manager"]], ["bob@pve"]])
+    expect(told()).toMatchObject([accessControl])
+  })
+
+  it("leaves the rights that another path gives", async () => {
+    await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grant(lab.id, ada.id)))
+    await app.call("createGroup", admin, { body: { name: "blue" } })
+    const blue = await groupNamed("blue")
+    await app.call("addRangesToGroup", admin, { group: blue, body: { rangeIDs: ["LAB"] } })
+    await app.call("addUsersToGroup", admin, { group: blue, body: { userIDs: ["Bob"] } })
+    await router("stopped")
+    expect(await removeUsers(["Ada", "Bob"])).toEqual({ success: ["Ada", "Bob"] })
+    expect([await holders(), rights()]).toEqual([
+      [
+        ["Ada", "Direct"],
+        ["Bob", "Group Member"],
+      ],
+      ["ada@pve", "bob@pve"],
+    ])
+    // and the other way round: the direct grant goes, the group's stays
+    await app.call("addUsersToGroup", admin, { group: blue, body: { userIDs: ["Ada"] } })
+    await app.call("revokeRangeFromUser", admin, { range: lab, path: { userID: "Ada", rangeID: "LAB" } })
+    expect([rights(), told()]).toEqual([["ada@pve", "bob@pve"], []])
+  })
+
+  it("is taken back when the hypervisor keeps the rights", async () => {
+    app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
+    expect(await removeUsers(["Ada", "Bob"])).toMatchObject({ errors: [{ item: "Ada" }, { item: "Bob" }] })
+    expect(await roles()).toEqual({ Ada: "member", Bob: "manager" })
+    expect(rights()).toEqual(["ada@pve", "bob@pve"])
+  })
+
+  it("leaves a group its last manager, unless an administrator removes that one", async () => {
+    expect(await removeUsers(["Bob", "Ada"], bob)).toEqual({
+      success: ["Ada"],
+      errors: [{ item: "Bob", reason: expect.stringMatching(/no manager left.*administrator/u) as string }],
+    })
+    await addUsers(["Ada"], ["Ada"], bob)
+    expect(await removeUsers(["Bob", "Ada"], bob)).toMatchObject({ success: ["Bob"], errors: [{ item: "Ada" }] })
+    expect(await removeUsers(["Ada"])).toEqual({ success: ["Ada"] })
+    expect(await roles()).toEqual({})
+  })
+})
+
+describe("giving a group ranges", () => {
+  beforeEach(() => addUsers(["Ada", "Bob"], ["Bob"]))
+
+  it("opens them to all its users", async () => {
+    await router("running")
+    expect(await addRanges(["LAB", "NONE"])).toEqual({
+      success: ["LAB"],
+      errors: [{ item: "NONE", reason: "Range NONE not found" }],
+    })
+    expect([await holders(), rights()]).toEqual([
+      [
+        ["Ada", "Group Member"],
+        ["Bob", "Group Manager"],
+      ],
+      ["ada@pve", "bob@pve"],
+    ])
+    expect(told()).toMatchObject([accessControl])
+    expect(await addRanges(["LAB"])).toMatchObject({ errors: [{ reason: expect.stringContaining("already has access") }] })
+  })
+
+  it("is for managers who have the ranges themselves", async () => {
+    const own = await app.addRange("OWN", [bob])
+    expect(await addRanges(["LAB", "OWN"], bob)).toEqual({
+      success: ["OWN"],
+      errors: [{ item: "LAB", reason: expect.stringMatching(/LAB.*red.*no access/u) as string }],
+    })
+    expect(await holders(own)).toContainEqual(["Ada", "Group Member"])
+  })
+
+  it("does each range for itself", async () => {
+    const other = await app.addRange("OTHER")
+    await router("stopped")
+    await router("running", other, 150)
+    expect(await addRanges(["LAB", "OTHER"])).toMatchObject({ success: ["OTHER"], errors: [{ item: "LAB" }] })
+    expect([await holders(), rights(), rights("OTHER")]).toEqual([[], [], ["ada@pve", "bob@pve"]])
+  })
+})
+
+describe("taking ranges from a group", () => {
+  it("closes them to its users, and says so at the top and under `result`", async () => {
+    await addUsers(["Ada"])
+    await addRanges(["LAB"])
+    const outcome = { success: ["LAB"], errors: [{ item: "NONE", reason: "Range NONE not found" }] }
+    expect(await removeRanges(["LAB", "NONE"])).toEqual({ ...outcome, result: outcome })
+    expect([await holders(), rights()]).toEqual([[], []])
+    expect(await removeRanges(["LAB"])).toMatchObject({ success: ["LAB"] })
+  })
+})
+
+describe("deleting a group", () => {
+  const remove = () => app.call("deleteGroup", admin, { group: red })
+  beforeEach(async () => {
+    await addUsers(["Ada", "Bob"], ["Bob"])
+    await addRanges(["LAB"])
+  })
+
+  it("takes away what its users had by it alone, and tells the routers", async () => {
+    await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grant(lab.id, ada.id)))
+    await router("running")
+    expect(await remove()).toEqual({ result: "Group red deleted" })
+    expect([await holders(), rights(), await app.call("listGroups", admin)]).toEqual([[["Ada", "Direct"]], ["ada@pve"], []])
+    expect(told()).toMatchObject([accessControl])
+  })
+
+  it("does not wait for a router that is off: it learns it by the next deploy, which the answer says", async () => {
+    await router("stopped")
+    expect(await remove()).toEqual({
+      result: expect.stringMatching(/deleted; the routers of LAB learn it by the next deploy/u) as string,
+    })
+    expect([await holders(), rights()]).toEqual([[], []])
+  })
+
+  it("leaves the group as it was when the hypervisor keeps the rights", async () => {
+    app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
+    expect(await app.fails("deleteGroup", admin, { group: red })).toMatchObject({ kind: "unavailable" })
+    expect([await roles(), await groupNamed("red")]).toEqual([{ Ada: "member", Bob: "manager" }, red])
+    expect(await holders()).toHaveLength(2)
+    expect(rights()).toEqual(["ada@pve", "bob@pve"])
+  })
+})
+
+it("a deleted user is in no group any more", async () => {
+  await addUsers(["Ada", "Bob"])
+  await app.call("deleteUser", admin, { path: { userID: "Ada" } })
+  expect(await roles()).toEqual({ Bob: "member" })
+  expect(await app.run(Effect.flatMap(Users, (users) => users.find("Ada" as UserId)))).toBeUndefined()
+})
