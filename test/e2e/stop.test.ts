@@ -1,17 +1,21 @@
 import { connect } from "node:net"
-import { afterEach, expect, test } from "vitest"
+import { afterAll, expect, onTestFinished, test } from "vitest"
 import type { StreamEvent } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { adLab, adLabMachines, addLab, addUser, deploy, expectMachines, expectSuccess } from "./support/lab.ts"
+import { adLab, adLabMachines, addLab, addUser, deploy, expectMachines, expectSuccess, smallLab } from "./support/lab.ts"
 import { expectWholeStream, follow } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
+import { openRelay } from "./support/relay.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
 
-afterEach(async () => {
+afterAll(async () => {
   await endAll()
   removeFolders()
 })
+
+/** Milliseconds within which a stop ends, whatever hangs. */
+const stopWithin = 10_000
 
 const refused = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -23,7 +27,7 @@ const refused = (port: number): Promise<boolean> =>
     socket.on("error", () => resolve(true))
   })
 
-test(
+test.concurrent(
   "SIGTERM in the midst of a deploy ends the service in time with status 0, and a start goes on",
   { timeout: 120_000 },
   async () => {
@@ -56,5 +60,34 @@ test(
     await expectSuccess(admin, runId)
     await expectWholeStream(admin, runId, seen)
     await expectMachines(simulator, admin, "STOP", adLabMachines)
+  },
+)
+
+test.concurrent(
+  "SIGTERM ends the service in time with status 0 also when the hypervisor hangs",
+  { timeout: 120_000 },
+  async () => {
+    const simulator = await startSimulator(["--speed", "120"])
+    const relay = await openRelay(simulator.port)
+    onTestFinished(relay.close)
+    const data = temporaryFolder()
+    const environment = onSimulator({ ...simulator, url: `https://127.0.0.1:${relay.port}` })
+    const first = await startService(data, environment)
+    const key = await addUser(first.root, "ADA", true)
+    await addLab(first, "HANG", smallLab(2))
+    const runId = await deploy(first.as(key), "HANG")
+    const seen: StreamEvent[] = []
+    expect(await follow(first.as(key), runId, seen, ({ type }) => type === "StepDispatched")).toBe(true)
+    relay.stall()
+    first.program.signal("SIGTERM")
+    const told = performance.now()
+    expect(await first.program.ended).toEqual({ code: 0, signal: null })
+    expect(performance.now() - told).toBeLessThan(stopWithin)
+
+    relay.mend()
+    const admin = (await startService(data, environment)).as(key)
+    await follow(admin, runId, seen)
+    await expectSuccess(admin, runId)
+    await expectMachines(simulator, admin, "HANG", ["router-debian11-x64", "m1", "m2"])
   },
 )

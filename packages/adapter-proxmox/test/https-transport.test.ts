@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http"
-import type { AddressInfo } from "node:net"
+import { once } from "node:events"
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net"
 import { afterEach, describe, expect, it } from "vitest"
 import { httpsTransport, type PveRequest, TransportFailure } from "../src/index.ts"
 
@@ -94,6 +95,22 @@ describe("a transport", () => {
     const transport = httpsTransport("https://127.0.0.1:9")
     const request: PveRequest = { method: "GET", path: "/", headers: {}, body: undefined, timeoutMs: 1_000 }
     expect((await failureOf(transport.send(request, new AbortController().signal))).delivered).toBe(false)
+  })
+
+  it("that is closed lets go of a connection to a pinned node that hangs before TLS is up", async () => {
+    const server = createTcpServer()
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    closing.push(() => server.close())
+    const accepted = once(server, "connection") as Promise<[Socket]>
+    const { port } = server.address() as AddressInfo
+    const transport = httpsTransport(`https://127.0.0.1:${port}`, { fingerprint: "AB".repeat(32) })
+    const request: PveRequest = { method: "GET", path: "/", headers: {}, body: undefined, timeoutMs: 60_000 }
+    const failed = failureOf(transport.send(request, new AbortController().signal))
+    const [socket] = await accepted
+    const closed = once(socket.resume(), "close")
+    transport.close?.()
+    expect((await failed).delivered).toBe(false)
+    await closed
   })
 
   it("refuses URLs that are neither https nor http", () => {

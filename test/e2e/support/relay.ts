@@ -5,37 +5,44 @@ export interface Relay {
   readonly port: number
   /** Breaks all connections and refuses new ones. */
   readonly cut: () => void
+  /** Takes bytes and connections and passes nothing on, as a machine that hangs does. */
+  readonly stall: () => void
+  /** From now on new connections work; those that were stalled stay so. */
   readonly mend: () => void
   readonly close: () => void
 }
 
 export const openRelay = async (target: number): Promise<Relay> => {
   const sockets = new Set<Socket>()
-  let whole = true
+  let state: "whole" | "cut" | "stalled" = "whole"
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket)
+    return socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket))
+  }
   const server = createServer((from) => {
-    if (!whole) return void from.destroy()
+    if (state === "cut") return void from.destroy()
+    if (state === "stalled") return void keep(from).resume()
     const to = connect(target, "127.0.0.1")
     for (const [one, other] of [
       [from, to],
       [to, from],
     ] as const) {
-      sockets.add(one)
-      one.pipe(other)
-      one.on("error", () => other.destroy())
-      one.on("close", () => {
-        sockets.delete(one)
-        other.destroy()
-      })
+      keep(one).pipe(other)
+      one.on("close", () => other.destroy())
     }
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     port: (server.address() as AddressInfo).port,
     cut: () => {
-      whole = false
+      state = "cut"
       sockets.forEach((socket) => socket.destroy())
     },
-    mend: () => (whole = true),
+    stall: () => {
+      state = "stalled"
+      sockets.forEach((socket) => socket.unpipe().resume())
+    },
+    mend: () => (state = "whole"),
     close: () => {
       sockets.forEach((socket) => socket.destroy())
       server.close()

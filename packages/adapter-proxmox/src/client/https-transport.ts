@@ -19,6 +19,8 @@ export interface PveTls {
 const maxAnswerBytes = 64 * 1024 * 1024
 /** pveproxy closes idle connections after 5 s (facts c1): ours go earlier, so that no request meets a closing one. */
 const idleMs = 3_000
+/** Longest wait for a TLS connection to a pinned node. */
+const handshakeMs = 30_000
 
 const hexBytes = (text: string): Buffer => Buffer.from(text.replace(/[^0-9a-fA-F]/gu, ""), "hex")
 
@@ -30,6 +32,8 @@ const samePin = (pin: string, seen: string): boolean => {
 /** Opens a connection whose certificate is compared with the pin before any byte of a request, and so any secret, is sent. */
 class PinnedAgent extends https.Agent {
   readonly #pin: string
+  /** Not the agent's yet: it would neither time these out nor destroy them, and one that hangs would hold its place for ever. */
+  readonly #opening = new Set<tls.TLSSocket>()
   constructor(pin: string, options: https.AgentOptions) {
     super({ ...options, maxCachedSessions: 0 })
     this.#pin = pin
@@ -39,16 +43,29 @@ class PinnedAgent extends https.Agent {
     callback: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
     const socket = tls.connect({ ...options, rejectUnauthorized: false })
-    const failed = (error: Error) => callback(error, socket)
-    socket.once("error", failed)
+    const late = setTimeout(
+      () => socket.destroy(new TransportFailure(`no TLS connection within ${handshakeMs / 1000} s`, false)),
+      handshakeMs,
+    )
+    const opened = (error: Error | null) => {
+      clearTimeout(late)
+      this.#opening.delete(socket)
+      callback(error, socket)
+    }
+    this.#opening.add(socket)
+    socket.once("error", opened)
     socket.once("secureConnect", () => {
-      socket.off("error", failed)
+      socket.off("error", opened)
       const seen = socket.getPeerCertificate().fingerprint256 ?? ""
-      if (samePin(this.#pin, seen)) return callback(null, socket)
+      if (samePin(this.#pin, seen)) return opened(null)
       socket.destroy()
-      failed(new TransportFailure(`its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`, false))
+      opened(new TransportFailure(`its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`, false))
     })
     return undefined
+  }
+  override destroy(): void {
+    for (const socket of this.#opening) socket.destroy(new TransportFailure("the connection was closed", false))
+    super.destroy()
   }
 }
 

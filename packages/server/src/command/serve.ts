@@ -39,7 +39,8 @@ export const serve = async (args: Arguments): Promise<number> => {
   service.log.info({ signal }, "stopping")
   const forced = setTimeout(() => process.exit(0), deadline)
   await service.stop()
-  clearTimeout(forced)
+  // kept for what may still hold the process, but no reason to wait
+  forced.unref()
   service.log.info("stopped")
   return 0
 }
