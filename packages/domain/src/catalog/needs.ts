@@ -1,6 +1,7 @@
 /** What blueprints need of what their own source ships. The catalog and an installation ask here, so that both say the same. */
 import { compareNames, directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
+import type { UndeclaredDependency } from "./source-catalog.ts"
 
 /** What a source ships, by name. */
 export interface ShippedNames {
@@ -10,52 +11,82 @@ export interface ShippedNames {
   readonly collections: ReadonlySet<string>
 }
 
-export const shippedNames = ({ templates, roles, collections }: SourceContent): ShippedNames => ({
-  templates: new Set(templates.map(({ name }) => name)),
-  // Last wins: a canonical name is never hidden by another role's directory.
-  roles: new Map([
-    ...roles.map(({ name, directory }): [string, string] => [directoryName(directory), name]),
-    ...roles.map(({ name }): [string, string] => [name, name]),
-  ]),
-  collections: new Set(collections.map(({ name }) => name)),
-})
+export const shippedNames = ({ templates, roles, collections }: SourceContent): ShippedNames => {
+  const canonical = new Map<string, string>()
+  for (const { name, directory } of roles) canonical.set(directoryName(directory), name)
+  // After all aliases: a canonical name is never hidden by another role's directory.
+  for (const { name } of roles) canonical.set(name, name)
+  return {
+    templates: new Set(templates.map(({ name }) => name)),
+    roles: canonical,
+    collections: new Set(collections.map(({ name }) => name)),
+  }
+}
 
 /** Names of what one blueprint needs, each once and sorted. */
-export interface ShippedNeeds {
+export interface Needs {
+  /** Templates that the source ships and the configuration names. */
   readonly templates: ReadonlyArray<string>
   /** Canonical names of shipped roles that the configuration names. */
   readonly configRoles: ReadonlyArray<string>
-  /** The same and those that its requirements name. */
-  readonly roles: ReadonlyArray<string>
-  /** Shipped collections that its requirements name, or that a role in its configuration is of. */
+  /** Canonical names of shipped roles that the requirements name. */
+  readonly declaredRoles: ReadonlyArray<string>
+  /** Shipped collections that the requirements name, or that a role in the configuration is of. */
   readonly collections: ReadonlyArray<string>
+  /**
+   * The roles in the configuration that would be missing after an installation (contract C 5.9). A role of a collection is provided by
+   * the collection: one that the source ships, or one that the requirements name, by its name or by the URL of its git repository.
+   */
+  readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
 
-export const shippedNeeds = (names: ShippedNames, { references, requirements }: ShippedBlueprint): ShippedNeeds => {
-  const resolve = (role: string | undefined): ReadonlyArray<string> => {
-    const canonical = role === undefined ? undefined : names.roles.get(role)
-    return canonical === undefined ? [] : [canonical]
+export const needsOf = (names: ShippedNames, { id, references, requirements }: ShippedBlueprint): Needs => {
+  const configRoles: Array<string> = []
+  const collections: Array<string> = []
+  const undeclared: Array<UndeclaredDependency> = []
+  const declared = declaredNames(requirements)
+  for (const { name } of requirements.collections) if (name !== undefined && names.collections.has(name)) collections.push(name)
+  for (const role of sortedUnique(references.roles)) {
+    const canonical = names.roles.get(role)
+    if (canonical !== undefined) configRoles.push(canonical)
+    else if (!declared.roles.has(role)) {
+      const parent = parentCollection(role)
+      if (parent === undefined) undeclared.push({ blueprintID: id, role, kind: "missing_role" })
+      else if (names.collections.has(parent)) collections.push(parent)
+      else if (!declared.collections.has(parent))
+        undeclared.push({ blueprintID: id, role, kind: "missing_collection", parentCollection: parent })
+    }
   }
-  const configRoles = sortedUnique(references.roles.flatMap(resolve))
-  const declared = requirements.collections.map(({ name }) => name)
-  const parents = references.roles.filter((role) => !names.roles.has(role)).map(parentCollection)
   return {
     templates: sortedUnique(references.templates.filter((name) => names.templates.has(name))),
-    configRoles,
-    roles: sortedUnique([...configRoles, ...requirements.roles.flatMap(({ name }) => resolve(name))]),
-    collections: sortedUnique([...declared, ...parents].filter((name) => name !== undefined && names.collections.has(name))),
+    configRoles: sortedUnique(configRoles),
+    declaredRoles: sortedUnique(
+      requirements.roles.flatMap(({ name }) => (name === undefined ? [] : (names.roles.get(name) ?? []))),
+    ),
+    collections: sortedUnique(collections),
+    undeclared,
   }
 }
 
+/** What requirements provide: collections as named, and as the URLs of git repositories suggest. */
+const declaredNames = ({
+  roles,
+  collections,
+  subscriptionRoles,
+}: ShippedBlueprint["requirements"]): {
+  readonly roles: ReadonlySet<string | undefined>
+  readonly collections: ReadonlySet<string>
+} => ({
+  roles: new Set([...roles.map(({ name }) => name), ...subscriptionRoles]),
+  collections: new Set(collections.flatMap(({ name }) => (name === undefined ? [] : [name, guessCollection(name) ?? name]))),
+})
+
 /** The collection of a role that is named with it, as in `<namespace>.<collection>.<role>`. */
-export const parentCollection = (role: string): string | undefined => {
-  const parts = role.split(".", 3)
-  return parts.length < 3 ? undefined : `${parts[0]}.${parts[1]}`
+const parentCollection = (role: string): string | undefined => {
+  const end = role.indexOf(".", role.indexOf(".") + 1)
+  return end === -1 ? undefined : role.slice(0, end)
 }
 
-/** The collections that a blueprint's requirements provide: as named, and as the URLs of git repositories suggest. */
-export const declaredCollections = ({ requirements }: ShippedBlueprint): ReadonlySet<string> =>
-  new Set(requirements.collections.flatMap(({ name }) => (name === undefined ? [] : [name, guessCollection(name) ?? name])))
-
-export const sortedUnique = <T extends string>(names: ReadonlyArray<T | undefined>): ReadonlyArray<T> =>
-  [...new Set(names.filter((name) => name !== undefined))].toSorted(compareNames)
+/** The names in order and each once; the very list where it is so already, as lists of a source that was read are. */
+export const sortedUnique = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.every((name, at) => at === 0 || (names[at - 1] ?? "") < name) ? names : [...new Set(names)].toSorted(compareNames)

@@ -13,34 +13,42 @@ interface Declaration {
 }
 
 /** What all blueprints say of one name. */
-interface Required {
+export interface Requirement {
+  readonly name: string
   /** In the order of the blueprints. */
   readonly by: Array<string>
-  /** Pins by blueprint; the last one where a file has several. */
-  readonly pins: Map<string, string>
+  /** Pins by blueprint, in the same order; the last one where a file has several. */
+  readonly pins: Array<[blueprint: string, pin: string]>
   git: boolean
 }
-export type Requireds = Map<string, Required>
 
 /** Adds the declarations of a blueprint. Blueprints must come in the order of their ids. */
-export const addDeclarations = (requireds: Requireds, blueprint: string, declarations: ReadonlyArray<Declaration>): void => {
+export const addDeclarations = (
+  requirements: Map<string, Requirement>,
+  blueprint: string,
+  declarations: ReadonlyArray<Declaration>,
+): void => {
   for (const { name, version, type } of declarations) {
     if (name === undefined || name === "") continue
-    const required: Required = requireds.get(name) ?? { by: [], pins: new Map(), git: false }
-    requireds.set(name, required)
-    if (required.by.at(-1) !== blueprint) required.by.push(blueprint)
-    if (version !== undefined && version !== "") required.pins.set(blueprint, version)
-    required.git ||= type === "git"
+    let requirement = requirements.get(name)
+    if (requirement === undefined) requirements.set(name, (requirement = { name, by: [], pins: [], git: false }))
+    const { by, pins } = requirement
+    if (by.at(-1) !== blueprint) by.push(blueprint)
+    if (version !== undefined && version !== "") {
+      if (pins.at(-1)?.[0] === blueprint) pins.pop()
+      pins.push([blueprint, version])
+    }
+    requirement.git ||= type === "git"
   }
 }
 
-/** The items sorted by name. Only a collection can be of git. */
-export const requiredItems = (requireds: Requireds, copies: Copies): ReadonlyArray<CatalogItem> =>
-  [...requireds].toSorted(([a], [b]) => compareNames(a, b)).map(([name, required]) => requiredItem(name, required, copies))
+export const sortRequirements = (requirements: ReadonlyMap<string, Requirement>): ReadonlyArray<Requirement> =>
+  [...requirements.values()].toSorted((a, b) => compareNames(a.name, b.name))
 
-const requiredItem = (name: string, { by, pins, git }: Required, copies: Copies): CatalogItem => {
-  // The pin of the first blueprint that has one: pins were added in the order of the blueprints.
-  const [pin] = pins.values()
+/** The item of what is declared, against the copies that are installed. */
+export const requiredItem = ({ name, by, pins, git }: Requirement, copies: Copies): CatalogItem => {
+  // That of the first blueprint that has one (contract C 5.7).
+  const pin = pins[0]?.[1]
   const fqcn = git ? guessCollection(name) : name
   const found = stateOfCopies(fqcn === undefined ? [] : findCopies(copies, [fqcn]), pin)
   // The pin of a git collection can be a branch or a commit, which says nothing about the version that came of it.
@@ -53,6 +61,6 @@ const requiredItem = (name: string, { by, pins, git }: Required, copies: Copies)
     ...(git ? { type: "git" } : {}),
     ...(git && fqcn !== undefined ? { fqcn } : {}),
     requiredBy: by,
-    ...(pins.size === 0 ? {} : { versionByBlueprint: Object.fromEntries(pins) }),
+    ...(pins.length === 0 ? {} : { versionByBlueprint: Object.fromEntries(pins) }),
   }
 }

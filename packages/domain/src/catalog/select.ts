@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import type { SourceContent } from "../source/content.ts"
-import { shippedNames, shippedNeeds, sortedUnique } from "./needs.ts"
+import { needsOf, shippedNames, sortedUnique } from "./needs.ts"
 
 /** Items of a source by name: blueprints by the id in their manifest. */
 export interface Selection {
@@ -43,11 +43,14 @@ export const expandSelection = (
   if (unknown.length > 0) return Result.fail(unknown)
   const names = shippedNames(content)
   const selected = new Set(wanted.blueprints)
-  const needs = content.blueprints.filter(({ id }) => selected.has(id)).map((blueprint) => shippedNeeds(names, blueprint))
+  const needs = content.blueprints.filter(({ id }) => selected.has(id)).map((blueprint) => needsOf(names, blueprint))
   return Result.succeed({
     blueprints: sortedUnique([...selected]),
     templates: sortedUnique([...(wanted.templates ?? []), ...needs.flatMap(({ templates }) => templates)]),
-    localRoles: sortedUnique([...(wanted.localRoles ?? []), ...needs.flatMap(({ roles }) => roles)]),
+    localRoles: sortedUnique([
+      ...(wanted.localRoles ?? []),
+      ...needs.flatMap(({ configRoles, declaredRoles }) => [...configRoles, ...declaredRoles]),
+    ]),
     localCollections: sortedUnique([...(wanted.localCollections ?? []), ...needs.flatMap(({ collections }) => collections)]),
   })
 }
