@@ -1,1 +1,2 @@
-export {}
+export { contentLayer } from "./layer.ts"
+export type { ContentOptions, Lookup } from "./options.ts"

@@ -78,8 +78,8 @@ export interface TreeIntake {
   readonly admit: (entry: TreeEntry) => TreeProblem | undefined
   /** Counts bytes that were really read, whatever the entry's declared size said. */
   readonly count: (path: string, fileBytes: number, more: number) => TreeProblem | undefined
-  /** What only the whole tree tells: where its links lead. */
-  readonly finish: () => TreeProblem | undefined
+  /** What only the whole tree tells: where its links lead. `root` names the one folder that becomes the tree, when it is not the whole. */
+  readonly finish: (root?: string) => TreeProblem | undefined
 }
 
 /** A new intake. Its state is its own; the same entries in any order end the same way, though perhaps with another problem named first. */
@@ -129,10 +129,12 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
         ? problem("tree-too-large", path, `the files are larger than ${limits.totalBytes} bytes together`)
         : undefined
     },
-    finish: () => {
-      for (const entry of entries.values()) {
+    finish: (root) => {
+      const above = root === undefined ? 0 : root.length + 1
+      const tree = above === 0 ? entries : new Map([...entries].map(([path, entry]) => [path.slice(above), entry]))
+      for (const [path, entry] of tree) {
         if (entry.kind !== "link") continue
-        const detail = linkProblem(entry.path, entries)
+        const detail = linkProblem(path, tree)
         if (detail !== undefined) return problem("link", entry.path, detail)
       }
       return undefined
@@ -140,6 +142,6 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
   }
 }
 
-/** Byte order of the paths, the order of every listing. */
+/** The order of every listing: paths by UTF-16 code units. */
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : 0

@@ -1,0 +1,15 @@
+import { isGitName } from "@rangewright/domain"
+
+/** Resource forks, Finder's files and git's own folders: not content. */
+const leftOut = (part: string): boolean => part.startsWith("._") || part === "__MACOSX" || part === ".DS_Store" || isGitName(part)
+
+/** The path that an archive's name means; undefined for what is no content. Nothing is mended: a path that climbs stays one. */
+export const entryPath = (name: string): string | undefined => {
+  const path = name.replace(/^(?:\.\/+)+/u, "").replace(/\/+$/u, "")
+  if (name !== "" && (path === "" || path === ".")) return undefined
+  return path.split("/").some(leftOut) ? undefined : path
+}
+
+export const setIdBits = 0o6000
+/** Any of the bits that make a file executable. */
+export const executableBits = 0o111

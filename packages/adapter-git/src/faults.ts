@@ -1,0 +1,37 @@
+import type { TreeProblem } from "@rangewright/domain"
+import { ContentFault } from "@rangewright/ports"
+
+/** What is being done, for the beginning of every message: `fetch https://git.example/labs`. */
+export type Doing = string
+
+const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set(["too-many-files", "file-too-large", "tree-too-large", "ratio"])
+
+/** A path for people: on one line, not too long. */
+const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1)
+
+export const treeFault = (doing: Doing, problem: TreeProblem): ContentFault =>
+  new ContentFault({
+    doing,
+    reason: tooLarge.has(problem.rule) ? "too-large" : "refused",
+    rule: problem.rule,
+    item: shown(problem.path),
+    detail: problem.detail,
+  })
+
+export const refused = (doing: Doing, rule: string, detail: string, hint?: string): ContentFault =>
+  new ContentFault({ doing, reason: "refused", rule, detail, ...(hint === undefined ? {} : { hint }) })
+
+const full = new Set(["ENOSPC", "EDQUOT", "EROFS"])
+
+/** Whatever a promise of ours was rejected with: a fault as it is, a system error as one of this host, which has done nothing wrong by itself. */
+export const asFault =
+  (doing: Doing) =>
+  (cause: unknown): ContentFault => {
+    if (cause instanceof ContentFault) return cause
+    const { code, syscall } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
+    if (syscall === undefined) return new ContentFault({ doing, reason: "broken", detail: textOf(cause) })
+    const hint = code !== undefined && full.has(code) ? "Free space in the service's data folder, then try again." : undefined
+    return new ContentFault({ doing, reason: "unavailable", detail: textOf(cause), ...(hint === undefined ? {} : { hint }) })
+  }
+
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).slice(0, 400)

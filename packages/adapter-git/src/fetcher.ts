@@ -1,0 +1,140 @@
+import { showGitUrl } from "@rangewright/domain"
+import { ContentFault, type ContentFetcher, type ContentProgress, type FetchRequest, type Snapshot } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { allowanceOf, readArchive } from "./archive/read-archive.ts"
+import { asFault } from "./faults.ts"
+import { readFolder } from "./folder/read-folder.ts"
+import { gitAvailability, requireGit } from "./git/availability.ts"
+import { fetchGit, unpackCommit } from "./git/fetch-git.ts"
+import { keyedLock } from "./keyed-lock.ts"
+import type { Settings } from "./options.ts"
+import { progressOf } from "./progress.ts"
+import { type Folders, scratchFolder } from "./store/folders.ts"
+import { pruneRepositories } from "./store/repositories.ts"
+import type { SnapshotStore } from "./store/snapshot-store.ts"
+import { stagedTree } from "./store/staged-tree.ts"
+
+const doingOf = ({ location }: FetchRequest): string => {
+  switch (location.type) {
+    case "git":
+      return `fetch ${showGitUrl(location.url)}`
+    case "archive":
+      return `unpack ${showGitUrl(location.name)}`
+    case "folder":
+      return `read the folder ${showGitUrl(location.path)}`
+  }
+}
+
+/** The fetcher over one data folder. */
+export const contentFetcher = (
+  settings: Settings,
+  folders: Folders,
+  store: SnapshotStore,
+): Context.Service.Shape<typeof ContentFetcher> => {
+  const lock = keyedLock()
+  // publishing, pinning and pruning must not overlap; fetches may, but none while caches are pruned
+  const changing = Semaphore.makeUnsafe(1)
+  let fetching = 0
+  const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
+    changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
+  const gitAvailable = gitAvailability(settings.git)
+
+  const fromGit = (doing: string, request: FetchRequest, scratch: string, report: (progress: ContentProgress) => void) =>
+    Effect.gen(function* () {
+      const { location, holder } = request
+      if (location.type !== "git") return yield* Effect.die(new TypeError("not a git location"))
+      yield* requireGit(doing, yield* gitAvailable)
+      const commits = yield* fetchGit({ settings, repositories: folders.repositories, scratch, lock, report }, location)
+      const [{ commit: id }] = commits
+      const known = yield* storing(doing, () => store.adopt(doing, id, holder))
+      if (known !== undefined) return known
+      const staged = join(scratch, "staged")
+      const tree = stagedTree(doing, join(staged, "tree"), settings.tree)
+      for (const commit of commits) {
+        const item = commit.at === "" ? showGitUrl(location.url) : commit.at
+        yield* unpackCommit(commit, tree, (done, total) => report({ phase: "writing", item, done, total }))
+      }
+      const { entries } = yield* Effect.tryPromise({ try: () => tree.finish(), catch: asFault(doing) })
+      return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
+    })
+
+  const fromHost = (doing: string, { location, holder }: FetchRequest, scratch: string) =>
+    Effect.gen(function* () {
+      const staged = join(scratch, "staged")
+      const { entries, digest } = yield* Effect.tryPromise({
+        try: async (signal) => {
+          if (location.type === "archive") {
+            const allowance = await allowanceOf(doing, location.file, settings.archiveRatio)
+            const tree = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
+            await readArchive(doing, location.file, location.name, tree, signal)
+            return tree.finish(location.unwrap)
+          }
+          const tree = stagedTree(doing, join(staged, "tree"), settings.tree)
+          if (location.type === "folder") await readFolder(doing, location.path, settings, tree, signal)
+          return tree.finish()
+        },
+        catch: asFault(doing),
+      })
+      yield* Effect.promise(() => mkdir(staged, { recursive: true }))
+      return yield* storing(doing, () => store.publish(doing, `sha256-${digest}`, staged, entries, holder))
+    })
+
+  const fetch = (request: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {
+    const doing = doingOf(request)
+    const { report, delivered } = progressOf(request.progress)
+    const work = Effect.scoped(
+      Effect.gen(function* () {
+        const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
+        return yield* request.location.type === "git"
+          ? fromGit(doing, request, scratch, report)
+          : fromHost(doing, request, scratch)
+      }),
+    )
+    return Effect.acquireUseRelease(
+      Effect.sync(() => fetching++),
+      () => delivered(work),
+      () => Effect.sync(() => fetching--),
+    ).pipe(
+      Effect.timeoutOrElse({
+        duration: Duration.seconds(settings.timeoutSeconds),
+        orElse: () =>
+          Effect.fail(new ContentFault({ doing, reason: "timeout", detail: `it took longer than ${settings.timeoutSeconds} s` })),
+      }),
+    )
+  }
+
+  return {
+    gitAvailable,
+    fetch,
+    open: (id) => {
+      const doing = `open snapshot ${showGitUrl(id)}`
+      return Effect.tryPromise({ try: () => store.open(doing, id), catch: asFault(doing) })
+    },
+    read: (id, path, maxBytes) => {
+      const doing = `read ${showGitUrl(path)} of snapshot ${showGitUrl(id)}`
+      return Effect.tryPromise({ try: () => store.read(doing, id, path, maxBytes), catch: asFault(doing) })
+    },
+    pin: (id, holder) => {
+      const doing = `pin snapshot ${showGitUrl(id)}`
+      return Effect.asVoid(storing(doing, () => store.pin(doing, id, holder)))
+    },
+    release: (id, holder) => storing(`release snapshot ${showGitUrl(id)}`, () => store.release(id, holder)),
+    pinned: (holder) => Effect.tryPromise({ try: () => store.pinned(holder), catch: asFault("list pinned snapshots") }),
+    prune: Effect.scoped(
+      Effect.gen(function* () {
+        const doing = "prune snapshots"
+        const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
+        return yield* storing(doing, async () => {
+          const removed = await store.prune(scratch)
+          if (fetching === 0) await pruneRepositories(folders.repositories, settings)
+          return removed
+        })
+      }),
+    ),
+  }
+}

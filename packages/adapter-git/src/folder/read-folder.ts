@@ -1,0 +1,68 @@
+import { isGitName } from "@rangewright/domain"
+import { ContentFault } from "@rangewright/ports"
+import { constants } from "node:fs"
+import { lstat, open, readdir, readlink, realpath } from "node:fs/promises"
+import { isAbsolute, join } from "node:path"
+import { type Doing, refused, treeFault } from "../faults.ts"
+import type { Settings } from "../options.ts"
+import type { StagedTree } from "../store/staged-tree.ts"
+import { insideOneOf, isInside } from "./roots.ts"
+
+const setId = 0o6000
+
+/** Opens a file that must be a regular one inside `root`, also when somebody moves folders and links about meanwhile. */
+const openInside = async (doing: Doing, root: string, path: string) => {
+  const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const at = await realpath(`/proc/self/fd/${file.fd}`).catch(() => realpath(join(root, path)))
+  const stat = await file.stat()
+  if (isInside(root, at) && stat.isFile()) return { file, stat }
+  await file.close()
+  throw treeFault(doing, { rule: "special", path, detail: "it was exchanged while it was read" })
+}
+
+const copyFile = async (doing: Doing, root: string, path: string, tree: StagedTree): Promise<void> => {
+  const { file, stat } = await openInside(doing, root, path)
+  try {
+    if ((stat.mode & setId) !== 0) throw treeFault(doing, { rule: "set-id", path, detail: "the file changes its user or group" })
+    const entry = { kind: "file", path, size: stat.size, executable: (stat.mode & 0o111) !== 0 } as const
+    tree.admit(entry)
+    await tree.write(entry, file.createReadStream({ autoClose: false }))
+  } finally {
+    await file.close()
+  }
+}
+
+const copyBelow = async (doing: Doing, root: string, folder: string, tree: StagedTree, signal: AbortSignal): Promise<void> => {
+  for (const name of (await readdir(join(root, folder))).toSorted()) {
+    signal.throwIfAborted()
+    if (isGitName(name)) continue
+    const path = folder === "" ? name : `${folder}/${name}`
+    const stat = await lstat(join(root, path))
+    if (stat.isDirectory()) await copyBelow(doing, root, path, tree, signal)
+    else if (stat.isSymbolicLink()) tree.admit({ kind: "link", path, target: await readlink(join(root, path)) })
+    else if (stat.isFile()) await copyFile(doing, root, path, tree)
+    else throw treeFault(doing, { rule: "special", path, detail: "it is neither a file, a folder nor a link" })
+  }
+}
+
+/** Copies an allowed folder of this host into the tree. Git's own folders are left out. */
+export const readFolder = async (
+  doing: Doing,
+  folder: string,
+  settings: Settings,
+  tree: StagedTree,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (!isAbsolute(folder) || folder.includes("\0")) throw refused(doing, "folder", "the path of a folder must be absolute")
+  const root = await realpath(folder).catch(() => undefined)
+  // the same answer for both: a folder outside must not be found out by asking
+  if (root === undefined || !(await insideOneOf(settings.folders, root)))
+    throw refused(
+      doing,
+      "folder",
+      "it is not inside a folder that sources may use",
+      "An administrator can allow folders of this host for sources.",
+    )
+  if (!(await lstat(root)).isDirectory()) throw new ContentFault({ doing, reason: "not-found", detail: "it is no folder" })
+  await copyBelow(doing, root, "", tree, signal)
+}

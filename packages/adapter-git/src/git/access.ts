@@ -1,0 +1,122 @@
+import type { GitAccess } from "@rangewright/ports"
+import * as Redacted from "effect/Redacted"
+import { mkdtemp, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Doing, refused } from "../faults.ts"
+import type { Destination } from "../network/destination.ts"
+
+/** What a run of git needs to connect to one destination: settings and paths, never a secret. */
+export interface Connection {
+  readonly remote: string
+  readonly config: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** git asks with "Username for …" or "Password for …"; the answers lie beside the script. */
+const askpass = '#!/bin/sh\ncase $1 in Username*) cat "${0%/*}/username" ;; *) cat "${0%/*}/password" ;; esac\n'
+
+/** Called by ssh with the fingerprint, host, type and key that the server showed: the key is known when the fingerprint is the pinned one. */
+const knownHosts = (fingerprint: string): string => `if [ "$1" = '${fingerprint}' ]; then echo "$2 $3 $4"; fi\n`
+
+const fingerprintForm = /^SHA256:[A-Za-z0-9+/]{43}$/u
+
+const ownFile = { mode: 0o600, flag: "wx" } as const
+const quoted = (path: string): string => `"${path.replaceAll("%", "%%")}"`
+
+const sshConfig = (folder: string, destination: Destination): string =>
+  [
+    "Host *",
+    // the checked address, whatever the name resolves to by now
+    `HostName ${destination.addresses.find((address) => !address.includes(":")) ?? destination.addresses[0]}`,
+    `HostKeyAlias ${destination.url.host}`,
+    `Port ${destination.url.port}`,
+    ...(destination.url.user === undefined ? ["User git"] : []),
+    `IdentityFile ${quoted(join(folder, "key"))}`,
+    "IdentitiesOnly yes",
+    "IdentityAgent none",
+    "PreferredAuthentications publickey",
+    "BatchMode yes",
+    "StrictHostKeyChecking yes",
+    "UserKnownHostsFile /dev/null",
+    "GlobalKnownHostsFile /dev/null",
+    `KnownHostsCommand /bin/sh ${quoted(join(folder, "known-hosts"))} %f %H %t %K`,
+    "CheckHostIP no",
+    "UpdateHostKeys no",
+    "ProxyCommand none",
+    "ForwardAgent no",
+    "ConnectTimeout 20",
+    "ServerAliveInterval 10",
+    "ServerAliveCountMax 3",
+    "",
+  ].join("\n")
+
+const overSsh = async (
+  doing: Doing,
+  scratch: string,
+  destination: Destination,
+  access: GitAccess | undefined,
+): Promise<Connection> => {
+  if (access?.type !== "ssh-key") throw refused(doing, "access", "ssh needs a key and the fingerprint of the server's host key")
+  if (!fingerprintForm.test(access.hostKey))
+    throw refused(doing, "access", "the fingerprint of a host key looks like SHA256: and 43 characters")
+  const folder = await mkdtemp(join(scratch, "ssh-"))
+  const key = Redacted.value(access.privateKey)
+  await writeFile(join(folder, "key"), key.endsWith("\n") ? key : `${key}\n`, ownFile)
+  await writeFile(join(folder, "known-hosts"), knownHosts(access.hostKey), ownFile)
+  await writeFile(join(folder, "config"), sshConfig(folder, destination), ownFile)
+  const config = `'${join(folder, "config").replaceAll("'", `'\\''`)}'`
+  return { remote: destination.url.remote, config: [], env: { GIT_ALLOW_PROTOCOL: "ssh", GIT_SSH_COMMAND: `ssh -F ${config}` } }
+}
+
+const overHttp = async (
+  doing: Doing,
+  scratch: string,
+  destination: Destination,
+  access: GitAccess | undefined,
+  caFile: string | undefined,
+): Promise<Connection> => {
+  const { url, addresses } = destination
+  const at = addresses.map((address) => (address.includes(":") ? `[${address}]` : address)).join(",")
+  const config = [
+    ...(url.host.startsWith("[") ? [] : [`http.curloptResolve=${url.host}:${url.port}:${at}`]),
+    ...(caFile === undefined ? [] : [`http.sslCAInfo=${caFile}`]),
+  ]
+  const env = { GIT_ALLOW_PROTOCOL: url.scheme }
+  if (access === undefined) return { remote: url.remote, config, env }
+  if (access.type !== "token") throw refused(doing, "access", "an SSH key is no credential for https")
+  const [username, password] = [access.username ?? "git", Redacted.value(access.token)]
+  if (/[\r\n\0]/u.test(username + password)) throw refused(doing, "access", "the token or its login has more than one line")
+  const folder = await mkdtemp(join(scratch, "token-"))
+  await writeFile(join(folder, "username"), username, ownFile)
+  await writeFile(join(folder, "password"), password, ownFile)
+  await writeFile(join(folder, "askpass"), askpass, { mode: 0o700, flag: "wx" })
+  return { remote: url.remote, config, env: { ...env, GIT_ASKPASS: join(folder, "askpass") } }
+}
+
+/**
+ * Prepares the way to a checked destination, pinned to its checked addresses. Secrets are written to files in `scratch` that only this user
+ * may read; whoever made `scratch` removes it.
+ */
+export const connectionTo = async (
+  doing: Doing,
+  scratch: string,
+  destination: Destination,
+  access: GitAccess | undefined,
+  caFile: string | undefined,
+): Promise<Connection> => {
+  const { url, addresses } = destination
+  switch (url.scheme) {
+    case "ssh":
+      return overSsh(doing, scratch, destination, access)
+    case "https":
+    case "http":
+      return overHttp(doing, scratch, destination, access, caFile)
+    case "git": {
+      const [address = ""] = addresses
+      const host = address.includes(":") ? `[${address}]` : address
+      return { remote: `git://${host}:${url.port}${url.path}`, config: [], env: { GIT_ALLOW_PROTOCOL: "git" } }
+    }
+    case "file":
+      return { remote: url.remote, config: [], env: { GIT_ALLOW_PROTOCOL: "file" } }
+  }
+}

@@ -1,0 +1,36 @@
+import { ContentFault, type GitAvailability } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { environment } from "./command.ts"
+
+/** http.curloptResolve, which pins a connection to the checked address, came with this version. */
+const oldest = [2, 37] as const
+
+/** Asks the host's git for its version. */
+export const gitAvailability = (program: string): Effect.Effect<GitAvailability> =>
+  Effect.callback<GitAvailability>((resume) => {
+    execFile(program, ["--version"], { env: { ...environment }, timeout: 10_000 }, (error, stdout) => {
+      const none = (because: string) => resume(Effect.succeed({ available: false, because }))
+      if (error !== null)
+        return none(error.code === "ENOENT" ? "git is not installed on the service's host" : `git does not run: ${error.message}`)
+      const [, version = "", major = "", minor = ""] = /(?<version>(\d+)\.(\d+)\S*)/u.exec(stdout) ?? []
+      if (version === "") return none("git does not tell its version")
+      const enough = Number(major) > oldest[0] || (Number(major) === oldest[0] && Number(minor) >= oldest[1])
+      return enough
+        ? resume(Effect.succeed({ available: true, version }))
+        : none(`git ${version} is too old; ${oldest.join(".")} or later is needed`)
+    })
+  })
+
+export const requireGit = (doing: string, availability: GitAvailability): Effect.Effect<void, ContentFault> =>
+  availability.available
+    ? Effect.void
+    : Effect.fail(
+        new ContentFault({
+          doing,
+          reason: "unavailable",
+          rule: "git",
+          detail: availability.because,
+          hint: "Install git on the service's host, or give the source as an archive.",
+        }),
+      )

@@ -1,0 +1,71 @@
+/** One run of git on one bare repository. */
+export interface GitCommand {
+  readonly doing: string
+  readonly program: string
+  readonly repository: string
+  readonly args: readonly string[]
+  /** Settings for this run alone, `key=value`; nothing secret, because they are in the process table. */
+  readonly config: readonly string[]
+  /** Paths of files with secrets, never the secrets. */
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: string
+  /** No file may become larger. */
+  readonly fileBytes: number
+  readonly memoryBytes: number
+}
+
+/** The kernel keeps these limits for git and everything it starts; where one is unknown or already lower, the host's own stands. */
+export const resourceLimits =
+  'ulimit -c 0 2>/dev/null; ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"'
+
+/** Made from scratch: nothing of the machine's or of a person's configuration, proxies, keys or helpers reaches git. */
+export const environment: Readonly<Record<string, string>> = {
+  PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+  LC_ALL: "C",
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_ASKPASS: "/bin/false",
+  SSH_ASKPASS: "/bin/false",
+  GIT_SSH_COMMAND: "/bin/false",
+  GIT_SSH_VARIANT: "ssh",
+  // beats protocol.* of any configuration; a run that connects names its one transport
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_LFS_SKIP_SMUDGE: "1",
+}
+
+const settings = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.symlinks=false",
+  "core.protectHFS=true",
+  "core.protectNTFS=true",
+  // larger blobs are streamed, not held in memory
+  "core.bigFileThreshold=4m",
+  "core.packedGitLimit=256m",
+  "credential.helper=",
+  "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "fetch.fsckObjects=true",
+  // faults of old tools that do no harm
+  "fetch.fsck.badTimezone=warn",
+  "fetch.fsck.missingSpaceBeforeDate=warn",
+  "fetch.fsck.zeroPaddedFilemode=warn",
+  // always one pack file, which the file limit stops
+  "fetch.unpackLimit=1",
+  "http.followRedirects=false",
+  "http.lowSpeedLimit=1000",
+  "http.lowSpeedTime=30",
+  "http.proxy=",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "pack.threads=1",
+  "safe.bareRepository=explicit",
+]
+
+export const hardening: readonly string[] = settings.flatMap((setting) => ["-c", setting])

@@ -1,0 +1,108 @@
+import { ContentFault, type ContentReason } from "@rangewright/ports"
+
+interface Translation {
+  readonly reason: ContentReason
+  readonly detail: string
+  readonly rule?: string
+  readonly hint?: string
+}
+
+/** What git and ssh print with LC_ALL=C. The first match counts: what the cause is stands before what follows from it. */
+const translations: readonly (readonly [RegExp, Translation])[] = [
+  [
+    /No space left on device|Disk quota exceeded/u,
+    {
+      reason: "unavailable",
+      detail: "the service's disk is full",
+      hint: "Free space in the service's data folder, then try again.",
+    },
+  ],
+  [
+    /died of signal 25|File too large|exceeds maximum/u,
+    { reason: "too-large", rule: "transfer", detail: "the repository is larger than what may be received" },
+  ],
+  [
+    /out of memory|Out of memory|mmap failed: Cannot allocate/u,
+    { reason: "too-large", rule: "memory", detail: "the repository needs more memory than git may use" },
+  ],
+  [
+    /requested URL returned error: 30[12378]|unable to update url base from redirection/u,
+    {
+      reason: "refused",
+      rule: "redirect",
+      detail: "its server sends to another address",
+      hint: "Give the address that it sends to.",
+    },
+  ],
+  [
+    /Host key verification failed|host key is known/u,
+    {
+      reason: "refused",
+      rule: "host-key",
+      detail: "its server's host key is not the pinned one",
+      hint: "Compare the fingerprint with the one that the server's operator publishes; pin the ed25519 key where there is one.",
+    },
+  ],
+  [
+    /could not read (?:Username|Password)|terminal prompts disabled/u,
+    {
+      reason: "unauthenticated",
+      detail: "its server wants credentials",
+      hint: "Give the source a token or an SSH key. Some servers answer so when the repository does not exist.",
+    },
+  ],
+  [
+    /Authentication failed|Permission denied|requested URL returned error: 40[13]|Access denied/u,
+    { reason: "unauthenticated", detail: "its server refused the credentials" },
+  ],
+  [
+    /couldn't find remote ref|not our ref|unadvertised object|Remote branch .* not found/u,
+    {
+      reason: "not-found",
+      rule: "ref",
+      detail: "the repository has no such branch, tag or commit",
+      hint: "A commit needs its whole name of 40 digits.",
+    },
+  ],
+  [
+    /repository '.*' not found|requested URL returned error: 404|does not appear to be a git repository|Repository not found/iu,
+    { reason: "not-found", rule: "repository", detail: "there is no such repository" },
+  ],
+  [/Operation too slow|Timeout, server|timed out/iu, { reason: "timeout", detail: "its server does not answer in time" }],
+  [/certificate|SSL/u, { reason: "unreachable", rule: "certificate", detail: "its server's certificate is not trusted" }],
+  [
+    /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed/iu,
+    { reason: "unreachable", detail: "its server cannot be reached, or broke the connection" },
+  ],
+  [/transport '.*' not allowed/u, { reason: "refused", rule: "scheme", detail: "its transport is not allowed" }],
+  [
+    /fsck error|in fsck|bad (?:object|pack|tree)|index-pack failed|corrupt|inflate|invalid|unpack-objects/iu,
+    { reason: "broken", detail: "the repository is damaged or holds what git takes for an attack" },
+  ],
+]
+
+/** One line of git's own that says the most, without what could be a secret or a second line. */
+const lastWords = (errors: string): string => {
+  const line =
+    errors
+      .split("\n")
+      .filter((text) => /^(?:fatal|error):/u.test(text))
+      .at(-1) ??
+    errors.trim().split("\n").at(-1) ??
+    ""
+  const masked = line.replace(/\/\/[^/\s]*@/gu, "//***@")
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return masked.replace(/[\u0000-\u001f\u007f]/gu, " ").slice(0, 300)
+}
+
+/** Why git ended so. `errors` is the tail of what it printed; it reaches people only where nothing better is known. */
+export const failureOf = (doing: string, code: number | null, errors: string): ContentFault => {
+  const known = translations.find(([pattern]) => pattern.test(errors))
+  if (known !== undefined) return new ContentFault({ doing, ...known[1] })
+  const words = lastWords(errors)
+  return new ContentFault({
+    doing,
+    reason: "broken",
+    detail: `git ended with ${code ?? "a signal"}${words === "" ? "" : `: ${words}`}`,
+  })
+}

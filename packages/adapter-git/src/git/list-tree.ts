@@ -1,0 +1,76 @@
+import type { TreeEntry } from "@rangewright/domain"
+import { ContentFault } from "@rangewright/ports"
+import type * as Effect from "effect/Effect"
+import type { Readable } from "node:stream"
+import { type Doing, treeFault } from "../faults.ts"
+import type { Settings } from "../options.ts"
+import type { Repository } from "./repository.ts"
+
+/** A file or link of a commit: its blob is read later. A link's target is in the blob. */
+export interface GitFile {
+  readonly path: string
+  readonly object: string
+  readonly size: number
+  readonly kind: TreeEntry["kind"]
+  readonly executable: boolean
+}
+
+export interface GitTree {
+  readonly files: readonly GitFile[]
+  /** The commits that stand at the paths of submodules. */
+  readonly submodules: readonly { readonly path: string; readonly commit: string }[]
+}
+
+const line = /^(?<mode>\d{6}) \w+ (?<object>[0-9a-f]{40,64}) +(?<size>\d+|-)\t(?<path>[\s\S]+)$/u
+
+/** Everything between NUL characters, as it comes. */
+async function* records(output: Readable): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    rest = Buffer.concat([rest, chunk])
+    let start = 0
+    for (let end = rest.indexOf(0); end !== -1; end = rest.indexOf(0, start)) {
+      yield rest.toString("utf8", start, end)
+      start = end + 1
+    }
+    rest = rest.subarray(start)
+  }
+}
+
+/**
+ * What a commit holds. Folders are counted with the files while git lists them: a few objects can name the same folder so often that the
+ * list would never end.
+ */
+export const listTree = (
+  doing: Doing,
+  repository: Repository,
+  commit: string,
+  settings: Settings,
+): Effect.Effect<GitTree, ContentFault> =>
+  repository.run(["ls-tree", "-r", "-t", "-l", "-z", "--full-tree", "--end-of-options", commit], async (output) => {
+    const files: GitFile[] = []
+    const submodules: { path: string; commit: string }[] = []
+    const most = settings.tree.files
+    let entries = 0
+    let bytes = 0
+    for await (const record of records(output)) {
+      const { mode, object, size = "0", path } = line.exec(record)?.groups ?? {}
+      if (mode === undefined || object === undefined || path === undefined)
+        throw new ContentFault({ doing, reason: "broken", detail: "the repository's tree cannot be read" })
+      if (++entries > 2 * most || files.length >= most)
+        throw treeFault(doing, { rule: "too-many-files", path, detail: `there are more than ${most} files` })
+      if (mode === "160000") submodules.push({ path, commit: object })
+      else if (mode !== "040000") {
+        bytes += Number(size)
+        if (bytes > settings.tree.totalBytes)
+          throw treeFault(doing, {
+            rule: "tree-too-large",
+            path,
+            detail: `the files are larger than ${settings.tree.totalBytes} bytes together`,
+          })
+        const kind = mode === "120000" ? "link" : "file"
+        files.push({ path, object, size: Number(size), kind, executable: mode === "100755" })
+      }
+    }
+    return { files, submodules }
+  })

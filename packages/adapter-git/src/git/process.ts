@@ -1,0 +1,93 @@
+import { ContentFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import type { Readable } from "node:stream"
+import { asFault } from "../faults.ts"
+import { environment, type GitCommand, hardening, resourceLimits } from "./command.ts"
+import { failureOf } from "./failures.ts"
+
+const maxErrors = 8_000
+
+/** The whole group: git's own children (transport, index-pack, ssh) go with it. */
+const kill = (child: ChildProcess): void => {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, "SIGKILL")
+  } catch {
+    // it has ended by itself
+  }
+}
+
+const start = (command: GitCommand): ChildProcess => {
+  const limits = [command.fileBytes / 512, command.memoryBytes / 1024].map((limit) => String(Math.ceil(limit)))
+  const settings = command.config.flatMap((setting) => ["-c", setting])
+  const git = [command.program, ...hardening, ...settings, `--git-dir=${command.repository}`, ...command.args]
+  return spawn("/bin/sh", ["-c", resourceLimits, "sh", ...limits, ...git], {
+    cwd: "/",
+    env: { ...environment, ...command.env },
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+  })
+}
+
+/** Lines of progress end with a carriage return, messages with a newline. */
+const eachLine = (stream: Readable, take: (line: string) => void): void => {
+  let rest = ""
+  stream.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split(/[\r\n]+/u)
+    rest = (lines.pop() ?? "").slice(-maxErrors)
+    lines.forEach(take)
+  })
+  stream.on("end", () => take(rest))
+}
+
+/**
+ * Runs git and lets `consume` read what it prints. Ends when both have ended well. When one fails, or the fiber is interrupted, the whole
+ * process group is killed. A throw of `consume` or `onLine` wins over git's own words.
+ */
+export const runGit = <A>(
+  command: GitCommand,
+  consume: (output: Readable) => Promise<A>,
+  onLine: (line: string) => void = () => {},
+): Effect.Effect<A, ContentFault> =>
+  Effect.callback<A, ContentFault>((resume) => {
+    const child = start(command)
+    let errors = ""
+    const stop = (cause: unknown) => {
+      kill(child)
+      resume(Effect.fail(asFault(command.doing)(cause)))
+    }
+    const { stdin, stdout, stderr } = child
+    if (stdin === null || stdout === null || stderr === null) throw new Error("git was started without its pipes")
+    // a reader that ends early breaks the pipe; its exit tells the story
+    stdin.on("error", () => {})
+    stdin.end(command.input ?? "")
+    eachLine(stderr, (line) => {
+      errors = `${errors}${line}\n`.slice(-maxErrors)
+      try {
+        onLine(line)
+      } catch (cause) {
+        stop(cause)
+      }
+    })
+    const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve))
+    Promise.all([ended, consume(stdout).catch((cause: unknown) => (stop(cause), Promise.reject(cause as Error)))]).then(
+      ([code, value]) => resume(code === 0 ? Effect.succeed(value) : Effect.fail(failureOf(command.doing, code, errors))),
+      stop,
+    )
+    return Effect.sync(() => kill(child))
+  })
+
+/** Everything git prints, at most `limit` bytes. */
+export const collect =
+  (doing: string, limit: number) =>
+  async (output: Readable): Promise<Buffer> => {
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > limit) throw new ContentFault({ doing, reason: "too-large", rule: "output", detail: "git's answer is too long" })
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  }

@@ -1,0 +1,99 @@
+import type { GitRef } from "@rangewright/domain"
+import { ContentFault, type ContentProgress } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { createHash } from "node:crypto"
+import { mkdir, utimes } from "node:fs/promises"
+import { join } from "node:path"
+import type { Readable } from "node:stream"
+import { asFault, type Doing } from "../faults.ts"
+import type { Settings } from "../options.ts"
+import type { Connection } from "./access.ts"
+import { collect, runGit } from "./process.ts"
+import { progressReader } from "./progress.ts"
+
+/** A bare repository on this host that caches what was fetched from one remote. There is never a work tree: nothing of the remote's can run. */
+export interface Repository {
+  readonly folder: string
+  readonly run: <A>(
+    args: readonly string[],
+    consume: (output: Readable) => Promise<A>,
+    more?: {
+      readonly input?: string
+      readonly connection?: Connection
+      readonly onLine?: (line: string) => void
+    },
+  ) => Effect.Effect<A, ContentFault>
+}
+
+const memoryBytes = 3 * 1024 ** 3
+
+export const repositoryAt = (doing: Doing, folder: string, settings: Settings): Repository => ({
+  folder,
+  run: (args, consume, more = {}) =>
+    runGit(
+      {
+        doing,
+        program: settings.git,
+        repository: folder,
+        args,
+        config: more.connection?.config ?? [],
+        env: more.connection?.env ?? {},
+        fileBytes: settings.transferBytes,
+        memoryBytes,
+        ...(more.input === undefined ? {} : { input: more.input }),
+      },
+      consume,
+      more.onLine,
+    ),
+})
+
+/** Where the cache of a remote is. */
+export const repositoryFolder = (root: string, remote: string): string =>
+  join(root, createHash("sha256").update(remote).digest("hex").slice(0, 40))
+
+const wanted = (ref: GitRef): string => (ref.type === "default" ? "HEAD" : ref.type === "name" ? ref.name : ref.commit)
+
+/**
+ * Fetches one commit, without history, and gives its name. What the cache has already is not sent again, but the remote is always asked:
+ * who may not read it gets nothing out of the cache.
+ */
+export const fetchCommit = (
+  doing: Doing,
+  repository: Repository,
+  connection: Connection,
+  ref: GitRef,
+  settings: Settings,
+  item: string,
+  report: (progress: ContentProgress) => void,
+): Effect.Effect<string, ContentFault> =>
+  Effect.gen(function* () {
+    yield* Effect.tryPromise({
+      try: async () => {
+        await mkdir(repository.folder, { recursive: true })
+        await utimes(repository.folder, new Date(), new Date())
+      },
+      catch: asFault(doing),
+    })
+    const text = collect(doing, 64 * 1024)
+    yield* repository.run(["init", "--bare", "--quiet", "--template="], text)
+    report({ phase: "connecting", item, done: 0 })
+    const want = wanted(ref)
+    const held = `refs/held/${createHash("sha256").update(want).digest("hex").slice(0, 40)}`
+    yield* repository.run(
+      // oxfmt-ignore
+      [
+        "fetch", "--progress", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+        "--end-of-options", connection.remote, `+${want}:${held}`,
+      ],
+      text,
+      { connection, onLine: progressReader(doing, item, settings.objects, report) },
+    )
+    const commit = (yield* repository.run(["rev-parse", "--verify", "--end-of-options", `${held}^{commit}`], text))
+      .toString()
+      .trim()
+    if (ref.type === "commit" && commit !== ref.commit)
+      return yield* Effect.fail(
+        new ContentFault({ doing, reason: "not-found", rule: "ref", detail: `${ref.commit} is no commit` }),
+      )
+    return commit
+  })

@@ -1,0 +1,47 @@
+import { type GitUrl, mayConnect } from "@rangewright/domain"
+import { ContentFault } from "@rangewright/ports"
+import { realpath } from "node:fs/promises"
+import { type Doing, refused } from "../faults.ts"
+import { insideOneOf } from "../folder/roots.ts"
+import type { Settings } from "../options.ts"
+
+/** A repository that may be connected to, with the addresses that were checked: no other may be used. */
+export interface Destination {
+  readonly url: GitUrl
+  readonly addresses: readonly string[]
+}
+
+const bare = (host: string): string => host.replace(/^\[|\]$/gu, "")
+
+const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promise<readonly string[]> => {
+  const found = await settings.lookup(bare(url.host)).catch((cause: NodeJS.ErrnoException) => {
+    throw new ContentFault({
+      doing,
+      reason: "unreachable",
+      detail: `its host cannot be resolved (${cause.code ?? cause.message})`,
+    })
+  })
+  if (found.length === 0) throw new ContentFault({ doing, reason: "unreachable", detail: "its host has no address" })
+  // one wrong address is enough: whoever answers for the name could order them as he likes
+  if (!found.every((address) => mayConnect(address, settings.networks)))
+    throw refused(
+      doing,
+      "address",
+      "its host is at an address that is not public",
+      "An administrator can allow networks of his own for sources.",
+    )
+  return found
+}
+
+/** Applies the policy to a URL whose form is right: transport, address, and for local repositories the place. */
+export const destinationOf = async (doing: Doing, url: GitUrl, settings: Settings): Promise<Destination> => {
+  if (!settings.schemes.includes(url.scheme))
+    throw refused(doing, "scheme", `${url.scheme} is not allowed for sources`, `Use ${settings.schemes.join(" or ")}.`)
+  if (url.scheme !== "file") return { url, addresses: await addressesOf(doing, url, settings) }
+  const path = await realpath(decodeURIComponent(url.path)).catch(() => {
+    throw new ContentFault({ doing, reason: "not-found", detail: "there is no such folder" })
+  })
+  if (!(await insideOneOf(settings.folders, path)))
+    throw refused(doing, "folder", "it is not inside a folder that sources may use")
+  return { url: { ...url, path, remote: `file://${encodeURI(path)}` }, addresses: [] }
+}

@@ -1,0 +1,115 @@
+import { resolveLinks, type TreeEntry } from "@rangewright/domain"
+import { ContentFault, type Snapshot, type SnapshotId } from "@rangewright/ports"
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { constants } from "node:fs"
+import { join } from "node:path"
+import type { Folders } from "./folders.ts"
+import { readListing, writeListing } from "./listing.ts"
+import { pinsIn } from "./pins.ts"
+
+const idForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|sha256-[0-9a-f]{64})$/u
+const isId = (text: string): text is SnapshotId => idForm.test(text)
+/** Listings that are kept in memory. */
+const keptListings = 8
+const defaultMaxBytes = 1024 * 1024
+
+/**
+ * Snapshots on disk. A snapshot appears whole, by one rename, and never changes; a pin is there before its snapshot, so that no moment
+ * exists in which it could be pruned. Operations that change anything must not overlap: the caller takes them one by one.
+ */
+export const snapshotStore = (folders: Folders) => {
+  const pins = pinsIn(folders.pins)
+  const listings = new Map<SnapshotId, ReadonlyMap<string, TreeEntry>>()
+  const missing = (doing: string) =>
+    new ContentFault({ doing, reason: "not-found", rule: "snapshot", detail: "there is no such snapshot" })
+
+  const listing = async (doing: string, id: SnapshotId): Promise<ReadonlyMap<string, TreeEntry>> => {
+    if (!isId(id)) throw missing(doing)
+    const known = listings.get(id)
+    if (known !== undefined) return known
+    const entries = await readListing(join(folders.snapshots, id, "files.json")).catch((cause: NodeJS.ErrnoException) => {
+      throw cause.code === "ENOENT" ? missing(doing) : cause
+    })
+    const tree = new Map(entries.map((entry) => [entry.path, entry]))
+    listings.set(id, tree)
+    for (const oldest of listings.keys()) if (listings.size > keptListings) listings.delete(oldest)
+    return tree
+  }
+  const snapshotOf = async (doing: string, id: SnapshotId): Promise<Snapshot> => ({
+    id,
+    files: [...(await listing(doing, id)).values()],
+    root: join(folders.snapshots, id, "tree"),
+  })
+  const pin = async (doing: string, id: SnapshotId, holder: string): Promise<Snapshot> => {
+    const snapshot = await snapshotOf(doing, id)
+    await pins.add(id, holder)
+    return snapshot
+  }
+
+  return {
+    open: snapshotOf,
+    pin,
+    /** The snapshot, pinned, when it is there already. */
+    adopt: (doing: string, id: string, holder: string): Promise<Snapshot | undefined> =>
+      isId(id)
+        ? pin(doing, id, holder).catch((cause: unknown) => {
+            if (cause instanceof ContentFault && cause.facts.rule === "snapshot") return undefined
+            throw cause
+          })
+        : Promise.resolve(undefined),
+    /** Makes a snapshot of a finished tree: `staged` holds the folder `tree`. When it is there already, that one is returned. */
+    publish: async (
+      doing: string,
+      id: string,
+      staged: string,
+      entries: readonly TreeEntry[],
+      holder: string,
+    ): Promise<Snapshot> => {
+      if (!isId(id)) throw missing(doing)
+      await mkdir(join(staged, "tree"), { recursive: true })
+      await writeListing(join(staged, "files.json"), entries)
+      await pins.add(id, holder)
+      await rename(staged, join(folders.snapshots, id)).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code !== "ENOTEMPTY" && cause.code !== "EEXIST") throw cause
+      })
+      return snapshotOf(doing, id)
+    },
+    release: async (id: SnapshotId, holder: string): Promise<void> => (isId(id) ? pins.remove(id, holder) : undefined),
+    pinned: async (holder: string): Promise<readonly SnapshotId[]> => (await pins.heldBy(holder)).filter(isId),
+    /** Moves each unpinned snapshot away at once and deletes it there: nobody sees half a snapshot. */
+    prune: async (scratch: string): Promise<readonly SnapshotId[]> => {
+      const removed: SnapshotId[] = []
+      for (const id of (await readdir(folders.snapshots)).filter(isId)) {
+        if (await pins.held(id)) continue
+        const away = join(scratch, id)
+        await rename(join(folders.snapshots, id), away)
+        listings.delete(id)
+        await pins.forget(id)
+        await rm(away, { recursive: true, force: true })
+        removed.push(id)
+      }
+      return removed
+    },
+    read: async (doing: string, id: SnapshotId, path: string, maxBytes = defaultMaxBytes): Promise<Uint8Array> => {
+      const tree = await listing(doing, id)
+      const at = resolveLinks(path, tree)
+      const entry = at === undefined ? undefined : tree.get(at)
+      if (entry?.kind !== "file")
+        throw new ContentFault({ doing, reason: "not-found", rule: "path", detail: "there is no such file" })
+      if (entry.size > maxBytes)
+        throw new ContentFault({
+          doing,
+          reason: "too-large",
+          rule: "file-too-large",
+          detail: `it is larger than ${maxBytes} bytes`,
+        })
+      const file = await open(join(folders.snapshots, id, "tree", entry.path), constants.O_RDONLY | constants.O_NOFOLLOW)
+      try {
+        return await file.readFile()
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+export type SnapshotStore = ReturnType<typeof snapshotStore>
