@@ -10,7 +10,7 @@ import {
   type ServerSentEvent,
   Settings,
 } from "@rangewright/application"
-import type { Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
+import type { GroupName, Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
 import { CredentialHasher, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -135,6 +135,30 @@ describe("the life of a range", () => {
     await expect(call("revokeRangeFromUser", { path })).rejects.toMatchObject({ kind: "conflict" })
     await call("revokeRangeFromUser", { path, query: { force: true } })
     expect(await service.call("listUserAccessibleRanges", bob)).toEqual([])
+  })
+
+  it("is shared with a group: the router lets its users in until they leave it", async () => {
+    await deployed()
+    const bob = await service.addUser("Bob")
+    const { store, world } = service.lab
+    /** What the last run told the router, as text. */
+    const told = () => {
+      const events = [...store.runs.values()].at(-1)?.entries.map(({ event }) => event) ?? []
+      return JSON.stringify(events.flatMap((event) => (event.type === "Planned" ? event.plan.steps : [])))
+    }
+    await call("createGroup", { body: { name: "red" } })
+    const group = store.groups.get("red" as GroupName)?.group
+    await call("addRangesToGroup", { group, body: { rangeIDs: ["LAB"] } })
+    expect(await call("addUsersToGroup", { group, body: { userIDs: ["Bob"] } })).toEqual({ success: ["Bob"] })
+    expect(await service.call("listUserAccessibleRanges", bob)).toMatchObject([{ rangeID: "LAB", accessType: "Group" }])
+    expect(told()).toContain("Access Grant: Bob")
+    expect(world.grants.get("LAB" as RangeId)).toContain("bob@pve")
+    expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
+    expect(await call("removeUsersFromGroup", { group, body: { userIDs: ["Bob"] } })).toEqual({ success: ["Bob"] })
+    expect(told()).not.toContain("Access Grant: Bob")
+    expect(told()).toContain("Access Grant: Ada")
+    expect(world.grants.get("LAB" as RangeId)).not.toContain("bob@pve")
+    expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
   })
 
   it("loses a machine, then all, then itself, and leaves nothing on the hypervisor", async () => {

@@ -74,21 +74,22 @@ export const changeAccess = <R>(
 ): Effect.Effect<readonly RangeId[], Fault, R | Ranges | HypervisorAccess | Machines | Settings | RunEngine> =>
   Effect.gen(function* () {
     const { doing, kind } = change
-    const opposite = kind === "give" ? "take" : "give"
-    const concerned = yield* withPaths(change, kind === "give" ? 0 : 1)
+    /** For whom the change makes a difference, asked before it is written or after it was taken back. */
+    const touched = withPaths(change, kind === "give" ? 0 : 1)
+    const concerned = yield* touched
     // before anything changes: what could not be told refuses the whole
-    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range))
+    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range), { discard: true })
     yield* change.store
     let told: readonly Range[] = []
-    const takeBack = (changed: readonly Concerned[]) =>
-      change.undo.pipe(
-        Effect.andThen(Effect.forEach(changed, (one) => Effect.ignore(setRights(opposite, one), { log: "Error" }))),
-        Effect.andThen(Effect.suspend(() => tellAll({ ...change, doing: `take back: ${doing}` }, told))),
-        Effect.ignore({ log: "Error" }),
-      )
-    // somebody else may have closed the other path in the meantime
-    const changed = kind === "give" ? concerned : yield* withPaths(change, 0)
+    const takeBack = Effect.gen(function* () {
+      yield* change.undo
+      const opposite = kind === "give" ? "take" : "give"
+      yield* Effect.forEach(yield* touched, (one) => Effect.ignore(setRights(opposite, one), { log: "Error" }), { discard: true })
+      yield* tellAll(change, told)
+    }).pipe(Effect.ignore({ log: "Error" }))
     return yield* Effect.gen(function* () {
+      // who loses rights is looked up after the loss: somebody else may have taken the other path in the meantime
+      const changed = kind === "give" ? concerned : yield* withPaths(change, 0)
       yield* Effect.forEach(changed, (one) => setRights(kind, one), { discard: true })
       const ends = yield* tellAll(
         change,
@@ -98,5 +99,5 @@ export const changeAccess = <R>(
       const [first] = ends.failed
       if (first !== undefined && change.routers === "must") return yield* Effect.fail(first.fault)
       return ends.failed.map(({ range }) => range.id)
-    }).pipe(Effect.onError(() => takeBack(changed)))
+    }).pipe(Effect.onError(() => takeBack))
   })
