@@ -1,35 +1,22 @@
-import { execFileSync } from "node:child_process"
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterEach, expect, test } from "vitest"
 import type { StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
-import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { mountFileSystem, unmountAll } from "./support/file-system.ts"
+import { removeFolders } from "./support/folder.ts"
 import { addLab, addUser, deploy, expectMachines, expectSuccess, expectWholeStream } from "./support/lab.ts"
 import { follow, rangeOf, smallLab } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { startSimulator } from "./support/simulator.ts"
 
-const mounted: string[] = []
 afterEach(async () => {
   await endAll()
-  for (const folder of mounted.splice(0)) execFileSync("/bin/umount", ["--lazy", folder])
+  unmountAll()
   removeFolders()
 })
-
-/** A small file system of its own; undefined where only root may mount one. */
-const smallDisk = (): string | undefined => {
-  const folder = temporaryFolder()
-  try {
-    execFileSync("/bin/mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], { stdio: "ignore" })
-  } catch {
-    return undefined
-  }
-  mounted.push(folder)
-  return folder
-}
 
 /** Takes all space that is left. */
 const fill = (file: string): void => {
@@ -51,7 +38,7 @@ test(
   "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
   { timeout: 120_000 },
   async ({ skip }) => {
-    const disk = smallDisk()
+    const disk = mountFileSystem("size=4m")
     if (disk === undefined) return skip("only root can mount a small file system")
     const ballast = join(disk, "ballast")
     const simulator = await startSimulator(["--speed", "60"])

@@ -1,14 +1,16 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
+import { mountFileSystem, unmountAll } from "./support/file-system.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { endAll, type Program, start } from "./support/program.ts"
 import { type Environment, launch, startService } from "./support/service.ts"
 
 afterEach(async () => {
   await endAll()
+  unmountAll()
   removeFolders()
 })
 
@@ -125,12 +127,11 @@ describe("a data folder that cannot be used ends the start with status 1 and one
     await expectRefusal(launch("/proc/rangewright"), 1, [/^Cannot use the data folder \/proc\/rangewright: ENOENT/u])
   })
 
-  test("because it may not be written to", async ({ skip }) => {
-    if (process.getuid?.() === 0) skip("root may write everywhere")
-    const path = join(temporaryFolder(), "data")
-    mkdirSync(path)
-    chmodSync(path, 0o500)
-    await expectRefusal(launch(path), 1, [/^Cannot use the data folder /u])
+  test("because it may not be written to", async () => {
+    // root may write to any folder, but not to a file system that is read-only
+    const path = mountFileSystem("ro") ?? temporaryFolder()
+    if (process.getuid?.() !== 0) chmodSync(path, 0o500)
+    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it cannot be written to`])
   })
 
   test("because its database is something else", async () => {

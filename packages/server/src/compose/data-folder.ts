@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -52,12 +52,22 @@ const makeFolder = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
+const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Makes the folder when it is missing (mode 0700) and holds it. */
 export const openDataFolder = (configured: string): DataFolder => {
   const path = resolve(configured)
   try {
     makeFolder(path)
     if (!statSync(path).isDirectory()) throw new Error("it is no folder")
+    if (!isWritable(path)) throw new Error("it cannot be written to")
   } catch (error) {
     throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
