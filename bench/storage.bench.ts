@@ -109,7 +109,9 @@ export const timeStorage = async (): Promise<readonly StorageTiming[]> => {
       user: raw.prepare("select * from users where id = ?"),
       revision: raw.prepare("select value from revision where id = 1"),
       grants: raw.prepare(
-        "select u.id, u.number, u.name, r.id, r.number from range_grants g join users u on u.id = g.user_id join ranges r on r.id = g.range_id where g.user_id = ? order by r.number",
+        `select u.id, u.number, u.name, r.id, r.number, g.type from (select range_id, user_id, 'Direct' as type from range_grants
+          union all select gr.range_id, gm.user_id, gm.role from group_members gm join group_ranges gr on gr.group_name = gm.group_name) g
+          join users u on u.id = g.user_id join ranges r on r.id = g.range_id where g.user_id = ? order by r.number, g.type`,
       ),
       ranges: raw.prepare("select * from ranges order by number"),
       machines: raw.prepare("select m.* from machines m join ranges r on r.id = m.pool where not m.template order by m.vmid"),
