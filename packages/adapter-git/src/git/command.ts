@@ -14,9 +14,12 @@ export interface GitCommand {
   readonly memoryBytes: number
 }
 
-/** The kernel keeps these limits for git and everything it starts; where one is unknown or already lower, the host's own stands. */
+/**
+ * The kernel keeps these limits for git and everything it starts; where one is unknown or already lower, the host's own stands. A write
+ * beyond the file limit is to fail with a message, not with a signal.
+ */
 export const resourceLimits =
-  'ulimit -c 0 2>/dev/null; ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"'
+  'trap "" XFSZ 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"'
 
 /** Made from scratch: nothing of the machine's or of a person's configuration, proxies, keys or helpers reaches git. */
 export const environment: Readonly<Record<string, string>> = {

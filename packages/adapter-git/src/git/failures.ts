@@ -77,7 +77,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
   [/transport '.*' not allowed/u, { reason: "refused", rule: "scheme", detail: "its transport is not allowed" }],
   [
     /fsck error|in fsck|bad (?:object|pack|tree)|index-pack failed|corrupt|inflate|invalid|unpack-objects/iu,
-    { reason: "broken", detail: "the repository is damaged or holds what git takes for an attack" },
+    { reason: "broken", rule: "fsck", detail: "the repository is damaged or holds what git takes for an attack" },
   ],
 ]
 

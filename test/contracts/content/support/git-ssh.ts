@@ -42,7 +42,7 @@ export const gitSsh = async (root: string, client: KeyPair): Promise<GitSsh> => 
     })
     connection.on("session", (accept) =>
       accept()
-        .on("env", (acceptEnv) => void acceptEnv?.())
+        .on("env", (acceptEnv) => acceptEnv?.())
         .on("exec", (acceptExec, _reject, { command }) => {
           commands.push(command)
           const channel = acceptExec()
