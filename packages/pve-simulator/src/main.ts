@@ -53,7 +53,13 @@ const introduce = (simulator: Simulator, http: HttpListener, ssh: SshListener | 
 }
 
 const run = async (options: CommandLine): Promise<void> => {
-  const simulator = createSimulator({ nodes: options.nodes, seed: options.seed, speed: options.speed })
+  const simulator = createSimulator({
+    nodes: options.nodes,
+    seed: options.seed,
+    speed: options.speed,
+    // a cluster of machines with nothing prepared would be of no use to a range manager
+    sdnZone: options.nodes > 1 ? "ludus" : undefined,
+  })
   if (options.state !== undefined) loadState(simulator, options.state)
   const http = await simulator.listen({ host: options.host, port: options.port, tls: options.tls })
   const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host: options.host, port: options.sshPort })

@@ -20,7 +20,8 @@ export const usage = `A Proxmox VE API without a hypervisor.
 
   --port N       port of the REST API                      (18006; 0: any free one)
   --host ADDR    address to listen on                      (127.0.0.1)
-  --nodes N      nodes of the cluster, 1 to 32             (1)
+  --nodes N      nodes of the cluster, 1 to 32; several    (1)
+                 come with the VXLAN zone ludus, applied
   --seed N       same seed: same ids, addresses, secrets   (1)
   --speed N      how many times as fast as real machines   (1)
   --ssh-port N   also serve SSH to the first node          (off)

@@ -2,6 +2,7 @@ import { routes } from "./api/routes.ts"
 import { createRealClock, type SimClock } from "./core/clock.ts"
 import { buildTemplates, initialState, seededSecret, shippedTemplates, type TemplateSpec } from "./core/initial.ts"
 import { halt, restoreState, saveState } from "./core/snapshot.ts"
+import { prepareZone } from "./core/prepared-zone.ts"
 import type { Guest, State } from "./core/state.ts"
 import { timingWith, type Timing } from "./core/timing.ts"
 import type { Trace } from "./core/trace.ts"
@@ -33,6 +34,8 @@ export interface SimulatorOptions {
   readonly timing?: Partial<Timing>
   /** The password of root@pam. Default: derived from the seed. */
   readonly rootPassword?: string
+  /** A VXLAN zone over all nodes with the NAT network's VNet, made and applied. Default: no SDN at all. */
+  readonly sdnZone?: string | undefined
   /** Processor threads of a node. Default 64. */
   readonly cores?: number
   /** GiB of memory of a node. Default 512. */
@@ -84,8 +87,14 @@ export interface Simulator {
   readonly close: () => Promise<void>
 }
 
-const freshState = (options: SimulatorOptions, seed: number, now: number, rootPassword: string, rootTokenSecret: string): State =>
-  initialState({
+const freshState = (
+  options: SimulatorOptions,
+  seed: number,
+  now: number,
+  rootPassword: string,
+  rootTokenSecret: string,
+): State => {
+  const state = initialState({
     nodes: options.nodes ?? 1,
     seed,
     now,
@@ -94,6 +103,9 @@ const freshState = (options: SimulatorOptions, seed: number, now: number, rootPa
     cores: options.cores ?? 64,
     memoryGib: options.memoryGib ?? 512,
   })
+  if (options.sdnZone !== undefined) prepareZone(state, options.sdnZone)
+  return state
+}
 
 const openHttp = async (world: World, serve: Simulator["handle"], options: ListenOptions): Promise<HttpListener> => {
   const host = options.host ?? "127.0.0.1"

@@ -75,3 +75,14 @@ test("a VNet that passes VLANs has no subnets, and tags are unique over all over
     "vxlan tag 1001 already exist in vnet r1 in zone lab",
   )
 })
+
+test("a cluster that comes with a zone has it applied on every node, with the NAT network's VNet, and nothing pending", async () => {
+  const lab = createLab({ nodes: 2, sdnZone: "ludus" })
+  expect(await lab.ok("GET", "/nodes/pve2/sdn/zones")).toEqual([{ zone: "ludus", status: "available" }])
+  expect(await lab.ok("GET", "/nodes/pve2/sdn/zones/ludus/content")).toEqual([{ vnet: "ludusnat", status: "available" }])
+  expect(await lab.ok("GET", "/cluster/sdn/vnets?pending=1")).toMatchObject([{ vnet: "ludusnat", tag: 16_777_215 }])
+  expect(await lab.ok("GET", "/cluster/sdn/vnets?pending=1")).not.toMatchObject([{ state: expect.anything() }])
+  await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200 })
+  await lab.ok("PUT", "/nodes/pve1/qemu/200/config", { net0: "virtio,bridge=ludusnat" })
+  expect(await lab.task("POST", "/nodes/pve1/qemu/200/status/start")).toBe("OK")
+})

@@ -24,6 +24,8 @@ const run = async (argv: readonly string[]): Promise<number> => {
       return (await import("./command/doctor.ts")).doctor(args)
     case "backup":
       return (await import("./command/backup.ts")).backup(args)
+    case "root-key":
+      return (await import("./command/root-key.ts")).rootKey(args)
     case "restore":
       return (await import("./command/restore.ts")).restore(args)
   }

@@ -1,12 +1,15 @@
+import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { DataFolderError, openDataFolder } from "../src/compose/data-folder.ts"
 import { startService, type RunningService } from "../src/compose/service.ts"
 import { T } from "../src/compose/tokens.ts"
 import { loadConfig } from "../src/config/config.ts"
 
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 let data: string
 const running: RunningService[] = []
 const start = async (more: Record<string, string> = {}) => {
@@ -65,6 +68,15 @@ describe("the composition", () => {
     expect(second).not.toBe(first.trim())
     expect(await status(second)).toBe(200)
     expect(await status(first.trim())).toBe(401)
+  })
+
+  test("gives ROOT a new key on demand, while it works", async () => {
+    const { plainUrl, rootKeyFile } = await start()
+    const first = readFileSync(rootKeyFile, "utf8").trim()
+    execFileSync(process.execPath, [main, "root-key"], { env: { ...process.env, RANGEWRIGHT_DATA: data } })
+    const second = readFileSync(rootKeyFile, "utf8").trim()
+    const status = async (key: string) => (await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": key } })).status
+    expect([await status(first), await status(second)]).toEqual([401, 200])
   })
 
   test("a second service on the same folder is refused, and the folder is free after the first one ended", async () => {

@@ -1,6 +1,17 @@
 import { parseArgs } from "node:util"
 
-export const commands = ["serve", "doctor", "backup", "restore", "openapi", "docs", "demo", "help", "version"] as const
+export const commands = [
+  "serve",
+  "doctor",
+  "backup",
+  "restore",
+  "root-key",
+  "openapi",
+  "docs",
+  "demo",
+  "help",
+  "version",
+] as const
 export type Command = (typeof commands)[number]
 
 export interface Arguments {

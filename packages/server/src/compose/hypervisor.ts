@@ -31,7 +31,11 @@ const simulatedTime = (speed: number): Pick<ProxmoxOptions, "timeScale" | "faste
 export const makeSimulator = async (config: Config): Promise<Simulator | undefined> => {
   if (hypervisorKind(config) !== "simulator") return undefined
   const { createSimulator } = await import("@rangewright/pve-simulator")
-  return createSimulator({ nodes: config.simulatorNodes, speed: config.simulatorSpeed })
+  return createSimulator({
+    nodes: config.simulatorNodes,
+    speed: config.simulatorSpeed,
+    sdnZone: config.simulatorNodes > 1 ? config.sdnZone : undefined,
+  })
 }
 
 const simulated = (config: Config, simulator: Simulator): BoundHypervisor => {

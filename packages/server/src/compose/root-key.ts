@@ -19,26 +19,13 @@ const writeKey = (path: string, key: string): void => {
   renameSync(beside, path)
 }
 
-/**
- * Makes sure that ROOT exists and that its key is in the file. A file that was removed gets a new key, and the old one is void: the way
- * back for an operator who lost it (contract A 11). Returns whether a key was written.
- */
-export const ensureRootKey = (data: string): Effect.Effect<boolean, Fault, Users | CredentialHasher> =>
+/** Gives ROOT a new key, in the file; the old one is void. Makes ROOT when there is none. */
+export const renewRootKey = (data: string): Effect.Effect<void, Fault, Users | CredentialHasher> =>
   Effect.gen(function* () {
     const users = yield* Users
-    const hasher = yield* CredentialHasher
-    const path = rootKeyFile(data)
-    const found = yield* users.forAuthentication(rootUserId)
-    const kept = readKey(path)
-    if (
-      found !== undefined &&
-      kept !== undefined &&
-      found.secrets.apiKeyHash !== undefined &&
-      hasher.verify(kept, found.secrets.apiKeyHash)
-    )
-      return false
     const { key, hash } = yield* newApiKey(rootUserId)
-    if (found === undefined)
+    if ((yield* users.find(rootUserId)) !== undefined) yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
+    else
       yield* users.create({
         id: rootUserId,
         recordId: yield* newRecordId,
@@ -50,7 +37,23 @@ export const ensureRootKey = (data: string): Effect.Effect<boolean, Fault, Users
         secrets: { apiKeyHash: hash, sealedPassword: undefined, tokenKey: yield* newTokenKey },
         createdAt: new Date(yield* Clock.currentTimeMillis),
       })
-    else yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
-    yield* Effect.sync(() => writeKey(path, key))
+    yield* Effect.sync(() => writeKey(rootKeyFile(data), key))
+  })
+
+/**
+ * Makes sure that ROOT exists and that its key is in the file. A file that was removed gets a new key, and the old one is void: the way
+ * back for an operator who lost it (contract A 11). With a database that several instances share, one of them keeps the key, and
+ * only the command `root-key` makes a new one. Returns whether a key was written.
+ */
+export const ensureRootKey = (
+  data: string,
+  database: { readonly shared: boolean },
+): Effect.Effect<boolean, Fault, Users | CredentialHasher> =>
+  Effect.gen(function* () {
+    const hash = (yield* (yield* Users).forAuthentication(rootUserId))?.secrets.apiKeyHash
+    const kept = readKey(rootKeyFile(data))
+    const hasher = yield* CredentialHasher
+    if (hash !== undefined && (database.shared || (kept !== undefined && hasher.verify(kept, hash)))) return false
+    yield* renewRootKey(data)
     return true
   })

@@ -97,7 +97,7 @@ export const startService = async (config: Config): Promise<RunningService> => {
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
     closers.push(() => container.unbindAllAsync())
     const context = await runtime.context()
-    if (await runtime.runPromise(ensureRootKey(folder.path)))
+    if (await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined })))
       log.info({ file: rootKeyFile(folder.path) }, "a key for ROOT was written")
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
