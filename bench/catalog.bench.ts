@@ -6,6 +6,9 @@ import { catalogOf, type Installed, type Shipped } from "../packages/domain/src/
 import type { ShippedBlueprint } from "../packages/domain/src/source/index.ts"
 
 const scales = [1, 4, 16] as const
+const largest = 16
+/** Rounds that are not counted: until the code is compiled. */
+const warmUp = 3
 const goal = { milliseconds: 50, ratio: 1.3 } as const
 const size = { blueprints: 500, templates: 300, roles: 1_000, collections: 200 } as const
 const items = size.blueprints + size.templates + size.roles + size.collections
@@ -114,17 +117,22 @@ const cpuOf = (work: () => unknown): number => {
   return (user + system) / 1_000
 }
 
-/** The scales take turns, so that whatever else the machine does meets all of them alike. */
+/**
+ * Each sample makes catalogs of as many items: of 16 sources at 1, of one source at 16. So all of them meet the same caches and the same
+ * collecting of garbage, and what is left is how the work grows. The scales take turns, so that they meet the same load too.
+ */
 export const timeCatalogs = (rounds: number): ReadonlyArray<CatalogTiming> => {
-  const cases = scales.map((scale) => ({ scale, arguments: values(scale), times: [] as Array<number> }))
-  for (let round = 0; round < rounds + 3; round += 1)
-    for (const { scale, arguments: given, times } of cases) {
-      // As much work in each sample, and so as much collecting of garbage.
-      const repeats = 16 / scale
+  const cases = scales.map((scale) => ({
+    scale,
+    sources: many(largest / scale, () => values(scale)),
+    times: [] as Array<number>,
+  }))
+  for (let round = 0; round < rounds + warmUp; round += 1)
+    for (const { sources, times } of cases) {
       const took = cpuOf(() => {
-        for (let at = 0; at < repeats; at += 1) catalogOf(...given)
+        for (const source of sources) catalogOf(...source)
       })
-      if (round >= 3) times.push(took / repeats)
+      if (round >= warmUp) times.push(took / sources.length)
     }
   return cases.map(({ scale, times }) => {
     const cpu = median(times)
