@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process"
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { writeFiles } from "./support/repository.ts"
+import { gitWorld, textOf } from "./support/world.ts"
+
+describe("folders of the host", () => {
+  test("an allowed folder is copied as it is now, without git's own folders", async () => {
+    const world = gitWorld()
+    const path = join(world.served, "labs")
+    writeFiles(path, {
+      "source.yml": "name: x\n",
+      "roles/a/run.sh": { program: "#!/bin/sh\n" },
+      "roles/a/l": { link: "run.sh" },
+      ".git/config": "[core]\n",
+    })
+    const snapshot = await world.fetch({ type: "folder", path })
+    expect(snapshot.files).toEqual([
+      { kind: "link", path: "roles/a/l", target: "run.sh" },
+      { kind: "file", path: "roles/a/run.sh", size: 10, executable: true },
+      { kind: "file", path: "source.yml", size: 8, executable: false },
+    ])
+    expect((await world.fetch({ type: "folder", path })).id).toBe(snapshot.id)
+    writeFiles(path, { "source.yml": "name: y\n" })
+    expect((await world.fetch({ type: "folder", path })).id).not.toBe(snapshot.id)
+    expect(await world.run(textOf(snapshot, "source.yml"))).toBe("name: x\n")
+    world.expectClean()
+  })
+
+  test("nothing outside the allowed folders can be read, or found out", async () => {
+    const world = gitWorld()
+    const outside = join(world.root, "outside")
+    mkdirSync(outside)
+    symlinkSync(outside, join(world.served, "link"))
+    mkdirSync(`${world.served}-twin`)
+    const messages = new Set<string>()
+    for (const path of [
+      outside,
+      join(world.root, "none"),
+      join(world.served, "link"),
+      `${world.served}/../outside`,
+      `${world.served}-twin`,
+      "served",
+      "",
+      "/",
+      `${world.served}\0`,
+    ]) {
+      const fault = await world.fault({ type: "folder", path })
+      expect(fault.facts).toMatchObject({ reason: "refused", rule: "folder" })
+      messages.add(fault.facts.detail)
+    }
+    // one answer for what must be absolute, one for all the others
+    expect(messages.size).toBe(2)
+  })
+
+  test("no folder is allowed where none is named", async () => {
+    const world = gitWorld({ folders: [] })
+    expect((await world.fault({ type: "folder", path: world.served })).facts.rule).toBe("folder")
+  })
+
+  test.each([
+    ["an absolute link", (at: string) => symlinkSync("/etc/passwd", join(at, "x")), "link"],
+    ["a link out of the folder", (at: string) => symlinkSync("../../outside", join(at, "x")), "link"],
+    ["a pipe", (at: string) => void execFileSync("mkfifo", [join(at, "x")]), "special"],
+    [
+      "a set-id program",
+      (at: string) => {
+        writeFileSync(join(at, "x"), "")
+        chmodSync(join(at, "x"), 0o4755)
+      },
+      "set-id",
+    ],
+    ["twins", (at: string) => writeFiles(at, { X: "1", x: "2" }), "twin"],
+  ])("%s in it is refused and named", async (_, plant, rule) => {
+    const world = gitWorld()
+    const path = join(world.served, "labs")
+    mkdirSync(path)
+    plant(path)
+    const fault = await world.fault({ type: "folder", path })
+    expect(fault.facts).toMatchObject({ reason: "refused", rule, item: "x" })
+    world.expectClean()
+  })
+
+  test("a file is no folder", async () => {
+    const world = gitWorld()
+    const path = join(world.served, "file")
+    writeFileSync(path, "")
+    expect((await world.fault({ type: "folder", path })).facts.reason).toBe("not-found")
+  })
+})
