@@ -1,22 +1,7 @@
-import type { TreeProblem } from "@rangewright/domain"
 import { ContentFault } from "@rangewright/ports"
 
 /** What is being done, for the beginning of every message: `fetch https://git.example/labs`. */
 export type Doing = string
-
-const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set(["too-many-files", "file-too-large", "tree-too-large", "ratio"])
-
-/** A path for people: on one line, not too long. */
-const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1)
-
-export const treeFault = (doing: Doing, problem: TreeProblem): ContentFault =>
-  new ContentFault({
-    doing,
-    reason: tooLarge.has(problem.rule) ? "too-large" : "refused",
-    rule: problem.rule,
-    item: shown(problem.path),
-    detail: problem.detail,
-  })
 
 export const refused = (doing: Doing, rule: string, detail: string, hint?: string): ContentFault =>
   new ContentFault({ doing, reason: "refused", rule, detail, ...(hint === undefined ? {} : { hint }) })

@@ -1,5 +1,7 @@
 export * from "./archives.ts"
 export * from "./audit.ts"
+export * from "./blueprints.ts"
+export * from "./content-faults.ts"
 export * from "./content-fetcher.ts"
 export * from "./content-location.ts"
 export * from "./faults.ts"

@@ -1,21 +1,8 @@
-import { byPath, treeIntake, type TreeLimits } from "@rangewright/domain"
-import type { ArchiveFile, SnapshotId } from "@rangewright/ports"
+import { byPath, tarEnd, tarHeader, tarPadding, treeIntake, type TreeLimits } from "@rangewright/domain"
+import { type ArchiveFile, type SnapshotId, treeFault } from "@rangewright/ports"
 import { Readable } from "node:stream"
 import { createGzip } from "node:zlib"
-import { Header, Pax } from "tar"
-import { type Doing, treeFault } from "../faults.ts"
-
-const block = 512
-
-/** Everything that says when and where is the same for every archive. */
-const header = (path: string, size: number, executable: boolean): Buffer => {
-  const fields = { path, size, mode: executable ? 0o755 : 0o644, mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" }
-  const plain = new Header({ ...fields, type: "File" })
-  const bytes = Buffer.alloc(block)
-  const needsPax = plain.encode(bytes)
-  // a path that does not fit comes before, in a record of its own
-  return needsPax ? Buffer.concat([new Pax({ path, size }).encode(), bytes]) : bytes
-}
+import type { Doing } from "../faults.ts"
 
 async function* tarOf(
   files: readonly ArchiveFile[],
@@ -23,11 +10,11 @@ async function* tarOf(
 ): AsyncGenerator<Uint8Array> {
   for (const { path, executable, content } of files) {
     const bytes = content instanceof Uint8Array ? content : await read(content.snapshot, content.path)
-    yield header(path, bytes.length, executable ?? false)
+    yield* tarHeader(path, bytes.length, executable ?? false)
     yield bytes
-    yield Buffer.alloc((block - (bytes.length % block)) % block)
+    yield tarPadding(bytes.length)
   }
-  yield Buffer.alloc(2 * block)
+  yield tarEnd
 }
 
 /** The chunks of a gzipped tar, always the same for the same files. Throws the fault of a path that no fetch would take. */

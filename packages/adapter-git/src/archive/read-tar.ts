@@ -1,10 +1,10 @@
-import { ContentFault } from "@rangewright/ports"
+import { ContentFault, treeFault } from "@rangewright/ports"
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
 import { pipeline, type Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Parser, type ReadEntry } from "tar"
-import { type Doing, treeFault } from "../faults.ts"
+import type { Doing } from "../faults.ts"
 import type { StagedTree } from "../store/staged-tree.ts"
 import { entryPath, executableBits, setIdBits } from "./entry-name.ts"
 

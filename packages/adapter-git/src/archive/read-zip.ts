@@ -1,6 +1,6 @@
-import { ContentFault } from "@rangewright/ports"
+import { ContentFault, treeFault } from "@rangewright/ports"
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from "yauzl"
-import { type Doing, treeFault } from "../faults.ts"
+import type { Doing } from "../faults.ts"
 import type { StagedTree } from "../store/staged-tree.ts"
 import { entryPath, executableBits, setIdBits } from "./entry-name.ts"
 

@@ -7,7 +7,7 @@ import {
   sameServer,
   showGitUrl,
 } from "@rangewright/domain"
-import { ContentFault, type ContentLocation, type ContentProgress, type GitAccess } from "@rangewright/ports"
+import { ContentFault, type ContentLocation, type ContentProgress, type GitAccess, urlFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { asFault, refused } from "../faults.ts"
@@ -39,16 +39,7 @@ export interface GitFetch {
 }
 
 const checkedUrl = (doing: string, result: ReturnType<typeof parseGitUrl>) =>
-  Result.isFailure(result)
-    ? Effect.fail(
-        refused(
-          doing,
-          result.failure.rule,
-          `the URL is refused: ${result.failure.detail}`,
-          result.failure.rule === "url-credentials" ? "Give the token or key beside the URL." : undefined,
-        ),
-      )
-    : Effect.succeed(result.success)
+  Result.isFailure(result) ? Effect.fail(urlFault(doing, result.failure)) : Effect.succeed(result.success)
 
 const fetchOne = (fetch: GitFetch, doing: string, at: string, url: GitUrl, ref: GitRef, access: GitAccess | undefined) =>
   Effect.gen(function* () {

@@ -1,8 +1,8 @@
 import type { TreeEntry } from "@rangewright/domain"
-import { ContentFault } from "@rangewright/ports"
+import { ContentFault, treeFault } from "@rangewright/ports"
 import type * as Effect from "effect/Effect"
 import type { Readable } from "node:stream"
-import { type Doing, treeFault } from "../faults.ts"
+import type { Doing } from "../faults.ts"
 import type { Settings } from "../options.ts"
 import type { Repository } from "./repository.ts"
 

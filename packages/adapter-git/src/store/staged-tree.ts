@@ -1,8 +1,9 @@
-import { byPath, type TreeEntry, treeIntake, type TreeLimits, type TreeProblem } from "@rangewright/domain"
+import { byPath, type TreeEntry, treeIntake, type TreeLimits, type TreeProblem, wrappingFolder } from "@rangewright/domain"
+import { treeFault } from "@rangewright/ports"
 import { createHash } from "node:crypto"
 import { mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { type Doing, treeFault } from "../faults.ts"
+import type { Doing } from "../faults.ts"
 
 /** Files that are written at once. */
 const writers = 16
@@ -27,12 +28,6 @@ export interface StagedTree {
   readonly finish: (unwrap?: {
     readonly keep: readonly string[]
   }) => Promise<{ readonly entries: readonly TreeEntry[]; readonly digest: string }>
-}
-
-/** The one folder that everything lies in. */
-const wrapperOf = (entries: readonly TreeEntry[], keep: readonly string[]): string | undefined => {
-  const [first = "", ...others] = new Set(entries.map(({ path }) => path.slice(0, Math.max(0, path.indexOf("/")))))
-  return first === "" || others.length > 0 || keep.includes(first) ? undefined : first
 }
 
 /** Puts a folder in the place of the one that it is in. */
@@ -130,7 +125,13 @@ export const stagedTree = (
     finish: async (unwrap) => {
       while (writing.size > 0) await Promise.all(writing)
       if (failure !== undefined) throw failure.cause
-      const root = unwrap === undefined ? undefined : wrapperOf(written, unwrap.keep)
+      const root =
+        unwrap === undefined
+          ? undefined
+          : wrappingFolder(
+              written.map(({ path }) => path),
+              unwrap.keep,
+            )
       check(intake.finish(root))
       if (root !== undefined) await liftUp(folder, root)
       const above = root === undefined ? 0 : root.length + 1

@@ -1,6 +1,7 @@
 export * from "./destination.ts"
 export * from "./git-ref.ts"
 export * from "./git-url.ts"
+export * from "./tar-header.ts"
 export { resolveLinks } from "./tree-links.ts"
 export {
   byPath,
@@ -11,4 +12,5 @@ export {
   type TreeIntake,
   type TreeLimits,
   type TreeProblem,
+  wrappingFolder,
 } from "./tree.ts"

@@ -145,3 +145,9 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
 /** The order of every listing: paths by UTF-16 code units. */
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : 0
+
+/** The one folder that all these paths lie in, unless it is to be kept because it is part of a layout. */
+export const wrappingFolder = (paths: readonly string[], keep: readonly string[]): string | undefined => {
+  const [first = "", ...others] = new Set(paths.map((path) => path.slice(0, Math.max(0, path.indexOf("/")))))
+  return first === "" || others.length > 0 || keep.includes(first) ? undefined : first
+}

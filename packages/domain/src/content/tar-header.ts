@@ -1,0 +1,67 @@
+const block = 512
+const nameBytes = 100
+
+const encoder = new TextEncoder()
+
+const fields: readonly (readonly [offset: number, text: (entry: Entry) => string])[] = [
+  [0, ({ name }) => name],
+  [100, ({ mode }) => octal(mode, 7)],
+  [108, () => octal(0, 7)],
+  [116, () => octal(0, 7)],
+  [124, ({ size }) => octal(size, 11)],
+  [136, () => octal(0, 11)],
+  // the checksum counts itself as spaces
+  [148, () => "        "],
+  [156, ({ type }) => type],
+  [257, () => "ustar\u000000"],
+]
+
+interface Entry {
+  readonly name: string
+  readonly mode: number
+  readonly size: number
+  /** `0` a file, `x` a record about the next entry. */
+  readonly type: "0" | "x"
+}
+
+const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, "0")
+
+const headerOf = (entry: Entry): Uint8Array => {
+  const header = new Uint8Array(block)
+  for (const [offset, text] of fields) header.set(encoder.encode(text(entry)), offset)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.set(encoder.encode(`${octal(sum, 6)}\0 `), 148)
+  return header
+}
+
+/** A record of the extended format: its length counts its own digits. */
+const paxRecord = (key: string, value: string): Uint8Array => {
+  const rest = encoder.encode(` ${key}=${value}\n`).length
+  let length = rest
+  while (rest + String(length).length !== length) length = rest + String(length).length
+  return encoder.encode(`${length} ${key}=${value}\n`)
+}
+
+/** What stands after this many bytes of content, up to the next block. */
+export const tarPadding = (size: number): Uint8Array => new Uint8Array((block - (size % block)) % block)
+
+/** The end of every tar. */
+export const tarEnd = new Uint8Array(2 * block)
+
+const ascii = (text: string): boolean => encoder.encode(text).length === text.length
+
+/**
+ * What stands before a file's content in a tar (POSIX.1-2001): no time, no owner, so that the same file always gives the same bytes. A path
+ * that does not fit, or is no ASCII, has a record of its own before.
+ */
+export const tarHeader = (path: string, size: number, executable: boolean): readonly Uint8Array[] => {
+  const mode = executable ? 0o755 : 0o644
+  if (ascii(path) && path.length <= nameBytes) return [headerOf({ name: path, mode, size, type: "0" })]
+  const record = paxRecord("path", path)
+  return [
+    headerOf({ name: "pax", mode: 0o644, size: record.length, type: "x" }),
+    record,
+    tarPadding(record.length),
+    headerOf({ name: "file", mode, size, type: "0" }),
+  ]
+}

@@ -1,0 +1,27 @@
+import type { GitUrlProblem, TreeProblem } from "@rangewright/domain"
+import { ContentFault } from "./faults.ts"
+
+const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set(["too-many-files", "file-too-large", "tree-too-large", "ratio"])
+
+/** A path for people: on one line, not too long. */
+const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1)
+
+/** What is wrong with a tree of files, as the fault of who wanted it. */
+export const treeFault = (doing: string, problem: TreeProblem): ContentFault =>
+  new ContentFault({
+    doing,
+    reason: tooLarge.has(problem.rule) ? "too-large" : "refused",
+    rule: problem.rule,
+    item: shown(problem.path),
+    detail: problem.detail,
+  })
+
+/** What is wrong with the URL of a repository, as the fault of who gave it. */
+export const urlFault = (doing: string, problem: GitUrlProblem): ContentFault =>
+  new ContentFault({
+    doing,
+    reason: "refused",
+    rule: problem.rule,
+    detail: `the URL is refused: ${problem.detail}`,
+    ...(problem.rule === "url-credentials" ? { hint: "Give the token or key beside the URL." } : {}),
+  })
