@@ -1,3 +1,5 @@
+export { memoryContentLayer } from "./content/content-layer.ts"
+export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
 export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"
