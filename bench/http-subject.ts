@@ -9,7 +9,7 @@ import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { activityLayer, authenticate, operations, Settings, type SettingsShape } from "@rangewright/application"
 import type { Fault } from "@rangewright/domain"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { createServer } from "node:http"
@@ -43,7 +43,8 @@ const serveOurs = async (folder: string): Promise<Ready> => {
   const stored = hasher.hash(keyOf("ME"))
   const hash = await timeEach(50_000, () => hasher.verify(keyOf("ME"), stored))
   const whole = await timeEach(10_000, () => runtime.runPromise(authenticate({ apiKey: keyOf("ME"), authorization: undefined })))
-  const run: Runner = (effect, options) => runtime.runPromiseExit(effect as Effect.Effect<never, Fault>, options)
+  const fork = Effect.runForkWith(await runtime.context())
+  const run: Runner = (effect) => fork(effect as Effect.Effect<never, Fault>)
   const app = httpApp({
     ...usualHttpOptions,
     operations,

@@ -5,6 +5,7 @@ import type { Fault, GroupName, GroupRole, ObservedCluster, RangeId, RecordId, R
 import { Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
@@ -129,7 +130,7 @@ export const startWholeService = async ({ running = false } = {}): Promise<Whole
     ) as unknown as Layer.Layer<AppServices>,
   })
   const start = async (effect: Effect.Effect<RunId, Fault, AppServices>): Promise<RunId> => {
-    const exit = await service.run(effect)
+    const exit = await Effect.runPromise(Fiber.await(service.run(effect)))
     if (Exit.isFailure(exit)) throw new Error(`The service could not be seeded: ${String(exit.cause)}`)
     return exit.value
   }

@@ -6,6 +6,7 @@ import { RouteNotFound } from "./faults.ts"
 import { fixedPaths } from "./gates.ts"
 import { describeThrown, envelope } from "./envelope.ts"
 import type { OpenStreams } from "./encode/event-stream.ts"
+import { exitOf } from "./exit-of.ts"
 import { answerFailure, operationHandler } from "./operation-handler.ts"
 import type { HttpOptions } from "./options.ts"
 import { formOfPath, problemOf, type ProblemForm } from "./problem.ts"
@@ -36,7 +37,7 @@ const unknownPath =
         apiKey: ctx.headers["x-api-key"] as string | undefined,
         authorization: ctx.headers.authorization,
       }
-      const exit = await options.run(requireCaller(credentials))
+      const exit = await exitOf(options.run(requireCaller(credentials)))
       if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, "api", options.observer)
     }
     replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method }), form, state.requestId))

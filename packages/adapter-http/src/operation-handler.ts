@@ -1,4 +1,4 @@
-import { perform, type AppServices, type Call, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
+import { perform, type Call, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
 import type { Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -9,6 +9,7 @@ import { bodyReader } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
+import { exitOf, exitUnlessGone } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem, replyStream, type HeaderList } from "./reply.ts"
@@ -91,8 +92,9 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
       call,
       Effect.suspend(() => input(ctx, call)),
     )
-    // a client that goes away ends a read; a change that was begun is carried through
-    const exit = operation.mutates ? await options.run(work) : await runUntilClosed(ctx, work, options)
+    const fiber = options.run(work)
+    // most reads have ended by now. A client that goes away ends those that have not; a change that was begun is carried through
+    const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
     if (output.type !== "events") return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)
@@ -102,17 +104,4 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     if (Exit.isFailure(ended) && faultOf(ended.cause) === undefined && !Cause.hasInterruptsOnly(ended.cause))
       options.observer.defect({ requestId: state.requestId, operation: operation.id, cause: Cause.pretty(ended.cause) })
   }
-}
-
-const runUntilClosed = async <A>(
-  ctx: Context,
-  work: Effect.Effect<A, Fault, AppServices>,
-  { run }: HttpOptions,
-): Promise<Exit.Exit<A, Fault>> => {
-  const gone = new AbortController()
-  const abort = () => gone.abort()
-  ctx.res.once("close", abort)
-  const exit = await run(work, { signal: gone.signal })
-  ctx.res.off("close", abort)
-  return exit
 }

@@ -1,13 +1,10 @@
 import type { Fault } from "@rangewright/domain"
 import type { AppServices, Operation } from "@rangewright/application"
 import type * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 
-/** Runs an effect on the application's services. Never rejects; the signal interrupts. */
-export type Runner = <A>(
-  effect: Effect.Effect<A, Fault, AppServices>,
-  options?: { readonly signal?: AbortSignal },
-) => Promise<Exit.Exit<A, Fault>>
+/** Starts an effect on the application's services. What need not wait has ended when this returns. */
+export type Runner = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Fiber.Fiber<A, Fault>
 
 /** One request that was answered. Holds no query, no header and no body, so that nothing secret can get into a log. */
 export interface AnsweredRequest {

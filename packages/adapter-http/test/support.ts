@@ -113,8 +113,8 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []
   // operations of these tests ask for nothing that is not there; one that does ends in a defect, which tests see
-  const run: HttpOptions["run"] = (effect, how) =>
-    runtime.runPromiseExit(effect as Effect.Effect<never, never, Exclude<AppServices, AppServices>>, how) as never
+  const run: HttpOptions["run"] = (effect) =>
+    runtime.runFork(effect as Effect.Effect<never, never, Exclude<AppServices, AppServices>>) as never
   const app = httpApp({
     ...usualHttpOptions,
     operations: options.operations,

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ServerResponse } from "node:http"
+import { exitOf } from "../exit-of.ts"
 import type { HttpOptions } from "../options.ts"
 import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
 
@@ -55,24 +56,25 @@ export const sendEvents = async (
   { run, eventStreams }: Pick<HttpOptions, "run" | "eventStreams">,
   open: OpenStreams,
 ): Promise<Exit.Exit<void, Fault>> => {
-  const ending = new AbortController()
-  const stop = () => ending.abort()
   const write = writer(response, eventStreams.patience)
   const encode = Schema.encodeUnknownSync(schema)
   const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
+  response.write(`retry: ${retry}\n\n`)
+  const fiber = run(Stream.runForEach(stream, (event) => Effect.promise(() => write(eventText(event, encode)))))
+  let stopped = false
+  const stop = () => {
+    stopped = true
+    fiber.interruptUnsafe()
+  }
   open.add(stop)
   response.once("close", stop)
-  response.write(`retry: ${retry}\n\n`)
-  const exit = await run(
-    Stream.runForEach(stream, (event) => Effect.promise(() => write(eventText(event, encode)))),
-    { signal: ending.signal },
-  )
+  const exit = await exitOf(fiber)
   clearInterval(heartbeat)
   open.remove(stop)
-  if (Exit.isFailure(exit) && !ending.signal.aborted) {
+  if (Exit.isFailure(exit) && !stopped) {
     const fault = faultOf(exit.cause)
     await write(failureText(fault === undefined ? defectProblem("api", requestId) : problemOf(fault, "api", requestId)))
   }
-  response.end(ending.signal.aborted ? ": the service is stopping; come back with Last-Event-ID\n\n" : ": end\n\n")
+  response.end(stopped ? ": the service is stopping; come back with Last-Event-ID\n\n" : ": end\n\n")
   return exit
 }

@@ -62,7 +62,7 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
 const httpOf = (container: Container, config: Config, runtime: AppRuntime, context: Context.Context<Service>) => {
   const log = container.get<Log>(T.log)
   const metrics = container.get<Metrics>(T.metrics)
-  const run: Runner = Effect.runPromiseExitWith(context)
+  const run: Runner = Effect.runForkWith(context)
   return httpApp({
     ...usualHttpOptions,
     operations: container.get<readonly Operation[]>(T.operations),
