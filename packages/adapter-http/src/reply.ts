@@ -1,4 +1,5 @@
 import type { Context } from "koa"
+import type { ServerResponse } from "node:http"
 import type { RequestState } from "./request-state.ts"
 import type { Problem } from "./problem.ts"
 
@@ -14,6 +15,27 @@ const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
   ctx.res.writeHead(status, isStopping() ? [...headers, ...lastOnConnection, ...more] : [...headers, ...more])
 }
 
+interface Whole {
+  readonly response: ServerResponse
+  readonly body: string | Buffer | undefined
+}
+
+let waiting: Whole[] = []
+
+const endWaiting = (): void => {
+  const ready = waiting
+  waiting = []
+  for (const { response, body } of ready) response.end(body)
+}
+
+/**
+ * Ends the answers of one turn of the event loop one right after another. A write that finds its reader asleep must wake it, which costs as
+ * much as all else of a small answer; the writes that follow at once find it awake.
+ */
+const endTogether = (response: ServerResponse, body: string | Buffer | undefined): void => {
+  if (waiting.push({ response, body }) === 1) setImmediate(endWaiting)
+}
+
 /**
  * Writes a whole answer: the headers that every answer has, the given ones, the body unless it is a HEAD. Directly, because Koa's own
  * way, header by header, costs more than all else of a small answer. Does nothing when an answer was begun.
@@ -22,7 +44,7 @@ export const reply = (ctx: Context, status: number, contentType: string, body: s
   if (ctx.res.headersSent) return
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length
   writeHead(ctx, status, ["Content-Type", contentType, "Content-Length", String(length), ...more])
-  ctx.res.end(ctx.method === "HEAD" ? undefined : body)
+  endTogether(ctx.res, ctx.method === "HEAD" ? undefined : body)
 }
 
 /** An answer that is all headers. */
