@@ -1,8 +1,9 @@
-import type { AuditTrail, Groups, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
 import { auditLayer } from "./repositories/audit.ts"
+import { blueprintsLayer } from "./repositories/blueprints.ts"
 import { groupsLayer } from "./repositories/groups.ts"
 import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
@@ -29,7 +30,14 @@ const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFa
  */
 export const storageLayer = (
   options: StorageOptions,
-): Layer.Layer<AuditTrail | Database | Groups | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
-  Layer.mergeAll(auditLayer, groupsLayer, leaseLayer, machinesLayer, rangesLayer, runJournalLayer, usersLayer).pipe(
-    Layer.provideMerge(databaseLayer(options)),
-  )
+): Layer.Layer<AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
+  Layer.mergeAll(
+    auditLayer,
+    blueprintsLayer,
+    groupsLayer,
+    leaseLayer,
+    machinesLayer,
+    rangesLayer,
+    runJournalLayer,
+    usersLayer,
+  ).pipe(Layer.provideMerge(databaseLayer(options)))

@@ -1,5 +1,6 @@
 import type {
   AuditTrail,
+  Blueprints,
   CredentialHasher,
   Groups,
   GuestAutomation,
@@ -24,6 +25,7 @@ import type { Settings } from "./settings.ts"
 /** Every port. */
 export type PortServices =
   | AuditTrail
+  | Blueprints
   | CredentialHasher
   | Groups
   | GuestAutomation

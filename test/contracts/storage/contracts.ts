@@ -1,4 +1,5 @@
 import { auditContract } from "./audit.contract.ts"
+import { blueprintsContract } from "./blueprints.contract.ts"
 import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
@@ -12,6 +13,7 @@ import { usersContract } from "./users.contract.ts"
 export const storageContracts = (storage: StorageUnderTest): void => {
   for (const contract of [
     auditContract,
+    blueprintsContract,
     groupsContract,
     leaseContract,
     machinesContract,

@@ -34,6 +34,7 @@ export const createDatabase = async (server: string): Promise<{ readonly url: st
 export const emptyTables: readonly string[] = [
   "delete from ranges",
   "delete from users",
+  "delete from blueprints",
   "delete from user_groups",
   "delete from resting_user_numbers",
   "delete from machines",

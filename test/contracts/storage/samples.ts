@@ -1,4 +1,5 @@
 import type {
+  BlueprintId,
   Group,
   GroupName,
   ObservedCluster,
@@ -11,7 +12,7 @@ import type {
   UserId,
   Vmid,
 } from "@rangewright/domain"
-import { type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
+import { type NewBlueprint, type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { startedAt } from "./storage-under-test.ts"
 
@@ -62,6 +63,20 @@ export const newGroup = (name: string, over: Partial<Group> = {}): Group => ({
   name: name as GroupName,
   recordId: groupRecordOf(name),
   description: "",
+  createdAt: startedAt,
+  ...over,
+})
+
+export const newBlueprint = (id: string, over: Partial<NewBlueprint> = {}): NewBlueprint => ({
+  id: id as BlueprintId,
+  recordId: recordOf(`bp ${id}`),
+  owner: userId("alice"),
+  name: `Name of ${id}`,
+  description: "",
+  version: "1.0.0",
+  tags: [],
+  minVersion: "",
+  config: "ludus: []\n",
   createdAt: startedAt,
   ...over,
 })

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { atomically } from "./atomically.ts"
+import { dropGroupOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore, StoredGroup } from "./memory-store.ts"
 
 const managersOf = ({ roles }: StoredGroup): number => [...roles.values()].filter((role) => role === "manager").length
@@ -53,6 +54,7 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
     remove: (name) =>
       Effect.sync(() => {
         if (store.groups.delete(name)) store.revision++
+        dropGroupOfBlueprints(store, name)
       }),
     members: (name) =>
       Effect.sync(() =>

@@ -1,4 +1,6 @@
 import type {
+  Blueprint,
+  BlueprintId,
   Group,
   GroupName,
   GroupRole,
@@ -48,6 +50,7 @@ export interface MemoryStore {
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
+  readonly blueprints: Map<BlueprintId, { readonly blueprint: Blueprint; readonly config: string }>
   readonly machines: Map<Vmid, StoredMachine>
   /** VMIDs that we said are gone -> when, in milliseconds. */
   readonly gone: Map<Vmid, number>
@@ -67,6 +70,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   configs: new Map(),
   grants: new Map(),
   groups: new Map(),
+  blueprints: new Map(),
   machines: new Map(),
   gone: new Map(),
   reservations: new Map(),

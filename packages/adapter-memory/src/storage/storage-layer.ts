@@ -1,6 +1,7 @@
-import type { AuditTrail, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditLayer } from "./audit.ts"
+import { blueprintsLayer } from "./blueprints.ts"
 import { groupsLayer } from "./groups.ts"
 import { leaseLayer } from "./lease.ts"
 import { machinesLayer } from "./machines.ts"
@@ -12,9 +13,10 @@ import { usersLayer } from "./users.ts"
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
 export const memoryStorageLayer = (
   store: MemoryStore,
-): Layer.Layer<AuditTrail | Groups | Lease | Machines | Ranges | RunJournal | Users> =>
+): Layer.Layer<AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Users> =>
   Layer.mergeAll(
     auditLayer(store),
+    blueprintsLayer(store),
     groupsLayer(store),
     leaseLayer(store),
     machinesLayer(store),

@@ -119,6 +119,45 @@ const GroupRange = defineEntity({
   },
 })
 
+const Blueprint = defineEntity({
+  name: "Blueprint",
+  tableName: "blueprints",
+  properties: {
+    id: id().primary(),
+    recordId: id().unique("blueprints_record_unique"),
+    /** Null once the owner was removed. */
+    owner: () => p.manyToOne(User).nullable().fieldName("owner").deleteRule("set null"),
+    name: p.text(),
+    description: p.text(),
+    version: p.text(),
+    /** JSON array of texts. */
+    tags: p.text(),
+    minVersion: p.text(),
+    createdAt: time(),
+    updatedAt: time(),
+    /** The last column: lists do not read it. */
+    config: p.text(),
+  },
+})
+
+const BlueprintUser = defineEntity({
+  name: "BlueprintUser",
+  tableName: "blueprint_users",
+  properties: {
+    blueprintId: () => p.manyToOne(Blueprint).primary().fieldName("blueprint_id").deleteRule("cascade"),
+    userId: () => p.manyToOne(User).primary().fieldName("user_id").deleteRule("cascade"),
+  },
+})
+
+const BlueprintGroup = defineEntity({
+  name: "BlueprintGroup",
+  tableName: "blueprint_groups",
+  properties: {
+    blueprintId: () => p.manyToOne(Blueprint).primary().fieldName("blueprint_id").deleteRule("cascade"),
+    groupName: () => p.manyToOne(Group).primary().fieldName("group_name").deleteRule("cascade"),
+  },
+})
+
 /** All VMs of the cluster; those whose pool is a range's id belong to that range. */
 const Machine = defineEntity({
   name: "Machine",
@@ -247,6 +286,9 @@ const Revision = defineEntity({
 
 export const entities = [
   AuditEntry,
+  Blueprint,
+  BlueprintGroup,
+  BlueprintUser,
   DepartedMachine,
   Group,
   GroupMember,

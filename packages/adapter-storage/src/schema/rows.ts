@@ -1,10 +1,13 @@
 import {
+  type Blueprint,
   type Group,
+  type GroupName,
   isRouter,
   type ObservedMachine,
   type Range,
   type RangeId,
   type User,
+  type UserId,
   type UserSecrets,
 } from "@rangewright/domain"
 import type { RangeMachine, RunRecord } from "@rangewright/ports"
@@ -40,6 +43,25 @@ export const toSecrets = (row: Row<"users">): UserSecrets => ({
   apiKeyHash: row.api_key_hash ?? undefined,
   sealedPassword: row.sealed_password ?? undefined,
   tokenKey: row.token_key,
+})
+
+/** A blueprint without its configuration, which lists do not read. */
+export type BlueprintRow = Omit<Row<"blueprints">, "config">
+
+/** `users` and `groups`: with whom it is shared, in any order. */
+export const toBlueprint = (row: BlueprintRow, users: readonly string[], groups: readonly string[]): Blueprint => ({
+  id: row.id as Blueprint["id"],
+  recordId: row.record_id as Blueprint["recordId"],
+  owner: (row.owner ?? undefined) as Blueprint["owner"],
+  name: row.name,
+  description: row.description,
+  version: row.version,
+  tags: json(row.tags),
+  minVersion: row.min_version,
+  sharedUsers: [...users].sort() as UserId[],
+  sharedGroups: [...groups].sort() as GroupName[],
+  createdAt: toDate(row.created_at),
+  updatedAt: toDate(row.updated_at),
 })
 
 export const toGroup = (row: Row<"user_groups">): Group => ({

@@ -13,13 +13,13 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type { License } from "@rangewright/domain"
-import type { AuditTrail, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
-export type StoragePorts = AuditTrail | Database | Groups | Lease | Machines | Ranges | RunJournal | Users
+export type StoragePorts = AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Users
 
 /** What inversify chose. */
 export interface Parts<E> {

@@ -1,0 +1,87 @@
+import type { Blueprint, BlueprintId, RecordId, UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { Database } from "../engine/database.ts"
+import { type BlueprintRow, toBlueprint } from "../schema/rows.ts"
+
+interface UserShare {
+  readonly blueprint_id: string
+  readonly user_id: string
+}
+interface GroupShare {
+  readonly blueprint_id: string
+  readonly group_name: string
+}
+
+/** Everything but the configuration. */
+const columns = `select id, record_id, owner, name, description, version, tags, min_version, created_at, updated_at from blueprints`
+
+/** An order of our own: the engines' collations differ. */
+const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
+  b.updatedAt.getTime() - a.updatedAt.getTime() || (a.id < b.id ? -1 : 1)
+
+const grouped = <A>(
+  rows: readonly A[],
+  keyOf: (row: A) => string,
+  valueOf: (row: A) => string,
+): ReadonlyMap<string, string[]> => {
+  const found = new Map<string, string[]>()
+  for (const row of rows) found.set(keyOf(row), [...(found.get(keyOf(row)) ?? []), valueOf(row)])
+  return found
+}
+
+/** The reads of blueprints: prepared once, to plain rows. */
+export const blueprintReads = ({ prepared }: Database["Service"]) => {
+  const byId = prepared<BlueprintRow>("find a blueprint", `${columns} where id = ?`)
+  const byRecordId = prepared<BlueprintRow>("find a blueprint", `${columns} where record_id = ?`)
+  const all = prepared<BlueprintRow>("list blueprints", columns)
+  const allFor = prepared<BlueprintRow>(
+    "list blueprints",
+    `${columns} where owner = ?
+      or id in (select blueprint_id from blueprint_users where user_id = ?)
+      or id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?)`,
+  )
+  const users = prepared<UserShare>("list the users of blueprints", "select blueprint_id, user_id from blueprint_users")
+  const usersOf = prepared<UserShare>(
+    "list the users of a blueprint",
+    "select blueprint_id, user_id from blueprint_users where blueprint_id = ?",
+  )
+  const groups = prepared<GroupShare>("list the groups of blueprints", "select blueprint_id, group_name from blueprint_groups")
+  const groupsOf = prepared<GroupShare>(
+    "list the groups of a blueprint",
+    "select blueprint_id, group_name from blueprint_groups where blueprint_id = ?",
+  )
+  const config = prepared<{ readonly config: string }>(
+    "read the configuration of a blueprint",
+    "select config from blueprints where id = ?",
+  )
+
+  const withShares = (rows: readonly BlueprintRow[], only?: string) =>
+    Effect.gen(function* () {
+      if (rows.length === 0) return []
+      const toUsers = grouped(
+        yield* only === undefined ? users() : usersOf(only),
+        (row) => row.blueprint_id,
+        (row) => row.user_id,
+      )
+      const toGroups = grouped(
+        yield* only === undefined ? groups() : groupsOf(only),
+        (row) => row.blueprint_id,
+        (row) => row.group_name,
+      )
+      return rows.map((row) => toBlueprint(row, toUsers.get(row.id) ?? [], toGroups.get(row.id) ?? []))
+    })
+  const one = ([row]: readonly BlueprintRow[]) =>
+    row === undefined ? Effect.succeed(undefined) : Effect.map(withShares([row], row.id), ([blueprint]) => blueprint)
+
+  return {
+    find: (id: BlueprintId) => Effect.flatMap(byId(id), one),
+    findByRecordId: (id: RecordId) => Effect.flatMap(byRecordId(id), one),
+    list: (filter: { readonly for?: UserId } = {}) =>
+      Effect.gen(function* () {
+        const user = filter.for
+        const rows = yield* user === undefined ? all() : allFor(user, user, user)
+        return (yield* withShares(rows)).sort(lastChangedFirst)
+      }),
+    config: (id: BlueprintId) => Effect.map(config(id), ([row]) => row?.config),
+  }
+}

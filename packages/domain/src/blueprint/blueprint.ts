@@ -1,0 +1,84 @@
+import type { Brand } from "effect/Brand"
+import type { GroupName } from "../access/group.ts"
+import type { RecordId, UserId } from "../access/ids.ts"
+import { defineFault, type FaultIssue } from "../fault/fault.ts"
+import { isShippedBlueprintId } from "../source/names.ts"
+
+/** Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). */
+export type BlueprintId = string & Brand<"BlueprintId">
+
+/** The form is that of the id in a manifest, so that every blueprint can travel. */
+export const isBlueprintId = (text: string): text is BlueprintId => isShippedBlueprintId(text)
+
+/** What a blueprint says about itself. */
+export interface BlueprintText {
+  readonly name: string
+  readonly description: string
+  /** As its owner wrote it: no form is asked for. */
+  readonly version: string
+  readonly tags: readonly string[]
+  /** The oldest server that the configuration is meant for; empty where none is named. */
+  readonly minVersion: string
+}
+
+/** A range configuration that can be applied to ranges. The configuration itself is kept apart. */
+export interface Blueprint extends BlueprintText {
+  readonly id: BlueprintId
+  readonly recordId: RecordId
+  /** Undefined once the owner was removed: then only administrators may change it. */
+  readonly owner: UserId | undefined
+  /** Ascending. */
+  readonly sharedUsers: readonly UserId[]
+  /** Ascending. */
+  readonly sharedGroups: readonly GroupName[]
+  readonly createdAt: Date
+  /** When its text or its configuration last changed; sharing it changes neither. */
+  readonly updatedAt: Date
+}
+
+/** The version that a blueprint has when none was said (contract C 11.2). */
+export const firstBlueprintVersion = "1.0.0"
+
+const longest = { name: 255, description: 5000, version: 255, minVersion: 255 } as const
+const longestTag = 64
+const mostTags = 100
+/** As clients spell the members. */
+const spelled = { name: "name", description: "description", version: "version", minVersion: "min_ludus_version" } as const
+
+/** Everything that is wrong with these members; what is absent is not looked at. */
+export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly FaultIssue[] => {
+  const tooLong = (["name", "description", "version", "minVersion"] as const).flatMap((member) =>
+    (text[member] ?? "").length > longest[member]
+      ? [{ path: spelled[member], message: `at most ${longest[member]} characters` }]
+      : [],
+  )
+  const tags = text.tags ?? []
+  const badTags = tags.flatMap((tag, at) =>
+    tag.trim() === "" || tag.length > longestTag ? [{ path: `tags[${at}]`, message: `1 to ${longestTag} characters` }] : [],
+  )
+  return [
+    ...(text.name?.trim() === "" ? [{ path: "name", message: "a name is needed" }] : []),
+    ...tooLong,
+    ...(tags.length > mostTags ? [{ path: "tags", message: `at most ${mostTags} tags` }] : badTags),
+  ]
+}
+
+const room = "-copy-9999".length
+
+/** The first id of `<id>-copy`, `<id>-copy-2`, … that is not taken (contract C 11.4). An id that could not be chosen today counts as `blueprint`. */
+export const copyIdOf = (original: string, taken: ReadonlySet<string>): BlueprintId => {
+  const base = `${isBlueprintId(original) ? original.slice(0, 255 - room) : "blueprint"}-copy`
+  let id = base
+  for (let n = 2; taken.has(id); n++) id = `${base}-${n}`
+  return id as BlueprintId
+}
+
+export class BlueprintNotFound extends defineFault("BlueprintNotFound", "not-found", (f: { readonly blueprint: string }) => ({
+  message: `Blueprint ${f.blueprint} not found`,
+  hint: "List the blueprints you may use with GET /blueprints.",
+})) {}
+
+export class BlueprintExists extends defineFault("BlueprintExists", "conflict", (f: { readonly blueprint: string }) => ({
+  message: `Blueprint ID ${f.blueprint} is already in use`,
+  hint: "Choose another ID.",
+})) {}

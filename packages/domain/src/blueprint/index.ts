@@ -1,0 +1,19 @@
+export {
+  type BlueprintAccess,
+  blueprintAccess,
+  type BlueprintPath,
+  type BlueprintReader,
+  blueprintReaders,
+  mayChangeBlueprint,
+} from "./access.ts"
+export {
+  type Blueprint,
+  BlueprintExists,
+  type BlueprintId,
+  BlueprintNotFound,
+  type BlueprintText,
+  blueprintTextIssues,
+  copyIdOf,
+  firstBlueprintVersion,
+  isBlueprintId,
+} from "./blueprint.ts"

@@ -1,0 +1,145 @@
+import {
+  type Blueprint,
+  blueprintAccess,
+  blueprintReaders,
+  blueprintTextIssues,
+  copyIdOf,
+  type GroupMember,
+  type GroupName,
+  isBlueprintId,
+  mayChangeBlueprint,
+  type RecordId,
+  type UserId,
+} from "@rangewright/domain"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+const red = "red" as GroupName
+const blueprint: Blueprint = {
+  id: "web/basic" as Blueprint["id"],
+  recordId: "blueprint000000" as RecordId,
+  owner: "Ada" as UserId,
+  name: "Web",
+  description: "",
+  version: "1.0.0",
+  tags: [],
+  minVersion: "",
+  sharedUsers: ["Bob" as UserId],
+  sharedGroups: [red],
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+}
+const access = (id: string, { isAdmin = false, groups = [] as readonly GroupName[], of = blueprint } = {}) =>
+  blueprintAccess(of, { id: id as UserId, isAdmin }, new Set(groups))
+
+describe("the id of a blueprint", () => {
+  it("has up to three levels and leads nowhere else", () => {
+    for (const id of ["a", "Web", "web/basic", "web/basic/1", "a-_9"]) expect(isBlueprintId(id)).toBe(true)
+    for (const id of [
+      "",
+      "1web",
+      "-a",
+      "a/",
+      "/a",
+      "a//b",
+      "a/b/c/d",
+      "../a",
+      "a/..",
+      "a b",
+      "a\u0000",
+      "é",
+      "a\n",
+      "a".repeat(256),
+    ])
+      expect(isBlueprintId(id)).toBe(false)
+  })
+
+  it("of a copy is an allowed one that is free, whatever the original is called", () => {
+    expect(copyIdOf("web/basic", new Set())).toBe("web/basic-copy")
+    expect(copyIdOf("web", new Set(["web-copy", "web-copy-2"]))).toBe("web-copy-3")
+    expect(copyIdOf("src/a/b/c", new Set())).toBe("blueprint-copy")
+    fc.assert(
+      fc.property(fc.string(), fc.nat(20), (original, copies) => {
+        const taken = new Set<string>()
+        for (let n = 0; n < copies; n++) taken.add(copyIdOf(original, taken))
+        const id = copyIdOf(original, taken)
+        expect(taken.size).toBe(copies)
+        expect(taken.has(id)).toBe(false)
+        expect(isBlueprintId(id)).toBe(true)
+      }),
+    )
+    expect(isBlueprintId(copyIdOf("a".repeat(255), new Set()))).toBe(true)
+  })
+})
+
+describe("access to a blueprint", () => {
+  it("is the first of: administrator, owner, shared directly, by a group; others have none", () => {
+    expect(access("Ada", { isAdmin: true })).toBe("admin")
+    expect(access("Ada", { groups: [red] })).toBe("owner")
+    expect(access("Bob", { groups: [red] })).toBe("direct")
+    expect(access("Cleo", { groups: [red] })).toBe("group")
+    expect(access("Cleo", { groups: ["blue" as GroupName] })).toBeUndefined()
+    expect(access("Ada", { of: { ...blueprint, owner: undefined } })).toBeUndefined()
+  })
+
+  it("lets only owners and administrators change it", () => {
+    expect((["admin", "owner", "direct", "group", undefined] as const).filter(mayChangeBlueprint)).toEqual(["admin", "owner"])
+  })
+
+  it("tells every way by which somebody reads it", () => {
+    const member = (userId: string, role: GroupMember["role"]): GroupMember => ({ userId: userId as UserId, name: "", role })
+    const members = new Map([[red, [member("Cleo", "member"), member("Bob", "manager"), member("Ada", "member")]]])
+    expect(blueprintReaders(blueprint, members)).toEqual([
+      { userId: "Ada", paths: ["group-member", "owner"], groups: ["red"] },
+      { userId: "Bob", paths: ["direct", "group-manager"], groups: ["red"] },
+      { userId: "Cleo", paths: ["group-member"], groups: ["red"] },
+    ])
+    expect(blueprintReaders({ ...blueprint, owner: undefined, sharedUsers: [], sharedGroups: [] }, members)).toEqual([])
+  })
+
+  it("is in the list of readers exactly where it is given, for everybody who is no administrator", () => {
+    const ids = ["Ada", "Bob", "Cleo", "Dan"] as UserId[]
+    const names = ["red", "blue"] as GroupName[]
+    const role = fc.constantFrom("member", "manager", undefined)
+    fc.assert(
+      fc.property(
+        fc.option(fc.constantFrom(...ids), { nil: undefined }),
+        fc.uniqueArray(fc.constantFrom(...ids)),
+        fc.uniqueArray(fc.constantFrom(...names)),
+        fc.array(fc.array(role, { minLength: 4, maxLength: 4 }), { minLength: 2, maxLength: 2 }),
+        (owner, sharedUsers, sharedGroups, roles) => {
+          const of = { ...blueprint, owner, sharedUsers, sharedGroups }
+          const members = new Map(
+            names.map((name, g) => [
+              name,
+              ids.flatMap((userId, u): GroupMember[] => {
+                const held = roles[g]?.[u]
+                return held === undefined ? [] : [{ userId, name: "", role: held }]
+              }),
+            ]),
+          )
+          const groupsOf = (id: UserId) => names.filter((name) => members.get(name)?.some(({ userId }) => userId === id))
+          expect(blueprintReaders(of, members).map(({ userId }) => userId)).toEqual(
+            ids.filter((id) => access(id, { groups: groupsOf(id), of }) !== undefined),
+          )
+        },
+      ),
+    )
+  })
+})
+
+describe("what a blueprint says of itself", () => {
+  it("has bounds, and every part that breaks them is told", () => {
+    expect(blueprintTextIssues({})).toEqual([])
+    expect(blueprintTextIssues({ ...blueprint, version: "anything", tags: ["a", "b"] })).toEqual([])
+    const paths = blueprintTextIssues({
+      name: " ",
+      description: "x".repeat(5001),
+      version: "x".repeat(256),
+      minVersion: "x".repeat(256),
+      tags: ["", "x".repeat(65), "fine"],
+    }).map(({ path }) => path)
+    expect(paths).toEqual(["name", "description", "version", "min_ludus_version", "tags[0]", "tags[1]"])
+    expect(blueprintTextIssues({ tags: Array.from({ length: 101 }, () => "") })).toHaveLength(1)
+  })
+})

@@ -1,0 +1,215 @@
+import {
+  BlueprintExists,
+  type BlueprintId,
+  BlueprintNotFound,
+  type GroupName,
+  GroupNotFound,
+  UserNotFound,
+} from "@rangewright/domain"
+import { Blueprints, Groups, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { describe, expect, type SuiteCollector } from "vitest"
+import { hostileText, hostileTexts, newBlueprint, newGroup, newUser, userId } from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+const web = "web/basic" as BlueprintId
+const red = "red" as GroupName
+const none = "none" as BlueprintId
+
+/** Alice owns web/basic; bob and carol have nothing; bob is in the group red. */
+const aliceWithWeb = Effect.gen(function* () {
+  const users = yield* Users
+  const alice = yield* users.create(newUser("alice"))
+  const bob = yield* users.create(newUser("bob"))
+  const carol = yield* users.create(newUser("carol"))
+  const groups = yield* Groups
+  yield* groups.create(newGroup(red))
+  yield* groups.setRoles(red, new Map([[bob.id, "manager"]] as const))
+  const blueprint = yield* (yield* Blueprints).create(newBlueprint(web))
+  return { alice, bob, carol, blueprint }
+})
+
+const idsFor = (id: string) =>
+  Effect.gen(function* () {
+    return (yield* (yield* Blueprints).list({ for: userId(id) })).map((blueprint) => blueprint.id)
+  })
+
+export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: blueprints`, () => {
+    const it = promises(storage)
+
+    it(
+      "finds a created blueprint by both of its ids, and its configuration beside it; case counts",
+      Effect.gen(function* () {
+        const { blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const { config, ...shown } = newBlueprint(web)
+        expect(blueprint).toEqual({ ...shown, sharedUsers: [], sharedGroups: [], updatedAt: startedAt })
+        expect(yield* blueprints.find(web)).toEqual(blueprint)
+        expect(yield* blueprints.findByRecordId(blueprint.recordId)).toEqual(blueprint)
+        expect(yield* blueprints.config(web)).toBe(config)
+        expect(yield* blueprints.find("WEB/basic" as BlueprintId)).toBeUndefined()
+        expect(yield* blueprints.config(none)).toBeUndefined()
+      }),
+    )
+
+    it(
+      "refuses a second blueprint of that id, and one of nobody",
+      Effect.gen(function* () {
+        const { blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const again = newBlueprint(web, { recordId: newBlueprint("other").recordId, name: "Another" })
+        expect(yield* Effect.flip(blueprints.create(again))).toBeInstanceOf(BlueprintExists)
+        expect(yield* Effect.flip(blueprints.create(newBlueprint("x", { owner: userId("nobody") })))).toBeInstanceOf(UserNotFound)
+        expect(yield* blueprints.list()).toEqual([blueprint])
+      }),
+    )
+
+    it(
+      "makes one blueprint of those that are made at once with one id",
+      Effect.gen(function* () {
+        yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const race = Array.from({ length: 8 }, (_, n) =>
+          Effect.result(blueprints.create(newBlueprint("new", { recordId: newBlueprint(`n${n}`).recordId }))),
+        )
+        const results = yield* Effect.all(race, { concurrency: "unbounded" })
+        expect(results.filter((result) => result._tag === "Success")).toHaveLength(1)
+      }),
+    )
+
+    it(
+      "changes what is named and says when; the configuration too",
+      Effect.gen(function* () {
+        const { blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* TestClock.adjust("10 seconds")
+        const changed = yield* blueprints.change(web, { name: "New", tags: ["a", "b"] })
+        expect(changed).toEqual({ ...blueprint, name: "New", tags: ["a", "b"], updatedAt: later(10) })
+        yield* TestClock.adjust("10 seconds")
+        const rest = { description: "d", version: "not a version", minVersion: "2.0" }
+        expect(yield* blueprints.change(web, rest)).toEqual({ ...changed, ...rest, updatedAt: later(20) })
+        yield* TestClock.adjust("10 seconds")
+        yield* blueprints.setConfig(web, "ludus:\n- x\r\n")
+        expect(yield* blueprints.config(web)).toBe("ludus:\n- x\r\n")
+        expect((yield* blueprints.find(web))?.updatedAt).toEqual(later(30))
+      }),
+    )
+
+    it(
+      "refuses to change or share a blueprint that is not there, and shares with nobody unknown",
+      Effect.gen(function* () {
+        const { bob, blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const gone = "gone" as GroupName
+        for (const refused of [
+          blueprints.change(none, { name: "x" }),
+          blueprints.setConfig(none, ""),
+          blueprints.shareWithUser(none, bob.id),
+          blueprints.shareWithGroup(none, red),
+        ])
+          expect(yield* Effect.flip<unknown, unknown, never>(refused)).toBeInstanceOf(BlueprintNotFound)
+        expect(yield* Effect.flip(blueprints.shareWithUser(web, userId("nobody")))).toBeInstanceOf(UserNotFound)
+        expect(yield* Effect.flip(blueprints.shareWithGroup(web, gone))).toBeInstanceOf(GroupNotFound)
+        expect(yield* blueprints.unshareWithUser(none, bob.id)).toBe(false)
+        expect(yield* blueprints.unshareWithGroup(none, red)).toBe(false)
+        yield* blueprints.remove(none)
+        expect(yield* blueprints.list()).toEqual([blueprint])
+      }),
+    )
+
+    it(
+      "is shared with users and groups, each once, and taken back; that changes nothing else of it",
+      Effect.gen(function* () {
+        const { bob, carol, blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* TestClock.adjust("10 seconds")
+        expect(yield* blueprints.shareWithUser(web, carol.id)).toBe(true)
+        expect(yield* blueprints.shareWithUser(web, bob.id)).toBe(true)
+        expect(yield* blueprints.shareWithUser(web, bob.id)).toBe(false)
+        expect(yield* blueprints.shareWithGroup(web, red)).toBe(true)
+        expect(yield* blueprints.shareWithGroup(web, red)).toBe(false)
+        const shared = { ...blueprint, sharedUsers: [bob.id, carol.id], sharedGroups: [red] }
+        expect(yield* blueprints.find(web)).toEqual(shared)
+        expect(yield* blueprints.list()).toEqual([shared])
+        expect(yield* blueprints.change(web, {})).toEqual({ ...shared, updatedAt: later(10) })
+        expect(yield* blueprints.unshareWithUser(web, bob.id)).toBe(true)
+        expect(yield* blueprints.unshareWithUser(web, bob.id)).toBe(false)
+        expect(yield* blueprints.unshareWithGroup(web, red)).toBe(true)
+        expect(yield* blueprints.unshareWithGroup(web, red)).toBe(false)
+        expect(yield* blueprints.find(web)).toEqual({
+          ...shared,
+          sharedUsers: [carol.id],
+          sharedGroups: [],
+          updatedAt: later(10),
+        })
+      }),
+    )
+
+    it(
+      "lists the last changed first, and for a user what is theirs or shared with them or a group of theirs",
+      Effect.gen(function* () {
+        yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* blueprints.create(newBlueprint("b", { owner: userId("bob"), createdAt: later(60) }))
+        yield* blueprints.create(newBlueprint("a", { owner: userId("bob"), createdAt: later(60) }))
+        expect((yield* blueprints.list()).map(({ id }) => id)).toEqual(["a", "b", web])
+        expect(yield* idsFor("alice")).toEqual([web])
+        expect(yield* idsFor("bob")).toEqual(["a", "b"])
+        expect(yield* idsFor("carol")).toEqual([])
+        yield* blueprints.shareWithUser(web, userId("carol"))
+        yield* blueprints.shareWithGroup(web, red)
+        yield* blueprints.shareWithUser(web, userId("bob"))
+        expect(yield* idsFor("carol")).toEqual([web])
+        expect(yield* idsFor("bob")).toEqual(["a", "b", web])
+      }),
+    )
+
+    it(
+      "outlives its owner, and loses what was shared with a user or group that is removed",
+      Effect.gen(function* () {
+        const { alice, bob, blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* blueprints.shareWithUser(web, bob.id)
+        yield* blueprints.shareWithUser(web, alice.id)
+        yield* blueprints.shareWithGroup(web, red)
+        yield* (yield* Users).remove(alice.id)
+        const left = { ...blueprint, owner: undefined, sharedUsers: [bob.id], sharedGroups: [red] }
+        expect(yield* blueprints.find(web)).toEqual(left)
+        yield* (yield* Groups).remove(red)
+        yield* (yield* Users).remove(bob.id)
+        expect(yield* blueprints.find(web)).toEqual({ ...left, sharedUsers: [], sharedGroups: [] })
+        expect(yield* blueprints.config(web)).toBe("ludus: []\n")
+      }),
+    )
+
+    it(
+      "is removed with everything of it, and its id is free again",
+      Effect.gen(function* () {
+        const { bob, blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* blueprints.shareWithUser(web, bob.id)
+        yield* blueprints.shareWithGroup(web, red)
+        yield* blueprints.remove(web)
+        expect(yield* blueprints.list()).toEqual([])
+        expect(yield* blueprints.create(newBlueprint(web))).toEqual(blueprint)
+        expect(yield* blueprints.find(web)).toEqual(blueprint)
+      }),
+    )
+
+    it(
+      "keeps any text as it is",
+      Effect.gen(function* () {
+        yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        for (const text of hostileTexts) {
+          const said = { name: text, description: text, version: text, tags: [text, hostileText], minVersion: text }
+          expect(yield* blueprints.change(web, said)).toMatchObject(said)
+          yield* blueprints.setConfig(web, text)
+          expect(yield* blueprints.config(web)).toBe(text)
+        }
+        expect(yield* blueprints.find(hostileText as BlueprintId)).toBeUndefined()
+      }),
+    )
+  })
