@@ -95,6 +95,16 @@ describe("deploying", () => {
     expect(await app.call("planRange", ada, { range })).toEqual((dry as { plan: unknown }).plan)
   })
 
+  it("only plans, too, when dryRun stands in the body", async () => {
+    app.runs.plan = () => plan
+    const dry = await app.call("deployRange", ada, { range, body: { dryRun: true } })
+    expect(dry).toMatchObject({
+      result: expect.stringContaining("1 to create"),
+      plan: { steps: [{ action: "guest primary-dc" }] },
+    })
+    expect(asked()).toEqual([])
+  })
+
   it("shows drift as what a deploy would change", async () => {
     expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: true, differences: [] })
     app.runs.plan = () => plan

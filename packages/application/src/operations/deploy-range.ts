@@ -24,6 +24,8 @@ export const deployRange = operation({
       verbose: Schema.optionalKey(Schema.Boolean),
       only_roles: Schema.optionalKey(Schema.Array(Schema.String)),
       limit: Schema.optionalKey(Schema.String),
+      /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
+      dryRun: Schema.optionalKey(Schema.Boolean),
     }),
   },
   output: {
@@ -48,7 +50,7 @@ export const deployRange = operation({
     Effect.gen(function* () {
       const engine = yield* RunEngine
       const request = { kind: "deploy", options: yield* deployOptions(body ?? {}) } as const
-      if (query.dryRun ?? false) {
+      if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* engine.preview(range, request, user.id)
         return { result: `Plan of range ${range.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan) }
       }
