@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { writeFiles } from "./support/repository.ts"
 import { gitWorld, textOf } from "./support/world.ts"
 
@@ -59,10 +59,18 @@ describe("folders of the host", () => {
     expect((await world.fault({ type: "folder", path: world.served })).facts.rule).toBe("folder")
   })
 
-  test.each([
+  const hostile: readonly (readonly [string, (at: string) => void | Promise<void>, string])[] = [
     ["an absolute link", (at: string) => symlinkSync("/etc/passwd", join(at, "x")), "link"],
     ["a link out of the folder", (at: string) => symlinkSync("../../outside", join(at, "x")), "link"],
-    ["a pipe", (at: string) => void execFileSync("mkfifo", [join(at, "x")]), "special"],
+    [
+      "a socket",
+      async (at: string) => {
+        const server = createServer()
+        onTestFinished(() => void server.close())
+        await new Promise<void>((resolve) => server.listen(join(at, "x"), resolve))
+      },
+      "special",
+    ],
     [
       "a set-id program",
       (at: string) => {
@@ -72,11 +80,12 @@ describe("folders of the host", () => {
       "set-id",
     ],
     ["twins", (at: string) => writeFiles(at, { X: "1", x: "2" }), "twin"],
-  ])("%s in it is refused and named", async (_, plant, rule) => {
+  ]
+  test.each(hostile)("%s in it is refused and named", async (_, plant, rule) => {
     const world = gitWorld()
     const path = join(world.served, "labs")
     mkdirSync(path)
-    plant(path)
+    await plant(path)
     const fault = await world.fault({ type: "folder", path })
     expect(fault.facts).toMatchObject({ reason: "refused", rule, item: "x" })
     world.expectClean()

@@ -2,7 +2,10 @@ import { ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -260,18 +263,53 @@ describe("what hangs, is interrupted or was killed", () => {
     await server.close()
   })
 
-  test("what a killed service left is swept, and the next fetch works", async () => {
+  test("what a killed git or service left is swept, and the next fetch works", async () => {
+    const world = gitWorld()
+    const repository = testRepository(world.served, "labs", { a: "1" })
+    const location = { type: "git", url: fileUrl(repository) } as const
+    await world.fetch(location)
+    const cache = join(world.folder, "repositories", readdirSync(join(world.folder, "repositories"))[0] ?? "")
+    for (const left of ["shallow.lock", "config.lock", "refs/held/x.lock", "objects/pack/tmp_pack_x"])
+      writeFileSync(join(cache, left), "")
+    mkdirSync(join(world.folder, "scratch", "work-x", "token-x"), { recursive: true })
+    writeFileSync(join(world.folder, "scratch", "work-x", "token-x", "password"), "s3cret")
+    const moved = repository.commit({ a: "2" })
+    expect((await world.fetch(location)).id).toBe(moved)
+    expect(existsSync(join(cache, "objects", "pack", "tmp_pack_x"))).toBe(false)
+    world.expectClean()
+  })
+
+  test("a cache that was damaged is made anew", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     const location = { type: "git", url: fileUrl(repository) } as const
     await world.fetch(location)
     const [cache = ""] = readdirSync(join(world.folder, "repositories"))
-    for (const left of ["shallow.lock", "config.lock", "refs/held/x.lock", "objects/pack/tmp_pack_x"])
-      writeFileSync(join(world.folder, "repositories", cache, left), "")
-    mkdirSync(join(world.folder, "scratch", "work-x", "token-x"), { recursive: true })
-    writeFileSync(join(world.folder, "scratch", "work-x", "token-x", "password"), "s3cret")
+    writeFileSync(join(world.folder, "repositories", cache, "config"), "[damaged")
     const moved = repository.commit({ a: "2" })
+    expect((await world.fault(location)).facts.reason).toBe("broken")
     expect((await world.fetch(location)).id).toBe(moved)
+  })
+
+  test("a service that is killed in the middle of a fetch leaves no half snapshot, and the next one fetches", async () => {
+    const world = gitWorld()
+    testRepository(world.served, "labs", Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`f${n}`, "x".repeat(n)])))
+    // a git that stops in the middle of the files, and tells its process
+    const [git, pid] = [join(world.root, "git"), join(world.root, "pid")]
+    const stop = `git "$@" | head -c 9000; echo $$ > '${pid}.new'; mv '${pid}.new' '${pid}'; exec sleep 60`
+    writeFileSync(git, `#!/bin/sh\ncase " $* " in *" cat-file "*) ${stop} ;; esac\nexec git "$@"\n`, { mode: 0o755 })
+    const program = fileURLToPath(new URL("support/fetch-program.ts", import.meta.url))
+    const url = `file://${join(world.served, "labs.git")}`
+    const child = spawn(process.execPath, [program, world.folder, world.served, git, url], { stdio: "inherit" })
+    const ended = once(child, "exit")
+    await expect.poll(() => existsSync(pid), { timeout: 15_000 }).toBe(true)
+    child.kill("SIGKILL")
+    await ended
+    process.kill(Number(readFileSync(pid, "utf8")), "SIGKILL")
+    expect(readdirSync(join(world.folder, "snapshots"))).toEqual([])
+    expect(readdirSync(join(world.folder, "scratch"))).not.toEqual([])
+    const snapshot = await world.fetch({ type: "git", url })
+    expect(snapshot.files).toHaveLength(400)
     world.expectClean()
   })
 })

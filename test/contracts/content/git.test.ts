@@ -1,7 +1,8 @@
+import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import { type ContentProgress, ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { gitHttp, wantsPassword } from "./support/git-http.ts"
@@ -123,6 +124,61 @@ describe("git over http", () => {
     await server.close()
   })
 
+  test("over https the certificate must be the name's, though the connection goes to the checked address", async () => {
+    const world = gitWorld({ schemes: ["https"], lookup: async () => ["127.0.0.1"] })
+    testRepository(world.served, "labs", { a: "1" })
+    const file = join(world.root, "certificate")
+    const certificate = await Effect.runPromise(loadOrCreateCertificate(file, ["git.example.invalid"], new Date()))
+    const caFile = join(world.root, "ca.pem")
+    writeFileSync(caFile, certificate.cert)
+    const server = await gitHttp(world.served, undefined, certificate)
+    const location = (host: string) => ({ type: "git", url: `https://${host}:${server.port}/labs.git` }) as const
+    expect(paths(await world.fetch(location("git.example.invalid"), { caFile }))).toEqual(["a"])
+    for (const [host, more] of [
+      ["git.example.invalid", {}],
+      ["other.example.invalid", { caFile }],
+    ] as const)
+      expect((await world.fault(location(host), more)).facts).toMatchObject({ reason: "unreachable", rule: "certificate" })
+    await server.close()
+  })
+
+  test("no secret is in the arguments, the environment or a file that others may read, while git runs", async () => {
+    const world = gitWorld()
+    testRepository(world.served, "labs", { a: "1" })
+    const server = await gitHttp(world.served, wantsPassword("s3cret-token"))
+    const [log, git] = [join(world.root, "log"), join(world.root, "git")]
+    const modes = `ls -ld "\${GIT_ASKPASS%/*}" "\${GIT_ASKPASS%/*}"/* | cut -c1-10`
+    writeFileSync(git, `#!/bin/sh\n{ echo "$@"; env; [ "$1" = --version ] || ${modes}; } >> '${log}'\nexec git "$@"\n`, {
+      mode: 0o755,
+    })
+    const access = { type: "token", token: Redacted.make("s3cret-token") } as const
+    await world.fetch({ type: "git", url: at(server.port, "labs"), access }, { git })
+    const seen = readFileSync(log, "utf8")
+    expect(seen).toContain("--depth=1")
+    expect(seen).toMatch(/^drwx------$/mu)
+    expect(seen).toMatch(/^-rw-------$/mu)
+    expect(seen).not.toContain("s3cret")
+    await server.close()
+  })
+
+  test("fetches of one repository at once share its cache and the snapshot", async () => {
+    const world = gitWorld()
+    const repository = testRepository(world.served, "labs", { a: "1" })
+    repository.tag("v1")
+    const newest = repository.commit({ a: "2" })
+    const server = await gitHttp(world.served)
+    const one = (ref: string, holder: string) =>
+      ContentFetcher.use((fetcher) => fetcher.fetch({ location: { type: "git", url: at(server.port, "labs"), ref }, holder }))
+    const all = ["main", "v1", "main", newest, "main"].map((ref, n) => one(ref, `source:${n}`))
+    const snapshots = await world.run(Effect.all(all, { concurrency: "unbounded" }))
+    expect(new Set(snapshots.map(({ id }) => id)).size).toBe(2)
+    expect(snapshots[0]?.id).toBe(newest)
+    expect(readdirSync(join(world.folder, "snapshots"))).toHaveLength(2)
+    expect(await world.run(ContentFetcher.use((fetcher) => fetcher.pinned("source:4")))).toEqual([newest])
+    world.expectClean()
+    await server.close()
+  })
+
   test("a redirect is not followed, wherever it leads", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })
@@ -153,13 +209,13 @@ describe("git over ssh", () => {
   test("a key opens a repository at the checked address of a server whose host key is the pinned one", async () => {
     const world = gitWorld({ lookup: async () => ["127.0.0.1"] })
     testRepository(world.served, "labs", { a: "1" })
-    const keys = makeKeys(world.root)
+    const keys = makeKeys()
     const server = await gitSsh(world.served, keys)
     const location = { type: "git", url: `ssh://git@git.example.invalid:${server.port}/labs.git` } as const
     expect(paths(await world.fetch({ ...location, access: key(keys.privateKey, server.hostKey) }))).toEqual(["a"])
     expect(server.commands).toEqual(["git-upload-pack '/labs.git'"])
 
-    const other = makeKeys(world.root)
+    const other = makeKeys()
     const imposter = await world.fault({ ...location, access: key(keys.privateKey, `SHA256:${"A".repeat(43)}`) })
     expect(imposter.facts).toMatchObject({ reason: "refused", rule: "host-key" })
     const stranger = await world.fault({ ...location, access: key(other.privateKey, server.hostKey) })

@@ -1,6 +1,6 @@
 import { byPath, tarEnd, tarHeader, tarPadding, treeIntake, type TreeLimits } from "@rangewright/domain"
 import { type ArchiveFile, type SnapshotId, treeFault } from "@rangewright/ports"
-import { Readable } from "node:stream"
+import { pipeline, Readable } from "node:stream"
 import { createGzip } from "node:zlib"
 import type { Doing } from "../faults.ts"
 
@@ -31,8 +31,6 @@ export const packTar = (
     const problem = intake.admit({ kind: "file", path, size, executable })
     if (problem !== undefined) throw treeFault(doing, problem)
   }
-  const gzip = createGzip()
-  const source = Readable.from(tarOf(sorted, read), { objectMode: false })
-  source.on("error", (cause) => gzip.destroy(cause))
-  return source.pipe(gzip)
+  // a failure of the source, or a reader that leaves, ends both; who reads sees the failure
+  return pipeline(Readable.from(tarOf(sorted, read), { objectMode: false }), createGzip(), () => {})
 }

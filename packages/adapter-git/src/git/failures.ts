@@ -18,6 +18,10 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     },
   ],
   [
+    /dubious ownership/u,
+    { reason: "unavailable", rule: "owner", detail: "the repository's folder belongs to another user of the service's host" },
+  ],
+  [
     /died of signal 25|File too large|exceeds maximum/u,
     { reason: "too-large", rule: "transfer", detail: "the repository is larger than what may be received" },
   ],
@@ -56,7 +60,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     { reason: "unauthenticated", detail: "its server refused the credentials" },
   ],
   [
-    /couldn't find remote ref|not our ref|unadvertised object|Remote branch .* not found/u,
+    /couldn't find remote ref|Needed a single revision|not our ref|unadvertised object|Remote branch .* not found/u,
     {
       reason: "not-found",
       rule: "ref",

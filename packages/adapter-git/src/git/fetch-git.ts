@@ -17,7 +17,7 @@ import type { StagedTree } from "../store/staged-tree.ts"
 import { connectionTo } from "./access.ts"
 import { readBlobs } from "./blobs.ts"
 import { type GitFile, type GitTree, listTree } from "./list-tree.ts"
-import { fetchCommit, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
+import { fetchCommit, forgetWhenBroken, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
 import { submodulesOf } from "./submodules.ts"
 
 /** A commit that is in the cache, and where its files belong: at the top, or at the path of a submodule. */
@@ -49,11 +49,14 @@ const fetchOne = (fetch: GitFetch, doing: string, at: string, url: GitUrl, ref: 
     const connection = yield* promised(() => connectionTo(doing, fetch.scratch, destination, access, settings.caFile))
     const repository = repositoryAt(doing, repositoryFolder(fetch.repositories, destination.url.remote), settings)
     const item = at === "" ? showGitUrl(url.remote) : at
-    const commit = yield* fetch.lock(
+    const { commit, tree } = yield* fetch.lock(
       repository.folder,
-      fetchCommit(doing, repository, connection, ref, settings, item, fetch.report),
+      Effect.gen(function* () {
+        const fetched = yield* fetchCommit(doing, repository, connection, ref, settings, item, fetch.report)
+        return { commit: fetched, tree: yield* listTree(doing, repository, fetched, settings) }
+      }).pipe(forgetWhenBroken(repository)),
     )
-    return { doing, at, repository, commit, tree: yield* listTree(doing, repository, commit, settings) }
+    return { doing, at, repository, commit, tree }
   })
 
 /**
@@ -129,5 +132,5 @@ export const unpackCommit = (
         await staged.write(entry, content)
       }
       report(++done, tree.files.length)
-    })
+    }).pipe(forgetWhenBroken(repository))
   })

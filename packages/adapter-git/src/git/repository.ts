@@ -2,7 +2,7 @@ import type { GitRef } from "@rangewright/domain"
 import { ContentFault, type ContentProgress } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import { mkdir, utimes } from "node:fs/promises"
+import { mkdir, readdir, rm, utimes } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { asFault, type Doing } from "../faults.ts"
@@ -51,11 +51,29 @@ export const repositoryAt = (doing: Doing, folder: string, settings: Settings): 
 export const repositoryFolder = (root: string, remote: string): string =>
   join(root, createHash("sha256").update(remote).digest("hex").slice(0, 40))
 
+const leftovers = /(?:\.lock|^tmp_.*)$/u
+
+/** Removes what a killed git leaves: locks that would stop the next one, packs that nobody will finish. Nobody else may write meanwhile. */
+const sweep = async (folder: string): Promise<void> => {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile() && leftovers.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true })
+}
+
+/** A cache that is damaged would stay so for ever: it goes, and the next fetch makes a new one. */
+export const forgetWhenBroken =
+  (repository: Repository) =>
+  <A>(work: Effect.Effect<A, ContentFault>): Effect.Effect<A, ContentFault> =>
+    Effect.tapError(work, ({ facts }) =>
+      facts.reason === "broken"
+        ? Effect.ignore(Effect.tryPromise(() => rm(repository.folder, { recursive: true, force: true })))
+        : Effect.void,
+    )
+
 const wanted = (ref: GitRef): string => (ref.type === "default" ? "HEAD" : ref.type === "name" ? ref.name : ref.commit)
 
 /**
  * Fetches one commit, without history, and gives its name. What the cache has already is not sent again, but the remote is always asked:
- * who may not read it gets nothing out of the cache.
+ * who may not read it gets nothing out of the cache. One at a time on one repository.
  */
 export const fetchCommit = (
   doing: Doing,
@@ -70,6 +88,7 @@ export const fetchCommit = (
     yield* Effect.tryPromise({
       try: async () => {
         await mkdir(repository.folder, { recursive: true })
+        await sweep(repository.folder)
         await utimes(repository.folder, new Date(), new Date())
       },
       catch: asFault(doing),

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 
 /** The parts of the data folder. */
@@ -10,14 +10,6 @@ export interface Folders {
   readonly repositories: string
   /** Work that is not done yet, and secrets while git runs. Whatever is here when the service starts was left by a killed one. */
   readonly scratch: string
-}
-
-const sweepable = /(?:\.lock|^tmp_.*)$/u
-
-/** What a killed git leaves in a repository: locks that would stop the next one, packs that nobody will finish. */
-const sweepRepository = async (repository: string): Promise<void> => {
-  for (const entry of await readdir(repository, { recursive: true, withFileTypes: true }))
-    if (entry.isFile() && sweepable.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true })
 }
 
 /** Makes the folders, for this user alone, and sweeps what a killed process left. */
@@ -30,7 +22,6 @@ export const openFolders = async (root: string): Promise<Folders> => {
   }
   await rm(folders.scratch, { recursive: true, force: true })
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(folders.repositories)) await sweepRepository(join(folders.repositories, name))
   return folders
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http"
+import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 
 export interface GitHttp {
@@ -52,18 +53,23 @@ const backend =
     cgi.stdout.on("end", () => response.end())
   }
 
-/** Serves repositories over http on the loopback address. */
-export const gitHttp = async (root: string, intercept: Interceptor = () => false): Promise<GitHttp> => {
+/** Serves repositories on the loopback address, over https with a certificate. */
+export const gitHttp = async (
+  root: string,
+  intercept: Interceptor = () => false,
+  certificate?: { readonly cert: string; readonly key: string },
+): Promise<GitHttp> => {
   const requests: GitHttp["requests"] = []
   const serve = backend(root)
-  const server: Server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const { authorization } = request.headers
     requests.push({
       line: `${request.method} ${request.url}`,
       authorization: authorization === undefined ? undefined : Buffer.from(authorization.slice(6), "base64").toString(),
     })
     if (!intercept(request, response)) serve(request, response)
-  })
+  }
+  const server: Server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,19 +1,22 @@
-import { execFileSync, spawn } from "node:child_process"
-import { createHash } from "node:crypto"
-import { mkdtempSync, readFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { createHash, generateKeyPairSync } from "node:crypto"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import ssh2 from "ssh2"
 
 export interface KeyPair {
+  /** PEM, as ssh takes it. */
   readonly privateKey: string
-  readonly publicKey: string
+  /** The key as it goes over the wire. */
+  readonly publicBlob: Buffer
 }
 
-export const makeKeys = (root: string): KeyPair => {
-  const file = join(mkdtempSync(join(root, "key-")), "key")
-  execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", file])
-  return { privateKey: readFileSync(file, "utf8"), publicKey: readFileSync(`${file}.pub`, "utf8") }
+export const makeKeys = (): KeyPair => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  const pem = privateKey.export({ type: "sec1", format: "pem" }).toString()
+  const parsed = ssh2.utils.parseKey(pem)
+  if (parsed instanceof Error) throw parsed
+  return { privateKey: pem, publicBlob: parsed.getPublicSSH() }
 }
 
 export interface GitSsh {
@@ -27,13 +30,11 @@ export interface GitSsh {
 
 const fingerprint = (blob: Buffer): string => `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/u, "")}`
 
-const publicBlob = (keys: KeyPair): Buffer => Buffer.from(keys.publicKey.split(" ")[1] ?? "", "base64")
-
 /** An SSH server on the loopback address that lets one key run git-upload-pack below `root`. */
 export const gitSsh = async (root: string, client: KeyPair): Promise<GitSsh> => {
-  const host = makeKeys(root)
+  const host = makeKeys()
   const commands: string[] = []
-  const allowed = publicBlob(client)
+  const allowed = client.publicBlob
   const server = new ssh2.Server({ hostKeys: [host.privateKey] }, (connection) => {
     connection.on("error", () => {})
     connection.on("authentication", (context) => {
@@ -61,7 +62,7 @@ export const gitSsh = async (root: string, client: KeyPair): Promise<GitSsh> => 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()))
   return {
     port: (server.address() as AddressInfo).port,
-    hostKey: fingerprint(publicBlob(host)),
+    hostKey: fingerprint(host.publicBlob),
     commands,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }

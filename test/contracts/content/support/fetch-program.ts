@@ -1,0 +1,12 @@
+/** Fetches a repository in a process of its own, as its arguments say. For tests that kill it. */
+import { contentLayer } from "@rangewright/adapter-git"
+import { ContentFetcher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+const [folder = "", allowed = "", git = "", url = ""] = process.argv.slice(2)
+
+await Effect.runPromise(
+  ContentFetcher.use((fetcher) => fetcher.fetch({ location: { type: "git", url }, holder: "test" })).pipe(
+    Effect.provide(contentLayer({ folder, schemes: ["file"], folders: [allowed], git })),
+  ),
+)
