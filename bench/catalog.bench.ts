@@ -47,9 +47,9 @@ const blueprint = (index: number, scale: number): ShippedBlueprint => {
   }
 }
 
-/** Values as they are after they were kept somewhere; lists are in order, as `readSource` gives them. */
+/** Values as they are when they have been read from somewhere, with lists in order as `readSource` gives them. */
 const values = (scale: number): Values => {
-  const [shipped, ...others] = JSON.parse(JSON.stringify(made(scale))) as Values
+  const [shipped, ...others] = made(scale)
   const { blueprints, templates, roles, collections, manifest } = shipped.content
   const content = {
     manifest,
@@ -58,7 +58,7 @@ const values = (scale: number): Values => {
     roles: roles.toSorted(byName),
     collections: collections.toSorted(byName),
   }
-  return [{ ...shipped, content }, ...others]
+  return JSON.parse(JSON.stringify([{ ...shipped, content }, ...others])) as Values
 }
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1)
 

@@ -28,19 +28,20 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
   const [rolesBy, collectionsBy] = [new Map<string, Array<string>>(), new Map<string, Array<string>>()]
   const blueprints = content.blueprints
     .toSorted((a, b) => compareNames(a.id, b.id))
-    .map((blueprint) => ({ blueprint, needs: needsOf(names, blueprint) }))
-  for (const { blueprint, needs } of blueprints) {
-    const { id, requirements } = blueprint
-    addDeclarations(roles, id, requirements.roles)
-    addDeclarations(collections, id, requirements.collections)
-    addDeclarations(
-      subscriptionRoles,
-      id,
-      requirements.subscriptionRoles.map((name) => ({ name })),
-    )
-    addUser(rolesBy, needs.configRoles, id)
-    addUser(collectionsBy, needs.collections, id)
-  }
+    .map((blueprint) => {
+      const { id, requirements } = blueprint
+      const needs = needsOf(names, blueprint)
+      addDeclarations(roles, id, requirements.roles)
+      addDeclarations(collections, id, requirements.collections)
+      addDeclarations(
+        subscriptionRoles,
+        id,
+        requirements.subscriptionRoles.map((name) => ({ name })),
+      )
+      addUser(rolesBy, needs.configRoles, id)
+      addUser(collectionsBy, needs.collections, id)
+      return { blueprint, needs }
+    })
   return {
     blueprints,
     roles: sortRequirements(roles),
