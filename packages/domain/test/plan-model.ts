@@ -6,7 +6,7 @@ import {
   type DeployChoice,
   type DeployInput,
   type Grant,
-  type GuestStage,
+  guestStages,
   machineNames,
   type MachineDetail,
   type ObservedMachine,
@@ -28,24 +28,6 @@ import {
 export const lab = "LAB" as RangeId
 export const range = { id: lab, number: 7, testing: { enabled: false, allowedDomains: [], allowedIps: [] } } as const
 
-const stages: readonly GuestStage[] = [
-  "address",
-  "router",
-  "firewall",
-  "dns",
-  "sysprep",
-  "windows-base",
-  "primary-dc",
-  "alt-dc",
-  "domain-join",
-  "packages",
-  "additional-tools",
-  "chocolatey",
-  "office",
-  "visual-studio",
-  "role",
-]
-
 export const settings: PlanSettings = {
   clusterMode: false,
   sdnZone: "ludus",
@@ -53,7 +35,7 @@ export const settings: PlanSettings = {
   natNetwork: "vmbr1000",
   defaultNode: undefined,
   vmStorage: undefined,
-  guestStages: new Set(stages),
+  guestStages: new Set(guestStages),
   protectedAddresses: ["10.0.0.2"],
 }
 

@@ -1,27 +1,9 @@
-import { carriesMark, type GuestStage, stageFingerprint } from "@rangewright/domain"
+import { carriesMark, guestStages, stageFingerprint } from "@rangewright/domain"
 import { GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { awaitTask, beginTask, calledGuest, changeVm, type MemoryWorld } from "./memory-world.ts"
-
-const allStages: readonly GuestStage[] = [
-  "address",
-  "router",
-  "firewall",
-  "dns",
-  "sysprep",
-  "windows-base",
-  "primary-dc",
-  "alt-dc",
-  "domain-join",
-  "packages",
-  "additional-tools",
-  "chocolatey",
-  "office",
-  "visual-studio",
-  "role",
-]
 
 const identityOf = ({ stage, input }: GuestTask): string => `${stage} ${stageFingerprint(input)}`
 
@@ -53,7 +35,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
   })
 
   return Layer.succeed(GuestAutomation, {
-    stages: new Set(allStages),
+    stages: new Set(guestStages),
     roles: () => Effect.sync(() => world.roles),
     dispatch: (task) =>
       calledGuest(

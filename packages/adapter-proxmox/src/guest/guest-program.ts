@@ -1,4 +1,4 @@
-import type { GuestStage } from "@rangewright/domain"
+import { guestStages } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,24 +15,6 @@ export interface GuestProgramOptions {
   /** How long a guest may stay silent within a stage: some stages restart it. */
   readonly silentSeconds: number
 }
-
-const stages: ReadonlySet<GuestStage> = new Set<GuestStage>([
-  "address",
-  "router",
-  "firewall",
-  "dns",
-  "sysprep",
-  "windows-base",
-  "primary-dc",
-  "alt-dc",
-  "domain-join",
-  "packages",
-  "additional-tools",
-  "chocolatey",
-  "office",
-  "visual-studio",
-  "role",
-])
 
 /** The guest agent's exec call takes no more (parameter `input-data`). */
 const maxInput = 65_536
@@ -150,7 +132,7 @@ export const guestProgramAutomation = (
     Effect.mapError(effect, (error) => (error._tag === "GuestFault" ? error : faultOf(task)(error)))
 
   return {
-    stages,
+    stages: new Set(guestStages),
     roles: () => Effect.succeed(undefined),
     dispatch: (task) =>
       own(

@@ -30,22 +30,24 @@ export interface MachineSettings {
 }
 
 /** Names of the stages inside a machine. Each is idempotent: the same input again changes nothing. */
-export type GuestStage =
-  | "address"
-  | "router"
-  | "firewall"
-  | "dns"
-  | "sysprep"
-  | "windows-base"
-  | "primary-dc"
-  | "alt-dc"
-  | "domain-join"
-  | "packages"
-  | "additional-tools"
-  | "chocolatey"
-  | "office"
-  | "visual-studio"
-  | "role"
+export const guestStages = [
+  "address",
+  "router",
+  "firewall",
+  "dns",
+  "sysprep",
+  "windows-base",
+  "primary-dc",
+  "alt-dc",
+  "domain-join",
+  "packages",
+  "additional-tools",
+  "chocolatey",
+  "office",
+  "visual-studio",
+  "role",
+] as const
+export type GuestStage = (typeof guestStages)[number]
 
 export type GuestOs = "windows" | "linux" | "macos"
 
