@@ -35,6 +35,11 @@ export class Database extends Context.Service<
     readonly writeAlone: Write
     /** A hot read: SQL that is prepared once, with `?` for its parameters, to plain rows. */
     readonly prepared: PreparedReads
+    /**
+     * A prepared read of few rows that nearly every request makes, and what the rows mean. It tells what is committed when it is asked.
+     * Where the engine tells cheaply that nothing was committed, the value that was made before is given again: it must not be changed.
+     */
+    readonly kept: KeptReads
   }
 >()("rangewright/Database") {}
 
@@ -47,6 +52,12 @@ export type PreparedReads = <Row>(
   doing: string,
   sql: string,
 ) => (...parameters: readonly (string | number)[]) => Effect.Effect<readonly Row[], StorageFault>
+
+export type KeptReads = <Row, A>(
+  doing: string,
+  sql: string,
+  meaning: (rows: readonly Row[]) => A,
+) => (...parameters: readonly (string | number)[]) => Effect.Effect<A, StorageFault>
 
 const repeats = 5
 
@@ -97,11 +108,12 @@ export interface Engine {
   /** Begins a transaction that may write. */
   readonly begin: string
   readonly prepared: PreparedReads
+  readonly kept: KeptReads
   /** Waits for its turn among the writes that run alone; has it until the end of the transaction. */
   readonly takeTurn: (tx: Transaction) => Effect.Effect<void, QueryFailed>
 }
 
-export const makeDatabase = (orm: Orm, { name, file, begin, prepared, takeTurn }: Engine): Database["Service"] => {
+export const makeDatabase = (orm: Orm, { name, file, begin, prepared, kept, takeTurn }: Engine): Database["Service"] => {
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
   const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
     transaction(pool, begin, body).pipe(
@@ -114,6 +126,7 @@ export const makeDatabase = (orm: Orm, { name, file, begin, prepared, takeTurn }
     engine: name,
     file,
     prepared,
+    kept,
     read: (doing, run) =>
       Effect.mapError(
         query(() => run(pool)),

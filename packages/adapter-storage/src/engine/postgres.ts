@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { CompiledQuery, sql } from "kysely"
 import { postgresMigrations } from "../migrations/postgres/index.ts"
 import { entities } from "../schema/entities.ts"
-import { Database, makeDatabase, type PreparedReads, type Transaction } from "./database.ts"
+import { Database, type KeptReads, makeDatabase, type PreparedReads, type Transaction } from "./database.ts"
 import { type MigrationList, migratePostgres, migrationOptions } from "./migrate.ts"
 import type { Orm } from "./orm.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
@@ -56,6 +56,12 @@ export const postgresLayer = (url: string, migrations?: MigrationList): Layer.La
         (made) => Effect.promise(() => made.close()),
       )
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations))
-      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", prepared: preparedOn(orm), takeTurn })
+      const prepared = preparedOn(orm)
+      // whether anything was committed costs a question to the server, as much as the read itself
+      const kept: KeptReads = <Row, A>(doing: string, text: string, meaning: (rows: readonly Row[]) => A) => {
+        const read = prepared<Row>(doing, text)
+        return (...parameters) => Effect.map(read(...parameters), meaning)
+      }
+      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", prepared, kept, takeTurn })
     }),
   )

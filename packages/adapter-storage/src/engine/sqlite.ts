@@ -8,6 +8,7 @@ import type { StorageFault } from "@rangewright/ports"
 import { sqliteMigrations } from "../migrations/sqlite/index.ts"
 import { entities } from "../schema/entities.ts"
 import { Database, makeDatabase, type PreparedReads } from "./database.ts"
+import { keptReads } from "./kept-reads.ts"
 import { migrateSqlite, type MigrationList, migrationOptions } from "./migrate.ts"
 import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
@@ -62,12 +63,14 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
         opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 })),
         (made) => Effect.sync(() => made.close()),
       )
+      const prepared = preparedOn(reader)
       return makeDatabase(orm, {
         name: "sqlite",
         file,
         // takes the write lock at once, so that what is read is still true when it is written
         begin: "begin immediate",
-        prepared: preparedOn(reader),
+        prepared,
+        kept: keptReads(reader, prepared),
         takeTurn: () => Effect.void,
       })
     }),

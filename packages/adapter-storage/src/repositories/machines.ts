@@ -1,5 +1,5 @@
 import type { ObservedCluster, RangeId, Vmid } from "@rangewright/domain"
-import { Machines } from "@rangewright/ports"
+import { type Freshness, Machines } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,6 +24,15 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
     const byVmid = database.prepared<MachineRow>(doing, `${ownMachines} and m.vmid = ?`)
     const all = database.prepared<MachineRow>(doing, "select * from machines order by vmid")
     const observation = database.prepared<ObservationRow>(doing, "select * from observation where id = 1")
+    const freshness = database.kept(
+      doing,
+      "select observed_at, away_since, away_reason from observation where id = 1",
+      ([row]: readonly Pick<ObservationRow, "observed_at" | "away_since" | "away_reason">[]): Freshness => ({
+        observedAt: row === undefined || row.observed_at === null ? undefined : toDate(row.observed_at),
+        awaySince: row === undefined || row.away_since === null ? undefined : toDate(row.away_since),
+        awayReason: row?.away_reason ?? undefined,
+      }),
+    )
     const reserved = database.prepared<{ readonly machine: string; readonly vmid: number }>(
       "read reserved VMIDs",
       "select machine, vmid from vmid_reservations where range_id = ?",
@@ -93,11 +102,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             ),
           ),
         ),
-      freshness: Effect.map(observation(), ([row]) => ({
-        observedAt: row === undefined || row.observed_at === null ? undefined : toDate(row.observed_at),
-        awaySince: row === undefined || row.away_since === null ? undefined : toDate(row.away_since),
-        awayReason: row?.away_reason ?? undefined,
-      })),
+      freshness: freshness(),
       reserve: (rangeId, machines, taken, span) =>
         database.writeAlone("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, machines, taken, span)),
       replaceReservation: (rangeId, machine, taken, span) =>

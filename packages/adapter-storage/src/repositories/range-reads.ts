@@ -33,22 +33,25 @@ const toGrant = (row: GrantRow): Grant => ({
   accessType: row.access_type,
 })
 
+const toRanges = (rows: readonly RangeRow[]): readonly Range[] => rows.map(toRange)
+
 const byUserThenType = (a: Grant, b: Grant): number =>
   a.userId === b.userId ? (a.accessType < b.accessType ? -1 : 1) : a.userId < b.userId ? -1 : 1
 
 /** The reads of every request: prepared once, to plain rows. */
-export const rangeReads = ({ prepared }: Database["Service"]) => {
+export const rangeReads = ({ prepared, kept }: Database["Service"]) => {
   const doing = "read ranges"
-  const byId = prepared<RangeRow>(doing, "select * from ranges where id = ?")
+  const byId = kept(doing, "select * from ranges where id = ?", toRanges)
   const byRecord = prepared<RangeRow>(doing, "select * from ranges where record_id = ?")
   const all = prepared<RangeRow>(doing, "select * from ranges order by number")
   const allOf = prepared<RangeRow>(
     doing,
     `select r.* from ranges r where r.id in (select g.range_id from ${access} g where g.user_id = ?) order by r.number`,
   )
-  const oneOf = prepared<RangeRow>(
+  const oneOf = kept(
     doing,
     `select r.* from ranges r where r.id = ? and exists (select 1 from ${access} g where g.range_id = r.id and g.user_id = ?)`,
+    toRanges,
   )
   const machines = prepared<MachineRow>(doing, `${ownMachines} order by m.vmid`)
   const machinesOf = prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
@@ -58,18 +61,20 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
   )
   const grantsOfRange = prepared<GrantRow>("read grants", `${grantColumns} where g.range_id = ?`)
   const grantsOfUser = prepared<GrantRow>("read grants", `${grantColumns} where g.user_id = ? order by r.number, g.access_type`)
-  const revision = prepared<{ readonly value: number | string }>("read the revision", "select value from revision where id = 1")
+  const revision = kept(
+    "read the revision",
+    "select value from revision where id = 1",
+    ([row]: readonly { readonly value: number | string }[]) => Number(row?.value ?? 0),
+  )
   const config = prepared<Selectable<Tables["range_configs"]>>(
     "read a configuration",
     "select * from range_configs where range_id = ?",
   )
 
-  const first = Effect.map((rows: readonly RangeRow[]): Range | undefined =>
-    rows[0] === undefined ? undefined : toRange(rows[0]),
-  )
-  const rowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
-    if (filter.for === undefined) return filter.rangeId === undefined ? all() : byId(filter.rangeId)
-    return filter.rangeId === undefined ? allOf(filter.for) : oneOf(filter.rangeId, filter.for)
+  const first = Effect.map(([row]: readonly RangeRow[]): Range | undefined => row && toRange(row))
+  const list = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
+    if (filter.rangeId === undefined) return Effect.map(filter.for === undefined ? all() : allOf(filter.for), toRanges)
+    return filter.for === undefined ? byId(filter.rangeId) : oneOf(filter.rangeId, filter.for)
   }
   const machineRowsOf = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
     if (filter.rangeId !== undefined) return machinesOf(filter.rangeId)
@@ -77,10 +82,9 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
   }
 
   return {
-    find: (id: RangeId) => first(byId(id)),
+    find: (id: RangeId) => Effect.map(byId(id), ([range]) => range),
     findByRecordId: (id: RecordId) => first(byRecord(id)),
-    list: (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
-      Effect.map(rowsOf(filter), (rows) => rows.map(toRange)),
+    list,
     machinesByRange: (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) =>
       Effect.map(machineRowsOf(filter), (rows) => {
         const grouped = new Map<RangeId, RangeMachine[]>()
@@ -94,7 +98,7 @@ export const rangeReads = ({ prepared }: Database["Service"]) => {
     grants: (id: RangeId) => Effect.map(grantsOfRange(id), (rows) => rows.map(toGrant).sort(byUserThenType)),
     grantsOf: (userId: UserId) =>
       Effect.map(grantsOfUser(userId), (rows) => rows.map((row) => ({ ...toGrant(row), rangeNumber: row.range_number }))),
-    revision: Effect.map(revision(), ([row]) => Number(row?.value ?? 0)),
+    revision: revision(),
     config,
   }
 }

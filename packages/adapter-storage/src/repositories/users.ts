@@ -79,7 +79,9 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
   Users,
   Effect.gen(function* () {
     const database = yield* Database
-    const byId = database.prepared<UserRow>("find a user", "select * from users where id = ?")
+    const byId = database.kept("find a user", "select * from users where id = ?", ([row]: readonly UserRow[]) => ({
+      found: row && { user: toUser(row), secrets: toSecrets(row) },
+    }))
     const byRecord = database.prepared<UserRow>("find a user", "select * from users where record_id = ?")
     const byEmail = database.prepared<UserRow>("find a user", "select * from users where email_key = ?")
     const all = database.prepared<UserRow>("list users", "select * from users order by number")
@@ -88,7 +90,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
     )
 
     return {
-      find: (id) => first(byId(id)),
+      find: (id) => Effect.map(byId(id), ({ found }) => found?.user),
       findByRecordId: (id) => first(byRecord(id)),
       findByEmail: (email) => first(byEmail(email.toLowerCase())),
       list: Effect.map(all(), (rows) => rows.map(toUser)),
@@ -152,8 +154,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
             )
           }),
         ),
-      forAuthentication: (id) =>
-        Effect.map(byId(id), ([row]) => (row === undefined ? undefined : { user: toUser(row), secrets: toSecrets(row) })),
+      forAuthentication: (id) => Effect.map(byId(id), ({ found }) => found),
       setSecrets: (id, secrets) =>
         database.write(`change the secrets of user ${id}`, (tx) =>
           Effect.gen(function* () {
