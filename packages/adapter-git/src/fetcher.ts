@@ -4,9 +4,9 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { allowanceOf, readArchive } from "./archive/read-archive.ts"
+import { awaited } from "./awaited.ts"
 import { asFault } from "./faults.ts"
 import { readFolder } from "./folder/read-folder.ts"
 import { gitAvailability, requireGit } from "./git/availability.ts"
@@ -55,32 +55,30 @@ export const contentFetcher = (
       if (known !== undefined) return known
       const staged = join(scratch, "staged")
       const tree = stagedTree(doing, join(staged, "tree"), settings.tree)
-      for (const commit of commits) {
-        const item = commit.at === "" ? showGitUrl(location.url) : commit.at
-        yield* unpackCommit(commit, tree, (done, total) => report({ phase: "writing", item, done, total }))
-      }
-      const { entries } = yield* Effect.tryPromise({ try: () => tree.finish(), catch: asFault(doing) })
+      const { entries } = yield* Effect.gen(function* () {
+        for (const commit of commits) {
+          const item = commit.at === "" ? showGitUrl(location.url) : commit.at
+          yield* unpackCommit(commit, tree, (done, total) => report({ phase: "writing", item, done, total }))
+        }
+        return yield* awaited(doing, () => tree.finish())
+      }).pipe(Effect.ensuring(Effect.promise(tree.settled)))
       return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
     })
 
   const fromHost = (doing: string, { location, holder }: FetchRequest, scratch: string) =>
     Effect.gen(function* () {
       const staged = join(scratch, "staged")
-      const { entries, digest } = yield* Effect.tryPromise({
-        try: async (signal) => {
-          if (location.type === "archive") {
-            const allowance = await allowanceOf(doing, location.file, settings.archiveRatio)
-            const tree = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
-            await readArchive(doing, location.file, location.name, tree, signal)
-            return tree.finish(location.unwrap)
-          }
-          const tree = stagedTree(doing, join(staged, "tree"), settings.tree)
+      const { entries, digest } = yield* awaited(doing, async (signal) => {
+        const allowance = location.type === "archive" ? await allowanceOf(doing, location.file, settings.archiveRatio) : undefined
+        const tree = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
+        try {
+          if (location.type === "archive") await readArchive(doing, location.file, location.name, tree, signal)
           if (location.type === "folder") await readFolder(doing, location.path, settings, tree, signal)
-          return tree.finish()
-        },
-        catch: asFault(doing),
+          return await tree.finish(location.type === "archive" ? location.unwrap : undefined)
+        } finally {
+          await tree.settled()
+        }
       })
-      yield* Effect.promise(() => mkdir(staged, { recursive: true }))
       return yield* storing(doing, () => store.publish(doing, `sha256-${digest}`, staged, entries, holder))
     })
 

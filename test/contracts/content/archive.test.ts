@@ -152,6 +152,19 @@ describe("archives", () => {
     expect(await ruleOf("x.tar", tar([..."abc"].map((name) => ({ name, content: zeros }))))).toBe("tree-too-large")
   })
 
+  test("folders without number, resource forks without number and zeros without end are cut off, too", async () => {
+    const world = gitWorld({ tree: { files: 100, totalBytes: 1_000_000 } })
+    const many = (name: (n: number) => string, type: string) =>
+      tarGz(Array.from({ length: 401 }, (_, n) => ({ name: name(n), type })))
+    for (const bytes of [many((n) => `d${n}/`, "5"), many((n) => `._${n}`, "0"), gzipSync(Buffer.alloc(2_000_000))]) {
+      const fault = await world.fault(upload(world, "x.tgz", bytes))
+      expect(fault).toMatchObject({ kind: "too-large" })
+    }
+    const names = Object.fromEntries(Array.from({ length: 401 }, (_, n) => [`d${n}/`, { content: "", mode: 0o040755 }]))
+    expect((await world.fault(upload(world, "x.zip", zip(names)))).facts.rule).toBe("too-many-files")
+    world.expectClean()
+  })
+
   test.each([
     ["a truncated gzip", "x.tgz", tarGz([{ name: "a", content: "x".repeat(5000) }]).subarray(0, 60)],
     ["a truncated tar", "x.tar", tar([{ name: "a", content: "x".repeat(5000) }]).subarray(0, 1000)],

@@ -16,6 +16,7 @@ const damaged = (doing: Doing, detail: string, item?: string): ContentFault =>
 const fileTypes: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"])
 
 const takeEntry = async (doing: Doing, entry: ReadEntry, tree: StagedTree): Promise<void> => {
+  tree.meet(entry.path)
   const path = entryPath(entry.path)
   if (entry.type === "Directory" || path === undefined) {
     entry.resume()
@@ -35,16 +36,30 @@ const takeEntry = async (doing: Doing, entry: ReadEntry, tree: StagedTree): Prom
 }
 
 /** The bytes of the tar itself. A tar in a tar's place (gzip in gzip) is not opened again. */
-async function* plainTar(doing: Doing, file: string, gzipped: boolean, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* plainTar(
+  doing: Doing,
+  file: string,
+  gzipped: boolean,
+  most: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const source: Readable = createReadStream(file, { signal })
   // the pipeline's failure shows where its output is read
   const output: Readable = gzipped ? pipeline(source, createGunzip(), () => {}) : source
-  let first = true
+  let [first, bytes] = [true, 0]
   try {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       if (first && (chunk.indexOf(Buffer.from([0x1f, 0x8b])) === 0 || chunk.indexOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])) === 0))
         throw damaged(doing, "inside is no tar but something compressed")
       first = false
+      bytes += chunk.length
+      if (bytes > most)
+        throw new ContentFault({
+          doing,
+          reason: "too-large",
+          rule: "tree-too-large",
+          detail: `unpacked it is larger than ${most} bytes`,
+        })
       yield chunk
     }
   } catch (cause) {
@@ -81,7 +96,7 @@ export const readTar = async (
   parser.on("error", failed.reject)
   const ended = once(parser, "end")
   ended.catch(() => {})
-  for await (const chunk of plainTar(doing, file, gzipped, signal))
+  for await (const chunk of plainTar(doing, file, gzipped, tree.tarBytes, signal))
     await Promise.race([parser.write(chunk) ? undefined : once(parser, "drain"), failed.promise])
   parser.end()
   await Promise.race([ended, failed.promise])

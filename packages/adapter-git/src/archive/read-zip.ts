@@ -28,6 +28,7 @@ const textOf = async (content: AsyncIterable<Buffer>): Promise<string> => {
 const takeEntry = async (doing: Doing, zip: ZipFile, entry: Entry, tree: StagedTree): Promise<void> => {
   // strict: a backslash stays one, and is refused
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
+  tree.meet(name)
   const path = entryPath(name)
   const mode = entry.externalFileAttributes >>> 16
   const kind = mode & kindBits

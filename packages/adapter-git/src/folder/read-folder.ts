@@ -35,8 +35,9 @@ const copyFile = async (doing: Doing, root: string, path: string, tree: StagedTr
 const copyBelow = async (doing: Doing, root: string, folder: string, tree: StagedTree, signal: AbortSignal): Promise<void> => {
   for (const name of (await readdir(join(root, folder))).toSorted()) {
     signal.throwIfAborted()
-    if (isGitName(name)) continue
     const path = folder === "" ? name : `${folder}/${name}`
+    tree.meet(path)
+    if (isGitName(name)) continue
     const stat = await lstat(join(root, path))
     if (stat.isDirectory()) await copyBelow(doing, root, path, tree, signal)
     else if (stat.isSymbolicLink()) tree.admit({ kind: "link", path, target: await readlink(join(root, path)) })

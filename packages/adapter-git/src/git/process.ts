@@ -52,13 +52,19 @@ export const runGit = <A>(
 ): Effect.Effect<A, ContentFault> =>
   Effect.callback<A, ContentFault>((resume) => {
     const child = start(command)
-    let errors = ""
-    const stop = (cause: unknown) => {
-      kill(child)
-      resume(Effect.fail(asFault(command.doing)(cause)))
-    }
     const { stdin, stdout, stderr } = child
     if (stdin === null || stdout === null || stderr === null) throw new Error("git was started without its pipes")
+    let errors = ""
+    let cause: unknown
+    const end = () => {
+      kill(child)
+      // what was not read would keep the pipe, and with it the child, open
+      stdout.destroy()
+    }
+    const stop = (why: unknown) => {
+      cause ??= why
+      end()
+    }
     // a reader that ends early breaks the pipe; its exit tells the story
     stdin.on("error", () => {})
     stdin.end(command.input ?? "")
@@ -66,16 +72,23 @@ export const runGit = <A>(
       errors = `${errors}${line}\n`.slice(-maxErrors)
       try {
         onLine(line)
-      } catch (cause) {
-        stop(cause)
+      } catch (why) {
+        stop(why)
       }
     })
     const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve))
-    Promise.all([ended, consume(stdout).catch((cause: unknown) => (stop(cause), Promise.reject(cause as Error)))]).then(
-      ([code, value]) => resume(code === 0 ? Effect.succeed(value) : Effect.fail(failureOf(command.doing, code, errors))),
-      stop,
-    )
-    return Effect.sync(() => kill(child))
+    const consumed = consume(stdout)
+    for (const promise of [ended, consumed]) promise.catch(stop)
+    // nothing may go on behind the back of whoever removes the folders next
+    const over = Promise.allSettled([ended, consumed]).then(([exit, value]) => {
+      if (cause !== undefined) return resume(Effect.fail(asFault(command.doing)(cause)))
+      if (exit.status === "rejected" || value.status === "rejected") return
+      resume(exit.value === 0 ? Effect.succeed(value.value) : Effect.fail(failureOf(command.doing, exit.value, errors)))
+    })
+    return Effect.promise(() => {
+      end()
+      return over
+    })
   })
 
 /** Everything git prints, at most `limit` bytes. */

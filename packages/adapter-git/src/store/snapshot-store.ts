@@ -1,6 +1,6 @@
 import { resolveLinks, type TreeEntry } from "@rangewright/domain"
 import { ContentFault, type Snapshot, type SnapshotId } from "@rangewright/ports"
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { mkdir, open, readdir, rename } from "node:fs/promises"
 import { constants } from "node:fs"
 import { join } from "node:path"
 import type { Folders } from "./folders.ts"
@@ -76,16 +76,14 @@ export const snapshotStore = (folders: Folders) => {
     },
     release: async (id: SnapshotId, holder: string): Promise<void> => (isId(id) ? pins.remove(id, holder) : undefined),
     pinned: async (holder: string): Promise<readonly SnapshotId[]> => (await pins.heldBy(holder)).filter(isId),
-    /** Moves each unpinned snapshot away at once and deletes it there: nobody sees half a snapshot. */
+    /** Moves each unpinned snapshot away at once, to be deleted with the scratch folder: nobody sees half a snapshot. */
     prune: async (scratch: string): Promise<readonly SnapshotId[]> => {
       const removed: SnapshotId[] = []
       for (const id of (await readdir(folders.snapshots)).filter(isId)) {
         if (await pins.held(id)) continue
-        const away = join(scratch, id)
-        await rename(join(folders.snapshots, id), away)
+        await rename(join(folders.snapshots, id), join(scratch, id))
         listings.delete(id)
         await pins.forget(id)
-        await rm(away, { recursive: true, force: true })
         removed.push(id)
       }
       return removed

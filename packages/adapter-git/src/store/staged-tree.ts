@@ -17,10 +17,16 @@ export type StagedFile = Extract<TreeEntry, { kind: "file" }>
  * made here, so no content can be written through a link; links are made at the very end, when it is known where each leads.
  */
 export interface StagedTree {
+  /** Counts whatever is met, folders and what is left out too: an endless list of nothing must end. Throws the fault. */
+  readonly meet: (path: string) => void
+  /** The most bytes that a tar of an allowed tree can have, headers and padding included. */
+  readonly tarBytes: number
   /** Throws the fault when the entry may not be taken. */
   readonly admit: (entry: TreeEntry) => void
   /** Writes an admitted file. May return before it is on disk; `finish` waits for all. */
   readonly write: (file: StagedFile, content: AsyncIterable<Uint8Array>) => Promise<void>
+  /** Ends when nothing is being written any more: before that, the folder must not be removed. */
+  readonly settled: () => Promise<void>
   /**
    * Checks the whole, makes the links. The entries are sorted; the digest is of paths, modes, targets and contents. With `unwrap`, the one
    * folder that holds everything becomes the tree, unless it is to be kept.
@@ -52,7 +58,8 @@ export const stagedTree = (
   const digests = new Map<string, string>()
   const made = new Map<string, Promise<unknown>>()
   const writing = new Set<Promise<void>>()
-  let total = 0
+  let [total, met] = [0, 0]
+  const mostMet = 4 * limits.files
   let failure: { readonly cause: unknown } | undefined
   const check = (problem: TreeProblem | undefined): void => {
     if (problem !== undefined) throw treeFault(doing, problem)
@@ -102,7 +109,15 @@ export const stagedTree = (
     digests.set(file.path, digest.digest("hex"))
   }
 
+  const settled = async () => {
+    while (writing.size > 0) await Promise.all(writing)
+  }
   return {
+    settled,
+    tarBytes: limits.totalBytes + mostMet * 1024,
+    meet: (path) => {
+      if (++met > mostMet) check({ rule: "too-many-files", path, detail: `there are more than ${mostMet} entries` })
+    },
     admit: (entry) => {
       check(intake.admit(entry))
       if (entry.kind === "link") written.push(entry)
@@ -123,7 +138,7 @@ export const stagedTree = (
       return later(async () => writeFile(await folderOf(file.path), whole, { flag: "wx", mode: modeOf(file) }))
     },
     finish: async (unwrap) => {
-      while (writing.size > 0) await Promise.all(writing)
+      await settled()
       if (failure !== undefined) throw failure.cause
       const root =
         unwrap === undefined
