@@ -84,7 +84,7 @@ describe("the life of a range", () => {
   let service: ReturnType<typeof makeService>
   let ada: User
   const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
-  const shown = async () => JSON.parse(String(await call("listRange"))) as Shown
+  const shown = async () => JSON.parse(new TextDecoder().decode((await call("listRange")) as Uint8Array)) as Shown
   const deployed = async () => {
     const { runID } = (await call("deployRange")) as { readonly runID: string }
     const events = (await call("streamRunEvents", { path: { runID } })) as Stream.Stream<ServerSentEvent>

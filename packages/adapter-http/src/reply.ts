@@ -17,7 +17,7 @@ const writeHead = (ctx: Context, status: number, more: HeaderList): void => {
 
 interface Whole {
   readonly response: ServerResponse
-  readonly body: string | Buffer | undefined
+  readonly body: string | Uint8Array | undefined
 }
 
 let waiting: Whole[] = []
@@ -32,7 +32,7 @@ const endWaiting = (): void => {
  * Ends the answers of one turn of the event loop one right after another. A write that finds its reader asleep must wake it, which costs as
  * much as all else of a small answer; the writes that follow at once find it awake.
  */
-const endTogether = (response: ServerResponse, body: string | Buffer | undefined): void => {
+const endTogether = (response: ServerResponse, body: string | Uint8Array | undefined): void => {
   if (waiting.push({ response, body }) === 1) setImmediate(endWaiting)
 }
 
@@ -40,7 +40,13 @@ const endTogether = (response: ServerResponse, body: string | Buffer | undefined
  * Writes a whole answer: the headers that every answer has, the given ones, the body unless it is a HEAD. Directly, because Koa's own
  * way, header by header, costs more than all else of a small answer. Does nothing when an answer was begun.
  */
-export const reply = (ctx: Context, status: number, contentType: string, body: string | Buffer, more: HeaderList = []): void => {
+export const reply = (
+  ctx: Context,
+  status: number,
+  contentType: string,
+  body: string | Uint8Array,
+  more: HeaderList = [],
+): void => {
   if (ctx.res.headersSent) return
   const length = typeof body === "string" ? Buffer.byteLength(body) : body.length
   writeHead(ctx, status, ["Content-Type", contentType, "Content-Length", String(length), ...more])

@@ -78,9 +78,9 @@ describe("groups", () => {
       { userID: "Bob", name: "User Bob", role: "member" },
       { userID: "Ada", name: "User Ada", role: "manager" },
     ])
-    expect(JSON.parse(String(await app.call("listGroupRanges", ada, { group: red })))).toMatchObject([
-      { rangeID: "LAB", VMs: [] },
-    ])
+    expect(
+      JSON.parse(new TextDecoder().decode((await app.call("listGroupRanges", ada, { group: red })) as Uint8Array)),
+    ).toMatchObject([{ rangeID: "LAB", VMs: [] }])
   })
 
   it("are told to their users, in lists and in their records", async () => {

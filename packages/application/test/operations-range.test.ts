@@ -26,7 +26,7 @@ interface RangeJson {
   readonly numberOfVMs: number
   readonly VMs: readonly VmJson[]
 }
-const json = (text: unknown): unknown => JSON.parse(String(text))
+const json = (prepared: unknown): unknown => JSON.parse(new TextDecoder().decode(prepared as Uint8Array))
 const shown = async (range: Range, query = {}) => json(await app.call("listRange", ada, { range, query })) as RangeJson
 const all = async (user: User) => json(await app.call("listAllRange", user)) as readonly RangeJson[]
 

@@ -60,7 +60,7 @@ export interface ServerSentEvent {
 
 export type OutputSpec =
   | { readonly type: "json"; readonly schema: WireSchema; readonly status?: 200 | 201 }
-  /** The handler returns JSON text that it rendered itself; the schema describes it. For hot reads. */
+  /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
   | { readonly type: "text"; readonly contentType: string }
   /** The handler returns `ZipEntry[]`. */
@@ -143,11 +143,13 @@ type BodyOf<B extends BodySpec> = B extends {
     : undefined
 type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonly schema: infer S extends WireSchema }
   ? S["Type"]
-  : O extends { readonly type: "prepared-json" | "text" }
-    ? string
-    : O extends { readonly type: "zip" }
-      ? readonly ZipEntry[]
-      : Stream.Stream<ServerSentEvent, Fault>
+  : O extends { readonly type: "prepared-json" }
+    ? string | Uint8Array
+    : O extends { readonly type: "text" }
+      ? string
+      : O extends { readonly type: "zip" }
+        ? readonly ZipEntry[]
+        : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<

@@ -1,5 +1,5 @@
 import { type Failed, isInside, type Range, type RangeConfig, type RangeId, shownAddresses } from "@rangewright/domain"
-import { Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
+import { type Freshness, Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../settings.ts"
@@ -7,7 +7,7 @@ import { freshnessTail, rangeObject } from "../wire/range-object.ts"
 import { readRangeConfig } from "./read-config.ts"
 
 /**
- * Ranges as JSON text, rendered once for each revision of the store. The revision is read before the rows, and compared on every
+ * Ranges as JSON, rendered once for each revision of the store. The revision is read before the rows, and compared on every
  * request, so that an answer from here is never older than the request: a change in between only makes the next request render again.
  */
 interface Rendered {
@@ -18,8 +18,8 @@ interface Rendered {
   readonly configs: Map<RangeId, { readonly text: string; readonly config: RangeConfig | undefined }>
   /** Every range is in `objects`, ascending by number. */
   complete: boolean
-  /** The last list of all ranges, with the freshness it was made for. */
-  all: { readonly tail: string; readonly text: string } | undefined
+  /** The last answer for a range, and under `undefined` for all of them, with the freshness it tells. */
+  readonly answers: Map<RangeId | undefined, { readonly tail: string; readonly bytes: Uint8Array }>
 }
 
 /** One for each store, for plain and for detailed answers. */
@@ -36,7 +36,7 @@ const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Ren
       objects: new Map(),
       configs: known?.configs ?? new Map(),
       complete: false,
-      all: undefined,
+      answers: new Map(),
     }
     store.set(ranges, rendered)
     return rendered
@@ -62,13 +62,35 @@ const render = (overview: RangeOverview, rendered: Rendered, details: boolean) =
     return JSON.stringify(rangeObject(overview, { details, addressOf })).slice(0, -1)
   })
 
-const tail = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshness, freshnessTail))
+/** A store that gives the same freshness again spares making the text of it. */
+const tails = new WeakMap<Freshness, string>()
+
+const tailOf = (freshness: Freshness): string => {
+  const known = tails.get(freshness)
+  if (known !== undefined) return known
+  const made = freshnessTail(freshness)
+  tails.set(freshness, made)
+  return made
+}
+
+const tail = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshness, tailOf))
+
+const encoder = new TextEncoder()
+
+/** The bytes of an answer, made again when what it tells of the freshness has changed. */
+const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string, text: () => string): Uint8Array => {
+  const known = answers.get(of)
+  if (known?.tail === ending) return known.bytes
+  const bytes = encoder.encode(text())
+  answers.set(of, { tail: ending, bytes })
+  return bytes
+}
 
 /** One range as JSON; undefined when it went in the meantime. */
 export const renderedRange = (
   range: Range,
   details: boolean,
-): Effect.Effect<string | undefined, Failed | StorageFault, Ranges | Machines | Settings> =>
+): Effect.Effect<Uint8Array | undefined, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const rendered = yield* current(ranges, details)
@@ -79,7 +101,8 @@ export const renderedRange = (
       object = yield* render(overview, rendered, details)
       rendered.objects.set(range.id, object)
     }
-    return object + (yield* tail)
+    const ending = yield* tail
+    return bytesOf(rendered, range.id, ending, () => object + ending)
   })
 
 const renderAll = (ranges: Ranges["Service"], rendered: Rendered, details: boolean) =>
@@ -102,17 +125,13 @@ const list = (objects: Iterable<string>, ending: string): string => {
 export const renderedRanges = (
   only: ReadonlySet<RangeId> | undefined,
   details: boolean,
-): Effect.Effect<string, Failed | StorageFault, Ranges | Machines | Settings> =>
+): Effect.Effect<Uint8Array, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const rendered = yield* current(ranges, details)
     if (!rendered.complete) yield* renderAll(ranges, rendered, details)
     const ending = yield* tail
-    if (only !== undefined)
-      return list(
-        [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : [])),
-        ending,
-      )
-    if (rendered.all?.tail !== ending) rendered.all = { tail: ending, text: list(rendered.objects.values(), ending) }
-    return rendered.all.text
+    if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
+    const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))
+    return encoder.encode(list(own, ending))
   })
