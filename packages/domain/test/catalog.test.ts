@@ -298,6 +298,12 @@ describe("undeclared dependencies", () => {
   })
 })
 
+test("a collection that is wanted from its git repository is not wanted from the source", () => {
+  const requirements = "collections: [{name: 'https://h/x/acme.util.git', type: git}]"
+  const [item] = catalog(lab({ requirements, more: util })).localCollections
+  expect(item).not.toHaveProperty("requiredBy")
+})
+
 describe("a selection", () => {
   const content = lab({
     roles: ["hello", "acme.util.role", "pub.docker"],

@@ -42,44 +42,61 @@ export interface Needs {
 
 export const needsOf = (names: ShippedNames, { id, references, requirements }: ShippedBlueprint): Needs => {
   const configRoles: Array<string> = []
+  const declaredRoles: Array<string> = []
   const collections: Array<string> = []
   const undeclared: Array<UndeclaredDependency> = []
   const declared = declaredNames(requirements)
   for (const { name } of requirements.collections) if (name !== undefined && names.collections.has(name)) collections.push(name)
+  for (const name of declared.roles) {
+    const canonical = names.roles.get(name)
+    if (canonical !== undefined) declaredRoles.push(canonical)
+  }
+  const isProvidedRole = membership([...declared.roles, ...requirements.subscriptionRoles])
+  const isProvidedCollection = membership(declared.collections)
   for (const role of sortedUnique(references.roles)) {
     const canonical = names.roles.get(role)
     if (canonical !== undefined) configRoles.push(canonical)
-    else if (!declared.roles.has(role)) {
+    else if (!isProvidedRole(role)) {
       const parent = parentCollection(role)
       if (parent === undefined) undeclared.push({ blueprintID: id, role, kind: "missing_role" })
       else if (names.collections.has(parent)) collections.push(parent)
-      else if (!declared.collections.has(parent))
+      else if (!isProvidedCollection(parent))
         undeclared.push({ blueprintID: id, role, kind: "missing_collection", parentCollection: parent })
     }
   }
   return {
     templates: sortedUnique(references.templates.filter((name) => names.templates.has(name))),
     configRoles: sortedUnique(configRoles),
-    declaredRoles: sortedUnique(
-      requirements.roles.flatMap(({ name }) => (name === undefined ? [] : (names.roles.get(name) ?? []))),
-    ),
+    declaredRoles: sortedUnique(declaredRoles),
     collections: sortedUnique(collections),
     undeclared,
   }
 }
 
-/** What requirements provide: collections as named, and as the URLs of git repositories suggest. */
+/** What requirements provide: roles as named; collections as named, and as the URLs of git repositories suggest. */
 const declaredNames = ({
   roles,
   collections,
-  subscriptionRoles,
-}: ShippedBlueprint["requirements"]): {
-  readonly roles: ReadonlySet<string | undefined>
-  readonly collections: ReadonlySet<string>
-} => ({
-  roles: new Set([...roles.map(({ name }) => name), ...subscriptionRoles]),
-  collections: new Set(collections.flatMap(({ name }) => (name === undefined ? [] : [name, guessCollection(name) ?? name]))),
-})
+}: ShippedBlueprint["requirements"]): { readonly roles: ReadonlyArray<string>; readonly collections: ReadonlyArray<string> } => {
+  const declared = { roles: [] as Array<string>, collections: [] as Array<string> }
+  for (const { name } of roles) if (name !== undefined) declared.roles.push(name)
+  for (const { name } of collections) {
+    if (name === undefined) continue
+    declared.collections.push(name)
+    const guessed = guessCollection(name)
+    if (guessed !== undefined && guessed !== name) declared.collections.push(guessed)
+  }
+  return declared
+}
+
+/** Up to here a look through the list is quicker than a set is made. */
+const short = 16
+
+const membership = (names: ReadonlyArray<string>): ((name: string) => boolean) => {
+  if (names.length <= short) return (name) => names.includes(name)
+  const set = new Set(names)
+  return (name) => set.has(name)
+}
 
 /** The collection of a role that is named with it, as in `<namespace>.<collection>.<role>`. */
 const parentCollection = (role: string): string | undefined => {

@@ -29,10 +29,11 @@ const fullyQualified = /^[a-z0-9_]+\.[a-z0-9_]+$/u
  * The name itself where it is no URL; undefined where the last segment is no `<namespace>.<name>` (contract C 5.5).
  */
 export const guessCollection = (requirement: string): string | undefined => {
-  const [address = ""] = requirement.replace(/^git\+/u, "").split(/[#?]/u, 1)
-  const last = trimEnd(address, "/")
+  const suffix = requirement.search(/[#?]/u)
+  const last = trimEnd(suffix === -1 ? requirement : requirement.slice(0, suffix), "/")
   const name = last.endsWith(".git") ? last.slice(0, -".git".length) : last
-  const segment = name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf(":")) + 1)
+  const start = Math.max(name.lastIndexOf("/"), name.lastIndexOf(":"), name.startsWith("git+") ? "git+".length - 1 : -1) + 1
+  const segment = start === 0 ? name : name.slice(start)
   return fullyQualified.test(segment) ? segment : undefined
 }
 
