@@ -16,9 +16,10 @@ afterAll(async () => {
 
 /** Everything that is kept, but for the traces that refused calls leave. */
 const stored = (): string => {
-  const { users, ranges, configs, grants, groups, machines, reservations, runs } = service.store
-  return JSON.stringify([users, ranges, configs, grants, groups, machines, reservations, runs], (_key, value: unknown) =>
-    value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value,
+  const { users, ranges, configs, grants, groups, blueprints, machines, reservations, runs } = service.store
+  return JSON.stringify(
+    [users, ranges, configs, grants, groups, blueprints, machines, reservations, runs],
+    (_key, value: unknown) => (value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value),
   ).replace(/"lastActiveAt":"[^"]+",?/gu, "")
 }
 
@@ -128,6 +129,18 @@ describe.each(ofAccess(({ target }) => target === "group-in-path"))("%s", (_id, 
   it("is not for groups that do not exist", async () => {
     for (const groupName of ["NONE", "g1", "../etc", "G1 ", "x".repeat(200)])
       await refused(operation, key("admin"), [404], { path: { groupName } })
+  })
+})
+
+describe.each(ofAccess(({ input }) => "blueprintID" in input.path))("%s", (_id, operation) => {
+  it("is not for blueprints that do not exist, and not for those who have no access to the blueprint", async () => {
+    for (const blueprintID of ["NONE", "web", "WEB/BASIC", "../etc", "web/basic ", "x".repeat(300), "blueprint000001"])
+      await refused(operation, key("admin"), [404], { path: { blueprintID } })
+    // a stranger without a default range may learn of that first
+    const { status, body } = await call(operation, key("stranger"), {})
+    expect(status).toBe(403)
+    expect(String(body["error"])).toMatch(/do not (have access|own)|may not use range/u)
+    await refused(operation, key("admin"), [403], { query: { userID: "ST" } })
   })
 })
 

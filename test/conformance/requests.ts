@@ -34,6 +34,15 @@ const samples: Readonly<Record<string, Sample>> = {
   removeUsersFromGroup: { json: { userIDs: ["ST"] } },
   addRangesToGroup: { json: { rangeIDs: ["R1"] } },
   removeRangesFromGroup: { json: { rangeIDs: ["lab/web/1"] } },
+  createBlueprint: { json: { blueprintID: "new/one", name: "New", tags: ["web"], config } },
+  createBlueprintFromRange: { json: { blueprintID: "new/one", rangeID: "R1" } },
+  updateBlueprintMetadata: { json: { version: "2.0.0", tags: ["web"] } },
+  updateBlueprintConfig: { json: { config } },
+  applyBlueprintToRange: { json: { rangeID: "R1" } },
+  shareBlueprintWithUsers: { json: { userIDs: ["ME"] } },
+  unshareBlueprintWithUsers: { json: { userIDs: ["ME"] } },
+  shareBlueprintWithGroups: { json: { groupNames: ["G1"] } },
+  unshareBlueprintWithGroups: { json: { groupNames: ["G1"] } },
   assignRangeToUser: { path: { userID: "ST", rangeID: "R1" } },
   revokeRangeFromUser: { path: { userID: "ME", rangeID: "R1" } },
 }
@@ -43,6 +52,7 @@ export const needsRunning = (operation: Operation): boolean => samples[operation
 
 /** The path parameters that name what was seeded. */
 const known = (runId: string): Readonly<Record<string, string>> => ({
+  blueprintID: "web/basic",
   groupName: "G1",
   rangeID: "R1",
   userID: "ME",

@@ -1,8 +1,19 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import { makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { operations, RunEngine, Settings, type AppServices, type SettingsShape } from "@rangewright/application"
-import type { Fault, GroupName, GroupRole, ObservedCluster, RangeId, RecordId, RunId, UserId, Vmid } from "@rangewright/domain"
-import { Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import type {
+  BlueprintId,
+  Fault,
+  GroupName,
+  GroupRole,
+  ObservedCluster,
+  RangeId,
+  RecordId,
+  RunId,
+  UserId,
+  Vmid,
+} from "@rangewright/domain"
+import { Blueprints, Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -84,7 +95,25 @@ const seedGroups = Effect.gen(function* () {
   yield* groups.addRange("G1" as GroupName, "lab/web/1" as RangeId)
 })
 
-/** Passwords, accounts on the hypervisor, groups, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
+/** web/basic of the member, shared with the group that the member manages. */
+const seedBlueprints = Effect.gen(function* () {
+  const blueprints = yield* Blueprints
+  const { id } = yield* blueprints.create({
+    id: "web/basic" as BlueprintId,
+    recordId: "blueprint000000" as RecordId,
+    owner: idOf.member,
+    name: "A web server",
+    description: "One machine",
+    version: "1.0.0",
+    tags: ["web"],
+    minVersion: "",
+    config,
+    createdAt: cluster.at,
+  })
+  yield* blueprints.shareWithGroup(id, "G1" as GroupName)
+})
+
+/** Passwords, accounts on the hypervisor, groups, a blueprint, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore
@@ -99,6 +128,7 @@ const seed = Effect.gen(function* () {
       })
   }
   yield* seedGroups
+  yield* seedBlueprints
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)

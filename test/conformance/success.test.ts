@@ -60,6 +60,7 @@ const expectSuccess = async (operation: Operation, response: Response) => {
   switch (operation.output.type) {
     case "json":
     case "prepared-json":
+    case "json-or-file":
       expect(type).toBe("application/json")
       return expectShape(operation, response.status, JSON.parse(text))
     case "text":

@@ -184,6 +184,20 @@ export const getExample = operation({
   handle: () => Effect.succeed([{ name: "a.rdp", content: "full address:s:10.2.10.11" }]),
 })
 
+export const saves = operation({
+  id: "saves",
+  route: "GET /saves",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  query: { as: Schema.optionalKey(Schema.String) },
+  output: { type: "json-or-file", schema: Text, contentType: "application/x-yaml" },
+  statuses,
+  handle: ({ query: { as } }) =>
+    Effect.succeed(as === undefined ? { json: { result: "a: 1" } } : { file: { name: as, ending: ".yml", text: "a: 1\r\n" } }),
+})
+
 export const breaks = operation({
   id: "breaks",
   route: "GET /breaks/{how}",
@@ -301,6 +315,7 @@ export const samples: readonly Operation[] = [
   getThing,
   getExample,
   breaks,
+  saves,
   recordLogin,
   rotate,
   events,

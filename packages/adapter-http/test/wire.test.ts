@@ -140,6 +140,19 @@ describe("answers", () => {
     expect(strFromU8(files["a.rdp"] ?? new Uint8Array())).toBe("full address:s:10.2.10.11")
   })
 
+  it.each([
+    ["my%20web%2Fone", "my-web-one.yml"],
+    ["a%22%3B%20x%3D%0D%0Ay", "a-x-y.yml"],
+    ["..%2F..%2Fetc%2Fpasswd", "etc-passwd.yml"],
+    ["%D0%B2%D0%B5%D0%B1", "file.yml"],
+  ])("may be a file to save, whose name can do no harm: %s", async (as, filename) => {
+    const response = await send("GET", `/api/v2/saves?as=${as}`)
+    expect(response.headers.get("content-type")).toBe("application/x-yaml")
+    expect(response.headers.get("content-disposition")).toBe(`attachment; filename="${filename}"`)
+    expect(await response.text()).toBe("a: 1\r\n")
+    expect(await get("/api/v2/saves")).toEqual({ status: 200, text: '{"result":"a: 1"}\n' })
+  })
+
   it("of a failure say what, why and the way out, in members that no client misreads", async () => {
     const response = await send("GET", "/api/v2/breaks/fault")
     expect(response.status).toBe(409)

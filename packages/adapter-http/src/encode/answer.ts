@@ -1,4 +1,4 @@
-import type { OutputSpec, ZipEntry } from "@rangewright/application"
+import type { JsonOrFile, OutputSpec, ZipEntry } from "@rangewright/application"
 import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
@@ -12,6 +12,15 @@ const json = "application/json"
 const zipOf = (entries: readonly ZipEntry[]): Buffer =>
   Buffer.from(zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, strToU8(content)]))))
 
+/** A file name that every header, shell and file system takes as it is. */
+const plainName = (name: string): string => {
+  const plain = name
+    .replace(/[^A-Za-z0-9._-]+/gu, "-")
+    .replace(/^[.-]+/u, "")
+    .slice(0, 100)
+  return plain === "" ? "file" : plain
+}
+
 /** How an operation's result becomes bytes. Event streams are not written at once: see `event-stream.ts`. */
 export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Answer => {
   switch (output.type) {
@@ -24,6 +33,16 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Ans
       return (ctx, result) => reply(ctx, 200, json, result as string | Uint8Array)
     case "text":
       return (ctx, result) => reply(ctx, 200, output.contentType, result as string)
+    case "json-or-file": {
+      const encode = Schema.encodeUnknownSync(output.schema)
+      return (ctx, result) => {
+        const answer = result as JsonOrFile<unknown>
+        if ("json" in answer) return reply(ctx, 200, json, `${JSON.stringify(encode(answer.json))}\n`)
+        const { name, ending, text } = answer.file
+        const disposition = ["Content-Disposition", `attachment; filename="${plainName(name)}${ending}"`]
+        return reply(ctx, 200, output.contentType, text, disposition)
+      }
+    }
     case "zip": {
       const disposition = ["Content-Disposition", `attachment; filename="${output.filename}"`]
       return (ctx, result) => reply(ctx, 200, "application/zip", zipOf(result as readonly ZipEntry[]), disposition)

@@ -18,6 +18,8 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
       return json(describe(output.schema))
     case "text":
       return { [output.contentType.split(";")[0] ?? output.contentType]: { schema: { type: "string" } } }
+    case "json-or-file":
+      return { ...json(describe(output.schema)), [output.contentType]: { schema: { type: "string" } } }
     case "zip":
       return { "application/zip": { schema: { type: "string", format: "binary" } } }
     case "events":

@@ -62,6 +62,19 @@ const byDefault = Effect.fnUntraced(function* (
   return range ?? (yield* new DefaultRangeNotFound({ rangeId: id ?? "(no default)", userId: user.id }))
 })
 
+/**
+ * The range that a request's body names, else the one it was sent for, else the user's default; known to exist and to be open to the user.
+ * For handlers of operations whose body may name the range.
+ */
+export const rangeOfBody = (
+  rangeId: string | undefined,
+  sentFor: Range | undefined,
+  user: User,
+): Effect.Effect<Range, RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> => {
+  if (rangeId !== undefined && rangeId !== "") return named(rangeId, user, "range-access")
+  return sentFor === undefined ? byDefault(user, "range-access") : Effect.succeed(sentFor)
+}
+
 /** What a request says about its range, empty values left out. */
 export interface RangeSelection {
   /** `?rangeID=`. */

@@ -1,5 +1,5 @@
 import type { Group, User } from "@rangewright/domain"
-import { Groups } from "@rangewright/ports"
+import { Blueprints, Groups } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { changeAccess } from "../range/change-access.ts"
 import { rangesOfGroup } from "./change-together.ts"
@@ -14,6 +14,8 @@ export const removeGroup = (group: Group, caller: User) =>
     const groups = yield* Groups
     const roles = new Map((yield* groups.members(group.name)).map(({ userId, role }) => [userId, role]))
     const ranges = yield* rangesOfGroup(group)
+    const blueprints = yield* Blueprints
+    const shared = (yield* blueprints.list()).filter(({ sharedGroups }) => sharedGroups.includes(group.name))
     return yield* changeAccess({
       doing: `delete group ${group.name}`,
       by: caller.id,
@@ -26,6 +28,7 @@ export const removeGroup = (group: Group, caller: User) =>
         .pipe(
           Effect.andThen(groups.setRoles(group.name, roles)),
           Effect.andThen(Effect.forEach(ranges, (range) => groups.addRange(group.name, range.id))),
+          Effect.andThen(Effect.forEach(shared, ({ id }) => blueprints.shareWithGroup(id, group.name))),
         ),
       routers: "may",
     })

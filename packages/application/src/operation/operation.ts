@@ -63,10 +63,17 @@ export type OutputSpec =
   /** The handler returns JSON that it rendered itself, as text or as the bytes of it; the schema describes it. For hot reads. */
   | { readonly type: "prepared-json"; readonly schema: WireSchema }
   | { readonly type: "text"; readonly contentType: string }
+  /** JSON, or where the request asks for it a text file to save: the handler returns a `JsonOrFile`. */
+  | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
   /** The handler returns `ZipEntry[]`. */
   | { readonly type: "zip"; readonly filename: string }
   /** The handler returns a stream of `ServerSentEvent`. */
   | { readonly type: "events"; readonly schema: WireSchema }
+
+/** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
+export type JsonOrFile<A> =
+  | { readonly json: A }
+  | { readonly file: { readonly name: string; readonly ending: string; readonly text: string } }
 
 export interface ZipEntry {
   readonly name: string
@@ -147,9 +154,11 @@ type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonl
     ? string | Uint8Array
     : O extends { readonly type: "text" }
       ? string
-      : O extends { readonly type: "zip" }
-        ? readonly ZipEntry[]
-        : Stream.Stream<ServerSentEvent, Fault>
+      : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
+        ? JsonOrFile<S["Type"]>
+        : O extends { readonly type: "zip" }
+          ? readonly ZipEntry[]
+          : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<

@@ -1,9 +1,20 @@
-import { exampleRangeConfig, Forbidden, InvalidInput, NotFound, type User, type UserId } from "@rangewright/domain"
+import {
+  type Blueprint,
+  exampleRangeConfig,
+  Failed,
+  Forbidden,
+  InvalidInput,
+  type Range,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { makeRange } from "../accounts/make-range.ts"
+import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.ts"
 import { operation } from "../operation/operation.ts"
+import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { hypervisorAway, userStatuses } from "../wire/statuses.ts"
 
@@ -37,6 +48,19 @@ const ownersOf = (wanted: readonly string[], user: User) =>
     return found.flatMap(({ owner }) => (owner === undefined ? [] : [owner]))
   })
 
+/** The range stays when the blueprint does not fit it: applying can be repeated. */
+const applyTo = (range: Range, blueprint: Blueprint, user: User) =>
+  storeConfig({ range, user, force: false, text: blueprintConfig(blueprint) }).pipe(
+    Effect.map((lines) => [`Blueprint ${blueprint.id} applied`, ...lines]),
+    Effect.mapError(
+      (fault) =>
+        new Failed({
+          what: `Range ${range.id} created with number ${range.number}, but blueprint ${blueprint.id} could not be applied: ${fault.message}`,
+          hint: "Mend what is said, then apply it with POST /blueprints/{id}/apply; until then the range has the example configuration.",
+        }),
+    ),
+  )
+
 export const createRange = operation({
   id: "createRange",
   route: "POST /ranges/create",
@@ -63,19 +87,17 @@ export const createRange = operation({
     201: "the range was made; the text names it",
     ...userStatuses,
     400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
-    403: "only administrators give ranges to others",
+    403: "only administrators give ranges to others; the blueprint is not shared with the caller",
     404: "no blueprint has this ID",
     409: "the range ID is not allowed or taken; the number is out of bounds, reserved or taken; the pool belongs to somebody else",
+    500: "the range was made, but the blueprint could not be applied: it may be applied again",
     502: hypervisorAway,
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {
-      const blueprint = body.blueprintID ?? ""
-      if (blueprint !== "")
-        return yield* Effect.fail(
-          new NotFound({ what: `Cannot create the range: blueprint ${blueprint.slice(0, 100)} does not exist` }),
-        )
       const owners = yield* ownersOf(body.userID ?? [], user)
+      const wanted = body.blueprintID ?? ""
+      const blueprint = wanted === "" ? undefined : yield* readableBlueprint(wanted, user)
       if (body.rangeID === "")
         return yield* Effect.fail(new InvalidInput({ what: "Cannot create the range: a range ID is needed" }))
       const range = yield* makeRange({
@@ -89,6 +111,7 @@ export const createRange = operation({
         createdBy: user,
         owners,
       })
-      return { result: `Range ${range.id} created with number ${range.number}` }
+      const created = `Range ${range.id} created with number ${range.number}`
+      return { result: [created, ...(blueprint === undefined ? [] : yield* applyTo(range, blueprint, user))].join("\n") }
     }),
 })

@@ -3,13 +3,18 @@ import { abortRange } from "./abort-range.ts"
 import { addRangesToGroup } from "./add-ranges-to-group.ts"
 import { addUser } from "./add-user.ts"
 import { addUsersToGroup } from "./add-users-to-group.ts"
+import { applyBlueprintToRange } from "./apply-blueprint-to-range.ts"
 import { assignRangeToUser } from "./assign-range-to-user.ts"
 import { cancelRun } from "./cancel-run.ts"
+import { copyBlueprint } from "./copy-blueprint.ts"
+import { createBlueprint } from "./create-blueprint.ts"
+import { createBlueprintFromRange } from "./create-blueprint-from-range.ts"
 import { createGroup } from "./create-group.ts"
 import { createRange } from "./create-range.ts"
+import { deleteBlueprint } from "./delete-blueprint.ts"
 import { deleteGroup } from "./delete-group.ts"
-import { deleteRangeVms } from "./delete-range-vms.ts"
 import { deleteRange } from "./delete-range.ts"
+import { deleteRangeVms } from "./delete-range-vms.ts"
 import { deleteUser } from "./delete-user.ts"
 import { deployRange } from "./deploy-range.ts"
 import { destroyVm } from "./destroy-vm.ts"
@@ -17,9 +22,11 @@ import { diagnostics } from "./diagnostics.ts"
 import { getAnsibleInventory } from "./get-ansible-inventory.ts"
 import { getApiKey } from "./get-api-key.ts"
 import { getAutoShutdown } from "./get-auto-shutdown.ts"
+import { getBlueprintConfig } from "./get-blueprint-config.ts"
+import { getBlueprintDetail } from "./get-blueprint-detail.ts"
+import { getConfig } from "./get-config.ts"
 import { getConfigExample } from "./get-config-example.ts"
 import { getConfigSchema } from "./get-config-schema.ts"
-import { getConfig } from "./get-config.ts"
 import { getCredentials } from "./get-credentials.ts"
 import { getDefaultRangeId } from "./get-default-range-id.ts"
 import { getEtcHosts } from "./get-etc-hosts.ts"
@@ -28,8 +35,8 @@ import { getLicense } from "./get-license.ts"
 import { getLogs } from "./get-logs.ts"
 import { getOpenApiSpec } from "./get-openapi-spec.ts"
 import { getRangeDrift } from "./get-range-drift.ts"
-import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
 import { getRangeLogHistory } from "./get-range-log-history.ts"
+import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
 import { getRdp } from "./get-rdp.ts"
 import { getRun } from "./get-run.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
@@ -37,15 +44,18 @@ import { getUserMemberships } from "./get-user-memberships.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
+import { listBlueprintAccessGroups } from "./list-blueprint-access-groups.ts"
+import { listBlueprintAccessUsers } from "./list-blueprint-access-users.ts"
+import { listBlueprints } from "./list-blueprints.ts"
 import { listGroupMembers } from "./list-group-members.ts"
 import { listGroupRanges } from "./list-group-ranges.ts"
 import { listGroups } from "./list-groups.ts"
+import { listRange } from "./list-range.ts"
 import { listRangeTags } from "./list-range-tags.ts"
 import { listRangeUsers } from "./list-range-users.ts"
-import { listRange } from "./list-range.ts"
 import { listRuns } from "./list-runs.ts"
-import { listUserAccessibleRanges } from "./list-user-accessible-ranges.ts"
 import { listUser } from "./list-user.ts"
+import { listUserAccessibleRanges } from "./list-user-accessible-ranges.ts"
 import { planRange } from "./plan-range.ts"
 import { postCredentials } from "./post-credentials.ts"
 import { powerOffRange } from "./power-off-range.ts"
@@ -65,8 +75,14 @@ import { removeUsersFromGroup } from "./remove-users-from-group.ts"
 import { resumeRun } from "./resume-run.ts"
 import { revokeRangeFromUser } from "./revoke-range-from-user.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
+import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
+import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
+import { unshareBlueprintWithGroups } from "./unshare-blueprint-with-groups.ts"
+import { unshareBlueprintWithUsers } from "./unshare-blueprint-with-users.ts"
 import { updateAutoShutdown } from "./update-auto-shutdown.ts"
+import { updateBlueprintConfig } from "./update-blueprint-config.ts"
+import { updateBlueprintMetadata } from "./update-blueprint-metadata.ts"
 import { validateConfig } from "./validate-config.ts"
 import { whoami } from "./whoami.ts"
 
@@ -133,9 +149,27 @@ const group = [
   addRangesToGroup,
   removeRangesFromGroup,
 ]
+const blueprint = [
+  listBlueprints,
+  createBlueprint,
+  createBlueprintFromRange,
+  getBlueprintDetail,
+  updateBlueprintMetadata,
+  deleteBlueprint,
+  copyBlueprint,
+  applyBlueprintToRange,
+  getBlueprintConfig,
+  updateBlueprintConfig,
+  listBlueprintAccessUsers,
+  shareBlueprintWithUsers,
+  unshareBlueprintWithUsers,
+  listBlueprintAccessGroups,
+  shareBlueprintWithGroups,
+  unshareBlueprintWithGroups,
+]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
-export const operations: readonly Operation[] = [...host, ...user, ...range, ...group, ...power, ...vm, ...run]
+export const operations: readonly Operation[] = [...host, ...user, ...range, ...group, ...blueprint, ...power, ...vm, ...run]

@@ -1,16 +1,12 @@
-import { Conflict } from "@rangewright/domain"
-import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { configIssues, configText, mostConfigBytes } from "../range/check-config.ts"
-import { refusedConfig } from "../range/read-config.ts"
+import { configText, mostConfigBytes } from "../range/check-config.ts"
+import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
-import { issueLine } from "../wire/config-issue.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
 
-/** A run keeps the configuration it was planned with, so a new one may be stored at any time; the text says when it takes effect. */
 export const putConfig = operation({
   id: "putConfig",
   route: "PUT /range/config",
@@ -31,25 +27,7 @@ export const putConfig = operation({
   handle: ({ range, user, query, body, file }) =>
     Effect.gen(function* () {
       const force = body.force ?? query.force ?? false
-      if (range.testing.enabled && !force)
-        return yield* Effect.fail(
-          new Conflict({
-            what: `Cannot change the configuration of range ${range.id}: testing mode is on`,
-            hint: "Stop testing first, or repeat with force=true (--force on the command line).",
-          }),
-        )
-      const text = yield* configText(file)
-      const issues = yield* configIssues(text, range, user)
-      if (issues.some((issue) => issue.severity === "error")) return yield* Effect.fail(refusedConfig(issues))
-      yield* (yield* Ranges).setConfig(range.id, text)
-      const run = yield* (yield* RunJournal).active(range.id)
-      const lines = [
-        `Configuration of range ${range.id} stored`,
-        ...(run === undefined
-          ? []
-          : [`Run ${run.id} (${run.kind}) goes on with what it was planned from; deploy again to apply this`]),
-        ...issues.map((issue) => `Warning: ${issueLine(issue)}`),
-      ]
-      return { result: lines.join("\n") }
+      const lines = yield* storeConfig({ range, user, force, text: configText(file) })
+      return { result: [`Configuration of range ${range.id} stored`, ...lines].join("\n") }
     }),
 })

@@ -40,3 +40,15 @@ export const groupStatuses = {
   404: "no group has this name",
   500: "unexpected server failure",
 } as const
+
+/** For operations on a blueprint that whoever has it may use; an operation adds its own causes to them. */
+export const blueprintStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  403: "the blueprint is not shared with the caller",
+  404: "no blueprint has this ID",
+  500: "unexpected server failure",
+} as const
+
+/** For operations on a blueprint that only its owner and administrators may use. */
+export const ownBlueprintStatuses = { ...blueprintStatuses, 403: "the caller is neither the owner nor an administrator" } as const

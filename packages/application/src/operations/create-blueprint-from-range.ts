@@ -1,0 +1,60 @@
+import { Failed, firstBlueprintVersion } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { rangeOfBody } from "../access/select-range.ts"
+import { freeBlueprintId, makeBlueprint } from "../blueprint/make-blueprint.ts"
+import { operation } from "../operation/operation.ts"
+import { BlueprintCreated } from "../wire/blueprint.ts"
+import { rangeStatuses } from "../wire/statuses.ts"
+
+export const createBlueprintFromRange = operation({
+  id: "createBlueprintFromRange",
+  route: "POST /blueprints/from-range",
+  group: "Blueprint",
+  summary: "Create a blueprint with the configuration of a range, byte for byte",
+  access: "range-access",
+  target: "none",
+  query: { rangeID: Schema.optionalKey(Schema.String) },
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      blueprintID: Schema.String,
+      name: Schema.optionalKey(Schema.String),
+      description: Schema.optionalKey(Schema.String),
+      rangeID: Schema.optionalKey(Schema.String),
+    }),
+  },
+  output: { type: "json", schema: BlueprintCreated, status: 201 },
+  statuses: {
+    201: "the blueprint was made",
+    ...rangeStatuses,
+    400: "the ID or a member is not allowed; the body is malformed; userID names an unknown user",
+    409: "the ID is in use",
+    500: "the range has no configuration",
+  },
+  handle: ({ body, range: sentFor, user }) =>
+    Effect.gen(function* () {
+      const id = yield* freeBlueprintId(body.blueprintID)
+      const range = yield* rangeOfBody(body.rangeID, sentFor, user)
+      const stored = yield* (yield* Ranges).config(range.id)
+      if (stored === undefined)
+        return yield* Effect.fail(
+          new Failed({
+            what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
+            hint: "Upload one with PUT /range/config.",
+          }),
+        )
+      const text = {
+        // the longest names leave no room for this ending
+        name: body.name ?? `${range.name.slice(0, 240)} Blueprint`,
+        description: body.description ?? `Configuration of range ${range.id}`,
+        version: firstBlueprintVersion,
+        tags: [],
+        minVersion: "",
+      }
+      yield* makeBlueprint(id, text, stored.text, user)
+      return { result: `Blueprint ${id} created from range ${range.id}`, blueprintID: id }
+    }),
+})

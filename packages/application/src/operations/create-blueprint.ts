@@ -1,0 +1,36 @@
+import { exampleRangeConfig, firstBlueprintVersion } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { freeBlueprintId, makeBlueprint, wellFormedConfig } from "../blueprint/make-blueprint.ts"
+import { operation } from "../operation/operation.ts"
+import { BlueprintCreated, blueprintFields, blueprintText } from "../wire/blueprint.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const createBlueprint = operation({
+  id: "createBlueprint",
+  route: "POST /blueprints",
+  group: "Blueprint",
+  summary: "Create a blueprint from a configuration, or from the example",
+  access: "user",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({ blueprintID: Schema.String, ...blueprintFields, config: Schema.optionalKey(Schema.String) }),
+  },
+  output: { type: "json", schema: BlueprintCreated, status: 201 },
+  statuses: {
+    201: "the blueprint was made",
+    ...userStatuses,
+    400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
+    409: "the ID is in use",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const id = yield* freeBlueprintId(body.blueprintID)
+      const config = yield* wellFormedConfig(body.config ?? exampleRangeConfig)
+      const unsaid = { name: id, description: "", version: firstBlueprintVersion, tags: [], minVersion: "" }
+      yield* makeBlueprint(id, { ...unsaid, ...blueprintText(body) }, config, user)
+      return { result: `Blueprint ${id} created`, blueprintID: id }
+    }),
+})

@@ -1,0 +1,25 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { readableBlueprint } from "../blueprint/find-blueprint.ts"
+import { readinessOf } from "../blueprint/readiness.ts"
+import { operation } from "../operation/operation.ts"
+import { blueprintDetail, BlueprintDetail } from "../wire/blueprint.ts"
+import { blueprintStatuses } from "../wire/statuses.ts"
+
+export const getBlueprintDetail = operation({
+  id: "getBlueprintDetail",
+  route: "GET /blueprints/{blueprintID}",
+  group: "Blueprint",
+  summary: "A blueprint, and whether the templates and roles that it needs are there",
+  access: "user",
+  accessNote: "its owner, those it is shared with, and administrators",
+  target: "none",
+  path: { blueprintID: Schema.String },
+  output: { type: "json", schema: BlueprintDetail },
+  statuses: { 200: "the blueprint; what cannot be told counts as not there", ...blueprintStatuses },
+  handle: ({ path, user }) =>
+    Effect.gen(function* () {
+      const blueprint = yield* readableBlueprint(path.blueprintID, user)
+      return blueprintDetail(blueprint, yield* readinessOf(blueprint, user))
+    }),
+})

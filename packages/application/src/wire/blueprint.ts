@@ -1,0 +1,147 @@
+import {
+  type Blueprint,
+  type BlueprintAccess,
+  type BlueprintReader,
+  type BlueprintText,
+  type GroupMember,
+} from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import type { Readiness } from "../blueprint/readiness.ts"
+
+/** A blueprint in lists (contract C 15.2); empty members are left out. */
+export const BlueprintListItem = Schema.Struct({
+  blueprintID: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  thumbnailUrl: Schema.optionalKey(Schema.String),
+  /** Empty once the owner was removed. */
+  ownerUserID: Schema.String,
+  sharedUsers: Schema.optionalKey(Schema.Array(Schema.String)),
+  sharedGroups: Schema.optionalKey(Schema.Array(Schema.String)),
+  accessType: Schema.optionalKey(Schema.Literals(["admin", "owner", "direct", "group", "unknown"])),
+  sourceID: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  created: Schema.String,
+  updated: Schema.String,
+}).annotate({ identifier: "BlueprintListItem" })
+
+const unlessEmpty = <K extends string, A extends { readonly length: number }>(key: K, value: A): { readonly [P in K]?: A } =>
+  value.length === 0 ? {} : ({ [key]: value } as { readonly [P in K]?: A })
+
+export const blueprintListItem = (blueprint: Blueprint, access: BlueprintAccess): typeof BlueprintListItem.Type => ({
+  blueprintID: blueprint.id,
+  name: blueprint.name,
+  ...unlessEmpty("description", blueprint.description),
+  ownerUserID: blueprint.owner ?? "",
+  ...unlessEmpty("sharedUsers", blueprint.sharedUsers),
+  ...unlessEmpty("sharedGroups", blueprint.sharedGroups),
+  accessType: access,
+  ...unlessEmpty("tags", blueprint.tags),
+  created: blueprint.createdAt.toISOString(),
+  updated: blueprint.updatedAt.toISOString(),
+})
+
+/** A blueprint with what it needs (contract C 11.6). */
+export const BlueprintDetail = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  version: Schema.String,
+  min_ludus_version: Schema.String,
+  tags: Schema.Array(Schema.String),
+  templateStatus: Schema.Array(
+    Schema.Struct({ name: Schema.String, built: Schema.Boolean }).annotate({ identifier: "TemplateStatusEntry" }),
+  ),
+  roleStatus: Schema.Array(
+    Schema.Struct({ name: Schema.String, installed: Schema.Boolean, subscription: Schema.Boolean }).annotate({
+      identifier: "RoleStatusEntry",
+    }),
+  ),
+  lastInstallStatus: Schema.Literals(["", "ok", "error", "partial"]),
+  lastInstallError: Schema.String,
+  lastInstalledAt: Schema.String,
+  authors: Schema.optionalKey(Schema.Array(Schema.String)),
+  homepage: Schema.optionalKey(Schema.String),
+  license: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "BlueprintDetail" })
+
+/** No dependencies of a blueprint were ever installed: nothing offers that yet. */
+export const neverInstalled = { lastInstallStatus: "", lastInstallError: "", lastInstalledAt: "" } as const
+
+export const blueprintDetail = (blueprint: Blueprint, { templates, roles }: Readiness): typeof BlueprintDetail.Type => ({
+  id: blueprint.id,
+  name: blueprint.name,
+  description: blueprint.description,
+  version: blueprint.version,
+  min_ludus_version: blueprint.minVersion,
+  tags: blueprint.tags,
+  templateStatus: templates,
+  roleStatus: roles.map((role) => ({ ...role, subscription: false })),
+  ...neverInstalled,
+})
+
+/** What clients may say of a blueprint when they make or change one. */
+export const blueprintFields = {
+  name: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  version: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  min_ludus_version: Schema.optionalKey(Schema.String),
+}
+
+/** The same in the words of the domain; what was not said is absent. */
+export const blueprintText = (said: Schema.Struct<typeof blueprintFields>["Type"]): Partial<BlueprintText> => ({
+  ...(said.name === undefined ? {} : { name: said.name }),
+  ...(said.description === undefined ? {} : { description: said.description }),
+  ...(said.version === undefined ? {} : { version: said.version }),
+  ...(said.tags === undefined ? {} : { tags: said.tags }),
+  ...(said.min_ludus_version === undefined ? {} : { minVersion: said.min_ludus_version }),
+})
+
+/** The blueprint that was made. Results of installs and the record's id come with imports. */
+export const BlueprintCreated = Schema.Struct({
+  result: Schema.optionalKey(Schema.String),
+  blueprintID: Schema.String,
+  id: Schema.optionalKey(Schema.String),
+  ansibleResults: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        version: Schema.optionalKey(Schema.String),
+        ok: Schema.Boolean,
+        error: Schema.optionalKey(Schema.String),
+        type: Schema.optionalKey(Schema.Literals(["role", "collection", "subscription_role"])),
+      }),
+    ),
+  ),
+}).annotate({ identifier: "BlueprintCreated" })
+
+/** A user who reads a blueprint, and why (contract C 11.12). */
+export const BlueprintAccessUser = Schema.Struct({
+  userID: Schema.String,
+  name: Schema.optionalKey(Schema.String),
+  access: Schema.optionalKey(Schema.Array(Schema.Literals(["owner", "direct", "group-manager", "group-member"]))),
+  groups: Schema.optionalKey(Schema.Array(Schema.String)),
+}).annotate({ identifier: "BlueprintAccessUser" })
+
+export const blueprintAccessUser = (
+  { userId, paths, groups }: BlueprintReader,
+  name: string,
+): typeof BlueprintAccessUser.Type => ({
+  userID: userId,
+  ...unlessEmpty("name", name),
+  access: paths,
+  ...unlessEmpty("groups", groups),
+})
+
+/** A group that a blueprint is shared with, and who is in it. */
+export const BlueprintAccessGroup = Schema.Struct({
+  groupName: Schema.String,
+  managers: Schema.optionalKey(Schema.Array(Schema.String)),
+  members: Schema.optionalKey(Schema.Array(Schema.String)),
+}).annotate({ identifier: "BlueprintAccessGroup" })
+
+export const blueprintAccessGroup = (groupName: string, people: readonly GroupMember[]): typeof BlueprintAccessGroup.Type => {
+  const inRole = (role: GroupMember["role"]) => people.flatMap((member) => (member.role === role ? [member.userId] : [])).sort()
+  return { groupName, ...unlessEmpty("managers", inRole("manager")), ...unlessEmpty("members", inRole("member")) }
+}
