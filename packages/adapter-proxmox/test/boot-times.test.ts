@@ -68,4 +68,23 @@ describe("boots that teach each other", () => {
     expect(bootAlone(begin("l26", 21), 60_000).seen - 60_000).toBeLessThan(17_000)
     expect(bootAlone(begin("l26", 22), 60_000).seen - 60_000).toBeLessThan(17_000)
   })
+
+  it("wait at most twice as long as usual because one boot, or several at once, took far longer", () => {
+    const begin = makeBootTimes()
+    for (let n = 0; n < 20; n += 1) bootAlone(begin("l26", n), 25_000)
+    const together = Array.from({ length: 8 }, () => begin("l26", 21))
+    for (const boot of together) boot.missed(boot.next(), boot.next() + missMs)
+    for (const boot of together) boot.missed(590_000, 593_000)
+    for (const boot of together) boot.answered(600_000)
+    for (const boot of together) boot.end()
+    expect(bootAlone(begin("l26", 22), 25_000).seen).toBeLessThanOrEqual(52_000)
+  })
+
+  it("are asked early again when the first one ever seen took far longer than the rest", () => {
+    const begin = makeBootTimes()
+    bootAlone(begin("l26", 0), 600_000)
+    expect(bootAlone(begin("l26", 1), 25_000).seen).toBeLessThanOrEqual(320_000)
+    for (let n = 2; n < 12; n += 1) bootAlone(begin("l26", n), 25_000)
+    expect(bootAlone(begin("l26", 12), 25_000).seen).toBeLessThanOrEqual(26_000)
+  })
 })

@@ -45,6 +45,7 @@ export const makeBootTimes = () => {
     let misses = 0
     let lastAsked = 0
     let lastEnded = 0
+    let usual: number | undefined
     const isScout = (): boolean => {
       if (known.enough === undefined || known.enough - known.tooEarly > closeEnoughMs) known.scout ??= boot
       return known.scout === boot
@@ -63,14 +64,18 @@ export const makeBootTimes = () => {
     const boot: Boot = {
       next: () => (misses === 0 ? first() : again()),
       missed: (at, until) => {
+        usual ??= known.enough
         misses += 1
         lastAsked = at
         lastEnded = until
         if (known.enough === undefined || at < known.enough) known.tooEarly = Math.max(known.tooEarly, at)
       },
       answered: (at) => {
+        // the first boot seen may be one that took long by chance: what was too early for it says nothing about the others
+        if (known.enough === undefined) known.tooEarly = 0
         const slower = known.enough !== undefined && misses > 0 && lastAsked >= known.enough
-        known.enough = slower ? at : Math.min(known.enough ?? at, at)
+        // for the same reason a slower one makes the next wait at most twice as long as was usual when it began
+        known.enough = slower ? Math.max(known.enough ?? 0, Math.min(at, 2 * (usual ?? at))) : Math.min(known.enough ?? at, at)
         if (known.tooEarly >= known.enough) known.tooEarly = known.enough / 2
       },
       end: () => {
