@@ -51,8 +51,6 @@ export const notYetOffered: readonly string[] = [
   "importBlueprint",
   "installBlueprintDeps",
   "exportBlueprint",
-  "recordListBlueprints",
-  "recordUpdateBlueprint",
   // Quota
   "getQuotaStatus",
   "setUserQuota",

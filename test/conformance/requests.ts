@@ -22,6 +22,7 @@ const samples: Readonly<Record<string, Sample>> = {
   cancelRun: { running: true },
   recordLogin: { json: { identity: "member@lab.example", password } },
   recordUpdateUser: { path: { id: "record000000002" }, json: { name: "Renamed" } },
+  recordUpdateBlueprint: { path: { id: "blueprint000000" }, json: { description: "Renamed", tags: ["web"] } },
   recordUpdateRange: { path: { id: "record000000100" }, json: { description: "Renamed" } },
   createRange: { json: { name: "New", rangeID: "NEW" } },
   putConfig: { file: config },

@@ -307,6 +307,57 @@ describe("sharing", () => {
   })
 })
 
+describe("records of blueprints", () => {
+  const recordId = () => app.store.blueprints.get(web as BlueprintId)?.blueprint.recordId ?? ""
+  const records = async (as: User, filter?: string) =>
+    (await app.call("recordListBlueprints", as, { query: filter === undefined ? {} : { filter } })) as {
+      readonly items: readonly Record<string, unknown>[]
+      readonly totalItems: number
+    }
+
+  it("are found by the id of the blueprint, by those who may read it, and name others by their records", async () => {
+    await makeGroup("red", [[cleo, "member"]])
+    await create()
+    await create(ada, { blueprintID: "other" })
+    await share(["Bob"])
+    await shareGroups(["red"])
+    const group = app.store.groups.get("red" as GroupName)?.group
+    for (const user of [admin, ada, bob, cleo])
+      expect(await records(user, 'blueprintID = "web/basic"')).toMatchObject({
+        totalItems: 1,
+        items: [{ id: recordId(), owner: ada.recordId, sharedUsers: [bob.recordId], sharedGroups: [group?.recordId] }],
+      })
+    expect((await records(ada)).totalItems).toBe(2)
+    expect((await records(bob, 'blueprintID = "other"')).items).toEqual([])
+    expect(await app.fails("recordListBlueprints", ada, { query: { filter: "name ~ 'x' || 1" } })).toMatchObject({
+      kind: "invalid",
+    })
+  })
+
+  it("are changed by owners and administrators in what they say of themselves; nobody else learns that they exist", async () => {
+    await create()
+    await share(["Bob"])
+    const change = { path: { id: recordId() }, body: { name: "New", min_ludus_version: "2.0" } }
+    for (const [user, id] of [
+      [bob, recordId()],
+      [cleo, recordId()],
+      [admin, "none"],
+      [admin, web],
+    ] as const)
+      expect(await app.fails("recordUpdateBlueprint", user, { ...change, path: { id } })).toMatchObject({ kind: "not-found" })
+    expect(await app.call("recordUpdateBlueprint", ada, change)).toMatchObject({
+      name: "New",
+      min_ludus_version: "2.0",
+      tags: [],
+    })
+    expect(await app.fails("recordUpdateBlueprint", ada, { ...change, body: { name: " " } })).toMatchObject({
+      kind: "invalid",
+      issues: [{ path: "name" }],
+    })
+    expect(await app.call("getBlueprintDetail", ada, { path })).toMatchObject({ name: "New" })
+  })
+})
+
 describe("applying a blueprint", () => {
   const apply = (body: Record<string, unknown> = { rangeID: "LAB" }, as = ada) =>
     app.call("applyBlueprintToRange", as, { path, body })

@@ -63,11 +63,13 @@ import { powerOnRange } from "./power-on-range.ts"
 import { putConfig } from "./put-config.ts"
 import { recordAuthMethods } from "./record/record-auth-methods.ts"
 import { recordHealth } from "./record/record-health.ts"
+import { recordListBlueprints } from "./record/record-list-blueprints.ts"
 import { recordListLogs } from "./record/record-list-logs.ts"
 import { recordListRanges } from "./record/record-list-ranges.ts"
 import { recordListUsers } from "./record/record-list-users.ts"
 import { recordLogin } from "./record/record-login.ts"
 import { recordRefresh } from "./record/record-refresh.ts"
+import { recordUpdateBlueprint } from "./record/record-update-blueprint.ts"
 import { recordUpdateRange } from "./record/record-update-range.ts"
 import { recordUpdateUser } from "./record/record-update-user.ts"
 import { removeRangesFromGroup } from "./remove-ranges-from-group.ts"
@@ -166,6 +168,8 @@ const blueprint = [
   listBlueprintAccessGroups,
   shareBlueprintWithGroups,
   unshareBlueprintWithGroups,
+  recordListBlueprints,
+  recordUpdateBlueprint,
 ]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]

@@ -1,0 +1,13 @@
+import { Groups, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { RecordIds } from "../wire/blueprint-record.ts"
+
+/** What records of blueprints call users and groups. */
+export const recordIds = Effect.gen(function* () {
+  const users = yield* (yield* Users).list
+  const groups = yield* (yield* Groups).list()
+  return {
+    users: new Map(users.map(({ id, recordId }) => [id, recordId])),
+    groups: new Map(groups.map(({ name, recordId }) => [name, recordId])),
+  } satisfies RecordIds
+})

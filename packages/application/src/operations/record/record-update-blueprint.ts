@@ -1,0 +1,46 @@
+import { blueprintTextIssues, InvalidInput, NotFound } from "@rangewright/domain"
+import { Blueprints } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { ownBlueprint } from "../../blueprint/find-blueprint.ts"
+import { recordIds } from "../../blueprint/record-ids.ts"
+import { operation } from "../../operation/operation.ts"
+import { blueprintFields, blueprintText } from "../../wire/blueprint.ts"
+import { blueprintRecord, BlueprintRecord } from "../../wire/blueprint-record.ts"
+
+/** Hides whether a record exists from those who may not change it. */
+const notFound = () => Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
+
+/** What a blueprint says of itself; other fields that are sent stay as they are (contract C 13.2). */
+export const recordUpdateBlueprint = operation({
+  id: "recordUpdateBlueprint",
+  route: "PATCH /api/collections/blueprints/records/{id}",
+  base: "/",
+  group: "Blueprint",
+  origin: "page",
+  summary: "Change what a blueprint says about itself",
+  access: "user",
+  accessNote: "its owner and administrators",
+  target: "none",
+  path: { id: Schema.String },
+  body: { type: "json", required: true, schema: Schema.Struct(blueprintFields) },
+  output: { type: "json", schema: BlueprintRecord },
+  statuses: {
+    200: "the blueprint as it is now",
+    400: "a field is not valid",
+    401: "no valid credentials",
+    404: "no such record, or not the caller's to change",
+  },
+  handle: ({ path, body, user }) =>
+    Effect.gen(function* () {
+      const blueprint = yield* ownBlueprint(path.id, user, "change").pipe(
+        Effect.catchTags({ BlueprintNotFound: notFound, Forbidden: notFound }),
+      )
+      // the id of the record is meant here, and nothing else
+      if (blueprint.recordId !== path.id) return yield* notFound()
+      const change = blueprintText(body)
+      const issues = blueprintTextIssues(change)
+      if (issues.length > 0) return yield* Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))
+      return blueprintRecord(yield* (yield* Blueprints).change(blueprint.id, change), yield* recordIds)
+    }),
+})
