@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Migration } from "@mikro-orm/migrations"
-import type { GroupName, RangeId, RecordId, RunId, UserId } from "@rangewright/domain"
-import { Groups, Ranges, RunJournal, StorageFault, type Users } from "@rangewright/ports"
+import type { BlueprintId, GroupName, RangeId, RecordId, RunId, UserId } from "@rangewright/domain"
+import { Blueprints, Groups, Ranges, RunJournal, StorageFault, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
@@ -108,6 +108,14 @@ it("gives a database of the first release what later ones brought, with all its 
       yield* groups.addRange(name, run.rangeId)
       expect(yield* ranges.revision).toBe(before + 2)
       expect((yield* ranges.grants(run.rangeId)).map((grant) => grant.accessType)).toEqual(["Direct", "Group Member"])
+      const blueprints = yield* Blueprints
+      expect(yield* blueprints.list()).toEqual([])
+      const id = "web" as BlueprintId
+      const said = { name: "Web", description: "", version: "1.0.0", tags: [], minVersion: "" }
+      const recordId = "blueprint000000" as RecordId
+      yield* blueprints.create({ ...said, id, recordId, owner: run.by, config: "ludus: []\n", createdAt: new Date(0) })
+      yield* blueprints.shareWithGroup(id, name)
+      expect((yield* blueprints.list({ for: run.by })).map((blueprint) => blueprint.sharedGroups)).toEqual([[name]])
     }),
   )
 })
