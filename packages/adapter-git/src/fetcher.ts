@@ -17,7 +17,7 @@ import { progressOf } from "./progress.ts"
 import { type Folders, scratchFolder } from "./store/folders.ts"
 import { pruneRepositories } from "./store/repositories.ts"
 import type { SnapshotStore } from "./store/snapshot-store.ts"
-import { stagedTree } from "./store/staged-tree.ts"
+import { type StagedTree, stagedTree } from "./store/staged-tree.ts"
 
 const doingOf = ({ location }: FetchRequest): string => {
   switch (location.type) {
@@ -65,12 +65,24 @@ export const contentFetcher = (
       return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
     })
 
-  const fromHost = (doing: string, { location, holder }: FetchRequest, scratch: string) =>
+  const fromHost = (doing: string, request: FetchRequest, scratch: string, report: (progress: ContentProgress) => void) =>
     Effect.gen(function* () {
+      const { location, holder } = request
+      const item = showGitUrl(
+        location.type === "archive" ? location.name : location.type === "folder" ? location.path : location.url,
+      )
       const staged = join(scratch, "staged")
       const { entries, digest } = yield* awaited(doing, async (signal) => {
         const allowance = location.type === "archive" ? await allowanceOf(doing, location.file, settings.archiveRatio) : undefined
-        const tree = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
+        const staging = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
+        let done = 0
+        const tree: StagedTree = {
+          ...staging,
+          write: async (file, content) => {
+            await staging.write(file, content)
+            report({ phase: "writing", item, done: ++done })
+          },
+        }
         try {
           if (location.type === "archive") await readArchive(doing, location.file, location.name, tree, signal)
           if (location.type === "folder") await readFolder(doing, location.path, settings, tree, signal)
@@ -90,7 +102,7 @@ export const contentFetcher = (
         const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
         return yield* request.location.type === "git"
           ? fromGit(doing, request, scratch, report)
-          : fromHost(doing, request, scratch)
+          : fromHost(doing, request, scratch, report)
       }),
     )
     return Effect.acquireUseRelease(

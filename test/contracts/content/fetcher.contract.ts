@@ -1,4 +1,12 @@
-import type { Archives, ContentFault, ContentFetcher, ContentLocation, Snapshot, SnapshotId } from "@rangewright/ports"
+import type {
+  Archives,
+  ContentFault,
+  ContentFetcher,
+  ContentLocation,
+  ContentProgress,
+  Snapshot,
+  SnapshotId,
+} from "@rangewright/ports"
 import { Archives as ArchivesPort, ContentFetcher as Port } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -62,6 +70,21 @@ export const fetcherContract = ({ name, make }: FetcherUnderTest): void => {
       expect(id).toMatch(/^sha256-[0-9a-f]{64}$/u)
       expect((await world.run(fetched(other))).id).toBe(id)
       expect((await world.run(fetched(await world.archive("x.tar", { ...files, a: "2" })))).id).not.toBe(id)
+    })
+
+    test("whoever asks is told how far it is, to the last file", async () => {
+      const world = make()
+      const { url } = await world.repository("labs", { a: "1", b: "2" })
+      for (const location of [
+        git(url),
+        await world.archive("x.tar", { a: "1", b: "2" }),
+        await world.folder({ a: "1", c: "2" }),
+      ]) {
+        const told: ContentProgress[] = []
+        const progress = (event: ContentProgress) => Effect.sync(() => void told.push(event))
+        await world.run(Port.use((port) => port.fetch({ location, holder: "source:a", progress })))
+        expect(told.at(-1)).toMatchObject({ phase: "writing", done: 2 })
+      }
     })
 
     test("a wrapping folder of an archive is left out where asked, unless it is part of the layout", async () => {

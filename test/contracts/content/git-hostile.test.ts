@@ -107,6 +107,20 @@ describe("what a repository holds", () => {
     expect(fault).toMatchObject({ kind: "too-large", facts: { rule: "too-many-files" } })
   })
 
+  test("100,000 files are refused before the first is written", async () => {
+    const world = gitWorld()
+    const repository = testRepository(world.served, "labs", { a: "1" })
+    const blob = repository.blob("x")
+    repository.commitTree(Array.from({ length: 100_000 }, (_, n) => `100644 blob ${blob}\tf${n}`))
+    const phases: string[] = []
+    const request = { location: { type: "git", url: fileUrl(repository) }, holder: "test" } as const
+    const progress = ({ phase }: { readonly phase: string }) => Effect.sync(() => phases.push(phase))
+    const fault = await world.run(Effect.flip(ContentFetcher.use((fetcher) => fetcher.fetch({ ...request, progress }))))
+    expect(fault).toMatchObject({ kind: "too-large", facts: { rule: "too-many-files" } })
+    expect(phases).not.toContain("writing")
+    world.expectClean()
+  })
+
   test("limits hold for one file, for all files, for what is sent and for the number of objects", async () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", {

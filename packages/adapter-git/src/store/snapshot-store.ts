@@ -75,7 +75,11 @@ export const snapshotStore = (folders: Folders) => {
       return snapshotOf(doing, id)
     },
     release: async (id: SnapshotId, holder: string): Promise<void> => (isId(id) ? pins.remove(id, holder) : undefined),
-    pinned: async (holder: string): Promise<readonly SnapshotId[]> => (await pins.heldBy(holder)).filter(isId),
+    /** A pin whose snapshot never came, because the service was killed between the two, counts for nothing. */
+    pinned: async (holder: string): Promise<readonly SnapshotId[]> => {
+      const there = new Set(await readdir(folders.snapshots))
+      return (await pins.heldBy(holder)).filter(isId).filter((id) => there.has(id))
+    },
     /** Moves each unpinned snapshot away at once, to be deleted with the scratch folder: nobody sees half a snapshot. */
     prune: async (scratch: string): Promise<readonly SnapshotId[]> => {
       const removed: SnapshotId[] = []
