@@ -21,6 +21,7 @@ type Kept = Map<string | number | undefined, unknown>
  */
 const watch = (reader: DatabaseSync, all: readonly Kept[]): (() => void) => {
   const version = reader.prepare("pragma data_version")
+  version.setReturnArrays(true)
   const soon = Promise.resolve()
   let seen: unknown
   let holds = false
@@ -29,7 +30,7 @@ const watch = (reader: DatabaseSync, all: readonly Kept[]): (() => void) => {
   }
   return () => {
     if (holds) return
-    const current = version.get()?.["data_version"]
+    const [current] = version.get() as unknown as readonly unknown[]
     if (current !== seen) for (const kept of all) kept.clear()
     seen = current
     holds = true
