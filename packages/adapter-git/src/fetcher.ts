@@ -1,5 +1,12 @@
 import { showGitUrl } from "@rangewright/domain"
-import { ContentFault, type ContentFetcher, type ContentProgress, type FetchRequest, type Snapshot } from "@rangewright/ports"
+import {
+  ContentFault,
+  type ContentFetcher,
+  type ContentLocation,
+  type ContentProgress,
+  type FetchRequest,
+  type Snapshot,
+} from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,7 +26,11 @@ import { pruneRepositories } from "./store/repositories.ts"
 import type { SnapshotStore } from "./store/snapshot-store.ts"
 import { type StagedTree, stagedTree } from "./store/staged-tree.ts"
 
-const doingOf = ({ location }: FetchRequest): string => {
+type GitLocation = Extract<ContentLocation, { type: "git" }>
+type HostLocation = Exclude<ContentLocation, GitLocation>
+type Report = (progress: ContentProgress) => void
+
+const doingOf = (location: ContentLocation): string => {
   switch (location.type) {
     case "git":
       return `fetch ${showGitUrl(location.url)}`
@@ -44,10 +55,8 @@ export const contentFetcher = (
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
   const gitAvailable = gitAvailability(settings.git)
 
-  const fromGit = (doing: string, request: FetchRequest, scratch: string, report: (progress: ContentProgress) => void) =>
+  const fromGit = (doing: string, location: GitLocation, holder: string, scratch: string, report: Report) =>
     Effect.gen(function* () {
-      const { location, holder } = request
-      if (location.type !== "git") return yield* Effect.die(new TypeError("not a git location"))
       yield* requireGit(doing, yield* gitAvailable)
       const commits = yield* fetchGit({ settings, repositories: folders.repositories, scratch, lock, report }, location)
       const [{ commit: id }] = commits
@@ -65,12 +74,9 @@ export const contentFetcher = (
       return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
     })
 
-  const fromHost = (doing: string, request: FetchRequest, scratch: string, report: (progress: ContentProgress) => void) =>
+  const fromHost = (doing: string, location: HostLocation, holder: string, scratch: string, report: Report) =>
     Effect.gen(function* () {
-      const { location, holder } = request
-      const item = showGitUrl(
-        location.type === "archive" ? location.name : location.type === "folder" ? location.path : location.url,
-      )
+      const item = showGitUrl(location.type === "archive" ? location.name : location.path)
       const staged = join(scratch, "staged")
       const { entries, digest } = yield* awaited(doing, async (signal) => {
         const allowance = location.type === "archive" ? await allowanceOf(doing, location.file, settings.archiveRatio) : undefined
@@ -85,7 +91,7 @@ export const contentFetcher = (
         }
         try {
           if (location.type === "archive") await readArchive(doing, location.file, location.name, tree, signal)
-          if (location.type === "folder") await readFolder(doing, location.path, settings, tree, signal)
+          else await readFolder(doing, location.path, settings, tree, signal)
           return await tree.finish(location.type === "archive" ? location.unwrap : undefined)
         } finally {
           await tree.settled()
@@ -94,15 +100,15 @@ export const contentFetcher = (
       return yield* storing(doing, () => store.publish(doing, `sha256-${digest}`, staged, entries, holder))
     })
 
-  const fetch = (request: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {
-    const doing = doingOf(request)
-    const { report, delivered } = progressOf(request.progress)
+  const fetch = ({ location, holder, progress }: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {
+    const doing = doingOf(location)
+    const { report, delivered } = progressOf(progress)
     const work = Effect.scoped(
       Effect.gen(function* () {
         const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
-        return yield* request.location.type === "git"
-          ? fromGit(doing, request, scratch, report)
-          : fromHost(doing, request, scratch, report)
+        return yield* location.type === "git"
+          ? fromGit(doing, location, holder, scratch, report)
+          : fromHost(doing, location, holder, scratch, report)
       }),
     )
     return Effect.acquireUseRelease(
