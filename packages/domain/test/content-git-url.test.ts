@@ -43,16 +43,19 @@ describe("URLs of repositories", () => {
     ["ssh://host/-x", "url-option"],
     ["git@host.example;id:x", "url-form"],
     ["ssh://ho$(id)st/x", "url-form"],
-    ["https:///x", undefined],
+    ["https:///x", "url-form"],
+    ["https://git.example:0/x", "url-form"],
+    ["https://git.example:99999/x", "url-form"],
+    ["https://git.example\u0131/x", "url-form"],
     ["https://git.example/x?y=1", "url-form"],
     ["file://host/x", "url-form"],
     ["", "url-form"],
   ])("%j is refused by the rule %s", (text, expected) => expect(rule(text)).toBe(expected))
 
-  test("numbers that mean an address are turned into it before they are checked", () => {
-    expect(parsed("https://0x7f000001/x").host).toBe("127.0.0.1")
-    expect(parsed("https://2130706433/x").remote).toBe("https://127.0.0.1/x")
-  })
+  test.each(["0x7f000001", "2130706433", "127.1", "0177.0.0.1", "1.2.3.4.5", "10.0.0.0x1"])(
+    "the host %s, an address for some programs and a name for others, is refused",
+    (host) => expect(rule(`https://${host}/x`)).toBe("url-form"),
+  )
 
   test("whatever is taken cannot be read as an option, a helper or two lines", () => {
     fc.assert(

@@ -84,18 +84,23 @@ describe("addresses", () => {
     expect(mayConnect(address, [])).toBe(true),
   )
   test.each([
-    ...["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255"],
-    ...[
-      "::1",
-      "::",
-      "fe80::1",
-      "fc00::1",
-      "::ffff:127.0.0.1",
-      "64:ff9b::7f00:1",
-      "2002:7f00:1::",
-      "not an address",
-      "fe80::1%eth0",
-    ],
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "192.168.0.1",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "fc00::1",
+    "::ffff:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "not an address",
+    "fe80::1%eth0",
   ])("%s is not", (address) => expect(mayConnect(address, [])).toBe(false))
   test("an allowed network is allowed, and nothing beside it", () => {
     expect(["10.1.2.3", "::ffff:10.1.2.3", "::1"].map((address) => mayConnect(address, allowed))).toEqual([true, true, true])

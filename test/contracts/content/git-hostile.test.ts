@@ -28,7 +28,7 @@ describe("URLs and refs", () => {
     ["two lines", "http://127.0.0.1/x\nMARK", "url-form"],
     ["a transport that is not allowed", "git://127.0.0.1/x", "scheme"],
     ["an address that is not public", "http://10.0.0.1/x", "address"],
-    ["such an address written otherwise", "http://0xa000001/x", "address"],
+    ["such an address written otherwise", "http://0xa000001/x", "url-form"],
     ["the service of clouds for machines", "http://169.254.169.254/latest", "address"],
     ["a folder outside the allowed ones", "file:///etc", "folder"],
   ])("%s is refused before git runs", async (_, url, rule) => {

@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import ipaddr from "ipaddr.js"
 
 export type GitScheme = "https" | "http" | "ssh" | "git" | "file"
 
@@ -49,31 +50,36 @@ const parseScp = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   return Result.succeed({ scheme: "ssh", host: host.toLowerCase(), port: ports.ssh, user, path, remote: text })
 }
 
+const urlForm =
+  /^(?<scheme>[A-Za-z][A-Za-z0-9+.-]*):\/\/(?:(?<login>[^/@]*)@)?(?<host>\[[0-9A-Fa-f:.]+\]|[^/@:[\]]*)(?::(?<port>\d{1,5}))?(?<path>\/[^?#]*)?(?<rest>[?#].*)?$/u
+
+/** A name; or an address in its plain form. What some programs take for an address and others for a name (`0x7f.1`) is neither. */
+const isHost = (host: string): boolean => {
+  if (host.startsWith("[")) return ipaddr.IPv6.isValid(host.slice(1, -1))
+  const numeric = /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/u.test(host)
+  return numeric ? ipaddr.IPv4.isValidFourPartDecimal(host) : /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?$/u.test(host)
+}
+
 const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
-  const url = URL.parse(text)
-  if (url === null) return problem("url-form", "it is no URL")
-  const scheme = url.protocol.slice(0, -1)
+  const parts = urlForm.exec(text)?.groups
+  if (parts === undefined) return problem("url-form", "it is no URL")
+  const { login, path = "/", rest, port } = parts
+  const [scheme = "", host = ""] = [parts["scheme"]?.toLowerCase(), parts["host"]?.toLowerCase()]
   if (!isScheme(scheme)) return problem("url-transport", `${scheme} is no transport of git that is taken here`)
-  if (url.password !== "" || (scheme !== "ssh" && url.username !== ""))
+  if (login !== undefined && (scheme !== "ssh" || login.includes(":")))
     return problem("url-credentials", "it holds credentials, which would show in lists, logs and process tables")
-  if (url.search !== "" || url.hash !== "") return problem("url-form", "it has a query or a fragment")
-  if (scheme === "file" ? url.host !== "" : url.hostname === "") return problem("url-form", "its host is wrong for its scheme")
-  if (url.hostname.startsWith("-") || url.username.startsWith("-"))
+  if (rest !== undefined) return problem("url-form", "it has a query or a fragment")
+  if (host.startsWith("-") || login?.startsWith("-") === true)
     return problem("url-option", "a part of it begins with - and would be an option")
-  const host = url.hostname.toLowerCase()
-  if (scheme !== "file" && !/^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])$/u.test(host))
-    return problem("url-form", "its host has characters that no host has")
-  if (url.username !== "" && !word.test(url.username)) return problem("url-form", "its login has characters that no login has")
-  const wrong = pathProblem(url.pathname)
+  if (scheme === "file" ? host !== "" || port !== undefined : !isHost(host))
+    return problem("url-form", "its host is none for its scheme")
+  if (port !== undefined && (Number(port) === 0 || Number(port) > 65_535)) return problem("url-form", "its port is none")
+  if (login !== undefined && !word.test(login)) return problem("url-form", "its login has characters that no login has")
+  const wrong = pathProblem(path)
   if (wrong !== undefined) return wrong
-  return Result.succeed({
-    scheme,
-    host,
-    port: url.port === "" ? ports[scheme] : Number(url.port),
-    user: url.username === "" ? undefined : url.username,
-    path: url.pathname,
-    remote: url.href,
-  })
+  const number = port === undefined ? ports[scheme] : Number(port)
+  const at = `${login === undefined ? "" : `${login}@`}${host}${number === ports[scheme] ? "" : `:${number}`}`
+  return Result.succeed({ scheme, host, port: number, user: login, path, remote: `${scheme}://${at}${path}` })
 }
 
 /**

@@ -1,7 +1,7 @@
+import { utf8 } from "./utf8.ts"
+
 const block = 512
 const nameBytes = 100
-
-const encoder = new TextEncoder()
 
 const fields: readonly (readonly [offset: number, text: (entry: Entry) => string])[] = [
   [0, ({ name }) => name],
@@ -28,18 +28,18 @@ const octal = (value: number, digits: number): string => value.toString(8).padSt
 
 const headerOf = (entry: Entry): Uint8Array => {
   const header = new Uint8Array(block)
-  for (const [offset, text] of fields) header.set(encoder.encode(text(entry)), offset)
+  for (const [offset, text] of fields) header.set(utf8(text(entry)), offset)
   const sum = header.reduce((total, byte) => total + byte, 0)
-  header.set(encoder.encode(`${octal(sum, 6)}\0 `), 148)
+  header.set(utf8(`${octal(sum, 6)}\0 `), 148)
   return header
 }
 
 /** A record of the extended format: its length counts its own digits. */
 const paxRecord = (key: string, value: string): Uint8Array => {
-  const rest = encoder.encode(` ${key}=${value}\n`).length
+  const rest = utf8(` ${key}=${value}\n`).length
   let length = rest
   while (rest + String(length).length !== length) length = rest + String(length).length
-  return encoder.encode(`${length} ${key}=${value}\n`)
+  return utf8(`${length} ${key}=${value}\n`)
 }
 
 /** What stands after this many bytes of content, up to the next block. */
@@ -48,7 +48,7 @@ export const tarPadding = (size: number): Uint8Array => new Uint8Array((block - 
 /** The end of every tar. */
 export const tarEnd = new Uint8Array(2 * block)
 
-const ascii = (text: string): boolean => encoder.encode(text).length === text.length
+const ascii = (text: string): boolean => utf8(text).length === text.length
 
 /**
  * What stands before a file's content in a tar (POSIX.1-2001): no time, no owner, so that the same file always gives the same bytes. A path

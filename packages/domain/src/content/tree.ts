@@ -1,4 +1,5 @@
 import { linkProblem } from "./tree-links.ts"
+import { utf8 } from "./utf8.ts"
 
 /** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */
 export type TreeEntry =
@@ -43,14 +44,15 @@ export interface TreeProblem {
 
 const problem = (rule: TreeProblem["rule"], path: string, detail: string): TreeProblem => ({ rule, path, detail })
 
-const bytes = (text: string): number => new TextEncoder().encode(text).length
+const bytes = (text: string): number => utf8(text).length
 const maxNameBytes = 255
 
 /** What is wrong with a path as such: whatever could leave the tree, hide in a listing or mean something to git. */
 export const pathProblem = (path: string, limits: TreeLimits): TreeProblem | undefined => {
   const wrong = (detail: string) => problem("path", path, detail)
   if (path === "") return wrong("the path is empty")
-  if (bytes(path) > limits.pathBytes) return wrong(`the path is longer than ${limits.pathBytes} bytes`)
+  if (path.length > limits.pathBytes || bytes(path) > limits.pathBytes)
+    return wrong(`the path is longer than ${limits.pathBytes} bytes`)
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!path.isWellFormed() || /[\u0000-\u001f\u007f\\\ufffd]/u.test(path))
     return wrong("the path holds a control character, a backslash or bytes that are no text")
