@@ -48,6 +48,11 @@ const violations: readonly (readonly [file: string, source: string, why: string]
     "a driven adapter knows the domain and the ports",
   ],
   [
+    "packages/adapter-git/src/planted.ts",
+    `import { operations } from "@rangewright/application"\nexport const x = operations\n`,
+    "a driven adapter knows the domain and the ports",
+  ],
+  [
     "packages/adapter-http/src/planted.ts",
     `import { Users } from "@rangewright/ports"\nexport const x = Users\n`,
     "the HTTP adapter knows",
