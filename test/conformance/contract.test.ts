@@ -14,8 +14,6 @@ const contracts = readContracts()
 const document = openApiDocument(operations, { version: "0.0.0" })
 /** Optional parts of the contract that nothing here sends or takes yet, each with what it waits for. */
 const accepted: Readonly<Record<string, string>> = {
-  "PATCH /api/collections/blueprints/records/{id}  content type multipart/form-data: missing":
-    "pictures of blueprints are not offered yet",
   "PATCH /api/collections/ranges/records/{id}  content type multipart/form-data: missing":
     "pictures of ranges are not offered yet",
 }

@@ -76,6 +76,4 @@ export const notYetOffered: readonly string[] = [
   "vmConsoleWebsocketHandler",
   // Credentials
   "getRangeCredentials",
-  // Range
-  "recordFile",
 ]

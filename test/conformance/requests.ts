@@ -23,6 +23,7 @@ const samples: Readonly<Record<string, Sample>> = {
   recordLogin: { json: { identity: "member@lab.example", password } },
   recordUpdateUser: { path: { id: "record000000002" }, json: { name: "Renamed" } },
   recordUpdateBlueprint: { path: { id: "blueprint000000" }, json: { description: "Renamed", tags: ["web"] } },
+  recordFile: { path: { collection: "blueprints", recordID: "blueprint000000", filename: "web_x.png" } },
   recordUpdateRange: { path: { id: "record000000100" }, json: { description: "Renamed" } },
   createRange: { json: { name: "New", rangeID: "NEW" } },
   putConfig: { file: config },

@@ -108,6 +108,7 @@ const seedBlueprints = Effect.gen(function* () {
     tags: ["web"],
     minVersion: "",
     config,
+    thumbnail: { name: "web_x.png", type: "image/png", bytes: new Uint8Array([0x89, 0x50]) },
     createdAt: cluster.at,
   })
   yield* blueprints.shareWithGroup(id, "G1" as GroupName)

@@ -40,6 +40,45 @@ const sendRaw = async (head: string, body: string | Buffer): Promise<string> => 
   return new Promise((resolve) => socket.on("close", () => resolve(text)))
 }
 
+describe("bodies that are JSON or a form", () => {
+  const sendForm = (parts: Readonly<Record<string, string | Blob>>) => {
+    const form = new FormData()
+    for (const [name, part] of Object.entries(parts)) form.append(name, part)
+    return send("PATCH", "/api/v2/describes", form)
+  }
+  const sendJson = (body: Sent, headers = json) => send("PATCH", "/api/v2/describes", body, headers)
+
+  it("mean the same in both, and only a form brings a file", async () => {
+    const body = { name: "5", tags: ["a", "b"], count: 3 }
+    expect(await sendJson(JSON.stringify({ ...body, other: 1 }))).toEqual({ status: 200, json: { body, file: null } })
+    const said = { NAME: "5", tags: '["a","b"]', count: "3", other: "x" }
+    expect(await sendForm(said)).toEqual({ status: 200, json: { body, file: null } })
+    expect(await sendForm({ name: "[1]", picture: new File(["1234"], "a.png") })).toEqual({
+      status: 200,
+      json: { body: { name: "[1]" }, file: { name: "a.png", size: 4 } },
+    })
+  })
+
+  it("are refused where a member is of another type, the file is too large, or it is neither", async () => {
+    const wrong: Record<string, string>[] = [
+      { tags: "a" },
+      { tags: "[1]" },
+      { tags: '{"a":1}' },
+      { count: "x" },
+      { count: '"3"' },
+    ]
+    for (const parts of wrong) {
+      const { status, json: told } = await sendForm(parts)
+      expect([status, told.error]).toEqual([400, expect.stringContaining(Object.keys(parts)[0] ?? "")])
+    }
+    expect((await sendForm({ picture: new File(["x".repeat(1001)], "a.png") })).status).toBe(413)
+    expect((await sendJson('{"name":5}')).status).toBe(400)
+    expect((await sendJson("", json)).status).toBe(400)
+    expect((await sendJson("name=5", { "content-type": "application/x-www-form-urlencoded" })).status).toBe(400)
+    expect((await sendJson("x", { "content-type": "multipart/form-data" })).status).toBe(400)
+  })
+})
+
 describe("JSON bodies", () => {
   it.each([
     ['{"vmIDs":[104]}', { vmids: [104] }],

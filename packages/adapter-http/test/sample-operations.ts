@@ -198,6 +198,30 @@ export const saves = operation({
     Effect.succeed(as === undefined ? { json: { result: "a: 1" } } : { file: { name: as, ending: ".yml", text: "a: 1\r\n" } }),
 })
 
+export const describes = operation({
+  id: "describes",
+  route: "PATCH /describes",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  body: {
+    type: "json-or-multipart",
+    required: true,
+    schema: Schema.Struct({
+      name: Schema.optionalKey(Schema.String),
+      tags: Schema.optionalKey(Schema.Array(Schema.String)),
+      count: Schema.optionalKey(Schema.Int),
+    }),
+    file: "picture",
+    maxBytes: 1000,
+  },
+  output: { type: "json", schema: Schema.Record(Schema.String, Schema.Unknown) },
+  statuses,
+  handle: ({ body, file }) =>
+    Effect.succeed({ body, file: file === undefined ? null : { name: file.filename, size: file.bytes.length } }),
+})
+
 export const breaks = operation({
   id: "breaks",
   route: "GET /breaks/{how}",
@@ -315,6 +339,7 @@ export const samples: readonly Operation[] = [
   getThing,
   getExample,
   breaks,
+  describes,
   saves,
   recordLogin,
   rotate,

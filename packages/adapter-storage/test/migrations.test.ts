@@ -113,7 +113,15 @@ it("gives a database of the first release what later ones brought, with all its 
       const id = "web" as BlueprintId
       const said = { name: "Web", description: "", version: "1.0.0", tags: [], minVersion: "" }
       const recordId = "blueprint000000" as RecordId
-      yield* blueprints.create({ ...said, id, recordId, owner: run.by, config: "ludus: []\n", createdAt: new Date(0) })
+      yield* blueprints.create({
+        ...said,
+        id,
+        recordId,
+        owner: run.by,
+        config: "ludus: []\n",
+        thumbnail: undefined,
+        createdAt: new Date(0),
+      })
       yield* blueprints.shareWithGroup(id, name)
       expect((yield* blueprints.list({ for: run.by })).map((blueprint) => blueprint.sharedGroups)).toEqual([[name]])
     }),

@@ -358,6 +358,62 @@ describe("records of blueprints", () => {
   })
 })
 
+describe("the picture of a blueprint", () => {
+  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
+  const gif = Uint8Array.from("GIF89a", (letter) => letter.charCodeAt(0))
+  const file = (bytes: Uint8Array, filename = "../My web.svg") => ({ filename, contentType: "image/svg+xml", bytes })
+  const recordId = () => app.store.blueprints.get(web as BlueprintId)?.blueprint.recordId ?? ""
+  const update = (bytes: Uint8Array | undefined, body: Record<string, unknown> = {}) =>
+    app.call("recordUpdateBlueprint", ada, {
+      path: { id: recordId() },
+      body,
+      ...(bytes === undefined ? {} : { file: file(bytes) }),
+    }) as Promise<{ readonly thumbnail: string }>
+  const get = (recordID: string, filename: string, collection = "blueprints") => ({ path: { collection, recordID, filename } })
+
+  beforeEach(() => create())
+
+  it("is shown by its address, as what it is and not as what its sender called it", async () => {
+    const { thumbnail } = await update(png, { name: "New" })
+    expect(thumbnail).toMatch(/^_My_web_\w+\.png$/u)
+    expect(await app.call("listBlueprints", ada, { query: {} })).toMatchObject([
+      { name: "New", thumbnailUrl: `/api/files/blueprints/${recordId()}/${thumbnail}` },
+    ])
+    expect(await app.call("recordFile", bob, get(recordId(), thumbnail))).toEqual({ contentType: "image/png", bytes: png })
+    for (const wrong of [get(recordId(), "x.png"), get("other0000000000", thumbnail), get(recordId(), thumbnail, "ranges")])
+      expect(await app.fails("recordFile", admin, wrong)).toMatchObject({ kind: "not-found" })
+  })
+
+  it("is replaced, removed by an empty text, and stays otherwise", async () => {
+    const { thumbnail: first } = await update(png)
+    const { thumbnail: second } = await update(gif)
+    expect(await app.fails("recordFile", ada, get(recordId(), first))).toMatchObject({ kind: "not-found" })
+    expect((await update(undefined, { name: "New", thumbnail: second })).thumbnail).toBe(second)
+    expect((await update(undefined, { thumbnail: "" })).thumbnail).toBe("")
+    expect(await app.fails("recordFile", ada, get(recordId(), second))).toMatchObject({ kind: "not-found" })
+  })
+
+  it("is none of another kind, and none that is too large; nothing is changed then", async () => {
+    const svg = Uint8Array.from("<svg onload=alert(1)>", (letter) => letter.charCodeAt(0))
+    const large = new Uint8Array(10 * 1024 * 1024 + 1)
+    large.set(png)
+    for (const bytes of [svg, new Uint8Array(), large])
+      expect(
+        await app.fails("recordUpdateBlueprint", ada, { path: { id: recordId() }, body: { name: "New" }, file: file(bytes) }),
+      ).toMatchObject({ kind: "invalid", issues: [{ path: "thumbnail" }] })
+    expect(await app.call("getBlueprintDetail", ada, { path })).toMatchObject({ name: web })
+  })
+
+  it("goes with a copy, and outlives the original there", async () => {
+    const { thumbnail } = await update(png)
+    await app.call("copyBlueprint", ada, { path, body: { blueprintID: "copy" } })
+    await app.call("deleteBlueprint", ada, { path })
+    const copy = app.store.blueprints.get("copy" as BlueprintId)?.blueprint
+    expect(copy?.thumbnail).toBe(thumbnail)
+    expect(await app.call("recordFile", ada, get(copy?.recordId ?? "", thumbnail))).toMatchObject({ bytes: png })
+  })
+})
+
 describe("applying a blueprint", () => {
   const apply = (body: Record<string, unknown> = { rangeID: "LAB" }, as = ada) =>
     app.call("applyBlueprintToRange", as, { path, body })

@@ -8,6 +8,8 @@ import {
   type GroupName,
   isBlueprintId,
   mayChangeBlueprint,
+  pictureName,
+  pictureTypeOf,
   type RecordId,
   type UserId,
 } from "@rangewright/domain"
@@ -24,6 +26,7 @@ const blueprint: Blueprint = {
   version: "1.0.0",
   tags: [],
   minVersion: "",
+  thumbnail: undefined,
   sharedUsers: ["Bob" as UserId],
   sharedGroups: [red],
   createdAt: new Date(0),
@@ -124,6 +127,30 @@ describe("access to a blueprint", () => {
           )
         },
       ),
+    )
+  })
+})
+
+describe("a picture", () => {
+  const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+  it("is known by its first bytes, and is nothing that a browser could run", () => {
+    expect(pictureTypeOf(bytes("\u0089PNG\r\n\u001a\n..."))).toBe("image/png")
+    expect(pictureTypeOf(bytes("\u00ff\u00d8\u00ff\u00e0"))).toBe("image/jpeg")
+    expect(pictureTypeOf(bytes("GIF87a"))).toBe("image/gif")
+    expect(pictureTypeOf(bytes("GIF89a"))).toBe("image/gif")
+    expect(pictureTypeOf(bytes("RIFF....WEBPVP8 "))).toBe("image/webp")
+    for (const other of ["", "GIF", "RIFF....WAVE", "<svg xmlns=", "<!doctype html>", "\u0089PNG", "%PDF-1.7"])
+      expect(pictureTypeOf(bytes(other))).toBeUndefined()
+  })
+
+  it("has a name that is one harmless part of a path, with the ending of its kind", () => {
+    expect(pictureName("My Web.jpeg", "r4nd0m", "image/png")).toBe("My_Web_r4nd0m.png")
+    expect(pictureName(".png", "x", "image/webp")).toBe("picture_x.webp")
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (original) => {
+        expect(pictureName(original, "r4nd0m", "image/jpeg")).toMatch(/^[A-Za-z0-9_-]{1,80}_r4nd0m\.jpg$/u)
+      }),
     )
   })
 })

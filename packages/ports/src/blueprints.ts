@@ -6,6 +6,7 @@ import type {
   BlueprintText,
   GroupName,
   GroupNotFound,
+  Picture,
   RecordId,
   UserId,
   UserNotFound,
@@ -19,11 +20,15 @@ export interface NewBlueprint extends BlueprintText {
   readonly recordId: RecordId
   readonly owner: UserId
   readonly config: string
+  readonly thumbnail: Picture | undefined
   readonly createdAt: Date
 }
 
 /** Absent keys keep their value. */
-export type BlueprintChange = Partial<BlueprintText>
+export interface BlueprintChange extends Partial<BlueprintText> {
+  /** Undefined: none from now on. */
+  readonly thumbnail?: Picture | undefined
+}
 
 /** Blueprints, their configurations and with whom they are shared. Unique by id. Removing a user or a group removes what is shared with them; blueprints outlive their owner. */
 export class Blueprints extends Context.Service<
@@ -39,6 +44,8 @@ export class Blueprints extends Context.Service<
     /** The text as it was given; undefined: there is no such blueprint. */
     readonly config: (id: BlueprintId) => Effect.Effect<string | undefined, StorageFault>
     readonly setConfig: (id: BlueprintId, text: string) => Effect.Effect<void, BlueprintNotFound | StorageFault>
+    /** The picture of this name of the blueprint with this record; undefined: there is none, or it has another name by now. */
+    readonly thumbnail: (id: RecordId, name: string) => Effect.Effect<Picture | undefined, StorageFault>
     readonly remove: (id: BlueprintId) => Effect.Effect<void, StorageFault>
     /** False when it was shared with the user already. */
     readonly shareWithUser: (

@@ -98,6 +98,34 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps one picture beside a blueprint, byte by byte, and gives it to those who know its name",
+      Effect.gen(function* () {
+        const { blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const bytes = Uint8Array.from({ length: 70_000 }, (_, n) => (n * 7) % 256)
+        const first = { name: "first_x.png", type: "image/png", bytes } as const
+        const second = { name: "second_y.gif", type: "image/gif", bytes: new Uint8Array([0]) } as const
+        yield* TestClock.adjust("10 seconds")
+        const changed = yield* blueprints.change(web, { thumbnail: first })
+        expect(changed).toEqual({ ...blueprint, thumbnail: first.name, updatedAt: later(10) })
+        expect(yield* blueprints.list()).toEqual([changed])
+        expect(yield* blueprints.thumbnail(blueprint.recordId, first.name)).toEqual(first)
+        expect((yield* blueprints.change(web, { name: "x" })).thumbnail).toBe(first.name)
+        yield* blueprints.setConfig(web, "ludus: []")
+        yield* blueprints.change(web, { thumbnail: second })
+        expect(yield* blueprints.thumbnail(blueprint.recordId, first.name)).toBeUndefined()
+        expect(yield* blueprints.thumbnail(blueprint.recordId, second.name)).toEqual(second)
+        expect(yield* blueprints.thumbnail(blueprint.recordId, hostileText)).toBeUndefined()
+        const copy = yield* blueprints.create(newBlueprint("copy", { thumbnail: second }))
+        expect(copy.thumbnail).toBe(second.name)
+        expect((yield* blueprints.change(web, { thumbnail: undefined })).thumbnail).toBeUndefined()
+        expect(yield* blueprints.thumbnail(blueprint.recordId, second.name)).toBeUndefined()
+        yield* blueprints.remove(copy.id)
+        expect(yield* blueprints.thumbnail(copy.recordId, second.name)).toBeUndefined()
+      }),
+    )
+
+    it(
       "refuses to change or share a blueprint that is not there, and shares with nobody unknown",
       Effect.gen(function* () {
         const { bob, blueprint } = yield* aliceWithWeb

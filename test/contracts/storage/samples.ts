@@ -77,6 +77,7 @@ export const newBlueprint = (id: string, over: Partial<NewBlueprint> = {}): NewB
   tags: [],
   minVersion: "",
   config: "ludus: []\n",
+  thumbnail: undefined,
   createdAt: startedAt,
   ...over,
 })

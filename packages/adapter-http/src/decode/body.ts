@@ -1,13 +1,14 @@
-import type { BodySpec, Input, Operation, UploadedFile } from "@rangewright/application"
+import type { BodySpec, Input, Operation } from "@rangewright/application"
 import { InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import * as AST from "effect/SchemaAST"
 import type { Context } from "koa"
 import bodyParser from "koa-bodyparser"
 import { BodyTooLarge } from "../faults.ts"
 import { decodeParameters, decodeWith } from "./decode-with.ts"
 import { foldKeys } from "./fold-keys.ts"
 import { readJson } from "./json-text.ts"
-import { readMultipart } from "./multipart.ts"
+import { readMultipart, requireFile } from "./multipart.ts"
 
 /** Bytes of a JSON body where the operation says nothing else. */
 const usualLimit = 1024 * 1024
@@ -64,12 +65,43 @@ const readForm = (spec: Extract<BodySpec, { type: "multipart" }>, what: string):
   return (ctx) =>
     Effect.gen(function* () {
       const form = yield* Effect.tryPromise({
-        try: () => readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes),
+        try: async () => {
+          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes)
+          return { fields: sent.fields, file: requireFile(sent, spec.file) }
+        },
         catch: faultFrom(spec.maxBytes),
       })
-      const file: UploadedFile = form.file
-      return { body: yield* decode(form.fields), file }
+      return { body: yield* decode(form.fields), file: form.file }
     })
+}
+
+/** The members of a form as JSON would have them: what is no text to the schema is JSON in the form; what is none stays a text, and is refused as such. */
+const memberOf = (isText: boolean, sent: string): unknown => {
+  if (isText) return sent
+  try {
+    return readJson(sent)
+  } catch {
+    return sent
+  }
+}
+
+const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, what: string): ReadBody => {
+  const json = readJsonBody({ type: "json", schema: spec.schema, required: spec.required }, what)
+  const decode = decodeWith(spec.schema, what)
+  const ast = AST.toEncoded(spec.schema.ast)
+  const members = AST.isObjects(ast) ? ast.propertySignatures : []
+  const texts = new Map(members.map(({ name, type }) => [String(name), AST.isString(type)]))
+  return (ctx) =>
+    ctx.request.is("multipart/form-data") === "multipart/form-data"
+      ? Effect.gen(function* () {
+          const { fields, file } = yield* Effect.tryPromise({
+            try: () => readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes),
+            catch: faultFrom(spec.maxBytes),
+          })
+          const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)
+          return { body: yield* decode(Object.fromEntries(sent)), file }
+        })
+      : json(ctx)
 }
 
 /** How the operation's body is read; an operation without one looks at nothing that is sent. */
@@ -81,6 +113,8 @@ export const bodyReader = (operation: Operation): ReadBody => {
       return () => Effect.succeed(nothing)
     case "json":
       return readJsonBody(body, what)
+    case "json-or-multipart":
+      return readJsonOrForm(body, what)
     case "multipart":
       return readForm(body, what)
   }

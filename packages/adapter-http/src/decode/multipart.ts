@@ -4,10 +4,10 @@ import { Busboy, type BusboyInstance } from "@fastify/busboy"
 import type { IncomingMessage } from "node:http"
 import { BodyTooLarge } from "../faults.ts"
 
-/** A form: its text fields, empty ones left out, and its one file. */
+/** A form: its text fields, empty ones left out, and its one file; undefined: none was sent. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
-  readonly file: UploadedFile
+  readonly file: UploadedFile | undefined
 }
 
 const fieldBytes = 64 * 1024
@@ -42,9 +42,9 @@ const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
 }
 
 /**
- * Reads a form with one file part named `fileField`. Names of fields match in any letter case; of a repeated field the first counts;
+ * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first counts;
  * unknown ones are ignored. Holds at most `maxBytes` of the file and a few small fields at any moment. Rejects with `InvalidInput` for a
- * form that is broken, ends early or has no such file, and with `BodyTooLarge`.
+ * form that is broken or ends early, and with `BodyTooLarge`.
  */
 export const readMultipart = async (
   request: IncomingMessage,
@@ -91,10 +91,14 @@ export const readMultipart = async (
     // what is still to come is thrown away; `listen` cuts the connection of a sender that does not stop
     request.resume()
   }
-  if (file === undefined)
-    throw unreadable(`there is no file part named ${fileField}`, `Send the file as the part ${fileField}, with a file name.`)
   if (fieldsHaveNul(fields)) throw unreadable("a field holds a NUL character")
   return { fields, file }
+}
+
+/** The file of a form that is nothing without it. */
+export const requireFile = ({ file }: Form, fileField: string): UploadedFile => {
+  if (file !== undefined) return file
+  throw unreadable(`there is no file part named ${fileField}`, `Send the file as the part ${fileField}, with a file name.`)
 }
 
 const fieldsHaveNul = (fields: Readonly<Record<string, string>>): boolean =>

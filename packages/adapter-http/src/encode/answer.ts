@@ -1,4 +1,4 @@
-import type { JsonOrFile, OutputSpec, ZipEntry } from "@rangewright/application"
+import type { BinaryFile, JsonOrFile, OutputSpec, ZipEntry } from "@rangewright/application"
 import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
@@ -33,6 +33,11 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Ans
       return (ctx, result) => reply(ctx, 200, json, result as string | Uint8Array)
     case "text":
       return (ctx, result) => reply(ctx, 200, output.contentType, result as string)
+    case "binary":
+      return (ctx, result) => {
+        const { contentType, bytes } = result as BinaryFile
+        return reply(ctx, 200, contentType, bytes)
+      }
     case "json-or-file": {
       const encode = Schema.encodeUnknownSync(output.schema)
       return (ctx, result) => {

@@ -18,6 +18,8 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
       return json(describe(output.schema))
     case "text":
       return { [output.contentType.split(";")[0] ?? output.contentType]: { schema: { type: "string" } } }
+    case "binary":
+      return { [output.contentType]: { schema: { type: "string", format: "binary" } } }
     case "json-or-file":
       return { ...json(describe(output.schema)), [output.contentType]: { schema: { type: "string" } } }
     case "zip":
@@ -37,6 +39,11 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
       return undefined
     case "json":
       return { required: body.required, content: json(describe(body.schema)) }
+    case "json-or-multipart": {
+      const schema = describe(body.schema)
+      const properties = { ...(schema["properties"] as SchemaObject), [body.file]: { type: "string", format: "binary" } }
+      return { required: true, content: { ...json(schema), "multipart/form-data": { schema: { type: "object", properties } } } }
+    }
     case "multipart": {
       const fields = describe(Schema.Struct(body.fields) as unknown as WireSchema)
       const properties = { ...(fields["properties"] as SchemaObject), [body.file]: { type: "string", format: "binary" } }

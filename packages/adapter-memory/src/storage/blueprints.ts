@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { atomically } from "./atomically.ts"
-import type { MemoryStore } from "./memory-store.ts"
+import type { MemoryStore, StoredBlueprint } from "./memory-store.ts"
 
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
   b.updatedAt.getTime() - a.updatedAt.getTime() || (a.id < b.id ? -1 : 1)
@@ -24,10 +24,13 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
     const found = store.blueprints.get(id)
     return found === undefined ? Result.fail(new BlueprintNotFound({ blueprint: id })) : Result.succeed(found)
   }
-  const put = (blueprint: Blueprint, config: string): Blueprint => {
-    store.blueprints.set(blueprint.id, { blueprint, config })
-    return blueprint
+  const put = (stored: StoredBlueprint): Blueprint => {
+    store.blueprints.set(stored.blueprint.id, stored)
+    return stored.blueprint
   }
+  /** What is shared changes; everything else stays. */
+  const share = (stored: StoredBlueprint, change: Partial<Pick<Blueprint, "sharedUsers" | "sharedGroups">>) =>
+    put({ ...stored, blueprint: { ...stored.blueprint, ...change } })
 
   return Layer.succeed(Blueprints, {
     find: (id) => Effect.sync(() => store.blueprints.get(id)?.blueprint),
@@ -45,54 +48,60 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
             sharedGroups.some((name) => store.groups.get(name)?.roles.has(user) === true),
         )
       }),
-    create: ({ config, ...blueprint }) =>
+    create: ({ config, thumbnail: picture, ...blueprint }) =>
       atomically(function* () {
         if (!store.users.has(blueprint.owner)) return yield* Result.fail(new UserNotFound({ userId: blueprint.owner }))
         if (store.blueprints.has(blueprint.id)) return yield* Result.fail(new BlueprintExists({ blueprint: blueprint.id }))
-        return put({ ...blueprint, sharedUsers: [], sharedGroups: [], updatedAt: blueprint.createdAt }, config)
+        const shown = { thumbnail: picture?.name, sharedUsers: [], sharedGroups: [], updatedAt: blueprint.createdAt }
+        return put({ blueprint: { ...blueprint, ...shown }, config, picture })
       }),
     change: (id, change) =>
       atomically(function* (updatedAt) {
-        const { blueprint, config } = yield* known(id)
-        return put({ ...blueprint, ...change, updatedAt }, config)
+        const stored = yield* known(id)
+        const picture = "thumbnail" in change ? change.thumbnail : stored.picture
+        const blueprint = { ...stored.blueprint, ...change, thumbnail: picture?.name, updatedAt }
+        return put({ ...stored, blueprint, picture })
       }),
     config: (id) => Effect.sync(() => store.blueprints.get(id)?.config),
     setConfig: (id, text) =>
       atomically(function* (updatedAt) {
-        const { blueprint } = yield* known(id)
-        put({ ...blueprint, updatedAt }, text)
+        const stored = yield* known(id)
+        put({ ...stored, blueprint: { ...stored.blueprint, updatedAt }, config: text })
+      }),
+    thumbnail: (recordId, name) =>
+      Effect.sync(() => {
+        const found = [...store.blueprints.values()].find(({ blueprint }) => blueprint.recordId === recordId)
+        return found?.picture?.name === name ? found.picture : undefined
       }),
     remove: (id) => Effect.sync(() => void store.blueprints.delete(id)),
     shareWithUser: (id, userId) =>
       atomically(function* () {
-        const { blueprint, config } = yield* known(id)
+        const stored = yield* known(id)
         if (!store.users.has(userId)) return yield* Result.fail(new UserNotFound({ userId }))
-        if (blueprint.sharedUsers.includes(userId)) return false
-        put({ ...blueprint, sharedUsers: withItem(blueprint.sharedUsers, userId) }, config)
+        if (stored.blueprint.sharedUsers.includes(userId)) return false
+        share(stored, { sharedUsers: withItem(stored.blueprint.sharedUsers, userId) })
         return true
       }),
     unshareWithUser: (id, userId) =>
       Effect.sync(() => {
         const found = store.blueprints.get(id)
         if (found?.blueprint.sharedUsers.includes(userId) !== true) return false
-        const { blueprint, config } = found
-        put({ ...blueprint, sharedUsers: withoutItem(blueprint.sharedUsers, userId) }, config)
+        share(found, { sharedUsers: withoutItem(found.blueprint.sharedUsers, userId) })
         return true
       }),
     shareWithGroup: (id, group) =>
       atomically(function* () {
-        const { blueprint, config } = yield* known(id)
+        const stored = yield* known(id)
         if (!store.groups.has(group)) return yield* Result.fail(new GroupNotFound({ group }))
-        if (blueprint.sharedGroups.includes(group)) return false
-        put({ ...blueprint, sharedGroups: withItem(blueprint.sharedGroups, group) }, config)
+        if (stored.blueprint.sharedGroups.includes(group)) return false
+        share(stored, { sharedGroups: withItem(stored.blueprint.sharedGroups, group) })
         return true
       }),
     unshareWithGroup: (id, group) =>
       Effect.sync(() => {
         const found = store.blueprints.get(id)
         if (found?.blueprint.sharedGroups.includes(group) !== true) return false
-        const { blueprint, config } = found
-        put({ ...blueprint, sharedGroups: withoutItem(blueprint.sharedGroups, group) }, config)
+        share(found, { sharedGroups: withoutItem(found.blueprint.sharedGroups, group) })
         return true
       }),
   })
@@ -100,22 +109,17 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
 
 /** What a removed user leaves of blueprints, as cascading deletes do: theirs without an owner, and nothing shared with them. */
 export const dropUserOfBlueprints = (store: MemoryStore, gone: string): void => {
-  for (const [id, { blueprint, config }] of store.blueprints)
-    store.blueprints.set(id, {
-      blueprint: {
-        ...blueprint,
-        owner: blueprint.owner === gone ? undefined : blueprint.owner,
-        sharedUsers: blueprint.sharedUsers.filter((userId) => userId !== gone),
-      },
-      config,
-    })
+  for (const [id, stored] of store.blueprints) {
+    const { owner, sharedUsers } = stored.blueprint
+    const left = { owner: owner === gone ? undefined : owner, sharedUsers: sharedUsers.filter((userId) => userId !== gone) }
+    store.blueprints.set(id, { ...stored, blueprint: { ...stored.blueprint, ...left } })
+  }
 }
 
 /** What a removed group leaves of blueprints: nothing shared with it. */
 export const dropGroupOfBlueprints = (store: MemoryStore, gone: string): void => {
-  for (const [id, { blueprint, config }] of store.blueprints)
-    store.blueprints.set(id, {
-      blueprint: { ...blueprint, sharedGroups: blueprint.sharedGroups.filter((name) => name !== gone) },
-      config,
-    })
+  for (const [id, stored] of store.blueprints) {
+    const sharedGroups = stored.blueprint.sharedGroups.filter((name) => name !== gone)
+    store.blueprints.set(id, { ...stored, blueprint: { ...stored.blueprint, sharedGroups } })
+  }
 }

@@ -7,6 +7,7 @@ import type {
   JournalEntry,
   ObservedCluster,
   ObservedMachine,
+  Picture,
   Range,
   RangeId,
   RunId,
@@ -41,6 +42,13 @@ export interface StoredGroup {
   readonly ranges: Set<RangeId>
 }
 
+/** A blueprint with its configuration and its picture. */
+export interface StoredBlueprint {
+  readonly blueprint: Blueprint
+  readonly config: string
+  readonly picture: Picture | undefined
+}
+
 /** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
 export interface MemoryStore {
   readonly users: Map<UserId, { readonly user: User; readonly secrets: UserSecrets }>
@@ -50,7 +58,7 @@ export interface MemoryStore {
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
-  readonly blueprints: Map<BlueprintId, { readonly blueprint: Blueprint; readonly config: string }>
+  readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly machines: Map<Vmid, StoredMachine>
   /** VMIDs that we said are gone -> when, in milliseconds. */
   readonly gone: Map<Vmid, number>

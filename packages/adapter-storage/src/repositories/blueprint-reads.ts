@@ -1,7 +1,7 @@
 import type { Blueprint, BlueprintId, RecordId, UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { type BlueprintRow, toBlueprint } from "../schema/rows.ts"
+import { type BlueprintRow, toBlueprint, toPicture } from "../schema/rows.ts"
 
 interface UserShare {
   readonly blueprint_id: string
@@ -12,8 +12,9 @@ interface GroupShare {
   readonly group_name: string
 }
 
-/** Everything but the configuration. */
-const columns = `select id, record_id, owner, name, description, version, tags, min_version, created_at, updated_at from blueprints`
+/** Everything but the configuration and the picture itself. */
+const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.created_at, b.updated_at,
+  t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
 
 /** An order of our own: the engines' collations differ. */
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
@@ -30,15 +31,15 @@ const grouped = <A>(
 }
 
 /** The reads of blueprints: prepared once, to plain rows. */
-export const blueprintReads = ({ prepared }: Database["Service"]) => {
-  const byId = prepared<BlueprintRow>("find a blueprint", `${columns} where id = ?`)
-  const byRecordId = prepared<BlueprintRow>("find a blueprint", `${columns} where record_id = ?`)
+export const blueprintReads = ({ prepared, read }: Database["Service"]) => {
+  const byId = prepared<BlueprintRow>("find a blueprint", `${columns} where b.id = ?`)
+  const byRecordId = prepared<BlueprintRow>("find a blueprint", `${columns} where b.record_id = ?`)
   const all = prepared<BlueprintRow>("list blueprints", columns)
   const allFor = prepared<BlueprintRow>(
     "list blueprints",
-    `${columns} where owner = ?
-      or id in (select blueprint_id from blueprint_users where user_id = ?)
-      or id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?)`,
+    `${columns} where b.owner = ?
+      or b.id in (select blueprint_id from blueprint_users where user_id = ?)
+      or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?)`,
   )
   const users = prepared<UserShare>("list the users of blueprints", "select blueprint_id, user_id from blueprint_users")
   const usersOf = prepared<UserShare>(
@@ -82,6 +83,19 @@ export const blueprintReads = ({ prepared }: Database["Service"]) => {
         const rows = yield* user === undefined ? all() : allFor(user, user, user)
         return (yield* withShares(rows)).sort(lastChangedFirst)
       }),
+    thumbnail: (recordId: RecordId, name: string) =>
+      Effect.map(
+        read("read the picture of a blueprint", (db) =>
+          db
+            .selectFrom("blueprint_thumbnails as t")
+            .innerJoin("blueprints as b", "b.id", "t.blueprint_id")
+            .select(["t.name", "t.type", "t.content"])
+            .where("b.record_id", "=", recordId)
+            .where("t.name", "=", name)
+            .executeTakeFirst(),
+        ),
+        (row) => (row === undefined ? undefined : toPicture(row)),
+      ),
     config: (id: BlueprintId) => Effect.map(config(id), ([row]) => row?.config),
   }
 }

@@ -4,6 +4,7 @@ import {
   BlueprintNotFound,
   type GroupName,
   GroupNotFound,
+  type Picture,
   type UserId,
   UserNotFound,
 } from "@rangewright/domain"
@@ -45,6 +46,20 @@ const changedColumns = (change: BlueprintChange): Columns => ({
   ...(change.minVersion === undefined ? {} : { min_version: change.minVersion }),
 })
 
+/** Puts the picture in the place of the one before; undefined: removes that one. */
+const setPicture = (tx: Transaction, blueprint_id: BlueprintId, picture: Picture | undefined) =>
+  Effect.gen(function* () {
+    yield* tx((db) => db.deleteFrom("blueprint_thumbnails").where("blueprint_id", "=", blueprint_id).execute())
+    if (picture === undefined) return
+    const { name, type, bytes } = picture
+    yield* tx((db) =>
+      db
+        .insertInto("blueprint_thumbnails")
+        .values({ blueprint_id, name, type, content: Buffer.from(bytes) })
+        .execute(),
+    )
+  })
+
 const update = (tx: Transaction, id: BlueprintId, columns: Columns) =>
   Effect.gen(function* () {
     const updated_at = yield* Clock.currentTimeMillis
@@ -65,7 +80,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
     const reads = blueprintReads(database)
     return {
       ...reads,
-      create: ({ config, ...blueprint }) =>
+      create: ({ config, thumbnail, ...blueprint }) =>
         database.writeAlone(`create blueprint ${blueprint.id}`, (tx) =>
           Effect.gen(function* () {
             yield* requireUser(tx, blueprint.owner)
@@ -90,12 +105,18 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
                 .executeTakeFirst(),
             )
             if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new BlueprintExists({ blueprint: blueprint.id })
-            return toBlueprint(row, [], [])
+            yield* setPicture(tx, blueprint.id, thumbnail)
+            return toBlueprint({ ...row, thumbnail: thumbnail?.name ?? null }, [], [])
           }),
         ),
       change: (id, change) =>
         Effect.gen(function* () {
-          yield* database.write(`change blueprint ${id}`, (tx) => update(tx, id, changedColumns(change)))
+          yield* database.write(`change blueprint ${id}`, (tx) =>
+            Effect.gen(function* () {
+              yield* update(tx, id, changedColumns(change))
+              if ("thumbnail" in change) yield* setPicture(tx, id, change.thumbnail)
+            }),
+          )
           return (yield* reads.find(id)) ?? (yield* new BlueprintNotFound({ blueprint: id }))
         }),
       setConfig: (id, text) =>

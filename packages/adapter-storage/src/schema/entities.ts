@@ -140,6 +140,18 @@ const Blueprint = defineEntity({
   },
 })
 
+const BlueprintThumbnail = defineEntity({
+  name: "BlueprintThumbnail",
+  tableName: "blueprint_thumbnails",
+  properties: {
+    blueprintId: () => p.manyToOne(Blueprint).primary().fieldName("blueprint_id").deleteRule("cascade"),
+    name: p.text(),
+    /** Content type. */
+    type: p.string().length(32),
+    content: p.blob(),
+  },
+})
+
 const BlueprintUser = defineEntity({
   name: "BlueprintUser",
   tableName: "blueprint_users",
@@ -288,6 +300,7 @@ export const entities = [
   AuditEntry,
   Blueprint,
   BlueprintGroup,
+  BlueprintThumbnail,
   BlueprintUser,
   DepartedMachine,
   Group,

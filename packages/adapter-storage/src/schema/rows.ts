@@ -4,6 +4,7 @@ import {
   type GroupName,
   isRouter,
   type ObservedMachine,
+  type Picture,
   type Range,
   type RangeId,
   type User,
@@ -45,8 +46,8 @@ export const toSecrets = (row: Row<"users">): UserSecrets => ({
   tokenKey: row.token_key,
 })
 
-/** A blueprint without its configuration, which lists do not read. */
-export type BlueprintRow = Omit<Row<"blueprints">, "config">
+/** A blueprint with the name of its picture, and without its configuration, which lists do not read. */
+export type BlueprintRow = Omit<Row<"blueprints">, "config"> & { readonly thumbnail: string | null }
 
 /** `users` and `groups`: with whom it is shared, in any order. */
 export const toBlueprint = (row: BlueprintRow, users: readonly string[], groups: readonly string[]): Blueprint => ({
@@ -58,10 +59,17 @@ export const toBlueprint = (row: BlueprintRow, users: readonly string[], groups:
   version: row.version,
   tags: json(row.tags),
   minVersion: row.min_version,
+  thumbnail: row.thumbnail ?? undefined,
   sharedUsers: [...users].sort() as UserId[],
   sharedGroups: [...groups].sort() as GroupName[],
   createdAt: toDate(row.created_at),
   updatedAt: toDate(row.updated_at),
+})
+
+export const toPicture = (row: Pick<Row<"blueprint_thumbnails">, "name" | "type" | "content">): Picture => ({
+  name: row.name,
+  type: row.type as Picture["type"],
+  bytes: new Uint8Array(row.content),
 })
 
 export const toGroup = (row: Row<"user_groups">): Group => ({

@@ -5,6 +5,7 @@ import {
   blueprintTextIssues,
   InvalidInput,
   isBlueprintId,
+  type Picture,
   type User,
 } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
@@ -51,11 +52,12 @@ export const wellFormedConfig = (text: string) =>
   })
 
 /** Makes a blueprint of the user's, shared with nobody. */
-export const makeBlueprint = (id: BlueprintId, text: BlueprintText, config: string, owner: User) =>
+export const makeBlueprint = (id: BlueprintId, text: BlueprintText, config: string, owner: User, thumbnail?: Picture) =>
   Effect.gen(function* () {
     yield* checkBlueprintText(`create blueprint ${id}`, text)
     const createdAt = new Date(yield* Clock.currentTimeMillis)
     const { name, description, version, tags, minVersion } = text
     const said = { name, description, version, tags, minVersion }
-    return yield* (yield* Blueprints).create({ ...said, id, recordId: yield* newRecordId, owner: owner.id, config, createdAt })
+    const recordId = yield* newRecordId
+    return yield* (yield* Blueprints).create({ ...said, id, recordId, owner: owner.id, config, thumbnail, createdAt })
   })

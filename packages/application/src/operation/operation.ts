@@ -48,8 +48,22 @@ export type BodySpec =
   /** Nothing is read: what is sent is ignored. */
   | { readonly type: "none" }
   | { readonly type: "json"; readonly schema: WireSchema; readonly required: boolean; readonly maxBytes?: number }
+  /** JSON, or the same members as the text fields of a form (all but texts in JSON) beside at most one file part. */
+  | {
+      readonly type: "json-or-multipart"
+      readonly schema: WireSchema
+      readonly required: true
+      readonly file: string
+      readonly maxBytes: number
+    }
   /** Text fields (booleans as `true`/`false`) and one file part. */
   | { readonly type: "multipart"; readonly fields: ParameterSchemas; readonly file: string; readonly maxBytes: number }
+
+/** Bytes as they are, and what they are. */
+export interface BinaryFile {
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
 
 /** An event of a server-sent event stream. A client that comes back sends the last id as `Last-Event-ID`. */
 export interface ServerSentEvent {
@@ -65,6 +79,8 @@ export type OutputSpec =
   | { readonly type: "text"; readonly contentType: string }
   /** JSON, or where the request asks for it a text file to save: the handler returns a `JsonOrFile`. */
   | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
+  /** The handler returns a `BinaryFile`; its content type is described by this one, such as `image/*`. */
+  | { readonly type: "binary"; readonly contentType: string }
   /** The handler returns `ZipEntry[]`. */
   | { readonly type: "zip"; readonly filename: string }
   /** The handler returns a stream of `ServerSentEvent`. */
@@ -137,8 +153,13 @@ type Loaded<A extends Access, T extends Target> = {
   readonly meta: RequestMeta
 }
 type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]
+type FileOf<B extends BodySpec> = B extends { readonly type: "multipart" }
+  ? UploadedFile
+  : B extends { readonly type: "json-or-multipart" }
+    ? UploadedFile | undefined
+    : undefined
 type BodyOf<B extends BodySpec> = B extends {
-  readonly type: "json"
+  readonly type: "json" | "json-or-multipart"
   readonly schema: infer S extends WireSchema
   readonly required: infer R
 }
@@ -154,11 +175,13 @@ type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonl
     ? string | Uint8Array
     : O extends { readonly type: "text" }
       ? string
-      : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
-        ? JsonOrFile<S["Type"]>
-        : O extends { readonly type: "zip" }
-          ? readonly ZipEntry[]
-          : Stream.Stream<ServerSentEvent, Fault>
+      : O extends { readonly type: "binary" }
+        ? BinaryFile
+        : O extends { readonly type: "json-or-file"; readonly schema: infer S extends WireSchema }
+          ? JsonOrFile<S["Type"]>
+          : O extends { readonly type: "zip" }
+            ? readonly ZipEntry[]
+            : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<
@@ -195,7 +218,7 @@ export interface Declaration<
       readonly path: Fields<P>
       readonly query: Fields<Q>
       readonly body: BodyOf<B>
-      readonly file: B extends { readonly type: "multipart" } ? UploadedFile : undefined
+      readonly file: FileOf<B>
     } & Loaded<A, T>,
   ) => Effect.Effect<ResultOf<O>, Fault, AppServices>
 }

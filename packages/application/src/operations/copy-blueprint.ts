@@ -15,11 +15,13 @@ const choices = 10
 const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Blueprint, "name" | "description">, user: User) =>
   Effect.gen(function* () {
     const config = yield* blueprintConfig(original)
+    const { recordId, thumbnail } = original
+    const picture = thumbnail === undefined ? undefined : yield* (yield* Blueprints).thumbnail(recordId, thumbnail)
     const said = { ...original, ...text }
-    if (id !== undefined) return yield* makeBlueprint(yield* freeBlueprintId(id), said, config, user)
+    if (id !== undefined) return yield* makeBlueprint(yield* freeBlueprintId(id), said, config, user, picture)
     const choose = Effect.gen(function* () {
       const taken = new Set<string>((yield* (yield* Blueprints).list()).map((blueprint) => blueprint.id))
-      return yield* makeBlueprint(copyIdOf(original.id, taken), said, config, user)
+      return yield* makeBlueprint(copyIdOf(original.id, taken), said, config, user, picture)
     })
     return yield* Effect.retry(choose, { times: choices, while: (fault) => fault instanceof BlueprintExists })
   })

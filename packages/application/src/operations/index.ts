@@ -62,6 +62,7 @@ import { powerOffRange } from "./power-off-range.ts"
 import { powerOnRange } from "./power-on-range.ts"
 import { putConfig } from "./put-config.ts"
 import { recordAuthMethods } from "./record/record-auth-methods.ts"
+import { recordFile } from "./record/record-file.ts"
 import { recordHealth } from "./record/record-health.ts"
 import { recordListBlueprints } from "./record/record-list-blueprints.ts"
 import { recordListLogs } from "./record/record-list-logs.ts"
@@ -139,6 +140,7 @@ const range = [
   recordListRanges,
   recordUpdateRange,
   recordListLogs,
+  recordFile,
 ]
 const group = [
   createGroup,

@@ -46,7 +46,7 @@ export const blueprintRecord = (blueprint: Blueprint, { users, groups }: RecordI
   name: blueprint.name,
   description: blueprint.description,
   owner: users.get(blueprint.owner ?? "") ?? "",
-  thumbnail: "",
+  thumbnail: blueprint.thumbnail ?? "",
   sharedUsers: known(blueprint.sharedUsers, users),
   sharedGroups: known(blueprint.sharedGroups, groups),
   version: blueprint.version,

@@ -32,6 +32,9 @@ export const blueprintListItem = (blueprint: Blueprint, access: BlueprintAccess)
   blueprintID: blueprint.id,
   name: blueprint.name,
   ...unlessEmpty("description", blueprint.description),
+  ...(blueprint.thumbnail === undefined
+    ? {}
+    : { thumbnailUrl: `/api/files/blueprints/${blueprint.recordId}/${encodeURIComponent(blueprint.thumbnail)}` }),
   ownerUserID: blueprint.owner ?? "",
   ...unlessEmpty("sharedUsers", blueprint.sharedUsers),
   ...unlessEmpty("sharedGroups", blueprint.sharedGroups),

@@ -27,12 +27,14 @@ export interface Blueprint extends BlueprintText {
   readonly recordId: RecordId
   /** Undefined once the owner was removed: then only administrators may change it. */
   readonly owner: UserId | undefined
+  /** Name of its picture, which is kept apart; undefined: it has none. */
+  readonly thumbnail: string | undefined
   /** Ascending. */
   readonly sharedUsers: readonly UserId[]
   /** Ascending. */
   readonly sharedGroups: readonly GroupName[]
   readonly createdAt: Date
-  /** When its text or its configuration last changed; sharing it changes neither. */
+  /** When its text, picture or configuration last changed; sharing it changes none of them. */
   readonly updatedAt: Date
 }
 

@@ -6,6 +6,7 @@ export {
   blueprintReaders,
   mayChangeBlueprint,
 } from "./access.ts"
+export { mostPictureBytes, type Picture, pictureName, type PictureType, pictureTypeOf } from "./picture.ts"
 export {
   type Blueprint,
   BlueprintExists,

@@ -1,8 +1,9 @@
-import { blueprintTextIssues, InvalidInput, NotFound } from "@rangewright/domain"
+import { blueprintTextIssues, InvalidInput, mostPictureBytes, NotFound } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../../blueprint/find-blueprint.ts"
+import { uploadedPicture } from "../../blueprint/picture.ts"
 import { recordIds } from "../../blueprint/record-ids.ts"
 import { operation } from "../../operation/operation.ts"
 import { blueprintFields, blueprintText } from "../../wire/blueprint.ts"
@@ -18,20 +19,27 @@ export const recordUpdateBlueprint = operation({
   base: "/",
   group: "Blueprint",
   origin: "page",
-  summary: "Change what a blueprint says about itself",
+  summary: "Change what a blueprint says about itself, and its picture",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",
   path: { id: Schema.String },
-  body: { type: "json", required: true, schema: Schema.Struct(blueprintFields) },
+  body: {
+    type: "json-or-multipart",
+    required: true,
+    schema: Schema.Struct({ ...blueprintFields, thumbnail: Schema.optionalKey(Schema.String) }),
+    file: "thumbnail",
+    maxBytes: mostPictureBytes,
+  },
   output: { type: "json", schema: BlueprintRecord },
   statuses: {
     200: "the blueprint as it is now",
-    400: "a field is not valid",
+    400: "a field is not valid, or the picture is none",
+    413: "the form is too large",
     401: "no valid credentials",
     404: "no such record, or not the caller's to change",
   },
-  handle: ({ path, body, user }) =>
+  handle: ({ path, body, file, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* ownBlueprint(path.id, user, "change").pipe(
         Effect.catchTags({ BlueprintNotFound: notFound, Forbidden: notFound }),
@@ -41,6 +49,10 @@ export const recordUpdateBlueprint = operation({
       const change = blueprintText(body)
       const issues = blueprintTextIssues(change)
       if (issues.length > 0) return yield* Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))
-      return blueprintRecord(yield* (yield* Blueprints).change(blueprint.id, change), yield* recordIds)
+      const picture = file === undefined ? {} : { thumbnail: yield* uploadedPicture(file) }
+      // an empty text in the place of the picture removes it; the name of the present one says nothing
+      const removal = body.thumbnail === "" ? { thumbnail: undefined } : {}
+      const changed = yield* (yield* Blueprints).change(blueprint.id, { ...change, ...removal, ...picture })
+      return blueprintRecord(changed, yield* recordIds)
     }),
 })

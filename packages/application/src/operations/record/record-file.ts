@@ -1,0 +1,28 @@
+import { isRecordId, NotFound } from "@rangewright/domain"
+import { Blueprints } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../../operation/operation.ts"
+
+/** Pages show pictures without credentials: whoever was told the name may see it (contract C 12.4). */
+export const recordFile = operation({
+  id: "recordFile",
+  route: "GET /api/files/{collection}/{recordID}/{filename}",
+  base: "/",
+  group: "Range",
+  origin: "page",
+  summary: "The picture of a blueprint",
+  access: "anonymous",
+  target: "none",
+  path: { collection: Schema.String, recordID: Schema.String, filename: Schema.String },
+  output: { type: "binary", contentType: "image/*" },
+  statuses: { 200: "the picture", 404: "no such file" },
+  handle: ({ path: { collection, recordID, filename } }) =>
+    Effect.gen(function* () {
+      const blueprints = yield* Blueprints
+      const picture =
+        collection === "blueprints" && isRecordId(recordID) ? yield* blueprints.thumbnail(recordID, filename) : undefined
+      if (picture === undefined) return yield* Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
+      return { contentType: picture.type, bytes: picture.bytes }
+    }),
+})
