@@ -27,12 +27,11 @@ const inputOf = (operation: Operation): ((ctx: Context, call: Call) => Effect.Ef
   const path = decodeParameters(input.path, `path of ${operation.id}`)
   const query = decodeParameters(input.query, `query of ${operation.id}`)
   const body = bodyReader(operation)
-  return (ctx, call) =>
-    Effect.gen(function* () {
-      const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
-      // the operation's form types its handler by these very schemas
-      return { ...(decoded as Pick<Input, "path" | "query">), ...(yield* body(ctx)) }
-    })
+  return Effect.fnUntraced(function* (ctx: Context, call: Call) {
+    const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
+    // the operation's form types its handler by these very schemas
+    return { ...(decoded as Pick<Input, "path" | "query">), ...(yield* body(ctx)) }
+  })
 }
 
 /** What the router found in the path; a path without parameters never went through it. */

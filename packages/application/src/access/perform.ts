@@ -101,10 +101,27 @@ const auditOf = Effect.fnUntraced(function* (
   yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
 })
 
+/** Admits the caller, reads the input and runs the handler. */
+const admitAndHandle = Effect.fnUntraced(function* (
+  operation: Operation,
+  call: Call,
+  admission: Admission,
+  input: Effect.Effect<Input, Fault>,
+): Effect.fn.Return<unknown, Fault, AppServices> {
+  const { caller } = admission
+  if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
+  const { path, query, body, file } = yield* input
+  const { user, range, group } = admission
+  return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
+})
+
 /**
  * Runs an operation for a request: who asks, as whom, on which range, whether they may, then the input, then the handler. `input` is
  * read only once the caller is admitted, so that nobody without rights makes us read a body. Every operation that changes something
  * leaves an audit entry, also when it was refused to a known caller.
+ *
+ * Generators on the way of every request are functions of their module: one that is made anew for each request leaves behind what only a
+ * full garbage collection frees, and young collections took 20 ms instead of 1.
  */
 export const perform = Effect.fnUntraced(function* (
   operation: Operation,
@@ -117,11 +134,6 @@ export const perform = Effect.fnUntraced(function* (
         yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
       : yield* requireCaller(call.credentials)
   const admission: Admission = { caller, user: caller, range: undefined, group: undefined }
-  const work = Effect.gen(function* () {
-    if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
-    const { path, query, body, file } = yield* input
-    const { user, range, group } = admission
-    return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
-  })
+  const work = admitAndHandle(operation, call, admission, input)
   return yield* operation.mutates ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit)) : work
 })

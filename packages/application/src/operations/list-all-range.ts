@@ -1,3 +1,4 @@
+import type { User } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -6,6 +7,11 @@ import { renderedRanges } from "../range/rendered-ranges.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
 import { userStatuses } from "../wire/statuses.ts"
+
+const shown = Effect.fnUntraced(function* (user: User, details: boolean) {
+  const grants = user.isAdmin ? undefined : yield* (yield* Ranges).grantsOf(user.id)
+  return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), details)
+})
 
 export const listAllRange = operation({
   id: "listAllRange",
@@ -18,9 +24,5 @@ export const listAllRange = operation({
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: Schema.Array(RangeObject) },
   statuses: { 200: "the ranges, ascending by number", ...userStatuses },
-  handle: ({ user, query }) =>
-    Effect.gen(function* () {
-      const grants = user.isAdmin ? undefined : yield* (yield* Ranges).grantsOf(user.id)
-      return yield* renderedRanges(grants && new Set(grants.map((grant) => grant.rangeId)), query.details ?? false)
-    }),
+  handle: ({ user, query }) => shown(user, query.details ?? false),
 })

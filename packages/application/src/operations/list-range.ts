@@ -1,4 +1,4 @@
-import { RangeNotFound } from "@rangewright/domain"
+import { type Range, RangeNotFound } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -6,6 +6,10 @@ import { renderedRange } from "../range/rendered-ranges.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
+
+const shown = Effect.fnUntraced(function* (range: Range, details: boolean) {
+  return (yield* renderedRange(range, details)) ?? (yield* new RangeNotFound({ rangeId: range.id }))
+})
 
 export const listRange = operation({
   id: "listRange",
@@ -17,10 +21,5 @@ export const listRange = operation({
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: RangeObject },
   statuses: { 200: "the range with its machines", ...rangeStatuses },
-  handle: ({ range, query }) =>
-    Effect.gen(function* () {
-      const text = yield* renderedRange(range, query.details ?? false)
-      if (text === undefined) return yield* Effect.fail(new RangeNotFound({ rangeId: range.id }))
-      return text
-    }),
+  handle: ({ range, query }) => shown(range, query.details ?? false),
 })

@@ -87,23 +87,22 @@ const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string,
 }
 
 /** One range as JSON; undefined when it went in the meantime. */
-export const renderedRange = (
+export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
   details: boolean,
-): Effect.Effect<Uint8Array | undefined, Failed | StorageFault, Ranges | Machines | Settings> =>
-  Effect.gen(function* () {
-    const ranges = yield* Ranges
-    const rendered = yield* current(ranges, details)
-    let object = rendered.objects.get(range.id)
-    if (object === undefined) {
-      const [overview] = yield* ranges.overview({ rangeId: range.id })
-      if (overview === undefined) return undefined
-      object = yield* render(overview, rendered, details)
-      rendered.objects.set(range.id, object)
-    }
-    const ending = yield* tail
-    return bytesOf(rendered, range.id, ending, () => object + ending)
-  })
+): Effect.fn.Return<Uint8Array | undefined, Failed | StorageFault, Ranges | Machines | Settings> {
+  const ranges = yield* Ranges
+  const rendered = yield* current(ranges, details)
+  let object = rendered.objects.get(range.id)
+  if (object === undefined) {
+    const [overview] = yield* ranges.overview({ rangeId: range.id })
+    if (overview === undefined) return undefined
+    object = yield* render(overview, rendered, details)
+    rendered.objects.set(range.id, object)
+  }
+  const ending = yield* tail
+  return bytesOf(rendered, range.id, ending, () => object + ending)
+})
 
 const renderAll = (ranges: Ranges["Service"], rendered: Rendered, details: boolean) =>
   Effect.gen(function* () {
@@ -122,16 +121,15 @@ const list = (objects: Iterable<string>, ending: string): string => {
 }
 
 /** Every range as a JSON array, ascending by number; `only` narrows to these. */
-export const renderedRanges = (
+export const renderedRanges = Effect.fnUntraced(function* (
   only: ReadonlySet<RangeId> | undefined,
   details: boolean,
-): Effect.Effect<Uint8Array, Failed | StorageFault, Ranges | Machines | Settings> =>
-  Effect.gen(function* () {
-    const ranges = yield* Ranges
-    const rendered = yield* current(ranges, details)
-    if (!rendered.complete) yield* renderAll(ranges, rendered, details)
-    const ending = yield* tail
-    if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
-    const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))
-    return encoder.encode(list(own, ending))
-  })
+): Effect.fn.Return<Uint8Array, Failed | StorageFault, Ranges | Machines | Settings> {
+  const ranges = yield* Ranges
+  const rendered = yield* current(ranges, details)
+  if (!rendered.complete) yield* renderAll(ranges, rendered, details)
+  const ending = yield* tail
+  if (only === undefined) return bytesOf(rendered, undefined, ending, () => list(rendered.objects.values(), ending))
+  const own = [...rendered.objects].flatMap(([id, object]) => (only.has(id) ? [object] : []))
+  return encoder.encode(list(own, ending))
+})
