@@ -1,6 +1,6 @@
 import { type HandlerRequest, operations, type Operation, passwordContext, type ServerSentEvent } from "@rangewright/application"
-import type { Fault, GroupName, RecordId } from "@rangewright/domain"
-import { Groups, Ranges, SecretStore, Users } from "@rangewright/ports"
+import type { BlueprintId, Fault, GroupName, RecordId } from "@rangewright/domain"
+import { Blueprints, Groups, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
@@ -72,10 +72,25 @@ describe("an API read", () => {
           description: "",
           createdAt: new Date(0),
         })
+        yield* (yield* Blueprints).create({
+          id: "web" as BlueprintId,
+          recordId: "blueprint000000" as RecordId,
+          owner,
+          name: "Web",
+          description: "",
+          version: "1.0.0",
+          tags: [],
+          minVersion: "",
+          config: company,
+          thumbnail: { name: "web_x.png", type: "image/png", bytes: new Uint8Array([1]) },
+          createdAt: new Date(0),
+        })
         return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id), group] as const
       }),
     )
-    const path = { groupName: "red", rangeID: lab.range.id, userID: owner, runID: runId, logID: runId }
+    const file = { collection: "blueprints", recordID: "blueprint000000", filename: "web_x.png" }
+    const blueprint = { blueprintID: "web", ...file }
+    const path = { groupName: "red", rangeID: lab.range.id, userID: owner, runID: runId, logID: runId, ...blueprint }
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
     request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, group, meta }
   })
