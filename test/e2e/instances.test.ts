@@ -28,6 +28,8 @@ const twoInstances = async (server: string) => {
   const key = await addUser(first.root, "ADA", true)
   await addLab(first, "PAIR", smallLab(3))
   const second = await startService(temporaryFolder(), environment)
+  // ROOT's key stays the one that the first one wrote
+  await addUser(first.root, "BOB", false)
   const runId = await deploy(first.as(key), "PAIR")
   const seen: StreamEvent[] = []
   // watched through the other one from the start

@@ -11,7 +11,7 @@ export interface ServiceProcess {
   readonly plainUrl: string
   readonly urls: readonly string[]
   readonly certificate: string
-  /** As ROOT. */
+  /** As ROOT, by the key in the service's own folder; one that shares a database with another keeps none. */
   readonly root: ApiClient
   readonly as: (key: string) => ApiClient
   /** Kills it as a power cut would: no handler runs. */
@@ -69,7 +69,9 @@ export const startService = async (
     plainUrl,
     urls,
     certificate,
-    root: as(readFileSync(join(data, "root-api-key"), "utf8").trim()),
+    get root() {
+      return as(readFileSync(join(data, "root-api-key"), "utf8").trim())
+    },
     as,
     crash: async () => {
       program.signal("SIGKILL")
