@@ -1,5 +1,5 @@
 import { routes } from "./api/routes.ts"
-import { createRealClock, type SimClock } from "./core/clock.ts"
+import { createRealClock, settable, type SimClock } from "./core/clock.ts"
 import { buildTemplates, initialState, seededSecret, shippedTemplates, type TemplateSpec } from "./core/initial.ts"
 import { halt, restoreState, saveState } from "./core/snapshot.ts"
 import { prepareZone } from "./core/prepared-zone.ts"
@@ -125,7 +125,8 @@ const openHttp = async (world: World, serve: Simulator["handle"], options: Liste
 /** Makes a simulator. Nothing listens anywhere until it is told to. */
 export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const seed = options.seed ?? 1
-  const clock = options.clock ?? createRealClock({ speed: options.speed ?? 1 })
+  const given = options.clock ?? createRealClock({ speed: options.speed ?? 1 })
+  const clock = settable(given)
   const rootPassword = options.rootPassword ?? seededSecret(seed, "password")
   const rootTokenSecret = seededSecret(seed, "token")
   const fresh = () => freshState(options, seed, clock.now(), rootPassword, rootTokenSecret)
@@ -145,7 +146,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const controlled: Controlled = {
     world,
     calls: api.calls,
-    clock,
+    clock: given,
     controlToken: seededSecret(seed, "control"),
     snapshots: new Map(),
     reset,

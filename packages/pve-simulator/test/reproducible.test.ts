@@ -48,6 +48,20 @@ test("a saved state comes back whole: guests go on, boots end in their time, run
   expect(await restored.task("POST", "/nodes/pve/qemu/101/clone", { newid: 301 })).toBe("OK")
 })
 
+test("time goes on from where a state was saved, when the clock is behind that", async () => {
+  const lab = createLab()
+  await lab.ok("POST", "/nodes/pve/qemu/101/clone", { newid: 300 })
+  lab.clock.advance(86_400_000)
+  const saved = lab.sim.save()
+  const restored = createLab()
+  restored.sim.restore(saved)
+  expect(restored.sim.clock.now()).toBe(lab.clock.now())
+  await restored.task("POST", "/nodes/pve/qemu/300/status/start")
+  restored.clock.advance(60_000)
+  expect(restored.sim.guest(300)?.boot.kind).toBe("up")
+  expect(await restored.ok("GET", "/nodes/pve/qemu/300/status/current")).toMatchObject({ uptime: expect.closeTo(60, -1) })
+})
+
 test("what is no saved state changes nothing", () => {
   const sim = createSimulator({ clock: createManualClock() })
   const before = sim.save()

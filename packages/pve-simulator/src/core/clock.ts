@@ -111,6 +111,23 @@ export const createManualClock = (startMs: number = Date.UTC(2026, 0, 1)): Manua
   }
 }
 
+/** A clock that can be set forward: what was saved when it was later goes on from there. */
+export interface SettableClock extends SimClock {
+  /** From now on it is `ms` or later; what is scheduled stays as far away as it was. */
+  readonly notBefore: (ms: number) => void
+}
+
+export const settable = (clock: SimClock): SettableClock => {
+  let ahead = 0
+  return {
+    now: () => clock.now() + ahead,
+    schedule: (ms, fn) => clock.schedule(ms, fn),
+    notBefore: (ms) => {
+      ahead = Math.max(ahead, ms - clock.now())
+    },
+  }
+}
+
 /** Longest delay a Node timer takes; longer ones are armed again. */
 const LONGEST_TIMER = 2_000_000_000
 

@@ -20,16 +20,18 @@ const decode = (_: string, value: unknown): unknown => {
 }
 
 /** The whole state as text: everything but what runs at this moment. */
-export const saveState = (world: World): string => JSON.stringify({ form: FORM, state: world.state }, encode)
+export const saveState = (world: World): string =>
+  JSON.stringify({ form: FORM, now: world.clock.now(), state: world.state }, encode)
 
 /**
  * Puts a saved state in place of the present one, as if the API's processes had been killed and started again: tasks that
- * ran are cut off (`unexpected status`), stages too, guests go on, and boots go on where they were.
+ * ran are cut off (`unexpected status`), stages too, guests go on, and boots go on where they were. It is no earlier than it was.
  * Fails, changing nothing, if the text is no saved state.
  */
 export const restoreState = (world: World, text: string): void => {
-  const state = parse(text)
+  const { state, now } = parse(text)
   halt(world)
+  world.clock.notBefore(now)
   world.state = state
   for (const task of state.tasks.values()) {
     if (task.exitstatus !== undefined) continue
@@ -51,20 +53,20 @@ export const halt = (world: World): void => {
   world.consoles.clear()
 }
 
-const parse = (text: string): State => {
+const parse = (text: string): { readonly state: State; readonly now: number } => {
   let value: unknown
   try {
     value = JSON.parse(text, decode)
   } catch (error) {
     throw new PveError(400, `not a saved state: ${(error as Error).message}`)
   }
-  const saved = value as { form?: unknown; state?: Partial<State> } | null
-  const { form, state } = saved ?? {}
+  const saved = value as { form?: unknown; now?: unknown; state?: Partial<State> } | null
+  const { form, now, state } = saved ?? {}
   const complete = [state?.nodes, state?.storages, state?.guests, state?.pools, state?.tasks, state?.leases].every(
     (part) => part instanceof Map,
   )
   if (form !== FORM || !complete || state?.access === undefined || state.sdn === undefined || state.random === undefined) {
     throw new PveError(400, `not a saved state of form ${FORM}`)
   }
-  return state as State
+  return { state: state as State, now: typeof now === "number" && Number.isFinite(now) ? now : 0 }
 }

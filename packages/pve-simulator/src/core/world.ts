@@ -1,4 +1,4 @@
-import type { SimClock } from "./clock.ts"
+import type { SettableClock } from "./clock.ts"
 import { Locks } from "./locks.ts"
 import type { Running } from "./routine.ts"
 import type { State } from "./state.ts"
@@ -9,7 +9,7 @@ import type { FaultPlan } from "../faults/plan.ts"
 /** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
 export interface World {
   state: State
-  readonly clock: SimClock
+  readonly clock: SettableClock
   readonly timing: Timing
   readonly locks: Locks
   readonly faults: FaultPlan
@@ -36,7 +36,7 @@ export interface World {
 /** A world around a state, in which nothing runs yet. */
 export const createWorld = (parts: {
   readonly state: State
-  readonly clock: SimClock
+  readonly clock: SettableClock
   readonly timing: Timing
   readonly faults: FaultPlan
 }): World => ({
