@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -68,6 +68,41 @@ describe("the composition", () => {
     expect(second).not.toBe(first.trim())
     expect(await status(second)).toBe(200)
     expect(await status(first.trim())).toBe(401)
+  })
+
+  test("keeps the built-in simulator's cluster over restarts, and refuses one that is broken by name", async () => {
+    const pools = ({ hypervisor }: RunningService) => [...(hypervisor.simulator?.state.pools.keys() ?? [])]
+    const first = await start()
+    const token = first.hypervisor.simulator?.rootToken ?? ""
+    await first.hypervisor.simulator?.handle({
+      method: "POST",
+      path: "/api2/json/pools",
+      headers: { authorization: `PVEAPIToken=${token}`, "content-type": "application/x-www-form-urlencoded" },
+      body: Buffer.from("poolid=kept"),
+    })
+    expect(pools(first)).toContain("kept")
+    await stopAll()
+    expect(pools(await start())).toContain("kept")
+    await stopAll()
+    writeFileSync(join(data, "simulator.json"), "{")
+    await expect(start()).rejects.toThrow(/simulator\.json.*move it away/u)
+  })
+
+  test("leaves no half clone behind when the built-in simulator ends in the middle of one", async () => {
+    const { hypervisor } = await start({ RANGEWRIGHT_SIMULATOR_SPEED: "1" })
+    const { simulator } = hypervisor
+    const answer = await simulator?.handle({
+      method: "POST",
+      path: "/api2/json/nodes/pve/qemu/101/clone",
+      headers: { authorization: `PVEAPIToken=${simulator.rootToken}`, "content-type": "application/x-www-form-urlencoded" },
+      body: "newid=300",
+    })
+    expect(answer?.status).toBe(200)
+    await expect.poll(() => simulator?.guest(300)?.config["lock"]).toBe("clone")
+    await stopAll()
+    expect(readFileSync(join(data, "simulator.json"), "utf8")).toContain('"lock":"clone"')
+    const again = await start()
+    await expect.poll(() => again.hypervisor.simulator?.guest(300)).toBeUndefined()
   })
 
   test("gives ROOT a new key on demand, while it works", async () => {

@@ -3,6 +3,7 @@ import { loadOrCreateCertificate, loadOrCreateKey, masterKeyFromText } from "@ra
 import type { Operation } from "@rangewright/application"
 import { X509Certificate } from "node:crypto"
 import { hostname } from "node:os"
+import { join } from "node:path"
 import { createSecureContext } from "node:tls"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,6 +15,7 @@ import type { Service } from "./assemble.ts"
 import { buildContainer } from "./container.ts"
 import { openDataFolder, type DataFolder } from "./data-folder.ts"
 import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
+import { keepSimulator } from "./keep-simulator.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
@@ -91,7 +93,9 @@ export const startService = async (config: Config): Promise<RunningService> => {
   }
   try {
     const masterKey = await masterKeyOf(config, folder)
-    const container = buildContainer({ config, folder, masterKey, simulator: await makeSimulator(config) })
+    const simulator = await makeSimulator(config)
+    if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
+    const container = buildContainer({ config, folder, masterKey, simulator })
     const runtime = container.get<AppRuntime>(T.runtime)
     const log = container.get<Log>(T.log)
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
