@@ -1,16 +1,13 @@
 import { CredentialHasher } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
-import { createHmac, createSecretKey, randomInt } from "node:crypto"
+import { createHmac, createSecretKey, randomInt, timingSafeEqual } from "node:crypto"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/** In a time that tells nothing but whether the lengths differ, without a copy of either. */
-const sameDigest = (actual: string, stored: string): boolean => {
-  let difference = actual.length ^ stored.length
-  for (let i = 0; i < actual.length; i++) difference |= actual.charCodeAt(i) ^ stored.charCodeAt(i)
-  return difference === 0
-}
+/** In constant time; digests of one kind have one length, so unequal lengths tell nothing. */
+const sameDigest = (actual: string, stored: string): boolean =>
+  actual.length === stored.length && timingSafeEqual(Buffer.from(actual, "latin1"), Buffer.from(stored, "latin1"))
 
 /** API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds (contract A 17-20). */
 export const credentialHasher = (master: MasterKey): CredentialHasher["Service"] => {
