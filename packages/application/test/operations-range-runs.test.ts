@@ -252,9 +252,10 @@ describe("removing", () => {
     expect(await app.call("deleteRange", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB") })
   })
 
-  it("of all machines keeps the range", async () => {
-    await app.call("deleteRangeVMs", ada, { range })
+  it("of all machines keeps the range, and names what is still in its pool", async () => {
+    const left = (await app.call("deleteRangeVMs", ada, { range })) as { result: string }
     expect(asked()).toEqual([{ kind: "destroy" }])
+    expect(left.result).toContain("(141)")
   })
 
   it("of one machine needs the range that holds it", async () => {

@@ -58,6 +58,8 @@ describe("creating a range", () => {
     ["another user", { ...body, userID: ["Bob"] }, "forbidden"],
     ["a missing id", { ...body, rangeID: "" }, "invalid"],
     ["a missing name", { ...body, name: " " }, "invalid"],
+    ["a name that is too long", { ...body, name: "x".repeat(256) }, "invalid"],
+    ["a description that is too long", { ...body, description: "x".repeat(5001) }, "invalid"],
     ["a malformed id", { ...body, rangeID: "../etc" }, "conflict"],
     ["a reserved id", { ...body, rangeID: "shared" }, "conflict"],
     ["a reserved number", { ...body, rangeNumber: 3 }, "conflict"],

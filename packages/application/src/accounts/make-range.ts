@@ -2,6 +2,7 @@ import {
   RangeExists,
   isRangeId,
   isReservedRangeId,
+  rangeTextProblems,
   InvalidInput,
   type Fault,
   type Range,
@@ -47,8 +48,14 @@ export const makeRange = (
     const id: RangeId = draft.id
     if (isReservedRangeId(id))
       return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: the name is reserved` }))
-    if (draft.name.trim() === "")
-      return yield* Effect.fail(new InvalidInput({ what: `Cannot create range ${id}: a name is needed` }))
+    const [problem, ...others] = rangeTextProblems(draft)
+    if (problem !== undefined)
+      return yield* Effect.fail(
+        new InvalidInput({
+          what: `Cannot create range ${id}: ${problem.path}: ${problem.message}`,
+          issues: [problem, ...others],
+        }),
+      )
     if ((yield* ranges.find(id)) !== undefined)
       return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
     if (yield* access.poolExists(id))

@@ -1,3 +1,4 @@
+import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -23,7 +24,11 @@ export const deleteRangeVms = operation({
     502: hypervisorAway,
   },
   handle: ({ range, user }) =>
-    Effect.map(runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id), () => ({
-      result: `All VMs of range ${range.id} deleted`,
-    })),
+    Effect.gen(function* () {
+      yield* runToEnd(`delete the VMs of range ${range.id}`, range, { kind: "destroy" }, user.id)
+      const left = (yield* (yield* Machines).ofRange(range.id)).filter(({ template }) => !template)
+      if (left.length === 0) return { result: `All VMs of range ${range.id} deleted` }
+      const names = left.map(({ name, vmid }) => `${name ?? "unnamed"} (${vmid})`).join(", ")
+      return { result: `VMs of range ${range.id} deleted, but for ${names}: they do not carry our mark and were not touched` }
+    }),
 })

@@ -9,7 +9,7 @@ export const restore = async (args: Arguments): Promise<number> => {
   const source = resolve(args.file ?? "")
   await withStore(configOf(args), restoreFrom(source))
   process.stdout.write(
-    `The data is what ${source} holds. Machines that were made or removed since then differ from it: look at GET /range/drift, and deploy where it says so.\n`,
+    `The data is what ${source} holds. Machines that were made or removed since then differ from it: look at GET /range/drift, and deploy where it says so. If ROOT's key was renewed since then, it is void: make one with root-key.\n`,
   )
   return 0
 }

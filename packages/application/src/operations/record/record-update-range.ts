@@ -1,13 +1,10 @@
-import { InvalidInput, isRecordId, NotFound, type RecordId } from "@rangewright/domain"
+import { InvalidInput, isRecordId, NotFound, rangeTextProblems, type RecordId } from "@rangewright/domain"
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { requireRangeAccess } from "../../access/select-range.ts"
 import { operation } from "../../operation/operation.ts"
 import { rangeRecord, RangeRecord } from "../../wire/range-record.ts"
-
-const longest = { name: 255, description: 5000, purpose: 5000 } as const
-const fields = ["name", "description", "purpose"] as const
 
 /** Hides whether a record exists from those who may not change it. */
 const notFound = (): NotFound => new NotFound({ what: "The requested resource wasn't found." })
@@ -46,12 +43,7 @@ export const recordUpdateRange = operation({
       const range = isRecordId(path.id) ? yield* ranges.findByRecordId(path.id as RecordId) : undefined
       if (range === undefined) return yield* Effect.fail(notFound())
       yield* requireRangeAccess(range, user, "range-owner").pipe(Effect.catchTag("Forbidden", () => Effect.fail(notFound())))
-      const issues = fields.flatMap((path) => {
-        const text = body[path]
-        if (text === undefined) return []
-        if (path === "name" && text.trim() === "") return [{ path, message: "a name is needed" }]
-        return text.length > longest[path] ? [{ path, message: `at most ${longest[path]} characters` }] : []
-      })
+      const issues = rangeTextProblems(body)
       if (issues.length > 0) return yield* Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))
       const changed = yield* ranges.change(range.id, body)
       return rangeRecord(changed, (yield* (yield* Machines).ofRange(range.id)).filter((machine) => !machine.template).length)
