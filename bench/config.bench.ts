@@ -38,5 +38,7 @@ if (import.meta.main) {
   for (const { file, kilobytes, first, median, outcome } of timings)
     console.log(row(file, kilobytes.toFixed(1), first.toFixed(1), median.toFixed(1)), "", outcome)
   const slow = timings.filter(({ median }) => median >= limit)
-  console.log(slow.length === 0 ? `all below ${limit} ms` : `MISSED, not below ${limit} ms: ${slow.map(({ file }) => file).join(", ")}`)
+  console.log(
+    slow.length === 0 ? `all below ${limit} ms` : `MISSED, not below ${limit} ms: ${slow.map(({ file }) => file).join(", ")}`,
+  )
 }
