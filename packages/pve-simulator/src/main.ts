@@ -61,7 +61,8 @@ const run = async (options: CommandLine): Promise<void> => {
     sdnZone: options.nodes > 1 ? "ludus" : undefined,
   })
   if (options.state !== undefined) loadState(simulator, options.state)
-  const http = await simulator.listen({ host: options.host, port: options.port, tls: options.tls })
+  const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`
+  const http = await simulator.listen({ host: options.host, port: options.port, tls: options.tls, certificateFile })
   const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host: options.host, port: options.sshPort })
   introduce(simulator, http, ssh, options)
   const stop = async (): Promise<void> => {

@@ -25,7 +25,8 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --seed N       same seed: same ids, addresses, secrets   (1)
   --speed N      how many times as fast as real machines   (1)
   --ssh-port N   also serve SSH to the first node          (off)
-  --state FILE   read the state at start, write it at stop
+  --state FILE   read the state at start, write it at stop;
+                 the certificate is kept beside it (FILE.pem)
   --no-tls       plain HTTP
   --help         this text
 `

@@ -9,7 +9,7 @@ import type { Trace } from "./core/trace.ts"
 import { createWorld, type World } from "./core/world.ts"
 import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
-import { makeCertificate } from "./http/certificate.ts"
+import { keepCertificate, makeCertificate } from "./http/certificate.ts"
 import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
@@ -50,6 +50,8 @@ export interface ListenOptions {
   readonly port?: number
   /** Default true: a self-signed certificate, whose fingerprint the listener tells. */
   readonly tls?: boolean
+  /** Keeps the certificate over restarts. Default: a new one each time. */
+  readonly certificateFile?: string | undefined
 }
 
 /** A socket under the REST surface. */
@@ -110,7 +112,9 @@ const freshState = (
 const openHttp = async (world: World, serve: Simulator["handle"], options: ListenOptions): Promise<HttpListener> => {
   const host = options.host ?? "127.0.0.1"
   const secure = options.tls ?? true
-  const certificate = secure ? await makeCertificate([...world.state.nodes.keys(), "localhost"], ["127.0.0.1"]) : undefined
+  const make = () => makeCertificate([...world.state.nodes.keys(), "localhost"], ["127.0.0.1"])
+  const kept = options.certificateFile
+  const certificate = secure ? await (kept === undefined ? make() : keepCertificate(kept, make)) : undefined
   world.fingerprint = certificate?.fingerprint ?? ""
   world.certificate = certificate?.cert ?? ""
   const onConsole = (port: number) => {

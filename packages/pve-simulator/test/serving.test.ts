@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { request as httpsRequest } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -283,4 +283,19 @@ test.each([
   expect(error.code).toBe(2)
   expect(error.stderr.trim().split("\n")).toHaveLength(1)
   expect(error.stderr).toContain(text)
+})
+
+test("a certificate that is kept is the same after a restart, readable by its owner only", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "simulator-"))
+  const certificateFile = join(folder, "state.json.pem")
+  const fingerprints: (string | undefined)[] = []
+  for (let start = 0; start < 2; start++) {
+    const simulator = createSimulator()
+    fingerprints.push((await simulator.listen({ certificateFile })).fingerprint)
+    await simulator.close()
+  }
+  expect(fingerprints[0]).toMatch(/^[0-9A-F:]{95}$/u)
+  expect(fingerprints[1]).toBe(fingerprints[0])
+  expect(statSync(certificateFile).mode & 0o777).toBe(0o600)
+  rmSync(folder, { recursive: true })
 })

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto"
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import selfsigned from "selfsigned"
 
 /** A certificate with its key, and its SHA-256 fingerprint in the form of the API. */
@@ -7,6 +8,12 @@ export interface Certificate {
   readonly cert: string
   readonly fingerprint: string
 }
+
+const withFingerprint = (key: string, cert: string): Certificate => ({
+  key,
+  cert,
+  fingerprint: new X509Certificate(cert).fingerprint256,
+})
 
 /** Makes a self-signed certificate for the given names and addresses, good for ten years. */
 export const makeCertificate = async (names: readonly string[], addresses: readonly string[]): Promise<Certificate> => {
@@ -25,5 +32,16 @@ export const makeCertificate = async (names: readonly string[], addresses: reado
       },
     ],
   })
-  return { key: made.private, cert: made.cert, fingerprint: new X509Certificate(made.cert).fingerprint256 }
+  return withFingerprint(made.private, made.cert)
+}
+
+/** The certificate in a file of mode 0600, made on first use: clients that pinned it go on after a restart. */
+export const keepCertificate = async (file: string, make: () => Promise<Certificate>): Promise<Certificate> => {
+  if (!existsSync(file)) {
+    const { key, cert } = await make()
+    writeFileSync(`${file}.new`, `${key.trim()}\n${cert.trim()}\n`, { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  }
+  const [key = "", cert = ""] = readFileSync(file, "utf8").split(/(?=-----BEGIN CERTIFICATE-----)/u)
+  return withFingerprint(key, cert)
 }
