@@ -117,9 +117,11 @@ export interface SettableClock extends SimClock {
   readonly notBefore: (ms: number) => void
 }
 
-export const settable = (clock: SimClock): SettableClock => {
+/** The same clock, with all it can, and settable. */
+export const settable = <C extends SimClock>(clock: C): C & SettableClock => {
   let ahead = 0
   return {
+    ...clock,
     now: () => clock.now() + ahead,
     schedule: (ms, fn) => clock.schedule(ms, fn),
     notBefore: (ms) => {

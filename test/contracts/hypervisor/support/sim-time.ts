@@ -22,10 +22,16 @@ const clockOn = (time: ManualClock): Clock.Clock => {
   }
 }
 
+/** Turns of the loop after which two waits are taken to wake each other for ever. */
+const restlessAfter = 100_000
+
 /** Lets everything that can run now run: fibers and promises of this process, over as many turns of its loop as they wake each other. */
 const settle = async (): Promise<void> => {
-  do await new Promise((resolve) => setImmediate(resolve))
-  while (process.getActiveResourcesInfo().includes("Immediate"))
+  for (let turn = 0; turn < restlessAfter; turn++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (!process.getActiveResourcesInfo().includes("Immediate")) return
+  }
+  throw new Error("something in this process never rests: simulated time cannot move")
 }
 
 /**
