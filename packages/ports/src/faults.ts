@@ -142,3 +142,42 @@ export class ContentFault extends defineFault(
     ...(f.hint === undefined ? {} : { hint: f.hint }),
   }),
 ) {}
+
+/** Why the library of installed artifacts could not do it. */
+export type LibraryReason =
+  /** The name is none that a folder may have. */
+  | "name"
+  | "missing"
+  | "exists"
+  /** What is to be installed, or what is there, is not what it should be. */
+  | "broken"
+  /** The disk is full, or the folder cannot be read or written. */
+  | "unavailable"
+
+const libraryKinds: Record<LibraryReason, FaultKind> = {
+  name: "invalid",
+  missing: "not-found",
+  exists: "conflict",
+  broken: "invalid",
+  unavailable: "unavailable",
+}
+
+/** A template, role or collection cannot be installed, read or removed. */
+export class LibraryFault extends defineFault(
+  "LibraryFault",
+  (f: { readonly doing: string; readonly reason: LibraryReason; readonly detail: string; readonly hint?: string }) =>
+    libraryKinds[f.reason],
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}
+
+/** The tool that installs roles and collections cannot work: it is missing, hangs, or does not understand its input. */
+export class InstallerFault extends defineFault(
+  "InstallerFault",
+  (f: {
+    readonly doing: string
+    readonly reason: "missing" | "timeout" | "failed"
+    readonly detail: string
+    readonly hint?: string
+  }) => (f.reason === "timeout" ? "timeout" : "unavailable"),
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}

@@ -1,0 +1,72 @@
+import type { InstalledCopy, UserId } from "@rangewright/domain"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { ContentFault, LibraryFault } from "./faults.ts"
+
+/** Whose copy it is: one user's, or everybody's. */
+export type LibraryScope = { readonly type: "user"; readonly userId: UserId } | { readonly type: "global" }
+
+/** What is installed. Templates are builder files of a user; there are no global ones. */
+export type ArtifactKind = "template" | "role" | "collection"
+
+/** One installed thing. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
+export interface ArtifactRef {
+  readonly scope: LibraryScope
+  readonly kind: ArtifactKind
+  readonly name: string
+}
+
+/** One file or link of what is to be installed; paths are relative to its folder. */
+export type ArtifactEntry =
+  | {
+      readonly kind: "file"
+      readonly path: string
+      readonly size: number
+      readonly executable: boolean
+      readonly read: Effect.Effect<Uint8Array, ContentFault>
+    }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+
+/**
+ * `placed`: it is there now, where nothing was · `replaced`: it took the place of another · `kept`: the same was there already ·
+ * `differs`: something else of this name was there and stays, because replacing it was not asked for.
+ */
+export type Placement = "placed" | "replaced" | "kept" | "differs"
+
+/** What one scope holds; each list is sorted by name. */
+export interface ScopeListing {
+  readonly templates: readonly string[]
+  /** A role is a folder with `meta/main.yml` or `.yaml`; its version is that of its receipt (contract C 5.5). */
+  readonly roles: readonly InstalledCopy[]
+  readonly collections: readonly InstalledCopy[]
+}
+
+/**
+ * Templates, roles and collections as they lie ready for a build or a deploy, in the layout that Ansible and Packer search. Each change
+ * is all or nothing: a process that dies leaves the old copy or the new one. A name that could lead out of its folder is a fault, also
+ * where it is only looked for.
+ */
+export class ArtifactLibrary extends Context.Service<
+  ArtifactLibrary,
+  {
+    readonly list: (scope: LibraryScope) => Effect.Effect<ScopeListing, LibraryFault>
+    /**
+     * Installs a copy. `version` is written as its receipt where it is known. A role without metadata gets minimal ones, a collection
+     * without a manifest one that its `galaxy.yml` tells (contract C 6.5). The receipts that this writes do not count when a copy is
+     * compared with what is there.
+     */
+    readonly place: (
+      artifact: ArtifactRef,
+      entries: readonly ArtifactEntry[],
+      options: { readonly version?: string; readonly description?: string; readonly replace: boolean },
+    ) => Effect.Effect<Placement, LibraryFault | ContentFault>
+    /** False when it was not there. */
+    readonly remove: (artifact: ArtifactRef) => Effect.Effect<boolean, LibraryFault>
+    /** Another scope gets a copy, or the thing itself. `LibraryFault` `missing` or `exists` where there is none, or one already. */
+    readonly transfer: (artifact: ArtifactRef, to: LibraryScope, mode: "copy" | "move") => Effect.Effect<void, LibraryFault>
+    /** What is in it, sorted by path; undefined: it is not there. */
+    readonly files: (artifact: ArtifactRef) => Effect.Effect<readonly ArtifactEntry[] | undefined, LibraryFault>
+    /** Everything that a user has goes with the user. */
+    readonly removeUser: (userId: UserId) => Effect.Effect<void, LibraryFault>
+  }
+>()("rangewright/ArtifactLibrary") {}
