@@ -1,8 +1,13 @@
 import type { RangeId } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import { describe, expect, it } from "vitest"
-import { postgresOrm } from "../src/engine/postgres.ts"
+import { Database, type Transaction } from "../src/engine/database.ts"
+import { postgresLayer, postgresOrm } from "../src/engine/postgres.ts"
 import { backupTo, storageHealth, storageLayer } from "../src/index.ts"
 import { aliceWithLab, createDatabase, newRange } from "./support.ts"
 
@@ -52,6 +57,36 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
       expect((yield* ranges.list()).map((range) => range.name)).toEqual(["LAB", "name 0", "name 1", "name 2", "name 3"])
     })
     await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
+    await drop()
+  })
+
+  it("takes the locks of a process that stands still in the middle of a write, so that the others go on", async () => {
+    const { url, drop } = await createDatabase(server ?? "")
+    const program = Effect.gen(function* () {
+      const stalled = Context.get(yield* Layer.build(postgresLayer(url, undefined, 100)), Database)
+      const other = Context.get(yield* Layer.build(postgresLayer(url)), Database)
+      const inside = yield* Deferred.make<void>()
+      const wakes = yield* Deferred.make<void>()
+      const change = (tx: Transaction, value: number) =>
+        tx((db) => db.insertInto("resting_user_numbers").values({ number: value, since: 0 }).execute())
+      const frozen = yield* Effect.forkChild(
+        stalled.writeAlone("write half", (tx) =>
+          change(tx, 1).pipe(
+            Effect.andThen(Deferred.succeed(inside, undefined)),
+            Effect.andThen(Deferred.await(wakes)),
+            Effect.andThen(Effect.suspend(() => change(tx, 2))),
+          ),
+        ),
+      )
+      yield* Deferred.await(inside)
+      yield* other.writeAlone("write whole", (tx) => change(tx, 3))
+      yield* Deferred.succeed(wakes, undefined)
+      expect(yield* Effect.flip(Fiber.join(frozen))).toMatchObject({ _tag: "StorageFault" })
+      expect(yield* other.read("read", (db) => db.selectFrom("resting_user_numbers").select("number").execute())).toEqual([
+        { number: 3 },
+      ])
+    })
+    await Effect.runPromise(Effect.scoped(program))
     await drop()
   })
 

@@ -12,7 +12,17 @@ import type { Orm } from "./orm.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
 
-export const postgresOrm = (url: string, migrations: MigrationList = postgresMigrations): Promise<MikroORM> =>
+/**
+ * A process that stands still in the middle of a transaction (stopped, swapped out, cut off) would keep its locks, and with them every
+ * other instance. The server ends its transaction after this time; ours are a few statements long. Well under a run's lease.
+ */
+const stalledAfterMilliseconds = 10_000
+
+export const postgresOrm = (
+  url: string,
+  migrations: MigrationList = postgresMigrations,
+  stalledAfter = stalledAfterMilliseconds,
+): Promise<MikroORM> =>
   MikroORM.init({
     entities: [...entities],
     extensions: [Migrator],
@@ -20,7 +30,11 @@ export const postgresOrm = (url: string, migrations: MigrationList = postgresMig
     ensureDatabase: false,
     clientUrl: url,
     pool: { min: 0, max: 10 },
-    driverOptions: { connectionTimeoutMillis: 10_000, application_name: "rangewright" },
+    driverOptions: {
+      connectionTimeoutMillis: 10_000,
+      application_name: "rangewright",
+      idle_in_transaction_session_timeout: stalledAfter,
+    },
     migrations: migrationOptions(migrations),
   })
 
@@ -45,14 +59,18 @@ const takeTurn = (tx: Transaction) =>
   Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext('rangewright write'))`.execute(db)))
 
 /** Connects and brings the database up to date. */
-export const postgresLayer = (url: string, migrations?: MigrationList): Layer.Layer<Database, StorageFault> =>
+export const postgresLayer = (
+  url: string,
+  migrations?: MigrationList,
+  stalledAfter?: number,
+): Layer.Layer<Database, StorageFault> =>
   Layer.effect(
     Database,
     Effect.gen(function* () {
       const opened = <A>(open: () => Promise<A>) =>
         Effect.tryPromise({ try: open, catch: (cause) => storageFault("open the database", cause) })
       const orm = yield* Effect.acquireRelease(
-        opened(() => postgresOrm(url, migrations)),
+        opened(() => postgresOrm(url, migrations, stalledAfter)),
         (made) => Effect.promise(() => made.close()),
       )
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations))
