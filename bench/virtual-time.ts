@@ -3,7 +3,14 @@
  * Whenever nothing can run, time jumps to what is due next: a deploy of an hour takes a second, and takes the same course every time.
  */
 import { cryptoLayer } from "@rangewright/adapter-crypto"
-import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
+import {
+  licenseLayer,
+  makeMemoryContent,
+  makeMemoryStore,
+  memoryContentLayer,
+  memoryStorageLayer,
+  openLicense,
+} from "@rangewright/adapter-memory"
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import {
   activityLayer,
@@ -116,6 +123,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
       auth: { type: "token", id, secret: Redacted.make(secret) },
     }),
     cryptoLayer({ bytes: new Uint8Array(32) }),
+    memoryContentLayer(makeMemoryContent()),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -7,7 +7,15 @@ import {
   type ConnectionLimits,
   type HttpOptions,
 } from "@rangewright/adapter-http"
-import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense, type MemoryStore } from "@rangewright/adapter-memory"
+import {
+  licenseLayer,
+  makeMemoryContent,
+  makeMemoryStore,
+  memoryContentLayer,
+  memoryStorageLayer,
+  openLicense,
+  type MemoryStore,
+} from "@rangewright/adapter-memory"
 import { activityLayer, type AppServices, type Operation } from "@rangewright/application"
 import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
 import { CredentialHasher, Ranges, TokenSigner, Users } from "@rangewright/ports"
@@ -90,7 +98,12 @@ export interface Service {
 type Provided = Layer.Success<ReturnType<typeof portsOver>>
 
 const portsOver = (store: MemoryStore, license: License) =>
-  Layer.mergeAll(memoryStorageLayer(store), cryptoLayer({ bytes: randomBytes(32) }), licenseLayer(license))
+  Layer.mergeAll(
+    memoryStorageLayer(store),
+    cryptoLayer({ bytes: randomBytes(32) }),
+    memoryContentLayer(makeMemoryContent()),
+    licenseLayer(license),
+  )
 
 export interface ServiceOptions {
   readonly operations: readonly Operation[]

@@ -1,6 +1,8 @@
 import type {
+  Archives,
   AuditTrail,
   Blueprints,
+  ContentFetcher,
   CredentialHasher,
   Groups,
   GuestAutomation,
@@ -24,8 +26,10 @@ import type { Settings } from "./settings.ts"
 
 /** Every port. */
 export type PortServices =
+  | Archives
   | AuditTrail
   | Blueprints
+  | ContentFetcher
   | CredentialHasher
   | Groups
   | GuestAutomation

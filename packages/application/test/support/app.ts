@@ -10,6 +10,8 @@ import {
 } from "@rangewright/application"
 import {
   licenseLayer,
+  makeMemoryContent,
+  memoryContentLayer,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
@@ -90,6 +92,7 @@ export const makeTestApp = (): TestApp => {
     storage,
     memoryHypervisorLayer(world),
     secrets,
+    memoryContentLayer(makeMemoryContent()),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

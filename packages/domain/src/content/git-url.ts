@@ -23,7 +23,8 @@ export interface GitUrlProblem {
 }
 
 const ports: Record<GitScheme, number> = { https: 443, http: 80, ssh: 22, git: 9418, file: 0 }
-const isScheme = (text: string): text is GitScheme => Object.hasOwn(ports, text)
+/** One of the transports of git that can be allowed. */
+export const isGitScheme = (text: string): text is GitScheme => Object.hasOwn(ports, text)
 
 const maxLength = 2048
 const word = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/u
@@ -65,7 +66,7 @@ const parseUrl = (text: string): Result.Result<GitUrl, GitUrlProblem> => {
   if (parts === undefined) return problem("url-form", "it is no URL")
   const { login, path = "/", rest, port } = parts
   const [scheme = "", host = ""] = [parts["scheme"]?.toLowerCase(), parts["host"]?.toLowerCase()]
-  if (!isScheme(scheme)) return problem("url-transport", `${scheme} is no transport of git that is taken here`)
+  if (!isGitScheme(scheme)) return problem("url-transport", `${scheme} is no transport of git that is taken here`)
   if (login !== undefined && (scheme !== "ssh" || login.includes(":")))
     return problem("url-credentials", "it holds credentials, which would show in lists, logs and process tables")
   if (rest !== undefined) return problem("url-form", "it has a query or a fragment")

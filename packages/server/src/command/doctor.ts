@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { bindHypervisor, makeSimulator } from "../compose/hypervisor.ts"
+import { checkContent } from "../doctor/content-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { renderFinding } from "../doctor/finding.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
@@ -12,6 +13,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
   const hypervisor = bindHypervisor(config, await makeSimulator(config))
   const findings = [
     ...checkDataFolder(config),
+    ...(await Effect.runPromise(checkContent(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]
   if (hypervisor.kind === "simulator")

@@ -16,6 +16,7 @@ import type { License } from "@rangewright/domain"
 import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
+import type { ContentPorts } from "./content.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
@@ -28,6 +29,7 @@ export interface Parts<E> {
   readonly license: License
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
+  readonly content: Layer.Layer<ContentPorts, E>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -41,6 +43,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
   const ports = Layer.mergeAll(
     parts.storage,
     parts.hypervisor,
+    parts.content,
     cryptoLayer(parts.masterKey),
     licenseLayer(parts.license),
     Layer.succeed(Settings, parts.settings),

@@ -14,6 +14,7 @@ import { effectLog, makeLog, type Log } from "../observe/log.ts"
 import { makeMetrics } from "../observe/metrics.ts"
 import { version } from "../version.ts"
 import { assemble, type StoragePorts } from "./assemble.ts"
+import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { settingsOf } from "./settings.ts"
@@ -51,6 +52,9 @@ const adaptersWith = (simulator: Simulator | undefined) =>
         [T.config, T.folder],
       )
       .inSingletonScope()
+    bind<Layer.Layer<ContentPorts, unknown>>(T.content)
+      .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
+      .inSingletonScope()
     bind<BoundHypervisor>(T.hypervisor)
       .toResolvedValue((config: Config) => bindHypervisor(config, simulator), [T.config])
       .inSingletonScope()
@@ -67,6 +71,7 @@ const runtime = new ContainerModule(({ bind }) => {
         license: License,
         storage: Layer.Layer<StoragePorts, unknown>,
         hypervisor: BoundHypervisor,
+        content: Layer.Layer<ContentPorts, unknown>,
         all: readonly Operation[],
         folder: DataFolder,
         config: Config,
@@ -78,12 +83,13 @@ const runtime = new ContainerModule(({ bind }) => {
             license,
             storage,
             hypervisor: hypervisor.layer,
+            content,
             description: apiDescriptionLayer(all, { version }),
             auditDays: config.auditDays,
             owner: folder.instance,
           }).pipe(Layer.provideMerge(effectLog(log))),
         ),
-      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.operations, T.folder, T.config],
+      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.content, T.operations, T.folder, T.config],
     )
     .inSingletonScope()
     .onDeactivation((r) => r.dispose())

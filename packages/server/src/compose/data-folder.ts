@@ -9,6 +9,8 @@ export class DataFolderError extends Error {}
 export interface DataFolder {
   readonly path: string
   readonly database: string
+  /** Fetched content: snapshots, pins, caches of repositories. */
+  readonly content: string
   readonly keyFile: string
   readonly certificateFile: string
   /** Names this installation among those that share a PostgreSQL server; kept in the folder. */
@@ -75,6 +77,7 @@ export const openDataFolder = (configured: string): DataFolder => {
   return {
     path,
     database: join(path, "rangewright.db"),
+    content: join(path, "content"),
     keyFile: join(path, "secret-key"),
     certificateFile: join(path, "certificate.pem"),
     instance: instanceOf(join(path, "instance")),

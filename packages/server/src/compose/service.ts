@@ -6,6 +6,7 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 import { createSecureContext } from "node:tls"
 import type * as Context from "effect/Context"
+import { ContentFetcher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Container } from "inversify"
 import type { Config } from "../config/config.ts"
@@ -105,6 +106,8 @@ export const startService = async (config: Config): Promise<RunningService> => {
       log.info({ file: rootKeyFile(folder.path) }, "a key for ROOT was written")
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
+    const git = await runtime.runPromise(Effect.flatMap(ContentFetcher, ({ gitAvailable }) => gitAvailable))
+    if (!git.available) log.warn({ because: git.because }, "git cannot be used: sources come from archives and folders only")
     const tls = await certificateOf(config, folder)
     const app = httpOf(container, config, runtime, context)
     const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]

@@ -7,6 +7,7 @@ import type { Config } from "../config/config.ts"
 import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
 import type { Service, StoragePorts } from "./assemble.ts"
+import type { ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
 
@@ -26,6 +27,7 @@ export const T = {
   masterKey: token<MasterKey>("master-key"),
   license: token<License>("license"),
   storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
+  content: token<Layer.Layer<ContentPorts, unknown>>("content"),
   hypervisor: token<BoundHypervisor>("hypervisor"),
   operations: token<readonly Operation[]>("operations"),
   runtime: token<AppRuntime>("runtime"),

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { readSecretFile, type Key } from "./key.ts"
+import { isGitScheme, parseNetwork } from "@rangewright/domain"
+import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
 
 /** The configuration in force. */
@@ -95,6 +97,12 @@ const crossChecks = (config: Config): readonly string[] => {
       problems.push("proxmox_token_id: must read user@realm!name")
     if (config.proxmoxTokenSecret === undefined) problems.push("proxmox_token_secret: needed with proxmox_url")
   }
+  for (const scheme of config.sourceSchemes)
+    if (!isGitScheme(scheme)) problems.push(`source_schemes: ${scheme} is none of https, ssh, http, git, file`)
+  for (const network of config.sourceNetworks)
+    if (parseNetwork(network) === undefined) problems.push(`source_networks: ${network} is no network such as 10.20.0.0/16`)
+  for (const folder of config.sourceFolders)
+    if (!isAbsolute(folder)) problems.push(`source_folders: ${folder} is no absolute path`)
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
       problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)

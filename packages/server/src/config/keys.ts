@@ -5,6 +5,7 @@ const tls = "TLS"
 const hypervisor = "Hypervisor"
 const network = "Networks and machines"
 const ranges = "Ranges"
+const sources = "Sources"
 const keeping = "Keeping and logging"
 
 /**
@@ -167,6 +168,28 @@ export const keys = {
     about: "Ranges idle for so long are shut down, `4h` or `30m`; `0` never. A range may say otherwise.",
     default: "0",
   }),
+
+  sourceSchemes: list(sources, "source_schemes", {
+    about:
+      "How git may reach repositories: `https`, `ssh`, and where you trust who registers sources also `http`, `git` or `file` (only inside source_folders).",
+    default: ["https", "ssh"],
+  }),
+  sourceNetworks: list(sources, "source_networks", {
+    about: "Networks of private addresses that sources may come from. Public addresses need no entry.",
+    default: [],
+    shown: "none",
+    example: "10.20.0.0/16, fd00:20::/32",
+  }),
+  sourceFolders: list(sources, "source_folders", {
+    about: "Folders of this host that administrators may register as sources, with everything below them.",
+    default: [],
+    shown: "none",
+  }),
+  sourceCaFile: optionalText(sources, "source_ca_file", {
+    about: "PEM file of the authorities that sign the certificates of git servers, in place of the host's.",
+    default: undefined,
+  }),
+  git: text(sources, "git", { about: "The git program: a name on PATH or a path.", default: "git" }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
     about: "Finished runs, with their logs, kept for each range.",

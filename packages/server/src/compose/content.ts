@@ -1,0 +1,22 @@
+import { contentLayer } from "@rangewright/adapter-git"
+import { isGitScheme, parseNetwork } from "@rangewright/domain"
+import type { Archives, ContentFault, ContentFetcher } from "@rangewright/ports"
+import type * as Layer from "effect/Layer"
+import type { Config } from "../config/config.ts"
+import { readNamedFile } from "./named-file.ts"
+
+export type ContentPorts = Archives | ContentFetcher
+
+/** Sources from git, archives and folders, kept below this folder. */
+export const bindContent = (config: Config, folder: string): Layer.Layer<ContentPorts, ContentFault> => {
+  // a file that cannot be read would be met at the first fetch only
+  if (config.sourceCaFile !== undefined) readNamedFile("source_ca_file", config.sourceCaFile)
+  return contentLayer({
+    folder,
+    schemes: config.sourceSchemes.filter(isGitScheme),
+    networks: config.sourceNetworks.flatMap((text) => parseNetwork(text) ?? []),
+    folders: config.sourceFolders,
+    git: config.git,
+    ...(config.sourceCaFile === undefined ? {} : { caFile: config.sourceCaFile }),
+  })
+}
