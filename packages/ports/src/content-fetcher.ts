@@ -1,11 +1,10 @@
-import type { TreeEntry } from "@rangewright/domain"
+import type { SnapshotId, TreeEntry } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ContentLocation } from "./content-location.ts"
 import type { ContentFault } from "./faults.ts"
 
-/** Names a state of content for ever: a commit (40 or 64 hexadecimal digits), or `sha256-…` of everything in the tree. */
-export type SnapshotId = string & { readonly SnapshotId: unique symbol }
+export type { SnapshotId } from "@rangewright/domain"
 
 /** A state of a source that never changes. */
 export interface Snapshot {

@@ -21,4 +21,18 @@ export { neededTexts } from "./needed-texts.ts"
 export { type ReadSource, readSource } from "./read-source.ts"
 export { readReferences } from "./references.ts"
 export { readRequirements } from "./requirements.ts"
+export {
+  describedBy,
+  sameOrigin,
+  type Source,
+  SourceExists,
+  type SourceId,
+  SourceMoved,
+  SourceNotFound,
+  type SourceOrigin,
+  type SourceStatus,
+  type SourceText,
+  type SourceType,
+} from "./source.ts"
+export { deriveSourceId, type IdBasis } from "./source-id.ts"
 export { compareVersions, parseVersion, satisfiesPin, type Version } from "./version.ts"

@@ -3,6 +3,8 @@
  * removed, so nothing that could lead elsewhere, or be taken for an option of a program, is a name.
  */
 
+import type { SourceId } from "./source.ts"
+
 const sourceId = /^[A-Za-z][A-Za-z0-9_-]*$/u
 const blueprintId = /^[A-Za-z][A-Za-z0-9_-]*(\/[A-Za-z0-9_-]+){0,2}$/u
 const templateName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/u
@@ -12,7 +14,7 @@ const collectionSegment = /^[a-z_][a-z0-9_]*$/u
 const longest = 255
 
 /** The slug that names a source to clients (contract C 2.1). */
-export const isSourceId = (text: string): boolean => text.length <= longest && sourceId.test(text)
+export const isSourceId = (text: string): text is SourceId => text.length <= longest && sourceId.test(text)
 /** The id in a blueprint's manifest: up to three levels, also its path below `blueprints/` (contract C 3.3). */
 export const isShippedBlueprintId = (text: string): boolean => text.length <= longest && blueprintId.test(text)
 /** The name of the VM that a template is built as. */
