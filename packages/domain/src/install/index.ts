@@ -1,0 +1,23 @@
+export { artifactProblem, entriesBelow } from "./artifact-problem.ts"
+export { type DryRunItem, dryRunOf, type DryRunPlan, type InstallItemKind, shippedItemKinds } from "./dry-run.ts"
+export { type InstallFailure, sayFailures } from "./install-failures.ts"
+export {
+  type InstallableKind,
+  type InstallPlan,
+  isNothingToDo,
+  type ItemChange,
+  type PlannedArtifact,
+  type PlannedBlueprint,
+  type PlannedRequirement,
+  type VendoredRole,
+} from "./install-plan.ts"
+export {
+  type InstallSource,
+  type InstallWish,
+  planInstall,
+  type Present,
+  type PresentBlueprint,
+  type PresentCopy,
+} from "./plan-install.ts"
+export { unmetDeclarations } from "./requirements-left.ts"
+export { stillShipped } from "./still-shipped.ts"

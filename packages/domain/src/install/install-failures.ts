@@ -1,0 +1,17 @@
+import type { InstallItemKind } from "./dry-run.ts"
+
+/** An item that could not be installed, and why. The name is empty where the failure is of none in particular. */
+export interface InstallFailure {
+  readonly kind: InstallItemKind
+  readonly name: string
+  readonly because: string
+}
+
+/** The longest text of a status, in characters (contract C 6.8). */
+const longest = 4000
+
+/** `<kind> <name>: <reason>` of each, joined with `; `. Empty where nothing failed. */
+export const sayFailures = (failures: ReadonlyArray<InstallFailure>): string => {
+  const text = failures.map(({ kind, name, because }) => `${kind}${name === "" ? "" : ` ${name}`}: ${because}`).join("; ")
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+}

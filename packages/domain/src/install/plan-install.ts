@@ -1,0 +1,145 @@
+import * as Result from "effect/Result"
+import { expandSelection, everythingShipped, type Selection, type UnknownItem } from "../catalog/select.ts"
+import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
+import type { TreeEntry } from "../content/tree.ts"
+import { compareNames, type SourceContent } from "../source/content.ts"
+import { artifactProblem } from "./artifact-problem.ts"
+import type { InstallableKind, InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
+import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
+
+/** What is installed from. */
+export interface InstallSource {
+  /** The slug that names the source to clients. */
+  readonly id: string
+  readonly content: SourceContent
+  /** Every file of the source; absent: whether the folders hold what they must is not looked at. */
+  readonly files?: ReadonlyArray<TreeEntry>
+  /** Spares work where it is kept from an earlier call; of the same content. */
+  readonly survey?: SourceSurvey
+}
+
+/** Something of this name lies where it is to be installed. */
+export interface PresentCopy {
+  readonly name: string
+  readonly version?: string
+  /** Whether it is what the source ships, where somebody looked. */
+  readonly same?: boolean
+}
+
+/** What is there, where the installation goes: in the scope of one user, or globally. */
+export interface Present {
+  /** Of the user: there are no global ones. */
+  readonly templates: ReadonlyArray<PresentCopy>
+  readonly roles: ReadonlyArray<PresentCopy>
+  readonly collections: ReadonlyArray<PresentCopy>
+  /** Names of global roles: where subscription roles go, whoever installs. */
+  readonly globalRoles: ReadonlyArray<string>
+  /** Rows of this source. */
+  readonly blueprints: ReadonlyArray<PresentBlueprint>
+  /** Public ids of all other blueprints. */
+  readonly otherBlueprints: ReadonlySet<string>
+  /** Names that no template of a source may take. */
+  readonly builtInTemplates: ReadonlySet<string>
+}
+
+export interface PresentBlueprint {
+  readonly sourceBlueprintID: string
+  /** Whether it was installed from the very state that is installed from now. */
+  readonly same: boolean
+}
+
+export interface InstallWish {
+  /** Absent: everything that the source ships; without a name: nothing. */
+  readonly selection?: Partial<Selection>
+  /** Replaces what is there. */
+  readonly force?: boolean
+  /** Leaves out what the source does not ship itself. */
+  readonly noDeps?: boolean
+}
+
+/**
+ * What an installation will do (contract C 6): the selection with all that it needs of the same source, then what happens to each item.
+ * Nothing outside the selection is touched, but for rows of blueprints that are no longer shipped. Without `force` nothing that is there
+ * is replaced. A pure function; carried out and planned again it has nothing left to do. Fails with all names that the source does not
+ * ship.
+ */
+export const planInstall = (
+  source: InstallSource,
+  present: Present,
+  wish: InstallWish,
+): Result.Result<InstallPlan, ReadonlyArray<UnknownItem>> => {
+  const { content, survey = surveySource(content) } = source
+  const force = wish.force ?? false
+  return Result.map(expandSelection(content, wish.selection ?? everythingShipped(content)), (selection) => {
+    const chosen = new Set(selection.blueprints)
+    const blueprints = content.blueprints.filter(({ id }) => chosen.has(id)).toSorted((a, b) => compareNames(a.id, b.id))
+    const shippedIds = new Set(content.blueprints.map(({ id }) => id))
+    const rows = new Map(present.blueprints.map((row) => [row.sourceBlueprintID, row]))
+    return {
+      selection,
+      artifacts: [
+        ...artifacts(source, "template", selection.templates, present, force),
+        ...artifacts(source, "role", selection.localRoles, present, force),
+        ...artifacts(source, "collection", selection.localCollections, present, force),
+      ],
+      blueprints: blueprints.map((blueprint): PlannedBlueprint => {
+        const publicId = `${source.id}/${blueprint.id}`
+        const row = rows.get(blueprint.id)
+        if (row !== undefined) return { publicId, blueprint, change: row.same ? "keep" : "refresh" }
+        return present.otherBlueprints.has(publicId)
+          ? { publicId, blueprint, change: "refuse", because: `another blueprint has the ID ${publicId}` }
+          : { publicId, blueprint, change: "create" }
+      }),
+      pruned: [...rows.keys()].filter((id) => !shippedIds.has(id)).toSorted(compareNames),
+      ...(wish.noDeps === true ? nothingLeft : requirementsLeft(content, blueprints, present, force)),
+      undeclared: survey.undeclared,
+    }
+  })
+}
+
+const shippedLists = { template: "templates", role: "roles", collection: "collections" } as const
+
+const artifacts = (
+  { content, files }: InstallSource,
+  kind: InstallableKind,
+  names: ReadonlyArray<string>,
+  present: Present,
+  force: boolean,
+): ReadonlyArray<PlannedArtifact> => {
+  const chosen = new Set(names)
+  const copies = new Map(present[shippedLists[kind]].map((copy) => [copy.name, copy]))
+  return content[shippedLists[kind]]
+    .filter(({ name }) => chosen.has(name))
+    .toSorted((a, b) => compareNames(a.name, b.name))
+    .map((shipped): PlannedArtifact => {
+      const { name, directory, description } = shipped
+      const version = "version" in shipped ? shipped.version : undefined
+      const planned = {
+        kind,
+        name,
+        directory,
+        ...(description === undefined ? {} : { description }),
+        ...(version === undefined ? {} : { version }),
+      }
+      const problem =
+        kind === "template" && present.builtInTemplates.has(name)
+          ? `a built-in template is called ${name}`
+          : artifactProblem(kind, directory, files)
+      if (problem !== undefined) return { ...planned, change: "refuse", because: problem }
+      return { ...planned, ...changeOf(copies.get(name), version, force) }
+    })
+}
+
+const changeOf = (
+  copy: PresentCopy | undefined,
+  version: string | undefined,
+  force: boolean,
+): Pick<PlannedArtifact, "change" | "because"> => {
+  if (copy === undefined) return { change: "place" }
+  if (copy.same === true) return { change: "keep" }
+  if (force) return { change: "replace" }
+  // Texts are compared: which version is newer does not matter for whether it is the same.
+  if (copy.version !== undefined && version !== undefined && copy.version !== version)
+    return { change: "differs", because: `version ${copy.version} is there` }
+  return copy.same === false ? { change: "differs", because: "something else of this name is there" } : { change: "keep" }
+}

@@ -1,0 +1,214 @@
+import * as Result from "effect/Result"
+import { describe, expect, test } from "vitest"
+import type { TreeEntry } from "../src/content/tree.ts"
+import { dryRunOf, entriesBelow, planInstall, type Present, sayFailures, unmetDeclarations } from "../src/install/index.ts"
+import type { ShippedBlueprint, SourceContent } from "../src/source/index.ts"
+
+const blueprint = (
+  id: string,
+  requirements: Partial<ShippedBlueprint["requirements"]> = {},
+  roles: ReadonlyArray<string> = [],
+) => ({
+  id,
+  name: id,
+  version: "1.0.0",
+  tags: [],
+  config: { path: `blueprints/${id}/range-config.yml`, text: "" },
+  references: { templates: [], roles },
+  requirements: { roles: [], collections: [], subscriptionRoles: [], ...requirements },
+})
+const content = (shipped: Partial<SourceContent>): SourceContent => ({
+  manifest: { authors: [] },
+  blueprints: [],
+  templates: [],
+  roles: [],
+  collections: [],
+  ...shipped,
+})
+const nothing: Present = {
+  templates: [],
+  roles: [],
+  collections: [],
+  globalRoles: [],
+  blueprints: [],
+  otherBlueprints: new Set(),
+  builtInTemplates: new Set(),
+}
+const file = (path: string): TreeEntry => ({ kind: "file", path, size: 1, executable: false })
+const plan = (shipped: Partial<SourceContent>, present: Partial<Present> = {}, wish = {}, files?: ReadonlyArray<TreeEntry>) =>
+  Result.getOrThrow(
+    planInstall(
+      { id: "s", content: content(shipped), ...(files === undefined ? {} : { files }) },
+      { ...nothing, ...present },
+      wish,
+    ),
+  )
+const hello = { name: "acme.hello", directory: "ansible/roles/hello", version: "2.0.0" }
+
+describe("an item", () => {
+  test("that is there in another version differs without force, and says which version is there", () => {
+    const there = { roles: [{ name: "acme.hello", version: "1.0.0" }] }
+    expect(plan({ roles: [hello] }, there).artifacts).toEqual([
+      { kind: "role", ...hello, change: "differs", because: "version 1.0.0 is there" },
+    ])
+    expect(plan({ roles: [hello] }, there, { force: true }).artifacts[0]?.change).toBe("replace")
+  })
+
+  test("that is there and is the same stays, also with force", () => {
+    const there = { roles: [{ name: "acme.hello", same: true }] }
+    expect(plan({ roles: [hello] }, there, { force: true }).artifacts[0]?.change).toBe("keep")
+  })
+
+  test("that cannot be installed is refused with the reason, and the others are planned", () => {
+    const shipped = {
+      templates: [
+        { name: "debian", directory: "templates/debian" },
+        { name: "two", directory: "templates/two" },
+      ],
+      roles: [hello, { name: "none", directory: "ansible/roles/none" }, { name: "sub", directory: "ansible/roles/sub" }],
+    }
+    const files = [
+      file("ansible/roles/hello/tasks/main.yml"),
+      file("ansible/roles/none/README.md"),
+      file("templates/debian/x.pkr.hcl"),
+      file("templates/two/a.pkr.hcl"),
+      file("templates/two/b.pkr.json"),
+    ]
+    const made = plan(shipped, { builtInTemplates: new Set(["debian"]) }, { force: true }, files).artifacts
+    expect(made.map(({ name, change, because = "" }) => `${name} ${change} ${because}`.trim())).toEqual([
+      "debian refuse a built-in template is called debian",
+      "two refuse templates/two has 2 builder files (*.pkr.hcl, *.pkr.json), and needs one",
+      "acme.hello place",
+      "none refuse ansible/roles/none is no role: it has none of the folders tasks, meta, defaults, handlers, vars, files, templates, library",
+      "sub refuse ansible/roles/sub is empty; a submodule that was not fetched looks like this",
+    ])
+  })
+})
+
+describe("a blueprint", () => {
+  test("is refused where another one has its ID, which a row of this source never is", () => {
+    const shipped = { blueprints: [blueprint("a"), blueprint("b"), blueprint("c"), blueprint("d")] }
+    const present = {
+      otherBlueprints: new Set(["s/a"]),
+      blueprints: [
+        { sourceBlueprintID: "c", same: false },
+        { sourceBlueprintID: "d", same: true },
+        { sourceBlueprintID: "gone", same: true },
+      ],
+    }
+    const made = plan(shipped, present, { selection: {} })
+    expect(made.blueprints).toEqual([])
+    expect(made.pruned).toEqual(["gone"])
+    expect(plan(shipped, present).blueprints.map(({ publicId, change }) => `${publicId} ${change}`)).toEqual([
+      "s/a refuse",
+      "s/b create",
+      "s/c refresh",
+      "s/d keep",
+    ])
+  })
+
+  test("brings the roles that its requirements name by directory or full name, and fetches neither", () => {
+    const shipped = {
+      roles: [hello],
+      blueprints: [
+        blueprint("short", { roles: [{ name: "hello" }] }),
+        blueprint("full", { roles: [{ name: "acme.hello", version: "9" }, { name: "pub.docker" }] }),
+      ],
+    }
+    const short = plan(shipped, {}, { selection: { blueprints: ["short"] } })
+    expect(short.selection.localRoles).toEqual(["acme.hello"])
+    expect([short.roles, short.vendoredRoles]).toEqual([[], []])
+    const full = plan(shipped, {}, { selection: { blueprints: ["full"] } })
+    expect(full.roles.map(({ requirement }) => requirement.name)).toEqual(["pub.docker"])
+    expect(full.vendoredRoles).toEqual([{ name: "acme.hello", version: "2.0.0" }])
+  })
+
+  test("brings what the source ships without its dependencies, where they are not wanted", () => {
+    const shipped = {
+      roles: [hello],
+      blueprints: [blueprint("a", { roles: [{ name: "hello" }, { name: "pub.docker" }], subscriptionRoles: ["sub"] })],
+    }
+    const made = plan(shipped, {}, { noDeps: true })
+    expect(made.artifacts.map(({ name }) => name)).toEqual(["acme.hello"])
+    expect([made.roles, made.collections, made.vendoredRoles, made.subscriptionRoles]).toEqual([[], [], [], []])
+  })
+})
+
+describe("a requirement of several blueprints", () => {
+  const docker = (version?: string) => ({ name: "pub.docker", ...(version === undefined ? {} : { version }) })
+  const shipped = {
+    blueprints: [
+      blueprint("a", { roles: [docker()] }),
+      blueprint("b", { roles: [docker("1.0.0")] }),
+      blueprint("c", { roles: [docker(">=2")] }),
+    ],
+  }
+
+  test("is fetched once, in the first version that anybody wants", () => {
+    const { roles } = plan(shipped)
+    expect(roles.map(({ requirement, change }) => ({ ...requirement, change }))).toEqual([
+      { name: "pub.docker", version: "1.0.0", change: "place" },
+    ])
+  })
+
+  test("leaves unmet those whose version does not fit what was installed", () => {
+    const [requirement] = plan(shipped).roles
+    if (requirement === undefined) throw new Error("nothing was planned")
+    const unmet = (version: string | undefined) => unmetDeclarations(requirement, version).map(({ blueprint: id }) => id)
+    expect(unmet("1.0.0")).toEqual(["c"])
+    expect(unmet("2.1.0")).toEqual([])
+    expect(unmet(undefined)).toEqual([])
+  })
+
+  test("that is there is kept where its version fits, and told of where not", () => {
+    const there = (version: string) => plan(shipped, { roles: [{ name: "pub.docker", version }] }).roles[0]?.change
+    expect([there("1.0.0"), there("1.1.0")]).toEqual(["keep", "differs"])
+  })
+})
+
+test("what is selected and not shipped is told of, all of it", () => {
+  const made = planInstall({ id: "s", content: content({}) }, nothing, { selection: { blueprints: ["a"], localRoles: ["b"] } })
+  expect(Result.isFailure(made) && made.failure).toEqual([
+    { kind: "blueprint", name: "a" },
+    { kind: "role", name: "b" },
+  ])
+})
+
+test("a dry run says what happens to each item, and which subscription roles are there", () => {
+  const shipped = { roles: [hello], blueprints: [blueprint("a", { subscriptionRoles: ["here", "there"] }, ["hello"])] }
+  const made = plan(shipped, { globalRoles: ["there"], blueprints: [{ sourceBlueprintID: "old", same: true }] })
+  expect(dryRunOf({ id: "s", name: "Labs" }, made)).toEqual({
+    sourceName: "Labs",
+    blueprintIDs: ["s/a"],
+    templates: [],
+    localRoles: ["acme.hello"],
+    localCollections: [],
+    galaxyRoles: [],
+    galaxyCollections: [],
+    subscriptionRoles: ["here"],
+    prunedBlueprintIDs: ["s/old"],
+    items: [
+      { kind: "blueprint", name: "s/a", version: "1.0.0", change: "create" },
+      { kind: "blueprint", name: "s/old", change: "remove" },
+      { kind: "local_role", name: "acme.hello", version: "2.0.0", change: "place" },
+      { kind: "subscription_role", name: "here", change: "place" },
+      { kind: "subscription_role", name: "there", change: "keep" },
+    ],
+  })
+})
+
+test("the files of a folder are those below it, not those of a folder that begins with its name", () => {
+  const files = [file("a/b/1"), file("a/b-c/2"), file("a/b/x/3"), file("a/c/4")].toSorted((x, y) => (x.path < y.path ? -1 : 1))
+  expect(entriesBelow(files, "a/b").map(({ path }) => path)).toEqual(["1", "x/3"])
+  expect(entriesBelow(files, "a/z")).toEqual([])
+})
+
+test("failures are said on one line, and no more than fits a status", () => {
+  expect(
+    sayFailures([
+      { kind: "template", name: "deb", because: "no builder file" },
+      { kind: "subscription_role", name: "", because: "no licence" },
+    ]),
+  ).toBe("template deb: no builder file; subscription_role: no licence")
+  expect(sayFailures([{ kind: "role", name: "r", because: "x".repeat(5000) }])).toHaveLength(4000)
+})
