@@ -1,3 +1,5 @@
+import { enterpriseRoles, proRoles } from "./tier.ts"
+
 /** The licence in force, as `GET /license` shows it. */
 export interface License {
   readonly entitlements: readonly string[]
@@ -7,8 +9,8 @@ export interface License {
   readonly expiresAt: Date | undefined
 }
 
-/** Entitlement that operations of the enterprise tier need. */
-export const enterpriseEntitlement = "ENTERPRISE_PLUGIN"
-
 export const entitles = (license: License, entitlement: string): boolean =>
   license.active && license.entitlements.includes(entitlement)
+
+/** Whether the licence is one of subscribers; a community licence is not. */
+export const subscribes = (license: License): boolean => entitles(license, proRoles) || entitles(license, enterpriseRoles)

@@ -1,0 +1,6 @@
+export { renderLastModified, renderUnixSeconds } from "./last-modified.ts"
+export * from "./license.ts"
+export * from "./license-terms.ts"
+export * from "./read-index.ts"
+export * from "./role.ts"
+export * from "./tier.ts"

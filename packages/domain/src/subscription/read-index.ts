@@ -1,0 +1,121 @@
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { foldName, isRoleName } from "../source/names.ts"
+import { dateOf, Entitlement, lineOf, readJsonText, Sha256, ThreeNumbers, UnixSeconds, Uuid } from "./read-json.ts"
+import type { PackageId, SubscriptionRole } from "./role.ts"
+
+/** What a registry offers, as one signed text. */
+export interface SubscriptionIndex {
+  /** Goes up with every index of a registry: an older one in the place of a newer one is told by it. */
+  readonly serial: number
+  readonly issuedAt: Date
+  /** Sorted by name; no two have one name or one package. */
+  readonly roles: readonly SubscriptionRole[]
+}
+
+/** Limits of an index: a registry that passes them is no registry. */
+export const indexLimits = { bytes: 8 * 1024 * 1024, roles: 10_000, packageBytes: 1024 * 1024 * 1024 } as const
+
+const Role = Schema.String.check(
+  Schema.makeFilter((text: string) => (isRoleName(text) ? undefined : "it must be a name that a role's folder can have")),
+)
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
+
+const Package = Schema.Struct({
+  bytes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: indexLimits.packageBytes })),
+  sha256: Sha256,
+})
+
+const WireRole = Schema.Struct({
+  role: Role,
+  version: ThreeNumbers,
+  description: lineOf(2000),
+  file_count: Count,
+  last_modified_unix: UnixSeconds,
+  package_uuid: Uuid,
+  entitlements: Schema.Array(Entitlement).check(Schema.isMinLength(1), Schema.isMaxLength(16)),
+  package: Package,
+})
+
+const WireIndex = Schema.Struct({
+  serial: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  issued_unix: UnixSeconds,
+  roles: Schema.Array(WireRole).check(Schema.isMaxLength(indexLimits.roles)),
+})
+
+/** What the signature of one package says: which file is which version of which role. */
+export interface PackageStatement {
+  readonly role: string
+  readonly version: string
+  readonly packageId: PackageId
+  readonly package: SubscriptionRole["package"]
+}
+
+const WireStatement = Schema.Struct({ role: Role, version: ThreeNumbers, package_uuid: Uuid, package: Package })
+
+const roleOf = (wire: typeof WireRole.Type): SubscriptionRole => ({
+  role: wire.role,
+  version: wire.version,
+  description: wire.description,
+  fileCount: wire.file_count,
+  lastModified: dateOf(wire.last_modified_unix),
+  packageId: wire.package_uuid as PackageId,
+  entitlements: wire.entitlements,
+  package: wire.package,
+})
+
+const twice = (texts: readonly string[]): string | undefined => {
+  const seen = new Set<string>()
+  return texts.find((text) => seen.size === seen.add(text).size)
+}
+
+const byName = (a: SubscriptionRole, b: SubscriptionRole): number => (a.role < b.role ? -1 : a.role > b.role ? 1 : 0)
+
+/** Reads the text of an index, or says what is wrong with it. The text is hostile until its signature was checked, and may be so after. */
+export const readSubscriptionIndex = (text: string): Result.Result<SubscriptionIndex, string> =>
+  Result.flatMap(readJsonText(WireIndex, text), ({ serial, issued_unix, roles }) => {
+    const twin = twice(roles.map(({ role }) => foldName(role))) ?? twice(roles.map(({ package_uuid }) => package_uuid))
+    if (twin !== undefined) return Result.fail(`it has ${twin} twice`)
+    return Result.succeed({ serial, issuedAt: dateOf(issued_unix), roles: roles.map(roleOf).toSorted(byName) })
+  })
+
+const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)
+
+/** The text of an index; reading it gives the same index. */
+export const writeSubscriptionIndex = ({ serial, issuedAt, roles }: SubscriptionIndex): string =>
+  JSON.stringify({
+    serial,
+    issued_unix: seconds(issuedAt),
+    roles: roles.map((role): typeof WireRole.Type => ({
+      role: role.role,
+      version: role.version,
+      description: role.description,
+      file_count: role.fileCount,
+      last_modified_unix: seconds(role.lastModified),
+      package_uuid: role.packageId,
+      entitlements: role.entitlements,
+      package: role.package,
+    })),
+  })
+
+export const readPackageStatement = (text: string): Result.Result<PackageStatement, string> =>
+  Result.map(readJsonText(WireStatement, text), ({ package_uuid, ...rest }) => ({
+    ...rest,
+    packageId: package_uuid as PackageId,
+  }))
+
+export const writePackageStatement = ({ packageId, ...rest }: PackageStatement): string =>
+  JSON.stringify({
+    role: rest.role,
+    version: rest.version,
+    package_uuid: packageId,
+    package: rest.package,
+  } satisfies typeof WireStatement.Type)
+
+/** Whether a statement is about this very package of the index. */
+export const states = (statement: PackageStatement, role: SubscriptionRole): boolean =>
+  statement.role === role.role &&
+  statement.version === role.version &&
+  statement.packageId === role.packageId &&
+  statement.package.bytes === role.package.bytes &&
+  statement.package.sha256 === role.package.sha256
