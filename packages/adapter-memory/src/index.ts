@@ -1,5 +1,7 @@
 export { memoryContentLayer } from "./content/content-layer.ts"
 export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
+export { memoryLibraryLayer } from "./library/library-layer.ts"
+export { makeMemoryLibrary, type MemoryEntry, type MemoryLibrary } from "./library/memory-library.ts"
 export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"

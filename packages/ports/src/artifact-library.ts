@@ -1,4 +1,4 @@
-import type { InstalledCopy, UserId } from "@rangewright/domain"
+import type { ArtifactKind, InstalledCopy, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ContentFault, LibraryFault } from "./faults.ts"
@@ -6,10 +6,9 @@ import type { ContentFault, LibraryFault } from "./faults.ts"
 /** Whose copy it is: one user's, or everybody's. */
 export type LibraryScope = { readonly type: "user"; readonly userId: UserId } | { readonly type: "global" }
 
-/** What is installed. Templates are builder files of a user; there are no global ones. */
-export type ArtifactKind = "template" | "role" | "collection"
+export type { ArtifactKind } from "@rangewright/domain"
 
-/** One installed thing. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
+/** One installed thing; templates are builder files of a user, there are no global ones. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
 export interface ArtifactRef {
   readonly scope: LibraryScope
   readonly kind: ArtifactKind

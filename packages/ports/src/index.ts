@@ -1,4 +1,5 @@
 export * from "./archives.ts"
+export * from "./artifact-faults.ts"
 export * from "./artifact-library.ts"
 export * from "./audit.ts"
 export * from "./blueprints.ts"

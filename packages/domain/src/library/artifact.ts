@@ -1,0 +1,58 @@
+/** What templates, roles and collections must be so that they can lie in the library of installed artifacts. */
+import { isCollectionSegment, isRoleName, isTemplateName } from "../source/names.ts"
+
+/** What can be installed. */
+export type ArtifactKind = "template" | "role" | "collection"
+
+/** The two folders that a collection `<namespace>.<name>` lies in; undefined where the text names none. */
+export const collectionSegments = (name: string): readonly [namespace: string, name: string] | undefined => {
+  const [namespace = "", own = "", ...more] = name.split(".")
+  return more.length === 0 && isCollectionSegment(namespace) && isCollectionSegment(own) ? [namespace, own] : undefined
+}
+
+/** Whether a thing of this kind may be called so: its name becomes that of folders that are written and removed (contract C 18). */
+export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
+  switch (kind) {
+    case "template":
+      return isTemplateName(name)
+    case "role":
+      return isRoleName(name)
+    case "collection":
+      return collectionSegments(name) !== undefined
+  }
+}
+
+/** What names of the kind are made of, for people. */
+export const allowedNames: Readonly<Record<ArtifactKind, string>> = {
+  template: "letters, digits, ., _ and -, first a letter or digit",
+  role: "letters, digits, ., _ and -, not beginning with . or -",
+  collection: "<namespace>.<name>, each of small letters, digits and _, not beginning with a digit",
+}
+
+const roleFolders = new Set(["tasks", "meta", "defaults", "handlers", "vars", "files", "templates", "library"])
+
+/** The files of which one tells that a folder is a role. */
+export const roleMetadataFiles = ["meta/main.yml", "meta/main.yaml"] as const
+/** What a built collection says of itself, and what its author wrote. */
+export const collectionManifestFile = "MANIFEST.json"
+export const collectionMetadataFile = "galaxy.yml"
+
+const isBuilder = (path: string): boolean => /pkr\.(?:hcl|json)$/u.test(path)
+
+/** Why files of these paths are no such thing; undefined where they are (contract C 6.5). */
+export const shapeProblem = (kind: ArtifactKind, paths: ReadonlySet<string>): string | undefined => {
+  switch (kind) {
+    case "template": {
+      const builders = [...paths].filter(isBuilder).length
+      return builders === 1 ? undefined : `it has ${builders} builder files (*.pkr.hcl or *.pkr.json); a template has one`
+    }
+    case "role":
+      return [...paths].some((path) => path.includes("/") && roleFolders.has(path.slice(0, path.indexOf("/"))))
+        ? undefined
+        : `it has none of the folders that make a role: ${[...roleFolders].join(", ")}`
+    case "collection":
+      return paths.has(collectionManifestFile) || paths.has(collectionMetadataFile)
+        ? undefined
+        : `it has neither ${collectionManifestFile} nor ${collectionMetadataFile}`
+  }
+}

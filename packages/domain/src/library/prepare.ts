@@ -1,0 +1,106 @@
+import * as Result from "effect/Result"
+import { type ArtifactKind, collectionManifestFile, collectionMetadataFile, roleMetadataFiles, shapeProblem } from "./artifact.ts"
+import {
+  minimalRoleMetadata,
+  readCollectionManifest,
+  readCollectionSource,
+  readRoleReceipt,
+  readRoleVersion,
+  roleReceiptFile,
+  roleVersionFile,
+  writeCollectionManifest,
+  writeRoleReceipt,
+} from "./receipt.ts"
+
+/** The files of an artifact whose text `prepareArtifact` asks for, where they are there. Longer ones than `longestText` say nothing. */
+export const preparedTexts: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
+  template: [],
+  role: [roleVersionFile, roleReceiptFile],
+  collection: [collectionManifestFile, collectionMetadataFile],
+}
+export const longestText = 1024 * 1024
+
+/** What is to be installed, and what is known of it. */
+export interface ArtifactGiven {
+  readonly kind: ArtifactKind
+  readonly name: string
+  /** Of all its files and links. */
+  readonly paths: ReadonlySet<string>
+  /** Text of a file; undefined where it is not there. */
+  readonly textOf: (path: string) => string | undefined
+  /** Wins over what the files say. */
+  readonly version?: string
+  readonly description?: string
+  /** For the receipt: a date for people. */
+  readonly installedOn: string
+}
+
+export interface PreparedArtifact {
+  /** Text by path, to be written beside the given files, or in their place. */
+  readonly added: ReadonlyMap<string, string>
+  /** Those of the added files that say nothing about whether two copies are the same. */
+  readonly receipts: ReadonlySet<string>
+  /** What the receipts say. */
+  readonly version?: string
+}
+
+/**
+ * What belongs to a copy beyond its own files: a role's receipt, and metadata where it has none; a collection's manifest where it has
+ * none (contract C 6.5). A failure says why the files are no such artifact, or another one than they are taken for.
+ */
+export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArtifact, string> => {
+  const problem = shapeProblem(given.kind, given.paths)
+  if (problem !== undefined) return Result.fail(problem)
+  switch (given.kind) {
+    case "template":
+      return Result.succeed({ added: new Map(), receipts: new Set() })
+    case "role":
+      return Result.succeed(prepareRole(given))
+    case "collection":
+      return prepareCollection(given)
+  }
+}
+
+const prepareRole = ({ paths, textOf, version, installedOn }: ArtifactGiven): PreparedArtifact => {
+  const said = (path: string, read: (text: string) => string | undefined) => {
+    const text = textOf(path)
+    return text === undefined ? undefined : read(text)
+  }
+  const known = version ?? said(roleVersionFile, readRoleVersion) ?? said(roleReceiptFile, readRoleReceipt)
+  const added = new Map([[roleReceiptFile, writeRoleReceipt(known, installedOn)]])
+  if (!roleMetadataFiles.some((file) => paths.has(file))) added.set(roleMetadataFiles[0], minimalRoleMetadata)
+  return { added, receipts: new Set([roleReceiptFile]), ...(known === undefined ? {} : { version: known }) }
+}
+
+const prepareCollection = (given: ArtifactGiven): Result.Result<PreparedArtifact, string> => {
+  const { name, paths, textOf, version, description } = given
+  const built = paths.has(collectionManifestFile)
+  const file = built ? collectionManifestFile : collectionMetadataFile
+  const text = textOf(file) ?? ""
+  const identity = built ? readCollectionManifest(text) : readCollectionSource(text)
+  if (identity === undefined) return Result.fail(`its ${file} does not say what collection it is`)
+  if (identity.name !== name) return Result.fail(`its ${file} says that it is ${JSON.stringify(identity.name.slice(0, 100))}`)
+  if (built) return Result.succeed({ added: new Map(), receipts: new Set() })
+  const [known, told] = [version ?? identity.version, description ?? identity.description]
+  const manifest = writeCollectionManifest({
+    name,
+    ...(known === undefined ? {} : { version: known }),
+    ...(told === undefined ? {} : { description: told }),
+  })
+  return Result.succeed({
+    added: new Map([[collectionManifestFile, manifest]]),
+    receipts: new Set([collectionManifestFile]),
+    ...(known === undefined ? {} : { version: known }),
+  })
+}
+
+/**
+ * Whether the receipts of a copy that is there already are to be written anew: they are not there, or the version is known now and they
+ * say another. A version that they know is never lost to one that is unknown.
+ */
+export const receiptsAreStale = (
+  { receipts, version }: PreparedArtifact,
+  there: string | undefined,
+  paths: ReadonlySet<string>,
+): boolean =>
+  [...receipts].some((receipt) => !paths.has(receipt)) || (receipts.size > 0 && version !== undefined && version !== there)

@@ -1,0 +1,307 @@
+import type { UserId } from "@rangewright/domain"
+import { ArtifactLibrary, type ArtifactRef, ContentFault, type LibraryFault, type LibraryScope } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, test } from "vitest"
+import { aCollection, aRole, aTemplate, contentsOf, entriesOf, type Files } from "./entries.ts"
+
+/** What a library can be tried on. */
+export interface LibraryWorld {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, ArtifactLibrary>) => Promise<A>
+}
+
+export interface LibraryUnderTest {
+  readonly name: string
+  readonly make: () => LibraryWorld
+}
+
+const user = (id: string): LibraryScope => ({ type: "user", userId: id as UserId })
+const [jd, global] = [user("JD"), { type: "global" } as const]
+const role = (name: string, scope: LibraryScope = jd): ArtifactRef => ({ scope, kind: "role", name })
+const collection = (name: string, scope: LibraryScope = jd): ArtifactRef => ({ scope, kind: "collection", name })
+const template = (name: string, scope: LibraryScope = jd): ArtifactRef => ({ scope, kind: "template", name })
+
+const library = ArtifactLibrary
+const place = (
+  artifact: ArtifactRef,
+  files: Files,
+  options: { version?: string; description?: string; replace?: boolean } = {},
+) => library.use((port) => port.place(artifact, entriesOf(files), { replace: false, ...options }))
+const list = (scope: LibraryScope) => library.use((port) => port.list(scope))
+const filesOf = (artifact: ArtifactRef) => library.use((port) => port.files(artifact))
+const remove = (artifact: ArtifactRef) => library.use((port) => port.remove(artifact))
+const transfer = (artifact: ArtifactRef, to: LibraryScope, mode: "copy" | "move") =>
+  library.use((port) => port.transfer(artifact, to, mode))
+
+/** What every library of installed artifacts promises. */
+export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
+  const faultOf = (world: LibraryWorld, effect: Effect.Effect<unknown, LibraryFault | ContentFault, ArtifactLibrary>) =>
+    world.run(Effect.flip(effect))
+  const contents = async (world: LibraryWorld, artifact: ArtifactRef) => contentsOf((await world.run(filesOf(artifact))) ?? [])
+
+  describe(`${name}: installing`, () => {
+    test("an empty library holds nothing, in any scope", async () => {
+      const world = make()
+      for (const scope of [jd, global])
+        expect(await world.run(list(scope))).toEqual({ templates: [], roles: [], collections: [] })
+      expect(await world.run(filesOf(role("web")))).toBeUndefined()
+      expect(await world.run(remove(role("web")))).toBe(false)
+    })
+
+    test("files, programs and links inside come out as they went in", async () => {
+      const world = make()
+      expect(await world.run(place(role("acme.web"), aRole, { version: "1.10" }))).toBe("placed")
+      const { "meta/.galaxy_install_info": receipt, ...own } = await contents(world, role("acme.web"))
+      expect(own).toEqual(aRole)
+      expect(receipt).toMatch(/^version: "1.10"$/mu)
+      expect((await world.run(filesOf(role("acme.web"))))?.map(({ path }) => path)).toEqual([
+        "files/run.sh",
+        "meta/.galaxy_install_info",
+        "meta/main.yml",
+        "tasks/main.yml",
+        "templates/run",
+      ])
+    })
+
+    test("each scope has its own copies, listed by name with their versions", async () => {
+      const world = make()
+      await world.run(place(role("b"), aRole, { version: "1.0" }))
+      await world.run(place(role("a"), aRole))
+      await world.run(place(role("a", global), aRole, { version: "v2" }))
+      await world.run(place(collection("acme.util"), aCollection("acme.util", "3.1.4")))
+      await world.run(place(template("debian-12"), aTemplate))
+      expect(await world.run(list(jd))).toEqual({
+        templates: ["debian-12"],
+        roles: [
+          { name: "a", scope: "user" },
+          { name: "b", scope: "user", version: "1.0" },
+        ],
+        collections: [{ name: "acme.util", scope: "user", version: "3.1.4" }],
+      })
+      expect(await world.run(list(global))).toEqual({
+        templates: [],
+        roles: [{ name: "a", scope: "global", version: "v2" }],
+        collections: [],
+      })
+      expect(await world.run(list(user("OTHER")))).toEqual({ templates: [], roles: [], collections: [] })
+    })
+
+    test("the version of a role is what was given, else what its author says, else what its receipt says", async () => {
+      const world = make()
+      const receipt = { "meta/.galaxy_install_info": "install_date: x\nversion: 0.9.0\n" }
+      const author = { "meta/version.yml": "version: 2.0\n" }
+      await world.run(place(role("given"), { ...aRole, ...receipt, ...author }, { version: "3.0" }))
+      await world.run(place(role("author"), { ...aRole, ...receipt, ...author }))
+      await world.run(place(role("receipt"), { ...aRole, ...receipt }))
+      await world.run(place(role("unknown"), { ...aRole, "meta/.galaxy_install_info": "install_date: x\nversion: null\n" }))
+      const { roles } = await world.run(list(jd))
+      expect(Object.fromEntries(roles.map((copy) => [copy.name, copy.version]))).toEqual({
+        author: "2.0",
+        given: "3.0",
+        receipt: "0.9.0",
+        unknown: undefined,
+      })
+    })
+
+    test("a role without metadata gets some; metadata under the other name are metadata", async () => {
+      const world = make()
+      await world.run(place(role("bare"), { "tasks/main.yml": "[]\n" }))
+      await world.run(place(role("other"), { "tasks/main.yml": "[]\n", "meta/main.yaml": "dependencies: []\n" }))
+      expect(Object.keys(await contents(world, role("bare")))).toContain("meta/main.yml")
+      expect(Object.keys(await contents(world, role("other")))).not.toContain("meta/main.yml")
+      expect((await world.run(list(jd))).roles.map((copy) => copy.name)).toEqual(["bare", "other"])
+    })
+
+    test("a collection that was not built gets a manifest; one that was keeps its own", async () => {
+      const world = make()
+      await world.run(place(collection("acme.source"), aCollection("acme.source", "1.2.3"), { description: "Tools" }))
+      const manifest = JSON.stringify({ collection_info: { namespace: "acme", name: "built", version: "4.5.6" }, format: 1 })
+      await world.run(place(collection("acme.built"), { "MANIFEST.json": manifest }))
+      const written: unknown = JSON.parse(String((await contents(world, collection("acme.source")))["MANIFEST.json"]))
+      expect(written).toEqual({
+        collection_info: { namespace: "acme", name: "source", version: "1.2.3", description: "Tools" },
+        format: 1,
+      })
+      expect(await contents(world, collection("acme.built"))).toEqual({ "MANIFEST.json": manifest })
+      expect((await world.run(list(jd))).collections.map((copy) => copy.version)).toEqual(["4.5.6", "1.2.3"])
+    })
+  })
+
+  describe(`${name}: installing again`, () => {
+    test("the same is kept; something else stays unless it is to be replaced", async () => {
+      const world = make()
+      const changed: Files = { ...aRole, "tasks/main.yml": "[]\n" }
+      await world.run(place(role("web"), aRole, { version: "1" }))
+      expect(await world.run(place(role("web"), aRole, { version: "1" }))).toBe("kept")
+      expect(await world.run(place(role("web"), aRole, { replace: true }))).toBe("kept")
+      expect(await world.run(place(role("web"), changed, { version: "2" }))).toBe("differs")
+      expect(await contents(world, role("web"))).toMatchObject(aRole)
+      expect((await world.run(list(jd))).roles[0]?.version).toBe("1")
+      const { "files/run.sh": _, ...fewer } = changed
+      expect(await world.run(place(role("web"), fewer, { version: "2", replace: true }))).toBe("replaced")
+      const { "meta/.galaxy_install_info": __, ...now } = await contents(world, role("web"))
+      expect(now).toEqual(fewer)
+      expect((await world.run(list(jd))).roles[0]?.version).toBe("2")
+    })
+
+    test.each([
+      ["another mode", { "files/run.sh": "#!/bin/sh\n" }],
+      ["another target of a link", { "templates/run": { link: "../files/other" } }],
+      ["a file in place of a link", { "templates/run": "../files/run.sh" }],
+      ["one more file", { "files/more": "" }],
+    ])("%s is a difference", async (_, change: Files) => {
+      const world = make()
+      await world.run(place(role("web"), aRole))
+      expect(await world.run(place(role("web"), { ...aRole, ...change }))).toBe("differs")
+    })
+
+    test("a receipt alone is no difference, and is mended", async () => {
+      const world = make()
+      await world.run(place(role("web"), aRole))
+      await world.run(place(collection("acme.util"), aCollection("acme.util"), { version: "1.0.0" }))
+      expect(await world.run(place(role("web"), aRole, { version: "1.4" }))).toBe("kept")
+      expect(await world.run(place(role("web"), aRole))).toBe("kept")
+      expect(await world.run(place(collection("acme.util"), aCollection("acme.util"), { version: "2.0.0" }))).toBe("kept")
+      const { roles, collections } = await world.run(list(jd))
+      expect([roles[0]?.version, collections[0]?.version]).toEqual(["1.4", "2.0.0"])
+    })
+
+    test("of two that place the same name at once, one is there and the other learns of it", async () => {
+      const world = make()
+      const placements = await world.run(
+        Effect.all(
+          ["a", "b", "c"].map((text) => place(role("web"), { ...aRole, "files/x": text })),
+          { concurrency: "unbounded" },
+        ),
+      )
+      expect(placements.toSorted()).toEqual(["differs", "differs", "placed"])
+    })
+  })
+
+  describe(`${name}: removing and moving`, () => {
+    test("what is removed is gone from its scope alone", async () => {
+      const world = make()
+      for (const scope of [jd, global]) await world.run(place(collection("acme.util", scope), aCollection("acme.util")))
+      expect(await world.run(remove(collection("acme.util")))).toBe(true)
+      expect(await world.run(remove(collection("acme.util")))).toBe(false)
+      expect((await world.run(list(jd))).collections).toEqual([])
+      expect((await world.run(list(global))).collections).toHaveLength(1)
+    })
+
+    test("a copy leaves the original; a move does not", async () => {
+      const world = make()
+      await world.run(place(role("web"), aRole, { version: "1.0" }))
+      await world.run(transfer(role("web"), global, "copy"))
+      expect(await contents(world, role("web", global))).toEqual(await contents(world, role("web")))
+      await world.run(transfer(role("web"), user("B"), "move"))
+      expect(await world.run(filesOf(role("web")))).toBeUndefined()
+      expect((await world.run(list(user("B")))).roles).toEqual([{ name: "web", scope: "user", version: "1.0" }])
+    })
+
+    test("what is not there cannot move, and nothing takes the place of another", async () => {
+      const world = make()
+      expect(await faultOf(world, transfer(role("web"), global, "move"))).toMatchObject({
+        _tag: "LibraryFault",
+        kind: "not-found",
+        facts: { reason: "missing" },
+      })
+      for (const scope of [jd, global]) await world.run(place(role("web", scope), aRole))
+      for (const mode of ["copy", "move"] as const)
+        expect(await faultOf(world, transfer(role("web"), global, mode))).toMatchObject({
+          kind: "conflict",
+          facts: { reason: "exists" },
+        })
+      expect(await world.run(filesOf(role("web")))).toBeDefined()
+    })
+
+    test("a user's things go with the user, and nobody else's", async () => {
+      const world = make()
+      for (const scope of [jd, user("JDX"), global]) await world.run(place(role("web", scope), aRole))
+      await world.run(place(template("t"), aTemplate))
+      await world.run(library.use((port) => port.removeUser("JD" as UserId)))
+      await world.run(library.use((port) => port.removeUser("NOBODY" as UserId)))
+      expect(await world.run(list(jd))).toEqual({ templates: [], roles: [], collections: [] })
+      for (const scope of [user("JDX"), global]) expect((await world.run(list(scope))).roles).toHaveLength(1)
+    })
+  })
+
+  describe(`${name}: hostile input`, () => {
+    const hostile = ["", ".", "..", "../x", "a/b", "/etc", "a\0b", "-rf", ".hidden", "a b", "x".repeat(256), "a\nb", "ä"]
+    test.each(hostile)("a role, template or collection called %j is refused wherever it is named", async (text) => {
+      const world = make()
+      const refs = [
+        role(text),
+        template(text),
+        collection(text),
+        collection(`acme.${text}`),
+        collection(`${text}.util`),
+        role("web", user(text)),
+      ]
+      for (const ref of refs) {
+        const given = { role: aRole, template: aTemplate, collection: aCollection("acme.util") }[ref.kind]
+        const tries = [place(ref, given), remove(ref), filesOf(ref), transfer(ref, global, "copy")]
+        for (const attempt of tries)
+          expect(await faultOf(world, attempt)).toMatchObject({ kind: "invalid", facts: { reason: "name" } })
+      }
+    })
+
+    test.each(["", "..", "a/b", "a\0b", "1x"])("a user called %j is refused", async (text) => {
+      const world = make()
+      for (const attempt of [list(user(text)), library.use((port) => port.removeUser(text as UserId))])
+        expect(await faultOf(world, attempt)).toMatchObject({ kind: "invalid", facts: { reason: "name" } })
+    })
+
+    test.each<[string, Files]>([
+      ["a path that climbs", { "tasks/../../x": "" }],
+      ["an absolute path", { "/tasks/main.yml": "" }],
+      ["a link that leads out", { "files/x": { link: "../../../etc/passwd" } }],
+      ["an absolute link", { "files/x": { link: "/etc/passwd" } }],
+      ["a link that leads out through another", { "files/a": { link: ".." }, "files/b": { link: "a/../.." } }],
+      ["a file below a link", { "tasks/d": { link: "../files" }, "tasks/d/x": "" }],
+      ["a .git folder", { "files/.git/config": "" }],
+      ["twins", { "files/A": "", "files/a": "" }],
+      ["a path with a NUL", { "files/a\0b": "" }],
+    ])("%s is refused, and nothing is installed", async (_, files) => {
+      const world = make()
+      const fault = await faultOf(world, place(role("web"), { ...aRole, ...files }))
+      expect(fault).toMatchObject({ _tag: "LibraryFault", kind: "invalid", facts: { reason: "broken" } })
+      expect(await world.run(filesOf(role("web")))).toBeUndefined()
+    })
+
+    test.each<[string, ArtifactRef, Files]>([
+      ["a role without any of a role's folders", role("web"), { "README.md": "" }],
+      ["a template without a builder file", template("t"), { "x.txt": "" }],
+      ["a template with two", template("t"), { "a.pkr.hcl": "", "b.pkr.json": "" }],
+      ["a global template", template("t", global), aTemplate],
+      ["a collection without metadata", collection("acme.util"), { "plugins/x.py": "" }],
+      ["a collection with a false name", collection("acme.util"), aCollection("acme.other")],
+      ["a collection whose manifest is none", collection("acme.util"), { "MANIFEST.json": "[]" }],
+      ["a collection whose metadata lead elsewhere", collection("acme.util"), { "galaxy.yml": "namespace: ../x\nname: util\n" }],
+    ])("%s is refused", async (_, ref, files) => {
+      const world = make()
+      expect(await faultOf(world, place(ref, files))).toMatchObject({ kind: "invalid", facts: { reason: "broken" } })
+      expect(await world.run(list(jd))).toEqual({ templates: [], roles: [], collections: [] })
+    })
+
+    test("a file that cannot be had leaves what was there", async () => {
+      const world = make()
+      await world.run(place(role("web"), aRole))
+      const lost = new ContentFault({ doing: "read x", reason: "broken", detail: "lost" })
+      const entries = [
+        ...entriesOf({ ...aRole, "tasks/main.yml": "[]\n" }),
+        { kind: "file", path: "files/z", size: 1, executable: false, read: Effect.fail(lost) } as const,
+      ]
+      const fault = await faultOf(
+        world,
+        library.use((port) => port.place(role("web"), entries, { replace: true })),
+      )
+      expect(fault).toBe(lost)
+      expect(await contents(world, role("web"))).toMatchObject(aRole)
+    })
+
+    test("names that objects have of their own are names like any other", async () => {
+      const world = make()
+      for (const text of ["constructor", "__proto__"]) await world.run(place(role(text), { ...aRole, "files/__proto__": "x" }))
+      expect((await world.run(list(jd))).roles.map((copy) => copy.name)).toEqual(["__proto__", "constructor"])
+    })
+  })
+}
