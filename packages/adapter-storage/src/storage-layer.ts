@@ -1,4 +1,15 @@
-import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import type {
+  AuditTrail,
+  Blueprints,
+  Groups,
+  Lease,
+  Machines,
+  Ranges,
+  RunJournal,
+  Sources,
+  StorageFault,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
@@ -9,6 +20,7 @@ import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
 import { runJournalLayer } from "./repositories/run-journal.ts"
+import { sourcesLayer } from "./repositories/sources.ts"
 import { usersLayer } from "./repositories/users.ts"
 
 /** Where the data is: a PostgreSQL server (`postgres://…`), or a file of SQLite, which is made when it is missing. */
@@ -30,7 +42,10 @@ const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFa
  */
 export const storageLayer = (
   options: StorageOptions,
-): Layer.Layer<AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Users, StorageFault> =>
+): Layer.Layer<
+  AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users,
+  StorageFault
+> =>
   Layer.mergeAll(
     auditLayer,
     blueprintsLayer,
@@ -39,5 +54,6 @@ export const storageLayer = (
     machinesLayer,
     rangesLayer,
     runJournalLayer,
+    sourcesLayer,
     usersLayer,
   ).pipe(Layer.provideMerge(databaseLayer(options)))

@@ -114,7 +114,7 @@ export class Sources extends Context.Service<
     readonly postpone: (id: RecordId, from: Date, to: Date) => Effect.Effect<boolean, StorageFault>
     /** Ascending by kind, name and scope: everybody's first, then each user's. */
     readonly claims: (id: RecordId) => Effect.Effect<readonly SourceClaim[], StorageFault>
-    /** Adds them; of one that was there the version changes. All or nothing. Claims of users that do not exist are left out. */
+    /** Adds them; of one that was there the version changes. All or nothing. Left out are claims of users that do not exist, and names of more than 500 characters. */
     readonly claim: (id: RecordId, claims: readonly SourceClaim[]) => Effect.Effect<void, SourceNotFound | StorageFault>
     /** The thing is gone: no source claims it in this scope any more. */
     readonly release: (kinds: readonly ClaimKind[], name: string, scope: LibraryScope) => Effect.Effect<void, StorageFault>

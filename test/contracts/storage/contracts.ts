@@ -6,6 +6,8 @@ import { machinesContract } from "./machines.contract.ts"
 import { rangesContract } from "./ranges.contract.ts"
 import { restartContract } from "./restart.contract.ts"
 import { runJournalContract } from "./run-journal.contract.ts"
+import { sourceBlueprintsContract } from "./source-blueprints.contract.ts"
+import { sourcesContract } from "./sources.contract.ts"
 import type { StorageUnderTest } from "./storage-under-test.ts"
 import { usersContract } from "./users.contract.ts"
 
@@ -20,6 +22,8 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     rangesContract,
     restartContract,
     runJournalContract,
+    sourceBlueprintsContract,
+    sourcesContract,
     usersContract,
   ])
     contract(storage)

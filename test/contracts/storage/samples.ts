@@ -9,10 +9,11 @@ import type {
   RecordId,
   RunHead,
   RunId,
+  SourceId,
   UserId,
   Vmid,
 } from "@rangewright/domain"
-import { type NewBlueprint, type NewRange, type NewUser, Ranges, Users } from "@rangewright/ports"
+import { type NewBlueprint, type NewRange, type NewSource, type NewUser, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { startedAt } from "./storage-under-test.ts"
 
@@ -77,7 +78,25 @@ export const newBlueprint = (id: string, over: Partial<NewBlueprint> = {}): NewB
   tags: [],
   minVersion: "",
   config: "ludus: []\n",
+  requirements: undefined,
+  bundle: undefined,
   thumbnail: undefined,
+  createdAt: startedAt,
+  ...over,
+})
+
+export const newSource = (id: string, over: Partial<NewSource> = {}): NewSource => ({
+  id: id as SourceId,
+  recordId: recordOf(`src ${id}`),
+  owner: userId("alice"),
+  type: "git",
+  url: "https://git.example/acme/labs.git",
+  ref: "HEAD",
+  path: "",
+  name: id,
+  access: undefined,
+  schedule: undefined,
+  nextSyncAt: undefined,
   createdAt: startedAt,
   ...over,
 })
@@ -116,7 +135,7 @@ export const cluster = (at: Date, machines: readonly ObservedMachine[]): Observe
 export const deployRun = (id: string, over: Partial<RunHead> = {}): RunHead => ({
   id: runId(id),
   kind: "deploy",
-  rangeId: rangeId("LAB"),
+  subject: { type: "range", id: rangeId("LAB") },
   by: userId("alice"),
   options: { tags: ["network"], limit: "", force: false, deep: { none: null } },
   startedAt,

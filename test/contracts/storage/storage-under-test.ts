@@ -1,10 +1,21 @@
-import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, StorageFault, Users } from "@rangewright/ports"
+import type {
+  AuditTrail,
+  Blueprints,
+  Groups,
+  Lease,
+  Machines,
+  Ranges,
+  RunJournal,
+  Sources,
+  StorageFault,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { it } from "vitest"
 
-export type StoragePorts = AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Users
+export type StoragePorts = AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users
 
 /** An adapter of the storage ports, as the contracts see it. */
 export interface StorageUnderTest {

@@ -1,22 +1,25 @@
-import type {
-  Blueprint,
-  BlueprintId,
-  Group,
-  GroupName,
-  GroupRole,
-  JournalEntry,
-  ObservedCluster,
-  ObservedMachine,
-  Picture,
-  Range,
-  RangeId,
-  RunId,
-  User,
-  UserId,
-  UserSecrets,
-  Vmid,
+import {
+  type Blueprint,
+  type BlueprintId,
+  type Group,
+  type GroupName,
+  type GroupRole,
+  type JournalEntry,
+  type ObservedCluster,
+  type ObservedMachine,
+  type Picture,
+  type Range,
+  type RangeId,
+  type RecordId,
+  rangeOf,
+  type RunId,
+  type Source,
+  type User,
+  type UserId,
+  type UserSecrets,
+  type Vmid,
 } from "@rangewright/domain"
-import type { AuditEntry, Freshness, RunRecord } from "@rangewright/ports"
+import type { AuditEntry, Freshness, RunRecord, SourceClaim } from "@rangewright/ports"
 
 /** A run with its journal and its lease. */
 export interface StoredRun {
@@ -42,11 +45,19 @@ export interface StoredGroup {
   readonly ranges: Set<RangeId>
 }
 
-/** A blueprint with its configuration and its picture. */
+/** A blueprint with its texts and its picture. */
 export interface StoredBlueprint {
   readonly blueprint: Blueprint
   readonly config: string
+  readonly requirements: string | undefined
   readonly picture: Picture | undefined
+}
+
+/** A source with what opens it and what was installed from it, in the order of the list. */
+export interface StoredSource {
+  readonly source: Source
+  readonly access: string | undefined
+  readonly claims: readonly SourceClaim[]
 }
 
 /** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
@@ -59,6 +70,7 @@ export interface MemoryStore {
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
+  readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
   /** VMIDs that we said are gone -> when, in milliseconds. */
   readonly gone: Map<Vmid, number>
@@ -79,6 +91,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   grants: new Map(),
   groups: new Map(),
   blueprints: new Map(),
+  sources: new Map(),
   machines: new Map(),
   gone: new Map(),
   reservations: new Map(),
@@ -96,7 +109,7 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
   for (const kept of [store.configs, store.grants, store.reservations, store.stages]) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
-  for (const [runId, { record }] of store.runs) if (record.rangeId === id) store.runs.delete(runId)
+  for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)
   store.revision++
 }
 

@@ -1,4 +1,4 @@
-import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Sources, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditLayer } from "./audit.ts"
 import { blueprintsLayer } from "./blueprints.ts"
@@ -8,12 +8,13 @@ import { machinesLayer } from "./machines.ts"
 import type { MemoryStore } from "./memory-store.ts"
 import { rangesLayer } from "./ranges.ts"
 import { runJournalLayer } from "./run-journal.ts"
+import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
 
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
 export const memoryStorageLayer = (
   store: MemoryStore,
-): Layer.Layer<AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Users> =>
+): Layer.Layer<AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users> =>
   Layer.mergeAll(
     auditLayer(store),
     blueprintsLayer(store),
@@ -22,5 +23,6 @@ export const memoryStorageLayer = (
     machinesLayer(store),
     rangesLayer(store),
     runJournalLayer(store),
+    sourcesLayer(store),
     usersLayer(store),
   )

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import { atomically } from "./atomically.ts"
 import { dropUserOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore } from "./memory-store.ts"
+import { dropUserOfSources } from "./sources.ts"
 
 const sameEmail = (a: string, b: string): boolean => a !== "" && a.toLowerCase() === b.toLowerCase()
 
@@ -62,6 +63,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         for (const users of store.grants.values()) users.delete(id)
         for (const { roles } of store.groups.values()) roles.delete(id)
         dropUserOfBlueprints(store, id)
+        dropUserOfSources(store, id)
         for (const range of store.ranges.values())
           if (range.createdBy === id) store.ranges.set(range.id, { ...range, createdBy: undefined })
         store.revision++

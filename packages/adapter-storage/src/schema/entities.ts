@@ -122,6 +122,7 @@ const GroupRange = defineEntity({
 const Blueprint = defineEntity({
   name: "Blueprint",
   tableName: "blueprints",
+  uniques: [{ name: "blueprints_origin_unique", properties: ["source", "sourceBlueprintId"] }],
   properties: {
     id: id().primary(),
     recordId: id().unique("blueprints_record_unique"),
@@ -133,9 +134,20 @@ const Blueprint = defineEntity({
     /** JSON array of texts. */
     tags: p.text(),
     minVersion: p.text(),
+    /** Record of the source that it came from and its id there; both null for one that was made here. */
+    source: id().nullable(),
+    sourceBlueprintId: id().nullable(),
+    /** Where its files lie; both null where it has none. */
+    bundleSnapshot: p.text().nullable(),
+    bundleDirectory: p.text().nullable(),
+    /** The last installation of what it requires; all null before the first. */
+    installStatus: p.string().length(16).nullable(),
+    installError: p.text().nullable(),
+    installedAt: time().nullable(),
     createdAt: time(),
     updatedAt: time(),
-    /** The last column: lists do not read it. */
+    /** The last columns: lists do not read them. */
+    requirements: p.text().nullable(),
     config: p.text(),
   },
 })
@@ -167,6 +179,50 @@ const BlueprintGroup = defineEntity({
   properties: {
     blueprintId: () => p.manyToOne(Blueprint).primary().fieldName("blueprint_id").deleteRule("cascade"),
     groupName: () => p.manyToOne(Group).primary().fieldName("group_name").deleteRule("cascade"),
+  },
+})
+
+const Source = defineEntity({
+  name: "Source",
+  tableName: "sources",
+  properties: {
+    recordId: id().primary(),
+    id: id().unique("sources_id_unique"),
+    owner: () => p.manyToOne(User).fieldName("owner").deleteRule("cascade"),
+    type: p.string().length(16),
+    url: p.text(),
+    ref: p.text(),
+    path: p.text(),
+    /** Sealed; null where there is none. */
+    access: p.text().nullable(),
+    name: p.text(),
+    description: p.text(),
+    homepage: p.text(),
+    license: p.text(),
+    /** JSON array of texts. */
+    authors: p.text(),
+    snapshot: p.text().nullable(),
+    lastSyncedAt: time().nullable(),
+    lastSyncStatus: p.string().length(16),
+    lastSyncError: p.text(),
+    schedule: p.text().nullable(),
+    nextSyncAt: time().nullable(),
+    createdAt: time(),
+  },
+})
+
+const SourceClaim = defineEntity({
+  name: "SourceClaim",
+  tableName: "source_claims",
+  properties: {
+    sourceRecordId: () => p.manyToOne(Source).primary().fieldName("source_record_id").deleteRule("cascade"),
+    kind: p.string().length(32).primary(),
+    name: p.string().length(500).primary(),
+    /** The user's id, or empty: everybody's. */
+    holder: id().primary(),
+    /** The holder where it is a user, so that the claim goes with the user. */
+    userId: () => p.manyToOne(User).nullable().fieldName("user_id").deleteRule("cascade"),
+    version: p.text(),
   },
 })
 
@@ -237,15 +293,18 @@ const Run = defineEntity({
   name: "Run",
   tableName: "runs",
   indexes: [
-    { name: "runs_range_index", properties: ["rangeId", "startedAt"] },
+    { name: "runs_subject_index", properties: ["subject", "startedAt"] },
     { name: "runs_started_index", properties: ["startedAt"] },
   ],
   properties: {
     id: id().primary(),
     kind: p.string().length(32),
-    rangeId: () => p.manyToOne(Range).fieldName("range_id").deleteRule("cascade"),
-    /** The range while the run is unfinished, then null: unique, so that a range has at most one unfinished run. */
-    busyRangeId: id().nullable().unique("runs_busy_range_unique"),
+    /** `range:LAB`. */
+    subject: p.string().length(1024),
+    /** The subject while the run is unfinished, then null: unique, so that a subject has at most one unfinished run. */
+    busySubject: p.string().length(1024).nullable().unique("runs_busy_subject_unique"),
+    /** The range it is about, so that it goes with its range; null when it is about something else. */
+    rangeId: () => p.manyToOne(Range).nullable().fieldName("range_id").deleteRule("cascade"),
     byUser: id(),
     /** JSON. */
     options: p.text(),
@@ -316,6 +375,8 @@ export const entities = [
   RestingNumber,
   Revision,
   Run,
+  Source,
+  SourceClaim,
   User,
   VmidReservation,
 ] as const

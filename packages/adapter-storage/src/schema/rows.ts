@@ -1,17 +1,24 @@
 import {
   type Blueprint,
+  type DependencyStatus,
   type Group,
   type GroupName,
   isRouter,
+  neverInstalled,
   type ObservedMachine,
+  parseSubjectKey,
   type Picture,
   type Range,
   type RangeId,
+  type RecordId,
+  type RunSubject,
+  type SnapshotId,
+  type Source,
   type User,
   type UserId,
   type UserSecrets,
 } from "@rangewright/domain"
-import type { RangeMachine, RunRecord } from "@rangewright/ports"
+import type { RangeMachine, RunRecord, SourceClaim } from "@rangewright/ports"
 import type { Selectable } from "kysely"
 import type { Tables } from "../engine/orm.ts"
 
@@ -46,8 +53,8 @@ export const toSecrets = (row: Row<"users">): UserSecrets => ({
   tokenKey: row.token_key,
 })
 
-/** A blueprint with the name of its picture, and without its configuration, which lists do not read. */
-export type BlueprintRow = Omit<Row<"blueprints">, "config"> & { readonly thumbnail: string | null }
+/** A blueprint with the name of its picture, and without its texts, which lists do not read. */
+export type BlueprintRow = Omit<Row<"blueprints">, "config" | "requirements"> & { readonly thumbnail: string | null }
 
 /** `users` and `groups`: with whom it is shared, in any order. */
 export const toBlueprint = (row: BlueprintRow, users: readonly string[], groups: readonly string[]): Blueprint => ({
@@ -60,6 +67,22 @@ export const toBlueprint = (row: BlueprintRow, users: readonly string[], groups:
   tags: json(row.tags),
   minVersion: row.min_version,
   thumbnail: row.thumbnail ?? undefined,
+  origin:
+    row.source === null || row.source_blueprint_id === null
+      ? undefined
+      : { source: row.source as RecordId, sourceBlueprintID: row.source_blueprint_id },
+  bundle:
+    row.bundle_snapshot === null || row.bundle_directory === null
+      ? undefined
+      : { snapshot: row.bundle_snapshot as SnapshotId, directory: row.bundle_directory },
+  installation:
+    row.install_status === null
+      ? neverInstalled
+      : {
+          status: row.install_status as DependencyStatus,
+          error: row.install_error ?? "",
+          at: toDateOr(row.installed_at),
+        },
   sharedUsers: [...users].sort() as UserId[],
   sharedGroups: [...groups].sort() as GroupName[],
   createdAt: toDate(row.created_at),
@@ -132,14 +155,55 @@ export const fromMachine = (machine: ObservedMachine) => ({
   tags: JSON.stringify(machine.tags),
 })
 
+/** A key that we wrote ourselves. */
+const toSubject = (key: string): RunSubject => {
+  const subject = parseSubjectKey(key)
+  if (subject === undefined) throw new Error(`the store holds a run about ${key}, which this version does not know`)
+  return subject
+}
+
 export const toRun = (row: Row<"runs">): RunRecord => ({
   id: row.id as RunRecord["id"],
   kind: row.kind as RunRecord["kind"],
-  rangeId: row.range_id as RangeId,
+  subject: toSubject(row.subject),
   by: row.by_user as RunRecord["by"],
   options: json(row.options),
   startedAt: toDate(row.started_at),
   status: row.status as RunRecord["status"],
   endedAt: toDateOr(row.ended_at),
   lastSeq: row.last_seq,
+})
+
+/** A source without what opens it. */
+export type SourceRow = Omit<Row<"sources">, "access">
+
+export const toSource = (row: SourceRow): Source => ({
+  recordId: row.record_id as Source["recordId"],
+  id: row.id as Source["id"],
+  owner: row.owner as UserId,
+  type: row.type as Source["type"],
+  url: row.url,
+  ref: row.ref,
+  path: row.path,
+  name: row.name,
+  description: row.description,
+  homepage: row.homepage,
+  license: row.license,
+  authors: json(row.authors),
+  snapshot: (row.snapshot ?? undefined) as Source["snapshot"],
+  lastSyncedAt: toDateOr(row.last_synced_at),
+  lastSyncStatus: row.last_sync_status as Source["lastSyncStatus"],
+  lastSyncError: row.last_sync_error,
+  schedule: row.schedule ?? undefined,
+  nextSyncAt: toDateOr(row.next_sync_at),
+  createdAt: toDate(row.created_at),
+})
+
+export type SourceClaimRow = Omit<Row<"source_claims">, "source_record_id" | "user_id">
+
+export const toSourceClaim = ({ kind, name, holder, version }: SourceClaimRow): SourceClaim => ({
+  kind: kind as SourceClaim["kind"],
+  name,
+  version,
+  scope: holder === "" ? { type: "global" } : { type: "user", userId: holder as UserId },
 })

@@ -3,6 +3,9 @@ import { M0001Initial } from "./m0001-initial.ts"
 import { M0002Groups } from "./m0002-groups.ts"
 import { M0003Blueprints } from "./m0003-blueprints.ts"
 import { M0004Thumbnails } from "./m0004-thumbnails.ts"
+import { M0005Sources } from "./m0005-sources.ts"
+import { M0006BlueprintSources } from "./m0006-blueprint-sources.ts"
+import { M0007RunSubjects } from "./m0007-run-subjects.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const postgresMigrations: MigrationList = [
@@ -10,4 +13,7 @@ export const postgresMigrations: MigrationList = [
   { name: "0002-groups", class: M0002Groups },
   { name: "0003-blueprints", class: M0003Blueprints },
   { name: "0004-thumbnails", class: M0004Thumbnails },
+  { name: "0005-sources", class: M0005Sources },
+  { name: "0006-blueprint-sources", class: M0006BlueprintSources },
+  { name: "0007-run-subjects", class: M0007RunSubjects },
 ]

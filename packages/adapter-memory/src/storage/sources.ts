@@ -1,0 +1,125 @@
+import {
+  describedBy,
+  sameOrigin,
+  type Source,
+  SourceExists,
+  SourceMoved,
+  SourceNotFound,
+  UserNotFound,
+} from "@rangewright/domain"
+import { type LibraryScope, type SourceClaim, Sources } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { atomically } from "./atomically.ts"
+import type { MemoryStore, StoredSource } from "./memory-store.ts"
+
+const newestFirst = (a: Source, b: Source): number => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1)
+const longestDueFirst = (a: Source, b: Source): number => Number(a.nextSyncAt) - Number(b.nextSyncAt) || (a.id < b.id ? -1 : 1)
+
+const holderOf = (scope: LibraryScope): string => (scope.type === "global" ? "" : scope.userId)
+/** Two claims of one key are one; sorting by it is the order of the list. */
+const keyOf = ({ kind, name, scope }: SourceClaim): string => [kind, name, holderOf(scope)].join("\0")
+const longestName = 500
+
+export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
+  const all = () => [...store.sources.values()].map(({ source }) => source)
+  const firstOf = (test: (source: Source) => boolean) => Effect.sync(() => all().find(test))
+  const known = (recordId: Source["recordId"], shown: string = recordId) => {
+    const found = store.sources.get(recordId)
+    return found === undefined ? Result.fail(new SourceNotFound({ source: shown })) : Result.succeed(found)
+  }
+  const put = (stored: StoredSource): Source => {
+    store.sources.set(stored.source.recordId, stored)
+    return stored.source
+  }
+
+  return Layer.succeed(Sources, {
+    find: (id) => firstOf((source) => source.id === id),
+    findByRecordId: (id) => firstOf((source) => source.recordId === id),
+    list: ({ owner } = {}) =>
+      Effect.sync(() =>
+        all()
+          .filter((source) => owner === undefined || source.owner === owner)
+          .sort(newestFirst),
+      ),
+    create: ({ access, ...wanted }) =>
+      atomically(function* () {
+        if (!store.users.has(wanted.owner)) return yield* Result.fail(new UserNotFound({ userId: wanted.owner }))
+        if (all().some(({ id }) => id === wanted.id)) return yield* Result.fail(new SourceExists({ source: wanted.id }))
+        const nothing = { description: "", homepage: "", license: "", authors: [] } as const
+        const unsynced = { snapshot: undefined, lastSyncedAt: undefined, lastSyncStatus: "", lastSyncError: "" } as const
+        return put({ source: { ...wanted, ...nothing, ...unsynced }, access, claims: [] })
+      }),
+    change: (recordId, change) =>
+      atomically(function* () {
+        const stored = yield* known(recordId)
+        const before = stored.source
+        const { access = undefined, ...rest } = change
+        const source = { ...before, ...rest }
+        // what is fetched anew from elsewhere is no content any more; another ref of the same place keeps it (contract C 2.4)
+        const elsewhere = source.url !== before.url || source.path !== before.path
+        return put({
+          ...stored,
+          source: elsewhere ? { ...source, snapshot: undefined } : source,
+          ...("access" in change ? { access } : {}),
+        })
+      }),
+    access: (recordId) => Effect.sync(() => store.sources.get(recordId)?.access),
+    land: (expected, { snapshot, syncedAt, manifest, outcome }) =>
+      atomically(function* () {
+        const stored = yield* known(expected.recordId, expected.id)
+        if (!sameOrigin(stored.source, expected)) return yield* Result.fail(new SourceMoved({ source: expected.id }))
+        const source: Source = {
+          ...stored.source,
+          ...(manifest === undefined ? {} : describedBy(manifest)),
+          snapshot,
+          ...(syncedAt === undefined ? {} : { lastSyncedAt: syncedAt }),
+          ...(outcome === undefined ? {} : { lastSyncStatus: outcome.status, lastSyncError: outcome.error }),
+        }
+        return put({ ...stored, source })
+      }),
+    setOutcome: (recordId, { status, error }) =>
+      Effect.sync(() => {
+        const stored = store.sources.get(recordId)
+        if (stored !== undefined) put({ ...stored, source: { ...stored.source, lastSyncStatus: status, lastSyncError: error } })
+      }),
+    remove: (recordId) => Effect.sync(() => void store.sources.delete(recordId)),
+    due: (now) =>
+      Effect.sync(() =>
+        all()
+          .filter(({ nextSyncAt }) => nextSyncAt !== undefined && nextSyncAt <= now)
+          .sort(longestDueFirst),
+      ),
+    postpone: (recordId, from, to) =>
+      Effect.sync(() => {
+        const stored = store.sources.get(recordId)
+        if (stored?.source.nextSyncAt?.getTime() !== from.getTime()) return false
+        put({ ...stored, source: { ...stored.source, nextSyncAt: to } })
+        return true
+      }),
+    claims: (recordId) => Effect.sync(() => store.sources.get(recordId)?.claims ?? []),
+    claim: (recordId, claims) =>
+      atomically(function* () {
+        const stored = yield* known(recordId)
+        const taken = claims.filter(
+          ({ name, scope }) => name.length <= longestName && (scope.type === "global" || store.users.has(scope.userId)),
+        )
+        const byKey = new Map([...stored.claims, ...taken].map((claim) => [keyOf(claim), claim]))
+        put({ ...stored, claims: [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, claim]) => claim) })
+      }),
+    release: (kinds, name, scope) =>
+      Effect.sync(() => {
+        const gone = (claim: SourceClaim) =>
+          kinds.includes(claim.kind) && claim.name === name && holderOf(claim.scope) === holderOf(scope)
+        for (const stored of store.sources.values()) put({ ...stored, claims: stored.claims.filter((claim) => !gone(claim)) })
+      }),
+  })
+}
+
+/** What a removed user leaves of sources, as cascading deletes do: none of theirs, and nothing that was installed for them. */
+export const dropUserOfSources = (store: MemoryStore, gone: string): void => {
+  for (const [recordId, stored] of store.sources)
+    if (stored.source.owner === gone) store.sources.delete(recordId)
+    else store.sources.set(recordId, { ...stored, claims: stored.claims.filter(({ scope }) => holderOf(scope) !== gone) })
+}
