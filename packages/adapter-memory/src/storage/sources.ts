@@ -55,7 +55,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
       atomically(function* () {
         const stored = yield* known(recordId)
         const before = stored.source
-        const { access = undefined, ...rest } = change
+        const { access, ...rest } = change
         const source = { ...before, ...rest }
         // what is fetched anew from elsewhere is no content any more; another ref of the same place keeps it (contract C 2.4)
         const elsewhere = source.url !== before.url || source.path !== before.path
