@@ -108,6 +108,8 @@ const seedBlueprints = Effect.gen(function* () {
     tags: ["web"],
     minVersion: "",
     config,
+    requirements: undefined,
+    bundle: undefined,
     thumbnail: { name: "web_x.png", type: "image/png", bytes: new Uint8Array([0x89, 0x50]) },
     createdAt: cluster.at,
   })

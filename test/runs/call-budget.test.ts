@@ -82,6 +82,8 @@ describe("an API read", () => {
           tags: [],
           minVersion: "",
           config: company,
+          requirements: undefined,
+          bundle: undefined,
           thumbnail: { name: "web_x.png", type: "image/png", bytes: new Uint8Array([1]) },
           createdAt: new Date(0),
         })

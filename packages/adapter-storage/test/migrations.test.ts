@@ -128,6 +128,8 @@ it("gives a database of the first release what later ones brought, with all its 
   )
 })
 
+        requirements: undefined,
+        bundle: undefined,
 it("refuses a database of a newer version and leaves it as it is", async () => {
   const file = await oldFolder()
   await onVersion(file, later, Effect.void)

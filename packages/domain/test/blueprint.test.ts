@@ -6,8 +6,12 @@ import {
   copyIdOf,
   type GroupMember,
   type GroupName,
+  idOfSourceBlueprint,
+  installationOf,
+  isAnyBlueprintId,
   isBlueprintId,
   mayChangeBlueprint,
+  neverInstalled,
   pictureName,
   pictureTypeOf,
   type RecordId,
@@ -27,6 +31,9 @@ const blueprint: Blueprint = {
   tags: [],
   minVersion: "",
   thumbnail: undefined,
+  origin: undefined,
+  bundle: undefined,
+  installation: neverInstalled,
   sharedUsers: ["Bob" as UserId],
   sharedGroups: [red],
   createdAt: new Date(0),
@@ -34,6 +41,19 @@ const blueprint: Blueprint = {
 }
 const access = (id: string, { isAdmin = false, groups = [] as readonly GroupName[], of = blueprint } = {}) =>
   blueprintAccess(of, { id: id as UserId, isAdmin }, new Set(groups))
+
+describe("an installation of what a blueprint requires", () => {
+  it("is an error with one failure, and partly done with several", () => {
+    const at = new Date(0)
+    expect(installationOf([], at)).toEqual({ status: "ok", error: "", at })
+    expect(installationOf(["role a: gone"], at)).toEqual({ status: "error", error: "role a: gone", at })
+    expect(installationOf(["role a: gone", "role b: gone"], at)).toMatchObject({
+      status: "partial",
+      error: "role a: gone; role b: gone",
+    })
+    expect(installationOf(["x".repeat(9000)], at).error).toHaveLength(4000)
+  })
+})
 
 describe("the id of a blueprint", () => {
   it("has up to three levels and leads nowhere else", () => {
@@ -55,6 +75,15 @@ describe("the id of a blueprint", () => {
       "a".repeat(256),
     ])
       expect(isBlueprintId(id)).toBe(false)
+  })
+
+  it("of one from a source has the source's id before it, in at most 255 characters", () => {
+    expect(idOfSourceBlueprint("labs", "a/b/c")).toBe("labs/a/b/c")
+    expect(idOfSourceBlueprint("labs", "a".repeat(250))).toHaveLength(255)
+    expect(idOfSourceBlueprint("labs", "a".repeat(251))).toBeUndefined()
+    for (const id of ["web", "labs/web", "labs/a/b/c"]) expect(isAnyBlueprintId(id)).toBe(true)
+    for (const id of ["", "a/b/c/d/e", "labs/../a/b", "labs//a/b", "1/a/b/c", `${"a".repeat(250)}/a/b/c`])
+      expect(isAnyBlueprintId(id)).toBe(false)
   })
 
   it("of a copy is an allowed one that is free, whatever the original is called", () => {

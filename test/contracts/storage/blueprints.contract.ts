@@ -4,6 +4,8 @@ import {
   BlueprintNotFound,
   type GroupName,
   GroupNotFound,
+  neverInstalled,
+  type SnapshotId,
   UserNotFound,
 } from "@rangewright/domain"
 import { Blueprints, Groups, Users } from "@rangewright/ports"
@@ -44,11 +46,13 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         const { blueprint } = yield* aliceWithWeb
         const blueprints = yield* Blueprints
-        const { config, ...shown } = newBlueprint(web)
+        const { config, requirements, ...said } = newBlueprint(web)
+        const shown = { ...said, origin: undefined, installation: neverInstalled }
         expect(blueprint).toEqual({ ...shown, sharedUsers: [], sharedGroups: [], updatedAt: startedAt })
         expect(yield* blueprints.find(web)).toEqual(blueprint)
         expect(yield* blueprints.findByRecordId(blueprint.recordId)).toEqual(blueprint)
         expect(yield* blueprints.config(web)).toBe(config)
+        expect(yield* blueprints.requirements(web)).toBe(requirements)
         expect(yield* blueprints.find("WEB/basic" as BlueprintId)).toBeUndefined()
         expect(yield* blueprints.config(none)).toBeUndefined()
       }),
@@ -94,6 +98,41 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* blueprints.setConfig(web, "ludus:\n- x\r\n")
         expect(yield* blueprints.config(web)).toBe("ludus:\n- x\r\n")
         expect((yield* blueprints.find(web))?.updatedAt).toEqual(later(30))
+      }),
+    )
+
+    it(
+      "keeps what it requires and where its files lie; another configuration changes neither, unless it brings requirements",
+      Effect.gen(function* () {
+        yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        const bundle = { snapshot: "sha256-1" as SnapshotId, directory: "" }
+        const full = newBlueprint("full", { requirements: "roles: [a]\r\n", bundle })
+        expect((yield* blueprints.create(full)).bundle).toEqual(bundle)
+        yield* blueprints.setConfig(full.id, "ludus:\n- x")
+        expect(yield* blueprints.requirements(full.id)).toBe("roles: [a]\r\n")
+        yield* blueprints.setConfig(full.id, "ludus:\n- y", "roles: [b]")
+        expect(yield* blueprints.requirements(full.id)).toBe("roles: [b]")
+        expect((yield* blueprints.find(full.id))?.bundle).toEqual(bundle)
+        yield* blueprints.setConfig(web, "ludus: []", "")
+        expect(yield* blueprints.requirements(web)).toBe("")
+        expect(yield* blueprints.requirements(none)).toBeUndefined()
+      }),
+    )
+
+    it(
+      "remembers how the last installation of what it requires ended, which is no change of it",
+      Effect.gen(function* () {
+        const { blueprint } = yield* aliceWithWeb
+        const blueprints = yield* Blueprints
+        yield* TestClock.adjust("10 seconds")
+        for (const status of ["partial", "ok", "error", ""] as const) {
+          const installation = { status, error: hostileText, at: status === "" ? undefined : later(5) }
+          yield* blueprints.setInstallation(web, installation)
+          expect(yield* blueprints.find(web)).toEqual({ ...blueprint, installation })
+        }
+        yield* blueprints.setInstallation(none, neverInstalled)
+        expect(yield* blueprints.list()).toHaveLength(1)
       }),
     )
 
@@ -234,8 +273,9 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
         for (const text of hostileTexts) {
           const said = { name: text, description: text, version: text, tags: [text, hostileText], minVersion: text }
           expect(yield* blueprints.change(web, said)).toMatchObject(said)
-          yield* blueprints.setConfig(web, text)
+          yield* blueprints.setConfig(web, text, text)
           expect(yield* blueprints.config(web)).toBe(text)
+          expect(yield* blueprints.requirements(web)).toBe(text)
         }
         expect(yield* blueprints.find(hostileText as BlueprintId)).toBeUndefined()
       }),

@@ -1,17 +1,11 @@
-import {
-  type Blueprint,
-  BlueprintExists,
-  type BlueprintId,
-  BlueprintNotFound,
-  GroupNotFound,
-  UserNotFound,
-} from "@rangewright/domain"
+import { type Blueprint, type BlueprintId, BlueprintNotFound, GroupNotFound, UserNotFound } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { atomically } from "./atomically.ts"
 import type { MemoryStore, StoredBlueprint } from "./memory-store.ts"
+import { newlyStored, storedFromSource } from "./stored-blueprint.ts"
 
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
   b.updatedAt.getTime() - a.updatedAt.getTime() || (a.id < b.id ? -1 : 1)
@@ -36,24 +30,41 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
     find: (id) => Effect.sync(() => store.blueprints.get(id)?.blueprint),
     findByRecordId: (id) =>
       Effect.sync(() => [...store.blueprints.values()].find(({ blueprint }) => blueprint.recordId === id)?.blueprint),
-    list: (filter = {}) =>
+    list: ({ for: user, ofSource } = {}) =>
       Effect.sync(() => {
-        const user = filter.for
         const all = [...store.blueprints.values()].map(({ blueprint }) => blueprint).sort(lastChangedFirst)
-        if (user === undefined) return all
         return all.filter(
-          ({ owner, sharedUsers, sharedGroups }) =>
-            owner === user ||
-            sharedUsers.includes(user) ||
-            sharedGroups.some((name) => store.groups.get(name)?.roles.has(user) === true),
+          ({ owner, sharedUsers, sharedGroups, origin }) =>
+            (ofSource === undefined || origin?.source === ofSource) &&
+            (user === undefined ||
+              owner === user ||
+              sharedUsers.includes(user) ||
+              sharedGroups.some((name) => store.groups.get(name)?.roles.has(user) === true)),
         )
       }),
-    create: ({ config, thumbnail: picture, ...blueprint }) =>
+    create: (blueprint) =>
       atomically(function* () {
-        if (!store.users.has(blueprint.owner)) return yield* Result.fail(new UserNotFound({ userId: blueprint.owner }))
-        if (store.blueprints.has(blueprint.id)) return yield* Result.fail(new BlueprintExists({ blueprint: blueprint.id }))
-        const shown = { thumbnail: picture?.name, sharedUsers: [], sharedGroups: [], updatedAt: blueprint.createdAt }
-        return put({ blueprint: { ...blueprint, ...shown }, config, picture })
+        return put(yield* newlyStored(store, store.blueprints, blueprint))
+      }),
+    putFromSource: (blueprints) =>
+      atomically(function* () {
+        const present = new Map(store.blueprints)
+        const ids: BlueprintId[] = []
+        for (const shipped of blueprints) {
+          const stored = yield* storedFromSource(store, present, shipped)
+          present.set(stored.blueprint.id, stored)
+          ids.push(stored.blueprint.id)
+        }
+        for (const stored of present.values()) put(stored)
+        return ids.flatMap((id) => present.get(id)?.blueprint ?? [])
+      }),
+    removeOfSource: (source, ids) =>
+      Effect.sync(() => {
+        const gone = [...store.blueprints.values()].flatMap(({ blueprint: { id, recordId, origin } }) =>
+          origin?.source === source && (ids === "all" || ids.includes(origin.sourceBlueprintID)) ? [{ id, recordId }] : [],
+        )
+        for (const { id } of gone) store.blueprints.delete(id)
+        return gone.sort((a, b) => (a.id < b.id ? -1 : 1))
       }),
     change: (id, change) =>
       atomically(function* (updatedAt) {
@@ -63,10 +74,17 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         return put({ ...stored, blueprint, picture })
       }),
     config: (id) => Effect.sync(() => store.blueprints.get(id)?.config),
-    setConfig: (id, text) =>
+    setConfig: (id, config, requirements) =>
       atomically(function* (updatedAt) {
         const stored = yield* known(id)
-        put({ ...stored, blueprint: { ...stored.blueprint, updatedAt }, config: text })
+        const kept = requirements ?? stored.requirements
+        put({ ...stored, blueprint: { ...stored.blueprint, updatedAt }, config, requirements: kept })
+      }),
+    requirements: (id) => Effect.sync(() => store.blueprints.get(id)?.requirements),
+    setInstallation: (id, installation) =>
+      Effect.sync(() => {
+        const found = store.blueprints.get(id)
+        if (found !== undefined) put({ ...found, blueprint: { ...found.blueprint, installation } })
       }),
     thumbnail: (recordId, name) =>
       Effect.sync(() => {

@@ -1,4 +1,5 @@
-import type { Blueprint, BlueprintId, RecordId, UserId } from "@rangewright/domain"
+import type { Blueprint, BlueprintId, RecordId } from "@rangewright/domain"
+import type { BlueprintFilter } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
 import { type BlueprintRow, toBlueprint, toPicture } from "../schema/rows.ts"
@@ -12,9 +13,10 @@ interface GroupShare {
   readonly group_name: string
 }
 
-/** Everything but the configuration and the picture itself. */
-const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.created_at, b.updated_at,
-  t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
+/** Everything but the texts and the picture itself. */
+const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.source,
+  b.source_blueprint_id, b.bundle_snapshot, b.bundle_directory, b.install_status, b.install_error, b.installed_at, b.created_at,
+  b.updated_at, t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
 
 /** An order of our own: the engines' collations differ. */
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
@@ -41,6 +43,7 @@ export const blueprintReads = ({ prepared, read }: Database["Service"]) => {
       or b.id in (select blueprint_id from blueprint_users where user_id = ?)
       or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?)`,
   )
+  const allOfSource = prepared<BlueprintRow>("list the blueprints of a source", `${columns} where b.source = ?`)
   const users = prepared<UserShare>("list the users of blueprints", "select blueprint_id, user_id from blueprint_users")
   const usersOf = prepared<UserShare>(
     "list the users of a blueprint",
@@ -54,6 +57,10 @@ export const blueprintReads = ({ prepared, read }: Database["Service"]) => {
   const config = prepared<{ readonly config: string }>(
     "read the configuration of a blueprint",
     "select config from blueprints where id = ?",
+  )
+  const requirements = prepared<{ readonly requirements: string | null }>(
+    "read what a blueprint requires",
+    "select requirements from blueprints where id = ?",
   )
 
   const withShares = (rows: readonly BlueprintRow[], only?: string) =>
@@ -77,11 +84,11 @@ export const blueprintReads = ({ prepared, read }: Database["Service"]) => {
   return {
     find: (id: BlueprintId) => Effect.flatMap(byId(id), one),
     findByRecordId: (id: RecordId) => Effect.flatMap(byRecordId(id), one),
-    list: (filter: { readonly for?: UserId } = {}) =>
+    list: ({ for: user, ofSource }: BlueprintFilter = {}) =>
       Effect.gen(function* () {
-        const user = filter.for
-        const rows = yield* user === undefined ? all() : allFor(user, user, user)
-        return (yield* withShares(rows)).sort(lastChangedFirst)
+        const rows = yield* user !== undefined ? allFor(user, user, user) : ofSource !== undefined ? allOfSource(ofSource) : all()
+        const wanted = ofSource === undefined ? rows : rows.filter(({ source }) => source === ofSource)
+        return (yield* withShares(wanted)).sort(lastChangedFirst)
       }),
     thumbnail: (recordId: RecordId, name: string) =>
       Effect.map(
@@ -97,5 +104,6 @@ export const blueprintReads = ({ prepared, read }: Database["Service"]) => {
         (row) => (row === undefined ? undefined : toPicture(row)),
       ),
     config: (id: BlueprintId) => Effect.map(config(id), ([row]) => row?.config),
+    requirements: (id: BlueprintId) => Effect.map(requirements(id), ([row]) => row?.requirements ?? undefined),
   }
 }

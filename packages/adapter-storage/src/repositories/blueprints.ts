@@ -1,22 +1,10 @@
-import {
-  BlueprintExists,
-  type BlueprintId,
-  BlueprintNotFound,
-  type GroupName,
-  GroupNotFound,
-  type Picture,
-  type UserId,
-  UserNotFound,
-} from "@rangewright/domain"
-import { type BlueprintChange, Blueprints } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { type BlueprintId, BlueprintNotFound, type GroupName, GroupNotFound, type RecordId } from "@rangewright/domain"
+import { Blueprints, type RemovedBlueprint } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Insertable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toBlueprint } from "../schema/rows.ts"
 import { blueprintReads } from "./blueprint-reads.ts"
+import { changedColumns, insert, putOne, requireUser, setPicture, update } from "./blueprint-writes.ts"
 
 const requireBlueprint = (tx: Transaction, id: BlueprintId) =>
   Effect.gen(function* () {
@@ -24,53 +12,10 @@ const requireBlueprint = (tx: Transaction, id: BlueprintId) =>
     if (found === undefined) return yield* new BlueprintNotFound({ blueprint: id })
   })
 
-const requireUser = (tx: Transaction, userId: UserId) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", userId).executeTakeFirst())
-    if (found === undefined) return yield* new UserNotFound({ userId })
-  })
-
 const requireGroup = (tx: Transaction, group: GroupName) =>
   Effect.gen(function* () {
     const found = yield* tx((db) => db.selectFrom("user_groups").select("name").where("name", "=", group).executeTakeFirst())
     if (found === undefined) return yield* new GroupNotFound({ group })
-  })
-
-type Columns = Partial<Insertable<Tables["blueprints"]>>
-
-const changedColumns = (change: BlueprintChange): Columns => ({
-  ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.description === undefined ? {} : { description: change.description }),
-  ...(change.version === undefined ? {} : { version: change.version }),
-  ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
-  ...(change.minVersion === undefined ? {} : { min_version: change.minVersion }),
-})
-
-/** Puts the picture in the place of the one before; undefined: removes that one. */
-const setPicture = (tx: Transaction, blueprint_id: BlueprintId, picture: Picture | undefined) =>
-  Effect.gen(function* () {
-    yield* tx((db) => db.deleteFrom("blueprint_thumbnails").where("blueprint_id", "=", blueprint_id).execute())
-    if (picture === undefined) return
-    const { name, type, bytes } = picture
-    yield* tx((db) =>
-      db
-        .insertInto("blueprint_thumbnails")
-        .values({ blueprint_id, name, type, content: Buffer.from(bytes) })
-        .execute(),
-    )
-  })
-
-const update = (tx: Transaction, id: BlueprintId, columns: Columns) =>
-  Effect.gen(function* () {
-    const updated_at = yield* Clock.currentTimeMillis
-    const { numUpdatedRows } = yield* tx((db) =>
-      db
-        .updateTable("blueprints")
-        .set({ ...columns, updated_at })
-        .where("id", "=", id)
-        .executeTakeFirst(),
-    )
-    if (numUpdatedRows === 0n) return yield* new BlueprintNotFound({ blueprint: id })
   })
 
 export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.effect(
@@ -80,33 +25,26 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
     const reads = blueprintReads(database)
     return {
       ...reads,
-      create: ({ config, thumbnail, ...blueprint }) =>
-        database.writeAlone(`create blueprint ${blueprint.id}`, (tx) =>
+      create: (blueprint) => database.writeAlone(`create blueprint ${blueprint.id}`, (tx) => insert(tx, blueprint)),
+      putFromSource: (blueprints) =>
+        Effect.gen(function* () {
+          const ids = yield* database.writeAlone("install the blueprints of a source", (tx) =>
+            Effect.forEach(blueprints, (blueprint) => putOne(tx, blueprint)),
+          )
+          const put = yield* Effect.forEach(ids, reads.find)
+          return put.filter((blueprint) => blueprint !== undefined)
+        }),
+      removeOfSource: (source, ids) =>
+        database.writeAlone("remove blueprints of a source", (tx) =>
           Effect.gen(function* () {
-            yield* requireUser(tx, blueprint.owner)
-            const at = blueprint.createdAt.getTime()
-            const row = {
-              id: blueprint.id,
-              record_id: blueprint.recordId,
-              owner: blueprint.owner,
-              name: blueprint.name,
-              description: blueprint.description,
-              version: blueprint.version,
-              tags: JSON.stringify(blueprint.tags),
-              min_version: blueprint.minVersion,
-              created_at: at,
-              updated_at: at,
-            }
-            const { numInsertedOrUpdatedRows } = yield* tx((db) =>
-              db
-                .insertInto("blueprints")
-                .values({ ...row, config })
-                .onConflict((conflict) => conflict.column("id").doNothing())
-                .executeTakeFirst(),
-            )
-            if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new BlueprintExists({ blueprint: blueprint.id })
-            yield* setPicture(tx, blueprint.id, thumbnail)
-            return toBlueprint({ ...row, thumbnail: thumbnail?.name ?? null }, [], [])
+            if (ids !== "all" && ids.length === 0) return []
+            const gone = yield* tx((db) => {
+              const all = db.deleteFrom("blueprints").where("source", "=", source)
+              return (ids === "all" ? all : all.where("source_blueprint_id", "in", ids)).returning(["id", "record_id"]).execute()
+            })
+            return gone
+              .map(({ id, record_id }): RemovedBlueprint => ({ id: id as BlueprintId, recordId: record_id as RecordId }))
+              .sort((a, b) => (a.id < b.id ? -1 : 1))
           }),
         ),
       change: (id, change) =>
@@ -119,8 +57,22 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           )
           return (yield* reads.find(id)) ?? (yield* new BlueprintNotFound({ blueprint: id }))
         }),
-      setConfig: (id, text) =>
-        database.write(`change the configuration of blueprint ${id}`, (tx) => update(tx, id, { config: text })),
+      setConfig: (id, config, requirements) =>
+        database.write(`change the configuration of blueprint ${id}`, (tx) =>
+          update(tx, id, { config, ...(requirements === undefined ? {} : { requirements }) }),
+        ),
+      setInstallation: (id, { status, error, at }) =>
+        database.write(`say what was installed for blueprint ${id}`, (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .updateTable("blueprints")
+                .set({ install_status: status, install_error: error, installed_at: at?.getTime() ?? null })
+                .where("id", "=", id)
+                .execute(),
+            ),
+          ),
+        ),
       remove: (id) =>
         database.writeAlone(`remove blueprint ${id}`, (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("blueprints").where("id", "=", id).execute())),

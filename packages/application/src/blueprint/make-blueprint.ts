@@ -59,5 +59,15 @@ export const makeBlueprint = (id: BlueprintId, text: BlueprintText, config: stri
     const { name, description, version, tags, minVersion } = text
     const said = { name, description, version, tags, minVersion }
     const recordId = yield* newRecordId
-    return yield* (yield* Blueprints).create({ ...said, id, recordId, owner: owner.id, config, thumbnail, createdAt })
+    return yield* (yield* Blueprints).create({
+      ...said,
+      id,
+      recordId,
+      owner: owner.id,
+      config,
+      requirements: undefined,
+      bundle: undefined,
+      thumbnail,
+      createdAt,
+    })
   })

@@ -3,11 +3,15 @@ import type { GroupName } from "../access/group.ts"
 import type { RecordId, UserId } from "../access/ids.ts"
 import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import { isShippedBlueprintId } from "../source/names.ts"
+import type { BlueprintBundle, BlueprintOrigin, DependencyInstallation } from "./origin.ts"
 
-/** Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). */
+/**
+ * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). One
+ * from a source has the source's id before them.
+ */
 export type BlueprintId = string & Brand<"BlueprintId">
 
-/** The form is that of the id in a manifest, so that every blueprint can travel. */
+/** Whether users may choose it. The form is that of the id in a manifest, so that every blueprint can be shipped. */
 export const isBlueprintId = (text: string): text is BlueprintId => isShippedBlueprintId(text)
 
 /** What a blueprint says about itself. */
@@ -21,7 +25,7 @@ export interface BlueprintText {
   readonly minVersion: string
 }
 
-/** A range configuration that can be applied to ranges. The configuration itself is kept apart. */
+/** A range configuration that can be applied to ranges. The configuration itself and what it requires are kept apart. */
 export interface Blueprint extends BlueprintText {
   readonly id: BlueprintId
   readonly recordId: RecordId
@@ -29,12 +33,17 @@ export interface Blueprint extends BlueprintText {
   readonly owner: UserId | undefined
   /** Name of its picture, which is kept apart; undefined: it has none. */
   readonly thumbnail: string | undefined
+  /** Undefined: it was made here. */
+  readonly origin: BlueprintOrigin | undefined
+  /** Undefined: it has no files but those that are kept with it. */
+  readonly bundle: BlueprintBundle | undefined
+  readonly installation: DependencyInstallation
   /** Ascending. */
   readonly sharedUsers: readonly UserId[]
   /** Ascending. */
   readonly sharedGroups: readonly GroupName[]
   readonly createdAt: Date
-  /** When its text, picture or configuration last changed; sharing it changes none of them. */
+  /** When its text, picture, configuration or files last changed; sharing it and installing what it requires change none of them. */
   readonly updatedAt: Date
 }
 

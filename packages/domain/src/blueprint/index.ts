@@ -18,3 +18,14 @@ export {
   firstBlueprintVersion,
   isBlueprintId,
 } from "./blueprint.ts"
+export {
+  type BlueprintBundle,
+  type BlueprintOrigin,
+  type DependencyInstallation,
+  type DependencyStatus,
+  holderOfBundle,
+  idOfSourceBlueprint,
+  installationOf,
+  isAnyBlueprintId,
+  neverInstalled,
+} from "./origin.ts"
