@@ -77,9 +77,9 @@ describe("an item", () => {
     const made = plan(shipped, { builtInTemplates: new Set(["debian"]) }, { force: true }, files).artifacts
     expect(made.map(({ name, change, because = "" }) => `${name} ${change} ${because}`.trim())).toEqual([
       "debian refuse a built-in template is called debian",
-      "two refuse templates/two has 2 builder files (*.pkr.hcl, *.pkr.json), and needs one",
+      "two refuse it has 2 builder files (*.pkr.hcl or *.pkr.json); a template has one",
       "acme.hello place",
-      "none refuse ansible/roles/none is no role: it has none of the folders tasks, meta, defaults, handlers, vars, files, templates, library",
+      "none refuse it has none of the folders that make a role: tasks, meta, defaults, handlers, vars, files, templates, library",
       "sub refuse ansible/roles/sub is empty; a submodule that was not fetched looks like this",
     ])
   })

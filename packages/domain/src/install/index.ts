@@ -1,8 +1,7 @@
-export { artifactProblem, entriesBelow } from "./artifact-problem.ts"
 export { type DryRunItem, dryRunOf, type DryRunPlan, type InstallItemKind, shippedItemKinds } from "./dry-run.ts"
+export { entriesBelow } from "./entries-below.ts"
 export { type InstallFailure, sayFailures } from "./install-failures.ts"
 export {
-  type InstallableKind,
   type InstallPlan,
   isNothingToDo,
   type ItemChange,

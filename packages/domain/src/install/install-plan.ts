@@ -1,10 +1,8 @@
 /** What an installation from a source will do, as plain data. */
 import type { Selection } from "../catalog/select.ts"
 import type { UndeclaredDependency } from "../catalog/source-catalog.ts"
+import type { ArtifactKind } from "../library/artifact.ts"
 import type { CollectionRequirement, RoleRequirement, ShippedBlueprint } from "../source/content.ts"
-
-/** What is installed as a copy of files. */
-export type InstallableKind = "template" | "role" | "collection"
 
 /**
  * What will become of one item. `place`: nothing of its name is there · `replace`: it takes the place of what is there, as was asked ·
@@ -15,7 +13,7 @@ export type ItemChange = "place" | "replace" | "keep" | "differs" | "refuse"
 
 /** A template, role or collection that the source ships. */
 export interface PlannedArtifact {
-  readonly kind: InstallableKind
+  readonly kind: ArtifactKind
   readonly name: string
   /** Path from the root of the source. */
   readonly directory: string

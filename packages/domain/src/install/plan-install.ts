@@ -1,10 +1,12 @@
 import * as Result from "effect/Result"
+import { idOfSourceBlueprint } from "../blueprint/origin.ts"
 import { expandSelection, everythingShipped, type Selection, type UnknownItem } from "../catalog/select.ts"
 import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
 import type { TreeEntry } from "../content/tree.ts"
+import type { ArtifactKind } from "../library/artifact.ts"
 import { compareNames, type SourceContent } from "../source/content.ts"
-import { artifactProblem } from "./artifact-problem.ts"
-import type { InstallableKind, InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
+import { artifactProblem } from "./entries-below.ts"
+import type { InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
 import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
 
 /** What is installed from. */
@@ -83,8 +85,10 @@ export const planInstall = (
         ...artifacts(source, "collection", selection.localCollections, present, force),
       ],
       blueprints: blueprints.map((blueprint): PlannedBlueprint => {
-        const publicId = `${source.id}/${blueprint.id}`
+        const publicId = idOfSourceBlueprint(source.id, blueprint.id)
         const row = rows.get(blueprint.id)
+        if (publicId === undefined)
+          return { publicId: `${source.id}/${blueprint.id}`, blueprint, change: "refuse", because: "its ID would be too long" }
         if (row !== undefined) return { publicId, blueprint, change: row.same ? "keep" : "refresh" }
         return present.otherBlueprints.has(publicId)
           ? { publicId, blueprint, change: "refuse", because: `another blueprint has the ID ${publicId}` }
@@ -101,7 +105,7 @@ const shippedLists = { template: "templates", role: "roles", collection: "collec
 
 const artifacts = (
   { content, files }: InstallSource,
-  kind: InstallableKind,
+  kind: ArtifactKind,
   names: ReadonlyArray<string>,
   present: Present,
   force: boolean,
@@ -124,7 +128,7 @@ const artifacts = (
       const problem =
         kind === "template" && present.builtInTemplates.has(name)
           ? `a built-in template is called ${name}`
-          : artifactProblem(kind, directory, files)
+          : files && artifactProblem(kind, directory, files)
       if (problem !== undefined) return { ...planned, change: "refuse", because: problem }
       return { ...planned, ...changeOf(copies.get(name), version, force) }
     })
