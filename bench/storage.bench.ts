@@ -3,7 +3,16 @@
  * turns, in one run. 100 ranges, 1,000 VMs, 100 users.
  */
 import { storageLayer } from "@rangewright/adapter-storage"
-import type { ObservedMachine, RangeId, RecordId, RunEvent, RunId, UserId, Vmid } from "@rangewright/domain"
+import {
+  type ObservedMachine,
+  type RangeId,
+  rangeSubject,
+  type RecordId,
+  type RunEvent,
+  type RunId,
+  type UserId,
+  type Vmid,
+} from "@rangewright/domain"
 import { Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -79,7 +88,10 @@ const seed = Effect.gen(function* () {
   const machines = Array.from({ length: rangeCount * vmsEach }, (_, i) => vm(Math.floor(i / vmsEach), i % vmsEach))
   yield* (yield* Machines).replace({ at, nodes: [], storages: [], machines })
   const journal = yield* RunJournal
-  yield* journal.open({ id: runId, kind: "deploy", rangeId: rangeId(1), by: userId(1), options: null, startedAt: at }, undefined)
+  yield* journal.open(
+    { id: runId, kind: "deploy", subject: rangeSubject(rangeId(1)), by: userId(1), options: null, startedAt: at },
+    undefined,
+  )
   for (let i = 0; i < 100; i++) yield* journal.append(runId, 0, events, at)
 })
 

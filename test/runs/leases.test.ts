@@ -1,5 +1,5 @@
 import { RunEngine, RunPlanner, runPlannerLayer } from "@rangewright/application"
-import type { RunEvent, RunId } from "@rangewright/domain"
+import { rangeSubject, type RunEvent, type RunId } from "@rangewright/domain"
 import { Lease, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,7 +45,7 @@ describe("two workers and one run", () => {
         const head = {
           id: "run000000000000" as never,
           kind: "deploy" as const,
-          rangeId: range.id,
+          subject: rangeSubject(range.id),
           by: admin,
           options: { ...deploy } as never,
           startedAt,
@@ -87,7 +87,7 @@ describe("a run that was opened and not yet planned when its worker died", () =>
         const [engine, journal] = [yield* RunEngine, yield* RunJournal]
         const startedAt = new Date(lab.clock.now())
         yield* journal.open(
-          { id: unplanned, kind: "deploy", rangeId: range.id, by: admin, options: deploy as never, startedAt },
+          { id: unplanned, kind: "deploy", subject: rangeSubject(range.id), by: admin, options: deploy as never, startedAt },
           "DEPLOYING",
         )
         lab.world.fault = () => ({ when: "before", reason: "away" })
@@ -113,7 +113,7 @@ describe("a run that was opened and not yet planned when its worker died", () =>
         const [engine, journal] = [yield* RunEngine, yield* RunJournal]
         const startedAt = new Date(lab.clock.now())
         yield* journal.open(
-          { id: unplanned, kind: "deploy", rangeId: range.id, by: admin, options: deploy as never, startedAt },
+          { id: unplanned, kind: "deploy", subject: rangeSubject(range.id), by: admin, options: deploy as never, startedAt },
           "DEPLOYING",
         )
         yield* engine.recover

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { storageLayer } from "@rangewright/adapter-storage"
-import { foldRun } from "@rangewright/domain"
+import { foldRun, rangeSubject } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { afterEach, describe, expect, it } from "vitest"
@@ -30,7 +30,7 @@ const storedEnd = async (lab: Lab) => {
       const [machines, ranges, journal] = [yield* Machines, yield* Ranges, yield* RunJournal]
       const [range] = yield* ranges.list()
       if (range === undefined) return undefined
-      const runs = yield* journal.list({ rangeId: range.id, limit: 10 })
+      const runs = yield* journal.list({ subject: rangeSubject(range.id), limit: 10 })
       const entries = yield* journal.read(runs[0]!.id, 0)
       return {
         state: range.state,

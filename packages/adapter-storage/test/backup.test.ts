@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { Conflict, type RangeId, type RunId, type UserId } from "@rangewright/domain"
+import { Conflict, type RangeId, rangeSubject, type RunId, type UserId } from "@rangewright/domain"
 import { Lease, LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
@@ -40,7 +40,13 @@ it("never overwrites a file with a backup", async () => {
 it("restores while the service runs: all rows as they were, a higher revision, no worker of today in a restored run", async () => {
   const folder = await temporaryFolder()
   const copy = join(folder, "copy.db")
-  const run = { id: "r".repeat(15) as RunId, kind: "deploy", rangeId: lab, by: "alice" as UserId, options: null } as const
+  const run = {
+    id: "r".repeat(15) as RunId,
+    kind: "deploy",
+    subject: rangeSubject(lab),
+    by: "alice" as UserId,
+    options: null,
+  } as const
   const startedAt = new Date(0)
   await onFile(
     join(folder, "data.db"),

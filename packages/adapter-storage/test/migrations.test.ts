@@ -1,7 +1,16 @@
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { Migration } from "@mikro-orm/migrations"
-import type { BlueprintId, GroupName, RangeId, RecordId, RunId, UserId } from "@rangewright/domain"
-import { Blueprints, Groups, Ranges, RunJournal, StorageFault, type Users } from "@rangewright/ports"
+import {
+  type BlueprintId,
+  type GroupName,
+  RangeBusy,
+  type RangeId,
+  type RecordId,
+  type RunId,
+  type UserId,
+} from "@rangewright/domain"
+import { Blueprints, Groups, Lease, Ranges, RunJournal, StorageFault, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
@@ -53,24 +62,32 @@ const onVersion = <A, E>(file: string, migrations: MigrationList, program: Effec
 const run = {
   id: "run000000000000" as RunId,
   kind: "deploy",
-  rangeId: "LAB" as RangeId,
+  subject: { type: "range", id: "LAB" as RangeId },
   by: "alice" as UserId,
   options: null,
   startedAt: new Date(0),
 } as const
 
-const oldFolder = async (): Promise<string> => {
-  const file = join(await temporaryFolder(), "data.db")
-  await onVersion(
-    file,
-    first,
-    Effect.gen(function* () {
-      yield* aliceWithLab
-      const journal = yield* RunJournal
-      yield* journal.open(run, undefined)
-      yield* journal.append(run.id, 0, [{ type: "Waiting", reason: "x" }], new Date(0))
-    }),
+/** What a version wrote that bound every run to a range: a run in work, and its journal. */
+const writeRunningRun = (file: string): void => {
+  const database = new DatabaseSync(file)
+  database.exec(
+    `insert into runs (id, kind, range_id, busy_range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested,
+       generation, lease_owner, lease_until)
+     values ('${run.id}', 'deploy', 'LAB', 'LAB', 'alice', 'null', 0, 'running', null, 1, 0, 3, 'old', 5000);
+     insert into runs (id, kind, range_id, busy_range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested,
+       generation, lease_owner, lease_until)
+     values ('run000000000001', 'power', 'LAB', null, 'alice', 'null', 0, 'failure', 1, 0, 0, 1, null, null);
+     insert into journal_entries (run_id, seq, at, event) values ('${run.id}', 1, 0, '{"type":"Waiting","reason":"x"}')`,
   )
+  database.close()
+}
+
+/** A folder as the version with these migrations left it, in the middle of a run. */
+const oldFolder = async (migrations: MigrationList = first): Promise<string> => {
+  const file = join(await temporaryFolder(), "data.db")
+  await onVersion(file, migrations, aliceWithLab)
+  writeRunningRun(file)
   return file
 }
 
@@ -81,10 +98,10 @@ it("keeps all rows of an old database, also those that refer to a table that is 
     later,
     Effect.gen(function* () {
       expect((yield* (yield* Ranges).list()).map((range) => range.id)).toEqual(["LAB"])
-      expect((yield* (yield* Ranges).config(run.rangeId))?.text).toBe("ludus: []\n")
-      expect(yield* (yield* Ranges).grants(run.rangeId)).toHaveLength(1)
+      expect((yield* (yield* Ranges).config(run.subject.id))?.text).toBe("ludus: []\n")
+      expect(yield* (yield* Ranges).grants(run.subject.id)).toHaveLength(1)
       expect(yield* (yield* RunJournal).read(run.id, 0)).toHaveLength(1)
-      yield* (yield* Ranges).remove(run.rangeId)
+      yield* (yield* Ranges).remove(run.subject.id)
       expect(yield* (yield* RunJournal).find(run.id)).toBeUndefined()
     }),
   )
@@ -99,15 +116,15 @@ it("gives a database of the first release what later ones brought, with all its 
       const ranges = yield* Ranges
       expect(yield* groups.list()).toEqual([])
       expect((yield* ranges.list({ for: run.by })).map((range) => range.id)).toEqual(["LAB"])
-      expect((yield* ranges.config(run.rangeId))?.text).toBe("ludus: []\n")
+      expect((yield* ranges.config(run.subject.id))?.text).toBe("ludus: []\n")
       expect(yield* (yield* RunJournal).read(run.id, 0)).toHaveLength(1)
       const name = "red" as GroupName
       yield* groups.create({ name, recordId: "groupred0000000" as RecordId, description: "", createdAt: new Date(0) })
       const before = yield* ranges.revision
       yield* groups.setRoles(name, new Map([[run.by, "member"]] as const))
-      yield* groups.addRange(name, run.rangeId)
+      yield* groups.addRange(name, run.subject.id)
       expect(yield* ranges.revision).toBe(before + 2)
-      expect((yield* ranges.grants(run.rangeId)).map((grant) => grant.accessType)).toEqual(["Direct", "Group Member"])
+      expect((yield* ranges.grants(run.subject.id)).map((grant) => grant.accessType)).toEqual(["Direct", "Group Member"])
       const blueprints = yield* Blueprints
       expect(yield* blueprints.list()).toEqual([])
       const id = "web" as BlueprintId
@@ -119,6 +136,8 @@ it("gives a database of the first release what later ones brought, with all its 
         recordId,
         owner: run.by,
         config: "ludus: []\n",
+        requirements: undefined,
+        bundle: undefined,
         thumbnail: undefined,
         createdAt: new Date(0),
       })
@@ -128,8 +147,31 @@ it("gives a database of the first release what later ones brought, with all its 
   )
 })
 
-        requirements: undefined,
-        bundle: undefined,
+it("goes on with the run that an older version left, as a run about its range", async () => {
+  const file = await oldFolder(sqliteMigrations.slice(0, 4))
+  await onFile(
+    file,
+    Effect.gen(function* () {
+      const journal = yield* RunJournal
+      const lease = yield* Lease
+      const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1 }
+      expect(yield* journal.active(run.subject)).toEqual(record)
+      expect(yield* journal.unfinished).toEqual([record])
+      expect((yield* journal.list({ subject: run.subject, limit: 9 })).map(({ status }) => status)).toEqual([
+        "failure",
+        "running",
+      ])
+      expect(yield* lease.claim(run.id, "new", new Date(4000), 30)).toBeUndefined()
+      expect(yield* lease.claim(run.id, "new", new Date(6000), 30)).toBe(4)
+      expect((yield* journal.append(run.id, 4, [{ type: "Resumed", generation: 4 }], new Date(6000)))[0]?.seq).toBe(2)
+      expect(yield* Effect.flip(journal.open({ ...run, id: "run000000000002" as RunId }, undefined))).toBeInstanceOf(RangeBusy)
+      yield* (yield* Ranges).remove(run.subject.id)
+      expect(yield* journal.list({ limit: 9 })).toEqual([])
+      expect(yield* journal.read(run.id, 0)).toEqual([])
+    }),
+  )
+})
+
 it("refuses a database of a newer version and leaves it as it is", async () => {
   const file = await oldFolder()
   await onVersion(file, later, Effect.void)

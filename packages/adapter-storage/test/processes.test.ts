@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
-import type { RangeId, RunId, UserId } from "@rangewright/domain"
+import { type RangeId, rangeSubject, type RunId, type UserId } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
@@ -41,7 +41,14 @@ it("keeps every acknowledged journal entry when the process is killed", async ()
   const file = join(await temporaryFolder(), "data.db")
   const runId = "killed000000000" as RunId
   const startedAt = new Date(0)
-  const head = { id: runId, kind: "deploy", rangeId: "LAB" as RangeId, by: "alice" as UserId, options: null, startedAt } as const
+  const head = {
+    id: runId,
+    kind: "deploy",
+    subject: rangeSubject("LAB" as RangeId),
+    by: "alice" as UserId,
+    options: null,
+    startedAt,
+  } as const
   await onFile(
     file,
     Effect.gen(function* () {

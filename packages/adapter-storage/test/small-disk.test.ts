@@ -37,7 +37,7 @@ const fill = (file: string): void => {
 const head = {
   id: "small0000000000" as RunId,
   kind: "deploy",
-  rangeId: "LAB" as RangeId,
+  subject: { type: "range", id: "LAB" as RangeId },
   by: "alice" as UserId,
   options: null,
   startedAt: new Date(0),
@@ -62,7 +62,7 @@ it("survives a disk that fills up under a running deploy, and goes on by itself 
       expect(fault.message).toContain("the disk is full")
       expect(yield* Effect.flip(append)).toEqual(fault)
       expect(yield* journal.read(head.id, 0)).toHaveLength(acknowledged)
-      expect(yield* (yield* Ranges).find(head.rangeId)).toMatchObject({ state: "DEPLOYING" })
+      expect(yield* (yield* Ranges).find(head.subject.id)).toMatchObject({ state: "DEPLOYING" })
       rmSync(ballast)
       yield* storageHealth
       expect((yield* append)[0]?.seq).toBe(acknowledged + 1)

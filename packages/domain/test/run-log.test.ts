@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { entriesOf, planOf, refTo, stepOf } from "./run-journals.ts"
 
-const head = { kind: "deploy", rangeId: "LAB" } as const as unknown as Parameters<typeof renderLog>[0]
+const head = { kind: "deploy", subject: { type: "range", id: "LAB" } } as const as unknown as Parameters<typeof renderLog>[0]
 const role = stepOf("role:web:docker", [], 10, {
   kind: "guest",
   machine: refTo("web", 200),

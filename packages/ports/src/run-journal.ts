@@ -1,4 +1,17 @@
-import type { JournalEntry, RangeBusy, RangeId, RangeState, RunEvent, RunHead, RunId, RunStatus } from "@rangewright/domain"
+import type {
+  InstallationBusy,
+  JournalEntry,
+  RangeBusy,
+  RangeState,
+  RunEvent,
+  RunHead,
+  RunId,
+  RunStatus,
+  RunSubject,
+  SubjectBusy,
+  SubjectType,
+  UserId,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { LeaseLost, StorageFault } from "./faults.ts"
@@ -19,10 +32,16 @@ export class RunJournal extends Context.Service<
   RunJournal,
   {
     /**
-     * Opens a changing run and sets the range's state, atomically. A range has at most one unfinished run: else `RangeBusy`. Opening a
-     * deploy stamps the range's `lastDeploymentAt`. Opening the same run again changes nothing.
+     * Opens a changing run, atomically. A subject has at most one unfinished run: else `RangeBusy` for a range, `SubjectBusy` for another.
+     * No run of a range opens while one of the installation is unfinished: `InstallationBusy`. Opening the same run again changes nothing.
+     *
+     * With a range's run the range's state is set; a deploy stamps its `lastDeploymentAt`. The range must be stored, and takes its runs
+     * along when it is removed. Other subjects have no state here: `rangeState` means nothing to them.
      */
-    readonly open: (run: RunHead, rangeState: RangeState | undefined) => Effect.Effect<void, RangeBusy | StorageFault>
+    readonly open: (
+      run: RunHead,
+      rangeState: RangeState | undefined,
+    ) => Effect.Effect<void, RangeBusy | SubjectBusy | InstallationBusy | StorageFault>
     /** Adds events in order, with the next sequence numbers. A run that has ended or is gone takes none: `LeaseLost`. */
     readonly append: (
       runId: RunId,
@@ -54,18 +73,22 @@ export class RunJournal extends Context.Service<
     /** Entries after `seq`, ascending. */
     readonly read: (runId: RunId, afterSeq: number, limit?: number) => Effect.Effect<readonly JournalEntry[], StorageFault>
     readonly find: (runId: RunId) => Effect.Effect<RunRecord | undefined, StorageFault>
-    /** The unfinished run of a range. */
-    readonly active: (rangeId: RangeId) => Effect.Effect<RunRecord | undefined, StorageFault>
+    /** The unfinished run of a subject. */
+    readonly active: (subject: RunSubject) => Effect.Effect<RunRecord | undefined, StorageFault>
     readonly unfinished: Effect.Effect<readonly RunRecord[], StorageFault>
-    /** Newest first. */
+    /** Newest first. Empty `kinds` or `types` mean none. */
     readonly list: (filter: {
-      readonly rangeId?: RangeId
+      readonly subject?: RunSubject
+      readonly types?: readonly SubjectType[]
+      readonly by?: UserId
       readonly kinds?: readonly RunHead["kind"][]
       readonly limit: number
       readonly before?: Date
     }) => Effect.Effect<readonly RunRecord[], StorageFault>
-    /** Keeps the newest `keep` finished runs of each range; returns how many went. */
+    /** Keeps the newest `keep` finished runs of each subject; returns how many went. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
+    /** Removes the finished runs of a subject that is gone, with their journals. A range takes its runs along by itself. */
+    readonly forget: (subject: RunSubject) => Effect.Effect<void, StorageFault>
   }
 >()("rangewright/RunJournal") {}
 

@@ -32,6 +32,7 @@ export const createDatabase = async (server: string): Promise<{ readonly url: st
 
 /** What a new database holds: nothing. One statement each, in an order that foreign keys allow. */
 export const emptyTables: readonly string[] = [
+  "delete from runs",
   "delete from ranges",
   "delete from users",
   "delete from blueprints",

@@ -1,4 +1,13 @@
-import { type JournalEntry, RangeBusy, type RunEvent } from "@rangewright/domain"
+import {
+  installation,
+  InstallationBusy,
+  type JournalEntry,
+  RangeBusy,
+  rangeSubject,
+  type RunEvent,
+  type RunHead,
+  SubjectBusy,
+} from "@rangewright/domain"
 import { Lease, LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, type SuiteCollector } from "vitest"
@@ -13,6 +22,9 @@ const ended = (status: "success" | "failure" | "aborted"): Extract<RunEvent, { t
   status,
   message: `it was a ${status}`,
 })
+const source = { type: "source", id: "https://git.example.test/lab.git" } as const
+const fetchRun = (id: string, over: Partial<RunHead> = {}): RunHead =>
+  deployRun(id, { kind: "source-fetch", subject: source, ...over })
 const cancel = { type: "CancelRequested", by: userId("alice") } as const
 
 export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
@@ -27,7 +39,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.open({ ...run, startedAt: later(7) }, "DEPLOYING")
         const record = { ...run, startedAt: later(7), status: "running", endedAt: undefined, lastSeq: 0 }
         expect(yield* journal.find(run.id)).toEqual(record)
-        expect(yield* journal.active(lab)).toEqual(record)
+        expect(yield* journal.active(rangeSubject(lab))).toEqual(record)
         expect(yield* journal.unfinished).toEqual([record])
         expect(yield* (yield* Ranges).find(lab)).toEqual({
           ...range,
@@ -37,7 +49,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           version: 2,
         })
         expect(yield* journal.find(runId("other"))).toBeUndefined()
-        expect(yield* journal.active(rangeId("OTHER"))).toBeUndefined()
+        expect(yield* journal.active(rangeSubject(rangeId("OTHER")))).toBeUndefined()
       }),
     )
 
@@ -65,10 +77,10 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(refused).toMatchObject({ facts: { rangeId: "LAB", runId: run.id, doing: "deploy" } })
         expect(yield* journal.find(deployRun("second").id)).toBeUndefined()
         expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "DEPLOYING", version: 2 })
-        yield* journal.open(deployRun("third", { rangeId: rangeId("OTHER") }), "DEPLOYING")
+        yield* journal.open(deployRun("third", { subject: rangeSubject(rangeId("OTHER")) }), "DEPLOYING")
         yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(1))
         yield* journal.open(deployRun("second"), "DEPLOYING")
-        expect((yield* journal.active(lab))?.id).toBe(deployRun("second").id)
+        expect((yield* journal.active(rangeSubject(lab)))?.id).toBe(deployRun("second").id)
       }),
     )
 
@@ -82,6 +94,82 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(results.filter((result) => result._tag === "Success")).toHaveLength(1)
         expect(results.filter((result) => result._tag === "Failure" && result.failure instanceof RangeBusy)).toHaveLength(4)
         expect(yield* journal.unfinished).toHaveLength(1)
+      }),
+    )
+
+    it(
+      "keeps runs about something else than a range, one unfinished for each subject",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(fetchRun("fetch"), "DEPLOYING")
+        yield* journal.open(fetchRun("fetch"), undefined)
+        expect(yield* journal.find(fetchRun("fetch").id)).toEqual({
+          ...fetchRun("fetch"),
+          status: "running",
+          endedAt: undefined,
+          lastSeq: 0,
+        })
+        const refused = yield* Effect.flip(journal.open(fetchRun("again"), undefined))
+        expect(refused).toBeInstanceOf(SubjectBusy)
+        expect(refused).toMatchObject({ facts: { subject: source, runId: fetchRun("fetch").id, doing: "source-fetch" } })
+        // the same id is another subject of another type, and other subjects are free
+        yield* journal.open(fetchRun("blueprint", { subject: { type: "blueprint", id: source.id } }), undefined)
+        yield* journal.open(run, "DEPLOYING")
+        expect((yield* journal.active(source))?.id).toBe(fetchRun("fetch").id)
+        expect((yield* journal.active(rangeSubject(lab)))?.id).toBe(run.id)
+        yield* journal.append(fetchRun("fetch").id, 0, [output("x")], later(1))
+        expect(yield* journal.requestCancel(fetchRun("fetch").id, cancel, later(1), "ABORTED")).toBe(true)
+        yield* journal.close(fetchRun("fetch").id, 0, ended("failure"), "ERROR", later(2))
+        expect(yield* journal.active(source)).toBeUndefined()
+        expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "DEPLOYING", version: 2 })
+        yield* journal.open(fetchRun("again"), undefined)
+      }),
+    )
+
+    it(
+      "opens no run of a range while one of the installation is unfinished",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        const journal = yield* RunJournal
+        const migration = deployRun("migration", { kind: "migrate-sdn", subject: installation })
+        yield* journal.open(run, "DEPLOYING")
+        yield* journal.open(migration, undefined)
+        // the one that was there goes on
+        yield* journal.append(run.id, 0, [output("x")], later(1))
+        const refused = yield* Effect.flip(
+          journal.open(deployRun("second", { subject: rangeSubject(rangeId("OTHER")) }), "DEPLOYING"),
+        )
+        expect(refused).toBeInstanceOf(InstallationBusy)
+        expect(refused).toMatchObject({ facts: { runId: migration.id, by: "migrate-sdn" } })
+        expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "NEVER DEPLOYED" })
+        yield* journal.open(fetchRun("fetch"), undefined)
+        expect(
+          yield* Effect.flip(journal.open(deployRun("m2", { kind: "migrate-sdn", subject: installation }), undefined)),
+        ).toBeInstanceOf(SubjectBusy)
+        yield* journal.close(migration.id, 0, ended("success"), undefined, later(2))
+        yield* journal.open(deployRun("second", { subject: rangeSubject(rangeId("OTHER")) }), "DEPLOYING")
+      }),
+    )
+
+    it(
+      "removes a range's runs with the range, and finished runs of other subjects when they are forgotten",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        yield* journal.open(run, undefined)
+        yield* journal.open(fetchRun("old"), undefined)
+        yield* journal.append(fetchRun("old").id, 0, [output("x")], later(1))
+        yield* journal.close(fetchRun("old").id, 0, ended("success"), undefined, later(1))
+        yield* journal.open(fetchRun("new"), undefined)
+        yield* (yield* Ranges).remove(lab)
+        expect((yield* journal.list({ limit: 10 })).map(({ id }) => id).sort()).toEqual([fetchRun("new").id, fetchRun("old").id])
+        yield* journal.forget({ type: "blueprint", id: source.id })
+        expect(yield* journal.read(fetchRun("old").id, 0)).toHaveLength(2)
+        yield* journal.forget(source)
+        expect(yield* journal.read(fetchRun("old").id, 0)).toEqual([])
+        expect((yield* journal.list({ limit: 10 })).map(({ id }) => id)).toEqual([fetchRun("new").id])
       }),
     )
 
@@ -170,7 +258,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* journal.find(run.id)).toEqual({ ...run, status: "failure", endedAt: later(2), lastSeq: 2 })
         expect((yield* journal.read(run.id, 1)).map((entry) => entry.event)).toEqual([ended("failure")])
         expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "ERROR" })
-        expect(yield* journal.active(lab)).toBeUndefined()
+        expect(yield* journal.active(rangeSubject(lab))).toBeUndefined()
         expect(yield* journal.unfinished).toEqual([])
         expect(yield* Effect.flip(journal.append(run.id, 0, [output("late")], later(4)))).toBeInstanceOf(LeaseLost)
         expect(yield* Effect.flip(journal.append(runId("unknown"), 0, [], later(4)))).toBeInstanceOf(LeaseLost)
@@ -196,7 +284,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "lists runs newest first, narrowed by range, kind, time and number",
+      "lists runs newest first, narrowed by subject, type of subject, user, kind, time and number",
       Effect.gen(function* () {
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
@@ -205,35 +293,45 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           yield* journal.open(deployRun(`r${i}`, { kind, startedAt: later(i) }), undefined)
           yield* journal.close(runId(`r${i}`), 0, ended("success"), undefined, later(i))
         }
-        yield* journal.open(deployRun("x", { rangeId: rangeId("OTHER"), startedAt: later(9) }), undefined)
+        yield* journal.open(deployRun("x", { subject: rangeSubject(rangeId("OTHER")), startedAt: later(9) }), undefined)
         const ids = (filter: Parameters<typeof journal.list>[0]) =>
           Effect.map(journal.list(filter), (runs) => runs.map((r) => r.id.replace(/0+$/u, "")))
         expect(yield* ids({ limit: 10 })).toEqual(["x", "r3", "r2", "r1", "r"])
-        expect(yield* ids({ limit: 10, rangeId: lab })).toEqual(["r3", "r2", "r1", "r"])
-        expect(yield* ids({ limit: 10, rangeId: lab, kinds: ["deploy", "destroy"] })).toEqual(["r3", "r2", "r"])
+        expect(yield* ids({ limit: 10, subject: rangeSubject(lab) })).toEqual(["r3", "r2", "r1", "r"])
+        expect(yield* ids({ limit: 10, subject: rangeSubject(lab), kinds: ["deploy", "destroy"] })).toEqual(["r3", "r2", "r"])
         expect(yield* ids({ limit: 10, kinds: [] })).toEqual([])
+        yield* journal.open(fetchRun("s", { by: userId("bob"), startedAt: later(10) }), undefined)
+        expect(yield* ids({ limit: 10, types: ["source", "blueprint"] })).toEqual(["s"])
+        expect(yield* ids({ limit: 2, types: ["range"] })).toEqual(["x", "r3"])
+        expect(yield* ids({ limit: 10, types: [] })).toEqual([])
+        expect(yield* ids({ limit: 10, by: userId("bob") })).toEqual(["s"])
+        expect(yield* ids({ limit: 10, subject: source })).toEqual(["s"])
         expect(yield* ids({ limit: 2, before: later(3) })).toEqual(["r2", "r1"])
         expect(yield* ids({ limit: 0 })).toEqual([])
-        expect(yield* ids({ limit: 10, rangeId: rangeId(hostileText) })).toEqual([])
+        expect(yield* ids({ limit: 10, subject: rangeSubject(rangeId(hostileText)) })).toEqual([])
       }),
     )
 
     it(
-      "prunes all but the newest finished runs of each range",
+      "prunes all but the newest finished runs of each subject",
       Effect.gen(function* () {
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
         const journal = yield* RunJournal
         for (const [i, range] of ["LAB", "OTHER", "LAB", "LAB"].entries()) {
-          yield* journal.open(deployRun(`r${i + 1}`, { rangeId: rangeId(range), startedAt: later(i) }), undefined)
+          yield* journal.open(deployRun(`r${i + 1}`, { subject: rangeSubject(rangeId(range)), startedAt: later(i) }), undefined)
           yield* journal.append(runId(`r${i + 1}`), 0, [output("x")], later(i))
           yield* journal.close(runId(`r${i + 1}`), 0, ended("success"), undefined, later(i))
         }
+        for (const id of ["s1", "s2"]) {
+          yield* journal.open(fetchRun(id), undefined)
+          yield* journal.close(runId(id), 0, ended("success"), undefined, later(1))
+        }
         yield* journal.open(deployRun("now", { startedAt: later(9) }), undefined)
-        expect(yield* journal.prune(1)).toBe(2)
+        expect(yield* journal.prune(1)).toBe(3)
         expect(yield* journal.prune(1)).toBe(0)
         const left = yield* journal.list({ limit: 10 })
-        expect(left.map((r) => r.id)).toEqual([runId("now"), runId("r4"), runId("r2")])
+        expect(left.map((r) => r.id)).toEqual([runId("now"), runId("r4"), runId("r2"), runId("s2")])
         expect(yield* journal.read(runId("r1"), 0)).toEqual([])
         expect(yield* journal.read(runId("r4"), 0)).toHaveLength(2)
       }),

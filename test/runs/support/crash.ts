@@ -1,5 +1,5 @@
 import { RunEngine, type RunRequest } from "@rangewright/application"
-import type { Range, RunHead } from "@rangewright/domain"
+import { type Range, rangeSubject, type RunHead } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { CrashGate } from "./crash-gate.ts"
@@ -37,7 +37,7 @@ export const goOn = async (lab: Lab, range: Range, request: RunRequest, acknowle
     Effect.gen(function* () {
       const engine = yield* RunEngine
       yield* engine.recover
-      const [run] = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: [request.kind], limit: 1 })
+      const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: [request.kind], limit: 1 })
       const there = (yield* (yield* Ranges).find(range.id)) !== undefined
       const head = acknowledged ?? run ?? (there ? yield* engine.start(range, request, admin) : undefined)
       if (head !== undefined) yield* Effect.option(engine.wait(head.id))

@@ -1,4 +1,18 @@
-import { type JournalEntry, RangeBusy, type RangeId, type RangeState, type RunEvent, type RunId } from "@rangewright/domain"
+import {
+  InstallationBusy,
+  installation,
+  type JournalEntry,
+  RangeBusy,
+  rangeOf,
+  type RangeState,
+  type RunEvent,
+  type RunHead,
+  type RunId,
+  type RunSubject,
+  SubjectBusy,
+  subjectKey,
+  subjectText,
+} from "@rangewright/domain"
 import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -28,23 +42,37 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     store.runs.set(record.id, { ...run, ...change, record, entries: [...run.entries, ...entries] })
     return entries
   }
-  const setState = (rangeId: RangeId, state: RangeState | undefined, at: Date, lastDeploymentAt?: Date) => {
-    const range = store.ranges.get(rangeId)
+  const setState = (head: RunHead, state: RangeState | undefined, at: Date, lastDeploymentAt?: Date) => {
+    const rangeId = rangeOf(head)
+    const range = rangeId === undefined ? undefined : store.ranges.get(rangeId)
     if (range === undefined || (state === undefined && lastDeploymentAt === undefined)) return
     writeRange(store, { ...range, state: state ?? range.state, lastDeploymentAt: lastDeploymentAt ?? range.lastDeploymentAt }, at)
+  }
+
+  const isAbout = (subject: RunSubject) => (run: RunRecord) => subjectKey(run.subject) === subjectKey(subject)
+  const active = (subject: RunSubject) => unfinished().find(isAbout(subject))
+  /** Why a run about this subject cannot open now. */
+  const refusal = (subject: RunSubject) => {
+    const busy = active(subject)
+    const over = subject.type === "range" ? active(installation) : undefined
+    if (busy !== undefined)
+      return subject.type === "range"
+        ? new RangeBusy({ rangeId: subject.id, runId: busy.id, doing: busy.kind })
+        : new SubjectBusy({ subject, runId: busy.id, doing: busy.kind })
+    return over === undefined
+      ? undefined
+      : new InstallationBusy({ doing: `change ${subjectText(subject)}`, runId: over.id, by: over.kind })
   }
 
   return Layer.succeed(RunJournal, {
     open: (head, rangeState) =>
       atomically(function* () {
         if (store.runs.has(head.id)) return
-        if (!store.ranges.has(head.rangeId))
-          return yield* Result.fail(
-            new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` }),
-          )
-        const busy = unfinished().find(({ rangeId }) => rangeId === head.rangeId)
-        if (busy !== undefined)
-          return yield* Result.fail(new RangeBusy({ rangeId: head.rangeId, runId: busy.id, doing: busy.kind }))
+        const rangeId = rangeOf(head)
+        if (rangeId !== undefined && !store.ranges.has(rangeId))
+          return yield* Result.fail(new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` }))
+        const refused = refusal(head.subject)
+        if (refused !== undefined) return yield* Result.fail(refused)
         store.runs.set(head.id, {
           record: { ...head, options: asStored(head.options), status: "running", endedAt: undefined, lastSeq: 0 },
           entries: [],
@@ -52,7 +80,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           generation: 0,
           lease: undefined,
         })
-        setState(head.rangeId, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
+        setState(head, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
       }),
     append: (runId, generation, events, at) =>
       atomically(function* () {
@@ -63,7 +91,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         if (store.runs.get(runId)?.record.status !== "running") return
         const run = yield* fenced(runId, generation)
         write(run, [ended], at, { record: { ...run.record, status: ended.status, endedAt: at }, lease: undefined })
-        setState(run.record.rangeId, rangeState, at)
+        setState(run.record, rangeState, at)
       }),
     requestCancel: (runId, event, at, rangeState) =>
       Effect.sync(() => {
@@ -71,33 +99,40 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         if (run === undefined || run.record.status !== "running") return false
         if (run.cancelRequested) return true
         write(run, [event], at, { cancelRequested: true })
-        setState(run.record.rangeId, rangeState, at)
+        setState(run.record, rangeState, at)
         return true
       }),
     read: (runId, afterSeq, limit) =>
       Effect.sync(() => (store.runs.get(runId)?.entries ?? []).filter(({ seq }) => seq > afterSeq).slice(0, limit)),
     find: (runId) => Effect.sync(() => store.runs.get(runId)?.record),
-    active: (rangeId) => Effect.sync(() => unfinished().find((run) => run.rangeId === rangeId)),
+    active: (subject) => Effect.sync(() => active(subject)),
     unfinished: Effect.sync(unfinished),
-    list: ({ rangeId, kinds, limit, before }) =>
+    list: ({ subject, types, by, kinds, limit, before }) =>
       Effect.sync(() =>
         records()
-          .filter((run) => rangeId === undefined || run.rangeId === rangeId)
+          .filter((run) => subject === undefined || isAbout(subject)(run))
+          .filter((run) => types === undefined || types.includes(run.subject.type))
+          .filter((run) => by === undefined || run.by === by)
           .filter((run) => kinds === undefined || kinds.includes(run.kind))
           .filter((run) => before === undefined || run.startedAt < before)
           .slice(0, limit),
       ),
     prune: (keep) =>
       Effect.sync(() => {
-        const seen = new Map<RangeId, number>()
+        const seen = new Map<string, number>()
         let went = 0
         for (const run of records()) {
           if (run.status === "running") continue
-          const newer = seen.get(run.rangeId) ?? 0
-          seen.set(run.rangeId, newer + 1)
+          const key = subjectKey(run.subject)
+          const newer = seen.get(key) ?? 0
+          seen.set(key, newer + 1)
           if (newer >= keep && store.runs.delete(run.id)) went++
         }
         return went
+      }),
+    forget: (subject) =>
+      Effect.sync(() => {
+        for (const run of records()) if (run.status !== "running" && isAbout(subject)(run)) store.runs.delete(run.id)
       }),
   })
 }

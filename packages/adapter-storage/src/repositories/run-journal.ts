@@ -1,4 +1,4 @@
-import { type JournalEntry, RangeBusy, type RangeId, type RunEvent, type RunId } from "@rangewright/domain"
+import { type JournalEntry, rangeOf, type RunEvent, type RunId, subjectKey } from "@rangewright/domain"
 import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +7,7 @@ import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toDate, toRun } from "../schema/rows.ts"
 import { pruneRuns } from "./prune-runs.ts"
+import { refuseBusy } from "./refuse-busy.ts"
 import { holdRange, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
 
 type RunRow = Selectable<Tables["runs"]>
@@ -36,10 +37,10 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       "select * from journal_entries where run_id = ? and seq > ? order by seq limit ?",
     )
     const byId = database.prepared<RunRow>("read a run", "select * from runs where id = ?")
-    const busy = database.prepared<RunRow>("read a run", "select * from runs where busy_range_id = ?")
+    const busy = database.prepared<RunRow>("read a run", "select * from runs where busy_subject = ?")
     const unfinished = database.prepared<RunRow>(
       "read unfinished runs",
-      "select * from runs where busy_range_id is not null order by started_at desc, id desc",
+      "select * from runs where busy_subject is not null order by started_at desc, id desc",
     )
     const first = Effect.map((rows: readonly RunRow[]): RunRecord | undefined =>
       rows[0] === undefined ? undefined : toRun(rows[0]),
@@ -49,14 +50,11 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       open: (head, rangeState) =>
         database.writeAlone(`open run ${head.id}`, (tx) =>
           Effect.gen(function* () {
-            const range = yield* holdRange(tx, head.rangeId)
-            if (range === undefined)
-              return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${head.rangeId} is not stored` })
+            const rangeId = rangeOf(head)
+            if (rangeId !== undefined && (yield* holdRange(tx, rangeId)) === undefined)
+              return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` })
             if ((yield* readRunForWriting(tx, head.id)) !== undefined) return
-            const other = yield* tx((db) =>
-              db.selectFrom("runs").select(["id", "kind"]).where("busy_range_id", "=", head.rangeId).executeTakeFirst(),
-            )
-            if (other !== undefined) return yield* new RangeBusy({ rangeId: head.rangeId, runId: other.id, doing: other.kind })
+            yield* refuseBusy(tx, head.subject)
             const started_at = head.startedAt.getTime()
             yield* tx((db) =>
               db
@@ -64,8 +62,9 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                 .values({
                   id: head.id,
                   kind: head.kind,
-                  range_id: head.rangeId,
-                  busy_range_id: head.rangeId,
+                  subject: subjectKey(head.subject),
+                  busy_subject: subjectKey(head.subject),
+                  range_id: rangeId ?? null,
                   by_user: head.by,
                   options: JSON.stringify(head.options),
                   started_at,
@@ -80,7 +79,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                 .execute(),
             )
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
-            yield* setRangeState(tx, head.rangeId, rangeState, head.startedAt, stamp)
+            yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
           }),
         ),
       append: (runId, generation, events, at) =>
@@ -98,12 +97,12 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             const over = {
               status: ended.status,
               ended_at: at.getTime(),
-              busy_range_id: null,
+              busy_subject: null,
               lease_owner: null,
               lease_until: null,
             }
             yield* writeEntries(tx, run, [ended], at, over)
-            yield* setRangeState(tx, run.range_id as RangeId, rangeState, at)
+            yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
           }),
         ),
       requestCancel: (runId, event, at, rangeState) =>
@@ -113,28 +112,39 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             if (run?.status !== "running") return false
             if (run.cancel_requested) return true
             yield* writeEntries(tx, run, [event], at, { cancel_requested: true })
-            yield* setRangeState(tx, run.range_id as RangeId, rangeState, at)
+            yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
             return true
           }),
         ),
       read: (runId, afterSeq, limit) =>
         Effect.map(entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER), (rows) => rows.map(toEntry)),
       find: (runId) => first(byId(runId)),
-      active: (rangeId) => first(busy(rangeId)),
+      active: (subject) => first(busy(subjectKey(subject))),
       unfinished: Effect.map(unfinished(), (rows) => rows.map(toRun)),
-      list: ({ rangeId, kinds, limit, before }) =>
-        kinds?.length === 0
+      list: ({ subject, types, by, kinds, limit, before }) =>
+        kinds?.length === 0 || types?.length === 0
           ? Effect.succeed([])
           : Effect.map(
               database.read("list runs", (db) => {
                 let runs = db.selectFrom("runs").selectAll()
-                if (rangeId !== undefined) runs = runs.where("range_id", "=", rangeId)
+                if (subject !== undefined) runs = runs.where("subject", "=", subjectKey(subject))
+                if (types !== undefined)
+                  runs = runs.where((where) => where.or(types.map((type) => where("subject", "like", `${type}:%`))))
+                if (by !== undefined) runs = runs.where("by_user", "=", by)
                 if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
                 if (before !== undefined) runs = runs.where("started_at", "<", before.getTime())
                 return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
               }),
               (rows) => rows.map(toRun),
             ),
+      forget: (subject) =>
+        database.write("forget runs", (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db.deleteFrom("runs").where("subject", "=", subjectKey(subject)).where("status", "<>", "running").execute(),
+            ),
+          ),
+        ),
       prune: (keep) => database.write("prune runs", (tx) => pruneRuns(tx, keep)),
     }
   }),

@@ -58,15 +58,15 @@ export const writeEntries = (
     return rows.map((row): JournalEntry => ({ seq: row.seq, at, event: JSON.parse(row.event) as RunEvent }))
   })
 
-/** Sets what a range shows; undefined leaves it. */
+/** Sets what a range shows; undefined leaves it. Without a range there is nothing to show. */
 export const setRangeState = (
   tx: Transaction,
-  rangeId: RangeId,
+  rangeId: string | undefined,
   state: RangeState | undefined,
   at: Date,
   stamp: { readonly last_deployment_at?: number } = {},
 ) =>
-  state === undefined && stamp.last_deployment_at === undefined
+  rangeId === undefined || (state === undefined && stamp.last_deployment_at === undefined)
     ? Effect.void
     : Effect.asVoid(
         tx((db) =>

@@ -293,6 +293,7 @@ const Run = defineEntity({
   name: "Run",
   tableName: "runs",
   indexes: [
+    { name: "runs_range_index", properties: ["rangeId"] },
     { name: "runs_subject_index", properties: ["subject", "startedAt"] },
     { name: "runs_started_index", properties: ["startedAt"] },
   ],

@@ -1,4 +1,12 @@
-import { enterpriseEntitlement, entitles, isFault, parseDuration, type Range, rootUserId } from "@rangewright/domain"
+import {
+  enterpriseEntitlement,
+  entitles,
+  isFault,
+  parseDuration,
+  type Range,
+  rangeSubject,
+  rootUserId,
+} from "@rangewright/domain"
 import { Hypervisor, LicenseProvider, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -35,7 +43,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
     const limit = parseDuration(range.autoShutdown ?? inactivityShutdown) ?? 0
     const running = machines.filter(({ power }) => power === "running")
     if (limit === 0 || running.length === 0) return
-    const [lastRun] = yield* journal.list({ rangeId: range.id, limit: 1 })
+    const [lastRun] = yield* journal.list({ subject: rangeSubject(range.id), limit: 1 })
     if (lastRun?.status === "running") return
     const used = lastUse(range, activity.lastOfRange(range.id), lastRun?.endedAt)
     if ((yield* Clock.currentTimeMillis) - used < limit) return

@@ -1,4 +1,4 @@
-import { Failed } from "@rangewright/domain"
+import { Failed, rangeSubject } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
@@ -17,7 +17,7 @@ export const abortRange = operation({
   statuses: { 200: "no new step starts; the range shows ABORTED", ...rangeStatuses, 500: "nothing is running" },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const run = yield* (yield* RunJournal).active(range.id)
+      const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
       if (run === undefined || !(yield* (yield* RunEngine).cancel(run.id, user.id)))
         return yield* Effect.fail(
           new Failed({ what: `Cannot abort range ${range.id}: nothing is running`, hint: "GET /runs shows what ran." }),

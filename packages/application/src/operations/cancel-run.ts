@@ -1,4 +1,4 @@
-import { Conflict } from "@rangewright/domain"
+import { Conflict, subjectText } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -24,6 +24,6 @@ export const cancelRun = operation({
       const { run } = yield* findRun(path.runID, user)
       if (!(yield* (yield* RunEngine).cancel(run.id, user.id)))
         return yield* Effect.fail(new Conflict({ what: `Cannot cancel run ${run.id}: it is over` }))
-      return { result: `Run ${run.id} of range ${run.rangeId} is being cancelled` }
+      return { result: `Run ${run.id} of ${subjectText(run.subject)} is being cancelled` }
     }),
 })

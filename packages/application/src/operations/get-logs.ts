@@ -1,4 +1,4 @@
-import { Failed, readLog } from "@rangewright/domain"
+import { Failed, rangeSubject, readLog } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -25,7 +25,7 @@ export const getLogs = operation({
   },
   handle: ({ range, query }) =>
     Effect.gen(function* () {
-      const [run] = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: ["deploy"], limit: 1 })
+      const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: 1 })
       if (run === undefined)
         return yield* Effect.fail(
           new Failed({ what: `Range ${range.id} has no log: it was never deployed`, hint: "Deploy it with POST /range/deploy." }),

@@ -1,4 +1,4 @@
-import { Forbidden, isRunId, NotFound } from "@rangewright/domain"
+import { Forbidden, isRunId, NotFound, rangeOf } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -33,7 +33,7 @@ export const getRangeLogHistoryById = operation({
             hint: "GET /range/logs/history lists the entries.",
           }),
         )
-      if (run.rangeId !== range.id)
+      if (rangeOf(run) !== range.id)
         return yield* Effect.fail(new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` }))
       return { ...logHistoryEntry(yield* shownInHistory(run)), result: yield* runLog(run) }
     }),

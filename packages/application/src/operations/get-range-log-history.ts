@@ -1,3 +1,4 @@
+import { rangeSubject } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -19,7 +20,7 @@ export const getRangeLogHistory = operation({
   handle: ({ range }) =>
     Effect.gen(function* () {
       const { maxLogHistory } = yield* Settings
-      const runs = yield* (yield* RunJournal).list({ rangeId: range.id, kinds: ["deploy"], limit: maxLogHistory })
+      const runs = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: maxLogHistory })
       return (yield* Effect.forEach(runs, shownInHistory)).map(logHistoryEntry)
     }),
 })

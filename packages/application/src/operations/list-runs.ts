@@ -1,4 +1,4 @@
-import type { RangeId } from "@rangewright/domain"
+import { type RangeId, rangeSubject } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -36,7 +36,7 @@ export const listRuns = operation({
       if (range === undefined && user.isAdmin) return (yield* journal.list({ limit })).map(runSummary)
       const rangeIds: readonly RangeId[] =
         range === undefined ? [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
-      const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ rangeId, limit }))
+      const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ subject: rangeSubject(rangeId), limit }))
       return runs
         .flat()
         .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())

@@ -1,4 +1,4 @@
-import { Conflict, type Fault, type Range, type User } from "@rangewright/domain"
+import { Conflict, type Fault, type Range, rangeSubject, type User } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { issueLine } from "../wire/config-issue.ts"
@@ -29,7 +29,7 @@ export const storeConfig = <R>(change: {
     const issues = yield* configIssues(text, range, user)
     if (issues.some((issue) => issue.severity === "error")) return yield* Effect.fail<Fault>(refusedConfig(issues))
     yield* (yield* Ranges).setConfig(range.id, text)
-    const run = yield* (yield* RunJournal).active(range.id)
+    const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
     return [
       ...(run === undefined
         ? []

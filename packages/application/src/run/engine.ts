@@ -2,17 +2,21 @@ import {
   Conflict,
   type Fault,
   foldRun,
+  isRangeRunKind,
   type JournalEntry,
   openFold,
   type Plan,
   type Range,
-  type RangeId,
   RangeBusy,
+  rangeOf,
   rangeStateDuring,
+  rangeSubject,
   type RunHead,
   type RunId,
   RunNotFound,
   type RunState,
+  type RunSubject,
+  SubjectBusy,
 } from "@rangewright/domain"
 import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -103,25 +107,31 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       return true
     }).pipe(Effect.uninterruptible)
 
-  const busy = ({ id, rangeId, kind }: RunRecord) => new RangeBusy({ rangeId, runId: id, doing: doing[kind] })
+  const busy = ({ id, subject, kind }: RunRecord): RangeBusy | SubjectBusy => {
+    const what = isRangeRunKind(kind) ? doing[kind] : kind
+    return subject.type === "range"
+      ? new RangeBusy({ rangeId: subject.id, runId: id, doing: what })
+      : new SubjectBusy({ subject, runId: id, doing: what })
+  }
 
-  /** The newest run of a range, this one left out. */
-  const newestBut = (rangeId: RangeId, runId?: RunId) =>
-    Effect.map(journal.list({ rangeId, limit: 2 }), (runs) => runs.find(({ id }) => id !== runId)?.id)
+  /** The newest run of a subject, this one left out. */
+  const newestBut = (subject: RunSubject, runId?: RunId) =>
+    Effect.map(journal.list({ subject, limit: 2 }), (runs) => runs.find(({ id }) => id !== runId)?.id)
 
   const start = Effect.fnUntraced(function* (
     range: Range,
     request: RunRequest,
     by: RunHead["by"],
   ): Effect.fn.Return<RunHead, Fault> {
-    const running = yield* journal.active(range.id)
+    const subject = rangeSubject(range.id)
+    const running = yield* journal.active(subject)
     if (running !== undefined) return yield* busy(running)
-    const before = yield* newestBut(range.id)
+    const before = yield* newestBut(subject)
     const plan = yield* planner.plan(range, request, by, true)
     const head: RunHead = {
       id: yield* newRunId,
       kind: request.kind,
-      rangeId: range.id,
+      subject,
       by,
       options: storeRequest(request),
       startedAt: new Date(yield* Clock.currentTimeMillis),
@@ -130,7 +140,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       opening.add(head.id)
       yield* journal.open(head, rangeStateDuring(head.kind))
       // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
-      const holds = (yield* newestBut(range.id, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
+      const holds = (yield* newestBut(subject, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
       yield* takeUp(head, holds ? plan : undefined).pipe(
         // the run is open and durable: whoever looks for unfinished runs next takes it up
         Effect.catch((fault) => Effect.logWarning(fault.message)),
@@ -178,7 +188,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     }),
     resume: Effect.fnUntraced(function* (range, runId, by) {
       const record = yield* journal.find(runId)
-      if (record === undefined || record.rangeId !== range.id) return yield* new RunNotFound({ runId })
+      if (record === undefined || rangeOf(record) !== range.id) return yield* new RunNotFound({ runId })
       if (record.status === "running") return yield* busy(record)
       const request = restoreRequest(record.options)
       if (record.status === "success" || request === undefined) {

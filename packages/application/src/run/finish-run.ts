@@ -1,4 +1,4 @@
-import type { Conclusion, RunHead, RunState } from "@rangewright/domain"
+import { type Conclusion, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "./backoff.ts"
@@ -24,19 +24,20 @@ export const finishRun = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, never, Machines | Ranges> {
   const machines = yield* Machines
   const ranges = yield* Ranges
-  if (end.status !== "success") return false
+  const rangeId = rangeOf(head)
+  if (rangeId === undefined || end.status !== "success") return false
   if (head.kind === "delete-range") {
     yield* onRemoval
-    yield* untilStored(ranges.remove(head.rangeId))
+    yield* untilStored(ranges.remove(rangeId))
     return true
   }
   if (head.kind === "destroy") {
-    const range = yield* untilStored(ranges.find(head.rangeId))
+    const range = yield* untilStored(ranges.find(rangeId))
     const testing = { enabled: false, allowedDomains: [], allowedIps: [] }
     // a range that went meanwhile has no testing mode to end
     if (range?.testing.enabled === true) yield* untilStored(ranges.change(range.id, { testing })).pipe(Effect.ignore)
   }
   const gone = goneMachines(state)
-  if (gone.length > 0) yield* untilStored(machines.release(head.rangeId, gone))
+  if (gone.length > 0) yield* untilStored(machines.release(rangeId, gone))
   return false
 })

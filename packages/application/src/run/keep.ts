@@ -1,4 +1,4 @@
-import { type MachineRef, type RangeId, stageFingerprint, type Step } from "@rangewright/domain"
+import { type MachineRef, stageFingerprint, type Step } from "@rangewright/domain"
 import { Machines, type MachineSighting, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Settlement } from "./effects.ts"
@@ -6,55 +6,56 @@ import type { Settlement } from "./effects.ts"
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
 /** Keeps what a settled step changed, so that reads show it at once and the next plan knows which stages have run. Repeating it is safe. */
-export const makeKeep = (rangeId: RangeId) =>
-  Effect.gen(function* () {
-    const machines = yield* Machines
+export const makeKeep = Effect.gen(function* () {
+  const machines = yield* Machines
 
-    const record = Effect.fnUntraced(function* ({ vmid, node }: MachineRef, change: Change) {
-      const known = yield* machines.find(vmid)
-      yield* machines.record({
-        vmid,
-        node,
-        pool: rangeId,
-        name: known?.name,
-        power: known?.power ?? "unknown",
-        template: false,
-        cpus: known?.cpus ?? 0,
-        memoryMiB: known?.memoryMiB ?? 0,
-        tags: known?.tags ?? [],
-        ...change,
-      })
+  const record = Effect.fnUntraced(function* ({ vmid, node, mark }: MachineRef, change: Change) {
+    const known = yield* machines.find(vmid)
+    yield* machines.record({
+      vmid,
+      node,
+      pool: mark.range,
+      name: known?.name,
+      power: known?.power ?? "unknown",
+      template: false,
+      cpus: known?.cpus ?? 0,
+      memoryMiB: known?.memoryMiB ?? 0,
+      tags: known?.tags ?? [],
+      ...change,
     })
-    const address = (machine: MachineRef, { facts }: Settlement) =>
-      facts.address === undefined ? Effect.void : record(machine, { address: facts.address })
-
-    return ({ key, action }: Step, settlement: Settlement): Effect.Effect<void, StorageFault> => {
-      switch (action.kind) {
-        case "clone":
-          return record(action.machine, { name: action.name, power: "stopped" })
-        case "configure": {
-          const { cpus, memoryMiB, tags } = action.settings
-          return record(action.machine, { cpus, memoryMiB, tags })
-        }
-        case "start":
-          return record(action.machine, { power: "running" })
-        case "stop":
-        case "shutdown":
-          return record(action.machine, { power: "stopped" })
-        case "delete":
-          return machines.forget(action.machine.vmid)
-        case "await-address":
-          return address(action.machine, settlement)
-        case "guest":
-          return address(action.machine, settlement).pipe(
-            Effect.andThen(machines.recordStage(rangeId, action.machine.vmid, key, stageFingerprint(action.input))),
-          )
-        case "create-pool":
-        case "remove-pool":
-        case "create-network":
-        case "remove-network":
-        case "grant-access":
-          return Effect.void
-      }
-    }
   })
+  const address = (machine: MachineRef, { facts }: Settlement) =>
+    facts.address === undefined ? Effect.void : record(machine, { address: facts.address })
+
+  return ({ key, action }: Step, settlement: Settlement): Effect.Effect<void, StorageFault> => {
+    switch (action.kind) {
+      case "clone":
+        return record(action.machine, { name: action.name, power: "stopped" })
+      case "configure": {
+        const { cpus, memoryMiB, tags } = action.settings
+        return record(action.machine, { cpus, memoryMiB, tags })
+      }
+      case "start":
+        return record(action.machine, { power: "running" })
+      case "stop":
+      case "shutdown":
+        return record(action.machine, { power: "stopped" })
+      case "delete":
+        return machines.forget(action.machine.vmid)
+      case "await-address":
+        return address(action.machine, settlement)
+      case "guest":
+        return address(action.machine, settlement).pipe(
+          Effect.andThen(
+            machines.recordStage(action.machine.mark.range, action.machine.vmid, key, stageFingerprint(action.input)),
+          ),
+        )
+      case "create-pool":
+      case "remove-pool":
+      case "create-network":
+      case "remove-network":
+      case "grant-access":
+        return Effect.void
+    }
+  }
+})

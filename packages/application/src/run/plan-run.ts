@@ -1,4 +1,4 @@
-import type { Plan, RunHead } from "@rangewright/domain"
+import { type Plan, rangeOf, type RunHead } from "@rangewright/domain"
 import { type LeaseLost, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,8 +25,9 @@ export const planRun = Effect.fnUntraced(function* (
   const waiting = makeWaiting(book.write)
   if (request === undefined) return Result.fail("what the run was asked to do cannot be read from the store")
   const attempt = Effect.gen(function* () {
-    const range = yield* untilStored(ranges.find(head.rangeId))
-    if (range === undefined) return yield* Effect.fail({ message: `range ${head.rangeId} is gone`, again: false })
+    const rangeId = rangeOf(head)
+    const range = rangeId === undefined ? undefined : yield* untilStored(ranges.find(rangeId))
+    if (range === undefined) return yield* Effect.fail({ message: `range ${rangeId} is gone`, again: false })
     return yield* planner
       .plan(range, request, head.by, true)
       .pipe(Effect.mapError(({ kind, message }) => ({ message, again: kind === "unavailable" })))

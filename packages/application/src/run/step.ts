@@ -1,13 +1,4 @@
-import {
-  type Fault,
-  type Json,
-  type RangeId,
-  type RunEvent,
-  secretsOf,
-  type Step,
-  type StepFailure,
-  type Vmid,
-} from "@rangewright/domain"
+import { type Fault, type Json, type RunEvent, secretsOf, type Step, type StepFailure, type Vmid } from "@rangewright/domain"
 import { LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -59,10 +50,10 @@ type Verdict = "again" | Fault
  * Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. The
  * effect it makes returns true when the step has settled and false when it has failed; both are in the journal then.
  */
-export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook, gate: WorldGate) =>
+export const makeStepRunner = (verbose: boolean, book: RunBook, gate: WorldGate) =>
   Effect.gen(function* () {
     const effects = yield* makeEffects(verbose)
-    const keep = yield* makeKeep(rangeId)
+    const keep = yield* makeKeep
     const machines = yield* Machines
     const { vmidSpan } = yield* Settings
     const waiting = makeWaiting(book.write)
@@ -82,11 +73,11 @@ export const makeStepRunner = (rangeId: RangeId, verbose: boolean, book: RunBook
         return (yield* awaitWorld(step, seen.failure.message, 0)) ? yield* reallocate(step) : seen.failure
       const taken = new Set<number>([from, ...seen.success.machines.map(({ vmid }) => vmid)])
       // a worker that died may have come as far as the new reservation
-      const reserved = (yield* untilStored(machines.reservations(rangeId))).get(mark.machine)
+      const reserved = (yield* untilStored(machines.reservations(mark.range))).get(mark.machine)
       const given: Result.Result<Vmid, Fault> =
         reserved !== undefined && !taken.has(reserved)
           ? Result.succeed(reserved)
-          : yield* Effect.result(untilStored(machines.replaceReservation(rangeId, mark.machine, taken, vmidSpan)))
+          : yield* Effect.result(untilStored(machines.replaceReservation(mark.range, mark.machine, taken, vmidSpan)))
       if (Result.isFailure(given)) return given.failure
       yield* book.write({ type: "Reallocated", machine: mark.machine, from, to: given.success })
       return "again"

@@ -7,6 +7,7 @@ import {
   type RunHead,
   type RunId,
   type RunState,
+  subjectKey,
 } from "@rangewright/domain"
 import { Lease, LeaseLost, RunJournal } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
@@ -72,7 +73,7 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
         yield* book.write({ type: "Planned", plan: plan.success })
       }
       const verbose = request?.kind === "deploy" && request.options.verbose
-      const runStep = yield* makeStepRunner(head.rangeId, verbose, book, workshop.gate)
+      const runStep = yield* makeStepRunner(verbose, book, workshop.gate)
       yield* runSteps(book, workshop.slots, runStep, head.startedAt.getTime())
       const end = concludeRun(book.state())
       const removal = Effect.map(Clock.currentTimeMillis, (now) =>
@@ -93,7 +94,7 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`Run ${head.id} was left`, cause),
     ),
-    Effect.annotateLogs({ run: head.id, range: head.rangeId }),
+    Effect.annotateLogs({ run: head.id, subject: subjectKey(head.subject) }),
   )
 
 /** Renews the lease at a third of its time, and looks for cancels from other processes meanwhile. Fails when it is lost; never ends. */

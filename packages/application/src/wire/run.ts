@@ -1,4 +1,4 @@
-import { type JournalEntry, progressOf, type RunState, type StepState } from "@rangewright/domain"
+import { type JournalEntry, progressOf, type RunState, type StepState, subjectTypes } from "@rangewright/domain"
 import type { RunRecord } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { RunStatusText } from "./log-history.ts"
@@ -6,8 +6,12 @@ import { planObject, planStep, PlanStep } from "./plan.ts"
 
 const summary = {
   id: Schema.String,
-  kind: Schema.Literals(["deploy", "destroy", "delete-range", "destroy-vm", "power", "auto-shutdown"]),
-  rangeID: Schema.String,
+  /** `deploy`, `destroy`, `power` …; other subjects have kinds of their own. */
+  kind: Schema.String,
+  /** What it changes. */
+  subject: Schema.Struct({ type: Schema.Literals(subjectTypes), id: Schema.String }),
+  /** For runs of a range. */
+  rangeID: Schema.optionalKey(Schema.String),
   /** The user who asked for it. */
   by: Schema.String,
   status: RunStatusText,
@@ -69,9 +73,10 @@ const when = <K extends string>(key: K, at: Date | undefined): { readonly [P in 
   at === undefined ? {} : ({ [key]: at.toISOString() } as { readonly [P in K]: string })
 
 export const runSummary = (run: RunRecord): typeof RunSummary.Type => ({
+  ...(run.subject.type === "range" ? { rangeID: run.subject.id } : {}),
   id: run.id,
   kind: run.kind,
-  rangeID: run.rangeId,
+  subject: run.subject,
   by: run.by,
   status: run.status,
   startedAt: run.startedAt.toISOString(),

@@ -3,6 +3,8 @@ import {
   foldRun,
   type Json,
   type Plan,
+  type RangeId,
+  rangeSubject,
   type RangeState,
   type RunEvent,
   type RunHead,
@@ -29,7 +31,7 @@ export interface FakeRuns {
   effect: (request: RunRequest) => Effect.Effect<void, Fault>
 }
 
-const emptyPlan = (rangeId: RunHead["rangeId"]): Plan => ({
+const emptyPlan = (rangeId: RangeId): Plan => ({
   rangeId,
   steps: [],
   changes: [],
@@ -52,7 +54,7 @@ export const stepOf = (key: string, action: Step["action"]): Step => ({
 
 export const fakeRuns = (rangeId: string): FakeRuns => ({
   asked: [],
-  plan: () => emptyPlan(rangeId as RunHead["rangeId"]),
+  plan: () => emptyPlan(rangeId as RangeId),
   ending: () => ({ status: "success" }),
   effect: () => Effect.void,
 })
@@ -92,7 +94,7 @@ export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, Run
             const head: RunHead = {
               id: `run${String(runs.asked.length).padStart(12, "0")}` as RunId,
               kind: request.kind,
-              rangeId: range.id,
+              subject: rangeSubject(range.id),
               by,
               options: { kind: request.kind } satisfies Json,
               startedAt: at,
@@ -127,7 +129,12 @@ export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, Run
         resume: (range, runId, by) =>
           Effect.gen(function* () {
             const head = yield* journal.find(runId)
-            return { ...(head ?? (yield* Effect.die("no such run"))), id: "resumed00000000" as RunId, rangeId: range.id, by }
+            return {
+              ...(head ?? (yield* Effect.die("no such run"))),
+              id: "resumed00000000" as RunId,
+              subject: rangeSubject(range.id),
+              by,
+            }
           }),
         state,
         events: (runId, afterSeq) => Stream.fromIterableEffect(journal.read(runId, afterSeq)),

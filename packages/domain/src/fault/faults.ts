@@ -1,3 +1,4 @@
+import { type RunSubject, subjectText } from "../run/subject.ts"
 import { defineFault, type FaultIssue } from "./fault.ts"
 
 /** Input that cannot be accepted; `issues` holds every finding. */
@@ -79,6 +80,26 @@ export class RangeBusy extends defineFault(
   (f: { readonly rangeId: string; readonly runId: string; readonly doing: string }) => ({
     message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) is changing it`,
     hint: `Wait for it (GET /runs/${f.runId}/events) or abort it (POST /range/abort?rangeID=${f.rangeId}).`,
+  }),
+) {}
+
+/** A run holds something else than a range: a source, a blueprint, the installation. */
+export class SubjectBusy extends defineFault(
+  "SubjectBusy",
+  "conflict",
+  (f: { readonly subject: RunSubject; readonly runId: string; readonly doing: string }) => ({
+    message: `Cannot change ${subjectText(f.subject)}: run ${f.runId} (${f.doing}) is changing it`,
+    hint: `Wait for it (GET /runs/${f.runId}/events) or cancel it (POST /runs/${f.runId}/cancel).`,
+  }),
+) {}
+
+/** A run changes the whole installation, which ranges must not change under. `doing` completes "Cannot …". */
+export class InstallationBusy extends defineFault(
+  "InstallationBusy",
+  "conflict",
+  (f: { readonly doing: string; readonly runId: string; readonly by: string }) => ({
+    message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation`,
+    hint: `Wait for it (GET /runs/${f.runId}/events), then try again.`,
   }),
 ) {}
 

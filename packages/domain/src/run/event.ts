@@ -1,15 +1,23 @@
-import type { RangeId, RunId, UserId, Vmid } from "../access/ids.ts"
+import type { RunId, UserId, Vmid } from "../access/ids.ts"
 import type { Json } from "../plan/action.ts"
 import type { Plan } from "../plan/plan.ts"
+import type { RunSubject } from "./subject.ts"
 
-export type RunKind = "deploy" | "destroy" | "delete-range" | "destroy-vm" | "power" | "auto-shutdown"
+/** What runs of ranges do. */
+export const rangeRunKinds = ["deploy", "destroy", "delete-range", "destroy-vm", "power", "auto-shutdown"] as const
+export type RangeRunKind = (typeof rangeRunKinds)[number]
+/** What a run does: a kind of the range family, or the name of any other kind that the service has (`source-fetch`). */
+export type RunKind = string
+
+export const isRangeRunKind = (kind: RunKind): kind is RangeRunKind => (rangeRunKinds as readonly string[]).includes(kind)
+
 export type RunStatus = "running" | "success" | "failure" | "aborted"
 
 /** A run's head: what it is about. Everything else is in its journal. */
 export interface RunHead {
   readonly id: RunId
   readonly kind: RunKind
-  readonly rangeId: RangeId
+  readonly subject: RunSubject
   readonly by: UserId
   /** The request, for the record and for a resumed run: tags, limit, names. */
   readonly options: Json

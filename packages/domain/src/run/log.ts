@@ -1,6 +1,7 @@
 import type { Action } from "../plan/action.ts"
 import type { Plan, Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent, RunHead, StepFailure } from "./event.ts"
+import { rangeOf, subjectText } from "./subject.ts"
 
 /**
  * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:` (and forgive one
@@ -60,7 +61,7 @@ const lines = (text: string): string => (text === "" || text.endsWith("\n") ? te
 const warning = (text: string): string => `[WARNING]: ${text.replace(/\s*\n\s*/gu, " ")}\n`
 
 /** A log that goes on. With `plan`, entries from the middle of a run can be pushed first. */
-export const openLog = (head: Pick<RunHead, "kind" | "rangeId">, plan?: Plan): RunLog => {
+export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): RunLog => {
   const steps = new Map<string, Step>((plan?.steps ?? []).map((step) => [step.key, step]))
   const tallies = new Map<string, Tally>()
   let play = ""
@@ -92,8 +93,10 @@ export const openLog = (head: Pick<RunHead, "kind" | "rangeId">, plan?: Plan): R
     count("localhost", "ok")
     const summary = `${event.plan.steps.length} steps, about ${Math.ceil(event.plan.criticalPathSeconds)} s`
     return (
-      onServer(`Plan ${head.kind} of ${head.rangeId}`, `ok: [localhost] => ${JSON.stringify({ msg: summary })}\n`) +
-      event.plan.notes.map(warning).join("")
+      onServer(
+        `Plan ${head.kind} of ${rangeOf(head) ?? subjectText(head.subject)}`,
+        `ok: [localhost] => ${JSON.stringify({ msg: summary })}\n`,
+      ) + event.plan.notes.map(warning).join("")
     )
   }
   const ended = (event: Extract<RunEvent, { readonly type: "Ended" }>): string => {
@@ -152,7 +155,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "rangeId">, plan?: Plan): R
 }
 
 /** The whole log of a run so far. `plan` is needed only where the entries do not begin with it. */
-export const renderLog = (head: Pick<RunHead, "kind" | "rangeId">, entries: Iterable<JournalEntry>, plan?: Plan): string => {
+export const renderLog = (head: Pick<RunHead, "kind" | "subject">, entries: Iterable<JournalEntry>, plan?: Plan): string => {
   const log = openLog(head, plan)
   let text = ""
   for (const entry of entries) text += log.push(entry)

@@ -1,8 +1,9 @@
 import type { RangeState } from "../range/range.ts"
-import type { RunKind, RunStatus } from "./event.ts"
+import { isRangeRunKind, type RunKind, type RunStatus } from "./event.ts"
 
-/** What the range shows while a run of this kind changes it (contract B 5.9); undefined: what it showed before. */
+/** What the range shows while a run of this kind changes it (contract B 5.9); undefined: what it showed before, or there is no range. */
 export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
+  if (!isRangeRunKind(kind)) return undefined
   switch (kind) {
     case "deploy":
       return "DEPLOYING"

@@ -26,7 +26,7 @@ const statements: readonly string[] = [
       cancel_requested, generation, lease_owner, lease_until from runs`,
   `drop table runs`,
   `alter table runs_new rename to runs`,
-  `create index runs_range_id_index on runs (range_id)`,
+  `create index runs_range_index on runs (range_id)`,
   `create unique index runs_busy_subject_unique on runs (busy_subject)`,
   `create index runs_subject_index on runs (subject, started_at)`,
   `create index runs_started_index on runs (started_at)`,

@@ -1,3 +1,4 @@
+import { rangeOf } from "@rangewright/domain"
 import { Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../../operation/operation.ts"
@@ -30,7 +31,10 @@ export const recordListLogs = operation({
       const users = new Map((yield* (yield* Users).list).map((user) => [user.id, user.recordId]))
       const ranges = new Map((yield* (yield* Ranges).list()).map((range) => [range.id, range.recordId]))
       const runs = yield* Effect.forEach(yield* (yield* RunJournal).list({ kinds: ["deploy"], limit: most }), shownInHistory)
-      const records = runs.map((run) => logRecord(run, { user: users.get(run.by), range: ranges.get(run.rangeId) }))
+      const records = runs.map((run) => {
+        const rangeId = rangeOf(run)
+        return logRecord(run, { user: users.get(run.by), range: rangeId === undefined ? undefined : ranges.get(rangeId) })
+      })
       return pageOf(yield* filterRecords(records, query.filter), query)
     }),
 })

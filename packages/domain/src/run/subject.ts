@@ -1,0 +1,35 @@
+import type { RangeId } from "../access/ids.ts"
+
+export const subjectTypes = ["range", "source", "blueprint", "installation"] as const
+export type SubjectType = (typeof subjectTypes)[number]
+
+/** What a run changes. A subject has at most one unfinished run. */
+export type RunSubject =
+  | { readonly type: "range"; readonly id: RangeId }
+  | { readonly type: Exclude<SubjectType, "range">; readonly id: string }
+
+/** The whole installation: there is one. While a run changes it, no run of a range begins. */
+export const installation = { type: "installation", id: "this" } as const satisfies RunSubject
+
+export const rangeSubject = (id: RangeId): RunSubject => ({ type: "range", id })
+
+/** A subject as one text (`range:LAB`): equal for equal subjects, and for no others. */
+export const subjectKey = ({ type, id }: RunSubject): string => `${type}:${id}`
+
+const isSubjectType = (text: string): text is SubjectType => (subjectTypes as readonly string[]).includes(text)
+
+/** The subject that `subjectKey` wrote; undefined for anything else. */
+export const parseSubjectKey = (key: string): RunSubject | undefined => {
+  const colon = key.indexOf(":")
+  const type = key.slice(0, Math.max(0, colon))
+  const id = key.slice(colon + 1)
+  if (!isSubjectType(type)) return undefined
+  return type === "range" ? rangeSubject(id as RangeId) : { type, id }
+}
+
+/** The subject for people: `range LAB`, `the installation`. */
+export const subjectText = ({ type, id }: RunSubject): string => (type === "installation" ? "the installation" : `${type} ${id}`)
+
+/** The range that a run changes; undefined when it is about something else. */
+export const rangeOf = ({ subject }: { readonly subject: RunSubject }): RangeId | undefined =>
+  subject.type === "range" ? subject.id : undefined
