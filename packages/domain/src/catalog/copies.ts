@@ -3,24 +3,28 @@ import { satisfiesPin } from "../source/version.ts"
 import type { InstalledCopy } from "./installed.ts"
 import type { CatalogItem, CatalogScope, InstallScope } from "./source-catalog.ts"
 
-const scopesInOrder: ReadonlyArray<InstallScope> = ["global", "user"]
-
-/** Installed copies by name; in each scope the first of a name. */
-export type Copies = ReadonlyMap<string, Readonly<Partial<Record<InstallScope, InstalledCopy>>>>
+/** Installed copies of each scope by name: of several of one name the first. */
+export type Copies = Readonly<Record<InstallScope, ReadonlyMap<string, InstalledCopy>>>
 
 export const copiesByName = (copies: ReadonlyArray<InstalledCopy>): Copies => {
-  const byName = new Map<string, Partial<Record<InstallScope, InstalledCopy>>>()
+  const byName = { global: new Map<string, InstalledCopy>(), user: new Map<string, InstalledCopy>() }
   for (const copy of copies) {
-    const known = byName.get(copy.name)
-    if (known === undefined) byName.set(copy.name, { [copy.scope]: copy })
-    else known[copy.scope] ??= copy
+    const known = byName[copy.scope]
+    if (!known.has(copy.name)) known.set(copy.name, copy)
   }
   return byName
 }
 
 /** The copies under any of the names: global ones first, in each scope in the order of the names. */
-export const findCopies = (copies: Copies, names: ReadonlyArray<string>): ReadonlyArray<InstalledCopy> =>
-  scopesInOrder.flatMap((scope) => names.flatMap((name) => copies.get(name)?.[scope] ?? []))
+export const findCopies = (copies: Copies, names: ReadonlyArray<string>): ReadonlyArray<InstalledCopy> => {
+  const found: Array<InstalledCopy> = []
+  for (const known of [copies.global, copies.user])
+    for (const name of names) {
+      const copy = known.get(name)
+      if (copy !== undefined) found.push(copy)
+    }
+  return found
+}
 
 /**
  * The state of one copy against one pin: an upgrade is available where both are known and the copy does not fit. What is not

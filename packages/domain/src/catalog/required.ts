@@ -2,8 +2,7 @@
 import { compareNames } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { parseVersion } from "../source/version.ts"
-import { type Copies, findCopies, stateOfCopies } from "./copies.ts"
-import type { CatalogItem } from "./source-catalog.ts"
+import type { SurveyedItem } from "./survey.ts"
 
 /** One declaration: of a role, or of a collection. */
 interface Declaration {
@@ -42,25 +41,26 @@ export const addDeclarations = (
   }
 }
 
-export const sortRequirements = (requirements: ReadonlyMap<string, Requirement>): ReadonlyArray<Requirement> =>
-  [...requirements.values()].toSorted((a, b) => compareNames(a.name, b.name))
+/** The requirements in the order of their names, ready to be compared with the copies that are installed. */
+export const surveyedRequirements = (requirements: ReadonlyMap<string, Requirement>): ReadonlyArray<SurveyedItem> =>
+  [...requirements.values()].toSorted((a, b) => compareNames(a.name, b.name)).map(surveyedRequirement)
 
-/** The item of what is declared, against the copies that are installed. */
-export const requiredItem = ({ name, by, pins, git }: Requirement, copies: Copies): CatalogItem => {
+const surveyedRequirement = ({ name, by, pins, git }: Requirement): SurveyedItem => {
   // That of the first blueprint that has one (contract C 5.7).
   const pin = pins[0]?.[1]
   const fqcn = git ? guessCollection(name) : name
-  const found = stateOfCopies(fqcn === undefined ? [] : findCopies(copies, [fqcn]), pin)
-  // The pin of a git collection can be a branch or a commit, which says nothing about the version that came of it.
-  const unknowable = git && found.state === "upgrade_available" && pin !== undefined && parseVersion(pin) === undefined
   return {
-    name,
-    ...(pin === undefined ? {} : { version: pin }),
-    ...found,
-    ...(unknowable ? { state: "installed" } : {}),
-    ...(git ? { type: "git" } : {}),
-    ...(git && fqcn !== undefined ? { fqcn } : {}),
-    requiredBy: by,
-    ...(pins.length === 0 ? {} : { versionByBlueprint: Object.fromEntries(pins) }),
+    item: {
+      name,
+      ...(pin === undefined ? {} : { version: pin }),
+      ...(git ? { type: "git" } : {}),
+      ...(git && fqcn !== undefined ? { fqcn } : {}),
+      requiredBy: by,
+      ...(pins.length === 0 ? {} : { versionByBlueprint: Object.fromEntries(pins) }),
+    },
+    copiedAs: fqcn === undefined ? [] : [fqcn],
+    pin,
+    // The pin of a git collection can be a branch or a commit, which says nothing about the version that came of it.
+    unknowable: git && pin !== undefined && parseVersion(pin) === undefined,
   }
 }

@@ -1,19 +1,30 @@
-/** What the blueprints of a source together need: all of a catalog that does not depend on who looks at it. */
-import { compareNames, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
-import { type Needs, needsOf, shippedNames } from "./needs.ts"
-import { addDeclarations, type Requirement, sortRequirements } from "./required.ts"
-import type { UndeclaredDependency } from "./source-catalog.ts"
+/** What a source ships and what its blueprints together need: all of a catalog that does not depend on who looks at it. */
+import { compareNames, directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
+import { type Needs, needsOf, shippedNames, sortedUnique } from "./needs.ts"
+import { addDeclarations, type Requirement, surveyedRequirements } from "./required.ts"
+import type { CatalogBlueprint, CatalogItem, UndeclaredDependency } from "./source-catalog.ts"
 
+/** An entry of a catalog before the viewer's copies are looked for. */
+export interface SurveyedItem {
+  readonly item: Omit<CatalogItem, "state" | "installedVersion" | "global" | "scopes">
+  /** What a copy of it may be called; none where that cannot be told. */
+  readonly copiedAs: ReadonlyArray<string>
+  /** What copies are compared with; undefined: that one is there is enough. */
+  readonly pin: string | undefined
+  /** The pin says nothing about versions: a branch or a commit. */
+  readonly unknowable: boolean
+}
+
+/** All lists are in the order of the catalog. */
 export interface SourceSurvey {
-  /** In the order of their ids. */
-  readonly blueprints: ReadonlyArray<{ readonly blueprint: ShippedBlueprint; readonly needs: Needs }>
-  /** What blueprints declare, sorted by name. */
-  readonly roles: ReadonlyArray<Requirement>
-  readonly collections: ReadonlyArray<Requirement>
-  readonly subscriptionRoles: ReadonlyArray<Requirement>
-  /** By canonical name of a shipped role: ids of the blueprints whose configurations name it, sorted. */
-  readonly rolesBy: ReadonlyMap<string, ReadonlyArray<string>>
-  readonly collectionsBy: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "installedVersion">>
+  readonly templates: ReadonlyArray<SurveyedItem>
+  readonly localRoles: ReadonlyArray<SurveyedItem>
+  readonly localCollections: ReadonlyArray<SurveyedItem>
+  /** What blueprints declare. */
+  readonly roles: ReadonlyArray<SurveyedItem>
+  readonly collections: ReadonlyArray<SurveyedItem>
+  readonly subscriptionRoles: ReadonlyArray<SurveyedItem>
   readonly undeclared: ReadonlyArray<UndeclaredDependency>
 }
 
@@ -26,6 +37,7 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
     new Map<string, Requirement>(),
   ]
   const [rolesBy, collectionsBy] = [new Map<string, Array<string>>(), new Map<string, Array<string>>()]
+  const undeclared: Array<UndeclaredDependency> = []
   const blueprints = content.blueprints
     .toSorted((a, b) => compareNames(a.id, b.id))
     .map((blueprint) => {
@@ -40,18 +52,31 @@ export const surveySource = (content: SourceContent): SourceSurvey => {
       )
       addUser(rolesBy, needs.configRoles, id)
       addUser(collectionsBy, needs.collections, id)
-      return { blueprint, needs }
+      undeclared.push(...needs.undeclared)
+      return surveyedBlueprint(blueprint, needs)
     })
   return {
     blueprints,
-    roles: sortRequirements(roles),
-    collections: sortRequirements(collections),
-    subscriptionRoles: sortRequirements(subscriptionRoles),
-    rolesBy,
-    collectionsBy,
-    undeclared: blueprints.flatMap(({ needs }) => needs.undeclared),
+    templates: content.templates
+      .map(({ name, description }) => shippedItem(name, { description }, [name], undefined))
+      .toSorted(byName),
+    localRoles: content.roles
+      .map(({ name, directory, ...said }) => {
+        const alias = directoryName(directory)
+        return shippedItem(name, said, alias === name ? [name] : [name, alias], rolesBy.get(name))
+      })
+      .toSorted(byName),
+    localCollections: content.collections
+      .map(({ name, ...said }) => shippedItem(name, said, [name], collectionsBy.get(name)))
+      .toSorted(byName),
+    roles: surveyedRequirements(roles),
+    collections: surveyedRequirements(collections),
+    subscriptionRoles: surveyedRequirements(subscriptionRoles),
+    undeclared,
   }
 }
+
+const byName = (a: SurveyedItem, b: SurveyedItem): number => compareNames(a.item.name, b.item.name)
 
 const addUser = (users: Map<string, Array<string>>, used: ReadonlyArray<string>, user: string): void => {
   for (const name of used) {
@@ -60,3 +85,43 @@ const addUser = (users: Map<string, Array<string>>, used: ReadonlyArray<string>,
     else known.push(user)
   }
 }
+
+const surveyedBlueprint = (
+  { id, name, description, version, references, requirements }: ShippedBlueprint,
+  { configRoles }: Needs,
+): SourceSurvey["blueprints"][number] => {
+  const templates = sortedUnique(references.templates)
+  const roles = named(requirements.roles)
+  const collections = named(requirements.collections)
+  return {
+    id,
+    name,
+    ...(description ? { description } : {}),
+    version,
+    ...(templates.length === 0 ? {} : { requiredTemplates: templates }),
+    ...(configRoles.length === 0 ? {} : { requiredLocalRoles: configRoles }),
+    ...(roles.length === 0 ? {} : { requiredRoles: roles }),
+    ...(collections.length === 0 ? {} : { requiredCollections: collections }),
+  }
+}
+
+const named = (requirements: ReadonlyArray<{ readonly name?: string }>): ReadonlyArray<string> =>
+  requirements.flatMap(({ name }) => (name === undefined || name === "" ? [] : [name]))
+
+/** An item that the source ships itself. Its copies are never compared with it: only whether it is there counts. */
+const shippedItem = (
+  name: string,
+  { description, version }: { readonly description?: string | undefined; readonly version?: string },
+  copiedAs: ReadonlyArray<string>,
+  requiredBy: ReadonlyArray<string> | undefined,
+): SurveyedItem => ({
+  item: {
+    name,
+    ...(description ? { description } : {}),
+    ...(version ? { version } : {}),
+    ...(requiredBy === undefined ? {} : { requiredBy }),
+  },
+  copiedAs,
+  pin: undefined,
+  unknowable: false,
+})
