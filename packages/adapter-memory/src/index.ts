@@ -1,6 +1,8 @@
 export { memoryContentLayer } from "./content/content-layer.ts"
 export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
+export { memoryInstallerLayer } from "./library/installer-layer.ts"
 export { memoryLibraryLayer } from "./library/library-layer.ts"
+export { makeMemoryGalaxy, type MemoryGalaxy, type MemoryRelease, publishTo } from "./library/memory-galaxy.ts"
 export { makeMemoryLibrary, type MemoryEntry, type MemoryLibrary } from "./library/memory-library.ts"
 export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
@@ -15,3 +17,4 @@ export {
   type MemoryVm,
   type MemoryWorld,
 } from "./hypervisor/memory-world.ts"
+export { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer } from "./subscription.ts"

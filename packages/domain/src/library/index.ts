@@ -17,3 +17,14 @@ export {
   receiptsAreStale,
 } from "./prepare.ts"
 export { type CollectionIdentity, readCollectionManifest, readCollectionSource, roleReceiptFile } from "./receipt.ts"
+export { bestVersion, fitsPin, type WantedArtifact, wantedCollection, wantedRole } from "./requirement.ts"
+export {
+  type Decision,
+  decideInstalls,
+  type Dependencies,
+  type InstalledVersions,
+  installedVersions,
+  otherVersion,
+  type Published,
+  type PublishedVersions,
+} from "./resolve.ts"

@@ -1,0 +1,40 @@
+import type { Dependencies, Published, PublishedVersions } from "@rangewright/domain"
+import type { ArtifactEntry } from "@rangewright/ports"
+
+/** One published version: its files, and what it needs. */
+export interface MemoryRelease extends Partial<Dependencies> {
+  readonly entries: readonly ArtifactEntry[]
+}
+
+/** What can be installed, by name and version. Tests and embedders fill it. */
+export interface MemoryGalaxy {
+  readonly roles: Map<string, Map<string, MemoryRelease>>
+  readonly collections: Map<string, Map<string, MemoryRelease>>
+}
+
+export const makeMemoryGalaxy = (): MemoryGalaxy => ({ roles: new Map(), collections: new Map() })
+
+/** Adds a version of a role or collection. */
+export const publishTo = (
+  galaxy: MemoryGalaxy,
+  type: "role" | "collection",
+  name: string,
+  version: string,
+  release: MemoryRelease,
+): void => {
+  const place = type === "role" ? galaxy.roles : galaxy.collections
+  place.set(name, (place.get(name) ?? new Map<string, MemoryRelease>()).set(version, release))
+}
+
+const versionsOf = (place: MemoryGalaxy["roles"]): ReadonlyMap<string, PublishedVersions> =>
+  new Map(
+    [...place].map(([name, releases]) => [
+      name,
+      new Map([...releases].map(([version, { roles = [], collections = [] }]) => [version, { roles, collections }])),
+    ]),
+  )
+
+export const publishedIn = ({ roles, collections }: MemoryGalaxy): Published => ({
+  roles: versionsOf(roles),
+  collections: versionsOf(collections),
+})

@@ -1,0 +1,84 @@
+/** What a requirement asks for: under which name it will lie in the library, where it comes from, in which versions (contract C 3.4, 9.1). */
+import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
+import { guessCollection } from "../source/names.ts"
+import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"
+
+/** A requirement, understood. */
+export interface WantedArtifact {
+  readonly type: "role" | "collection"
+  /** As the requirement names it, for whoever wrote it; may be empty. */
+  readonly asked: string
+  /** The name of its folder; undefined where only the content tells. */
+  readonly name: string | undefined
+  /** Where it is published under a name, or the URL that it comes from. */
+  readonly origin: { readonly from: "name"; readonly name: string } | { readonly from: "git" | "url"; readonly url: string }
+  readonly pin: string | undefined
+}
+
+const isUrl = (text: string): boolean => text.includes("://") || /^[^/:]+@[^/:]+:/u.test(text)
+const isArchive = (url: string): boolean => /\.(?:tar\.gz|tgz|tar|zip)$/iu.test(url)
+const nonEmpty = (text: string | undefined): string | undefined => (text === undefined || text === "" ? undefined : text)
+
+/** The last part of a URL, without the ending of a repository or an archive: what Ansible's tool calls a role from there. */
+const nameInUrl = (url: string): string => {
+  const last = url.slice(Math.max(url.lastIndexOf("/"), url.lastIndexOf(":")) + 1)
+  return last.replace(/\.git$|\.tar\.gz$/u, "").replace(/,.*$/u, "")
+}
+
+/**
+ * What a requirement of a role means. A bare text may be `name,version` or `name,version,alias`. A URL of an archive is one; every other
+ * URL is of a git repository.
+ */
+export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
+  const { src, scm } = requirement
+  const [first = "", second, alias] = src === undefined ? (requirement.name ?? "").split(",") : [src]
+  const git = first.startsWith("git+")
+  const place = git ? first.slice("git+".length) : first
+  const url = git || scm === "git" || isUrl(place)
+  const given = nonEmpty(alias) ?? (src === undefined ? undefined : nonEmpty(requirement.name))
+  return {
+    type: "role",
+    asked: nonEmpty(requirement.name) ?? place,
+    name: given ?? (url ? nameInUrl(place) : place),
+    origin: url ? { from: git || scm === "git" || !isArchive(place) ? "git" : "url", url: place } : { from: "name", name: place },
+    pin: nonEmpty(requirement.version) ?? nonEmpty(second),
+  }
+}
+
+/** What a requirement of a collection means. The name is a URL where the type is `git` or `url`, or where it looks like one. */
+export const wantedCollection = ({ name = "", version, source, type }: CollectionRequirement): WantedArtifact => {
+  const place = type === "git" && source !== undefined && isUrl(source) ? source : name
+  const git = type === "git" || place.startsWith("git+")
+  const url = place.startsWith("git+") ? place.slice("git+".length) : place
+  const from = git || (isUrl(url) && !isArchive(url)) ? "git" : isUrl(url) ? "url" : "name"
+  return {
+    type: "collection",
+    asked: name,
+    name: guessCollection(url),
+    origin: from === "name" ? { from, name: url } : { from, url },
+    pin: nonEmpty(version),
+  }
+}
+
+/** Whether a version fits a pin, which may be several conditions parted by commas; `*` and none fit all. What is unknown fits. */
+export const fitsPin = (version: string | undefined, pin: string | undefined): boolean => {
+  if (version === undefined || pin === undefined || version === pin) return true
+  return pin
+    .split(",")
+    .map((part) => part.trim())
+    .every((part) => part === "" || part === "*" || satisfiesPin(version, part))
+}
+
+/** The best of the versions that fit: the highest release, else the highest pre-release, else the last that is no version at all. */
+export const bestVersion = (versions: ReadonlyArray<string>, pin: string | undefined): string | undefined =>
+  versions
+    .filter((version) => fitsPin(version, pin))
+    .toSorted(byPreference)
+    .at(-1)
+
+const byPreference = (a: string, b: string): number => {
+  const [one, other] = [parseVersion(a), parseVersion(b)]
+  if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined)
+  const [early, late] = [one.prerelease.length > 0, other.prerelease.length > 0]
+  return early === late ? compareVersions(one, other) : early ? -1 : 1
+}

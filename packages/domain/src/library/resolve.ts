@@ -1,0 +1,136 @@
+import type { InstalledCopy } from "../catalog/installed.ts"
+import type { CollectionRequirement, RoleRequirement } from "../source/content.ts"
+import { isArtifactName } from "./artifact.ts"
+import { bestVersion, fitsPin, type WantedArtifact, wantedCollection, wantedRole } from "./requirement.ts"
+
+/** What can be had of one name: each version with what it needs. */
+export type PublishedVersions = ReadonlyMap<string, Dependencies>
+export interface Dependencies {
+  readonly roles: ReadonlyArray<RoleRequirement>
+  readonly collections: ReadonlyArray<CollectionRequirement>
+}
+/** Roles and collections that a place offers, by name. */
+export interface Published {
+  readonly roles: ReadonlyMap<string, PublishedVersions>
+  readonly collections: ReadonlyMap<string, PublishedVersions>
+}
+
+/** Versions of what is installed, by name; undefined: not known. */
+export interface InstalledVersions {
+  readonly roles: ReadonlyMap<string, string | undefined>
+  readonly collections: ReadonlyMap<string, string | undefined>
+}
+
+/** The versions of what a scope holds. */
+export const installedVersions = (scope: {
+  readonly roles: ReadonlyArray<InstalledCopy>
+  readonly collections: ReadonlyArray<InstalledCopy>
+}): InstalledVersions => {
+  const byName = (copies: ReadonlyArray<InstalledCopy>) => new Map(copies.map(({ name, version }) => [name, version]))
+  return { roles: byName(scope.roles), collections: byName(scope.collections) }
+}
+
+/** What is to be done about one requirement, or about something that one needs. */
+export type Decision =
+  /** To be installed as `name`, from what is published as `origin`. */
+  | {
+      readonly decision: "install"
+      readonly type: "role" | "collection"
+      readonly asked: string
+      readonly name: string
+      readonly origin: string
+      readonly version: string
+    }
+  | {
+      readonly decision: "present"
+      readonly type: "role" | "collection"
+      readonly asked: string
+      readonly version: string | undefined
+    }
+  | {
+      readonly decision: "other-version" | "failed"
+      readonly type: "role" | "collection"
+      readonly asked: string
+      readonly version?: string
+      readonly because: string
+    }
+
+/** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool (contract C 9.1). */
+export const otherVersion = (name: string, have: string | undefined, want: string | undefined): string =>
+  `${name} (${have ?? "unknown version"}) is already installed - use force to change version to ${want ?? "unspecified"}`
+
+/** How many things one request may bring in: a chain of needs must end. */
+const mostDecisions = 1000
+
+/**
+ * Decides what to install so that all is there that is asked for, and what that needs. Each name is decided once, by whoever names it
+ * first. `force` is for what is asked for, not for what it needs.
+ */
+export const decideInstalls = (
+  asked: Dependencies,
+  installed: InstalledVersions,
+  published: Published,
+  force: boolean,
+): ReadonlyArray<Decision> => {
+  const decisions = new Map<string, Decision>()
+  const pending: Array<{ readonly wanted: WantedArtifact; readonly needed: boolean }> = wantedOf(asked, false)
+  for (let next = pending.shift(); next !== undefined && decisions.size < mostDecisions; next = pending.shift()) {
+    const { wanted, needed } = next
+    const key = `${wanted.type} ${wanted.name ?? wanted.asked}`
+    if (decisions.has(key)) continue
+    const offered = wanted.type === "role" ? published.roles : published.collections
+    const have = wanted.type === "role" ? installed.roles : installed.collections
+    // a role without a namespace is one of the same folder, not one of the place (as the field's tool takes it)
+    if (
+      needed &&
+      wanted.type === "role" &&
+      wanted.origin.from === "name" &&
+      !wanted.asked.includes(".") &&
+      !offered.has(wanted.asked)
+    )
+      continue
+    const decision = decide(wanted, have, offered, force && !needed)
+    if (needed && decision.decision === "present") continue
+    decisions.set(key, decision)
+    if (decision.decision === "install") {
+      const needs = offered.get(decision.origin)?.get(decision.version)
+      if (needs !== undefined) pending.push(...wantedOf(needs, true))
+    }
+  }
+  return [...decisions.values()]
+}
+
+const wantedOf = ({ roles, collections }: Dependencies, needed: boolean) =>
+  [...roles.map(wantedRole), ...collections.map(wantedCollection)].map((wanted) => ({ wanted, needed }))
+
+const decide = (
+  { type, asked, name, origin, pin }: WantedArtifact,
+  installed: ReadonlyMap<string, string | undefined>,
+  offered: ReadonlyMap<string, PublishedVersions>,
+  force: boolean,
+): Decision => {
+  const failed = (because: string): Decision => ({ decision: "failed", type, asked, because })
+  if (name === undefined || !isArtifactName(type, name)) return failed(`no ${type} can be called so`)
+  if (installed.has(name) && !force) {
+    const version = installed.get(name)
+    if (fitsPin(version, pin)) return { decision: "present", type, asked, version }
+    return {
+      decision: "other-version",
+      type,
+      asked,
+      ...(version === undefined ? {} : { version }),
+      because: otherVersion(name, version, pin),
+    }
+  }
+  if (origin.from !== "name") return failed(`it comes from a URL, which is not looked up by name`)
+  const versions = offered.get(origin.name)
+  if (versions === undefined) return failed("nothing is published under this name")
+  const version = bestVersion([...versions.keys()], pin)
+  if (version === undefined) return failed(`there is no version ${pin ?? ""}; there are: ${shown([...versions.keys()])}`)
+  return { decision: "install", type, asked, name, origin: origin.name, version }
+}
+
+const shown = (versions: ReadonlyArray<string>): string => {
+  const text = versions.slice(0, 10).join(", ")
+  return versions.length > 10 ? `${text}, … (${versions.length} in all)` : text || "none"
+}
