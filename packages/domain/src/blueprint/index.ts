@@ -6,7 +6,17 @@ export {
   blueprintReaders,
   mayChangeBlueprint,
 } from "./access.ts"
-export { mostPictureBytes, type Picture, pictureName, type PictureType, pictureTypeOf } from "./picture.ts"
+export {
+  archiveFolder,
+  type ArchiveLayout,
+  archiveLayout,
+  type BundleFile,
+  bundleFiles,
+  manifestFile,
+  requirementsFile,
+} from "./archive-layout.ts"
+export { type ArchiveManifest, blueprintManifestText } from "./manifest-text.ts"
+export { mostPictureBytes, type Picture, pictureEnding, pictureName, type PictureType, pictureTypeOf } from "./picture.ts"
 export {
   type Blueprint,
   BlueprintExists,

@@ -3,6 +3,9 @@ const endings = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "
 
 export type PictureType = keyof typeof endings
 
+/** The ending of a file with such a picture, without the dot. */
+export const pictureEnding = (type: PictureType): string => endings[type]
+
 /** Bytes that a picture may have. */
 export const mostPictureBytes = 10 * 1024 * 1024
 

@@ -12,6 +12,7 @@ import type { MapNode } from "../range/config/node.ts"
 import { type ConfigIssue, type Finding, quote, report } from "../range/config/issue.ts"
 import * as Result from "effect/Result"
 import { pathProblem } from "./files.ts"
+import { isAnyBlueprintId } from "../blueprint/origin.ts"
 import { isShippedBlueprintId } from "./names.ts"
 import { parseVersion } from "./version.ts"
 
@@ -28,8 +29,9 @@ export interface BlueprintManifest {
 }
 
 /**
- * Reads the text of a `blueprint.yml` that stands alone, as in an archive with one blueprint: any id is right, and paths are from the
- * folder that holds it. Fails with everything that is wrong.
+ * Reads the text of a `blueprint.yml` that stands alone, as in an archive with one blueprint: any id that a blueprint can have is right,
+ * any text is a version, as for blueprints that were made here, and paths are from the folder that holds it. Fails with everything that
+ * is wrong.
  */
 export const readBlueprintManifest = (text: string): Result.Result<BlueprintManifest, ReadonlyArray<ConfigIssue>> =>
   Result.mapError(
@@ -50,17 +52,7 @@ export const blueprintManifestOf = (
   const id = requiredText(fields, "id")
   if (id !== "") checkId(fields, id, directory)
   const name = requiredText(fields, "name")
-  const version = requiredText(fields, "version")
-  if (version !== "" && parseVersion(version) === undefined)
-    fields.findings.push(
-      findingAt(
-        fields,
-        "version",
-        "bad-version",
-        `${quote(version)} is no version`,
-        "one to three numbers joined by dots, as in 1.2.0",
-      ),
-    )
+  const version = versionField(fields, directory !== undefined)
   const config = fileField(fields, "config", requiredText(fields, "config"), directory)
   const thumbnail = fileField(fields, "thumbnail_path", textField(fields, "thumbnail_path") ?? "", directory)
   const manifest: BlueprintManifest = {
@@ -78,9 +70,26 @@ export const blueprintManifestOf = (
   return fields.findings.length > 0 ? Result.fail(fields.findings) : Result.succeed(manifest)
 }
 
+const versionField = (fields: Fields, shipped: boolean): string => {
+  if (!shipped && fields.map.entries.has("version")) return textField(fields, "version") ?? ""
+  const version = requiredText(fields, "version")
+  if (shipped && version !== "" && parseVersion(version) === undefined)
+    fields.findings.push(
+      findingAt(
+        fields,
+        "version",
+        "bad-version",
+        `${quote(version)} is no version`,
+        "one to three numbers joined by dots, as in 1.2.0",
+      ),
+    )
+  return version
+}
+
 const checkId = (fields: Fields, id: string, directory: string | undefined): void => {
   const expected = directory?.slice("blueprints/".length)
-  if (!isShippedBlueprintId(id))
+  const allowed = directory === undefined ? isAnyBlueprintId(id) : isShippedBlueprintId(id)
+  if (!allowed)
     fields.findings.push(
       findingAt(
         fields,

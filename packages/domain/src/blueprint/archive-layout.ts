@@ -1,0 +1,78 @@
+import { resolveLinks } from "../content/tree-links.ts"
+import { byPath, type TreeEntry } from "../content/tree.ts"
+import { foldName } from "../source/names.ts"
+import type { BlueprintId } from "./blueprint.ts"
+
+/** A file of a blueprint: where it lies in the archive, and which file of the snapshot it is. */
+export interface BundleFile {
+  readonly path: string
+  readonly from: string
+  readonly executable: boolean
+}
+
+/**
+ * The files of a folder of a tree, sorted by path. Links travel as what they lead to, so that a folder is whole without what surrounds it:
+ * those that lead nowhere are left out, and links to folders inside linked folders too, which could go on for ever.
+ */
+export const bundleFiles = (entries: readonly TreeEntry[], directory: string): readonly BundleFile[] => {
+  const tree = new Map(entries.map((entry) => [entry.path, entry]))
+  const below = (folder: string): readonly TreeEntry[] =>
+    folder === "" ? entries : entries.filter(({ path }) => path.startsWith(`${folder}/`))
+  const filesAt = (folder: string, at: string, linked: boolean): readonly BundleFile[] =>
+    below(folder).flatMap((entry): readonly BundleFile[] => {
+      const path = at + entry.path.slice(folder === "" ? 0 : folder.length + 1)
+      if (entry.kind === "file") return [{ path, from: entry.path, executable: entry.executable }]
+      const target = resolveLinks(entry.path, tree)
+      if (target === undefined) return []
+      const found = tree.get(target)
+      if (found?.kind === "file") return [{ path, from: target, executable: found.executable }]
+      return linked ? [] : filesAt(target, `${path}/`, true)
+    })
+  return filesAt(directory, "", false).toSorted(byPath)
+}
+
+/** The names that the parts of a blueprint have in an archive of it. */
+export interface ArchiveLayout {
+  /** Holds everything, and gives the archive its name. */
+  readonly folder: string
+  readonly config: string
+  readonly thumbnail: string | undefined
+  /** The other files of its bundle. */
+  readonly files: readonly BundleFile[]
+}
+
+export const manifestFile = "blueprint.yml"
+export const requirementsFile = "requirements.yml"
+
+/** The folder of an archive of this blueprint: its id as one name (contract C 11.14). */
+export const archiveFolder = (id: BlueprintId): string => id.replaceAll("/", "_").replaceAll("..", "_")
+
+/** The first of `stem.ending`, `stem-2.ending`, … that is no other path on any file system. */
+const freeName = (stem: string, ending: string, taken: ReadonlySet<string>): string => {
+  let name = `${stem}.${ending}`
+  for (let n = 2; taken.has(foldName(name)); n++) name = `${stem}-${n}.${ending}`
+  return name
+}
+
+/**
+ * Where everything goes in an archive. What is kept beside the bundle (manifest, configuration, picture, requirements) takes the place of
+ * the bundle's own, `replaced` by path; configuration and picture have their usual names unless another file has them. An archive of what
+ * was read from an archive is laid out as that one.
+ */
+export const archiveLayout = (
+  id: BlueprintId,
+  files: readonly BundleFile[],
+  replaced: ReadonlySet<string>,
+  pictureEnding: string | undefined,
+): ArchiveLayout => {
+  const others = files.filter(({ path }) => !replaced.has(path))
+  const taken = new Set<string>()
+  for (const { path } of others)
+    for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) taken.add(foldName(path.slice(0, end)))
+  return {
+    folder: archiveFolder(id),
+    config: freeName("range-config", "yml", taken),
+    thumbnail: pictureEnding === undefined ? undefined : freeName("thumbnail", pictureEnding, taken),
+    files: others,
+  }
+}
