@@ -45,6 +45,7 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       isStopping,
       query: {},
       operation: undefined,
+      scratch: undefined,
     }
     ctx.state = state
     try {

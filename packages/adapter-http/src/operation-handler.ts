@@ -5,7 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Stream from "effect/Stream"
 import type { Context, Middleware } from "koa"
-import { bodyReader } from "./decode/body.ts"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { bodyReader, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
@@ -20,13 +23,13 @@ export const formOf = (operation: Operation): ProblemForm => (operation.route.ba
 const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, file: undefined })
 
 /** How path, query and body of this operation are decoded, made once. */
-const inputOf = (operation: Operation): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
+const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
   const { input } = operation
   const declared = Object.keys(input.path).length + Object.keys(input.query).length
   if (declared === 0 && input.body.type === "none") return () => Effect.succeed(nothing)
   const path = decodeParameters(input.path, `path of ${operation.id}`)
   const query = decodeParameters(input.query, `query of ${operation.id}`)
-  const body = bodyReader(operation)
+  const body = bodyReader(operation, scratchOf)
   return Effect.fnUntraced(function* (ctx: Context, call: Call) {
     const decoded = { path: yield* path(call.path), query: yield* query(call.query) }
     // the operation's form types its handler by these very schemas
@@ -76,7 +79,9 @@ const eventStreamHeaders: HeaderList = [
 
 /** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
 export const operationHandler = (operation: Operation, options: HttpOptions, streams: OpenStreams): Middleware => {
-  const input = inputOf(operation)
+  const scratchOf: ScratchOf = async (ctx) =>
+    ((ctx.state as RequestState).scratch ??= await mkdtemp(join(options.uploads ?? tmpdir(), "rangewright-upload-")))
+  const input = inputOf(operation, scratchOf)
   const form = formOf(operation)
   const { output } = operation
   const answer = output.type === "events" ? undefined : answerWith(output)
@@ -94,6 +99,7 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     const fiber = options.run(work)
     // most reads have ended by now. A client that goes away ends those that have not; a change that was begun is carried through
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
+    if (state.scratch !== undefined) await rm(state.scratch, { recursive: true, force: true }).catch(() => undefined)
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
     if (output.type !== "events") return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)

@@ -10,6 +10,8 @@ export interface RequestState {
   query: Readonly<Record<string, string>>
   /** Id of the operation, once a route matched. */
   operation: string | undefined
+  /** The folder of the files that came with it; goes when it is answered. */
+  scratch: string | undefined
 }
 
 const process = randomBytes(6).toString("hex")

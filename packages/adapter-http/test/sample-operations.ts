@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { readFile, stat } from "node:fs/promises"
 
 const statuses = {
   200: "done",
@@ -222,6 +223,31 @@ export const describes = operation({
     Effect.succeed({ body, file: file === undefined ? null : { name: file.filename, size: file.bytes.length } }),
 })
 
+export const keeps = operation({
+  id: "keeps",
+  route: "PUT /keeps",
+  group,
+  summary,
+  access: "user",
+  target: "none",
+  body: {
+    type: "multipart",
+    fields: { how: Schema.optionalKey(Schema.String) },
+    file: "file",
+    maxBytes: 1_000_000,
+    stored: true,
+  },
+  output: { type: "json", schema: Schema.Record(Schema.String, Schema.Unknown) },
+  statuses,
+  handle: ({ body, file }) =>
+    Effect.gen(function* () {
+      const bytes = yield* Effect.promise(() => readFile(file.path))
+      const { mode } = yield* Effect.promise(() => stat(file.path))
+      if (body.how === "fault") return yield* Effect.fail(new Conflict({ what: file.path }))
+      return { name: file.filename, size: file.size, path: file.path, mode: mode & 0o777, text: bytes.toString("latin1") }
+    }),
+})
+
 export const breaks = operation({
   id: "breaks",
   route: "GET /breaks/{how}",
@@ -338,6 +364,7 @@ export const samples: readonly Operation[] = [
   upload,
   getThing,
   getExample,
+  keeps,
   breaks,
   describes,
   saves,

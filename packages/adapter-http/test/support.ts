@@ -9,9 +9,9 @@ import {
 } from "@rangewright/adapter-http"
 import {
   licenseLayer,
-  makeMemoryContent,
+  makeMemoryArtifacts,
   makeMemoryStore,
-  memoryContentLayer,
+  memoryArtifactsLayer,
   memoryStorageLayer,
   openLicense,
   type MemoryStore,
@@ -101,7 +101,7 @@ const portsOver = (store: MemoryStore, license: License) =>
   Layer.mergeAll(
     memoryStorageLayer(store),
     cryptoLayer({ bytes: randomBytes(32) }),
-    memoryContentLayer(makeMemoryContent()),
+    memoryArtifactsLayer(makeMemoryArtifacts()),
     licenseLayer(license),
   )
 

@@ -1,11 +1,12 @@
 import type { BodySpec, Input, Operation } from "@rangewright/application"
-import { InvalidInput, isFault, type Fault } from "@rangewright/domain"
+import { Failed, InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as AST from "effect/SchemaAST"
 import type { Context } from "koa"
 import bodyParser from "koa-bodyparser"
 import { BodyTooLarge } from "../faults.ts"
 import { decodeParameters, decodeWith } from "./decode-with.ts"
+import { diskSink, memorySink, type FileSink } from "./file-sink.ts"
 import { foldKeys } from "./fold-keys.ts"
 import { readJson } from "./json-text.ts"
 import { readMultipart, requireFile } from "./multipart.ts"
@@ -17,10 +18,21 @@ type Body = Pick<Input, "body" | "file">
 /** Reads and decodes the body of a request. */
 export type ReadBody = (ctx: Context) => Effect.Effect<Body, Fault>
 
+/** A folder for the files of this request alone, which goes when the request is answered. */
+export type ScratchOf = (ctx: Context) => Promise<string>
+
+const sinkOf = async (spec: { readonly stored?: true }, ctx: Context, scratchOf: ScratchOf): Promise<FileSink> =>
+  spec.stored === true ? diskSink(await scratchOf(ctx)) : memorySink
+
 const faultFrom =
   (limit: number) =>
   (cause: unknown): Fault => {
     if (isFault(cause)) return cause
+    if ((cause as NodeJS.ErrnoException).syscall !== undefined)
+      return new Failed({
+        what: "Cannot take the uploaded file: there is no place to write it",
+        hint: "Make room where the service keeps temporary files.",
+      })
     const { status, type } = cause as { readonly status?: number; readonly type?: string }
     if (status === 413) return new BodyTooLarge({ what: "the request body", limit })
     if (type === "request.aborted" || type === "request.size.invalid")
@@ -60,13 +72,14 @@ const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string): 
     })
 }
 
-const readForm = (spec: Extract<BodySpec, { type: "multipart" }>, what: string): ReadBody => {
+const readForm = (spec: Extract<BodySpec, { type: "multipart" }>, what: string, scratchOf: ScratchOf): ReadBody => {
   const decode = decodeParameters(spec.fields, what)
   return (ctx) =>
     Effect.gen(function* () {
       const form = yield* Effect.tryPromise({
         try: async () => {
-          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes)
+          const sink = await sinkOf(spec, ctx, scratchOf)
+          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes, sink)
           return { fields: sent.fields, file: requireFile(sent, spec.file) }
         },
         catch: faultFrom(spec.maxBytes),
@@ -85,7 +98,7 @@ const memberOf = (isText: boolean, sent: string): unknown => {
   }
 }
 
-const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, what: string): ReadBody => {
+const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, what: string, scratchOf: ScratchOf): ReadBody => {
   const json = readJsonBody({ type: "json", schema: spec.schema, required: spec.required }, what)
   const decode = decodeWith(spec.schema, what)
   const ast = AST.toEncoded(spec.schema.ast)
@@ -95,7 +108,10 @@ const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, 
     ctx.request.is("multipart/form-data") === "multipart/form-data"
       ? Effect.gen(function* () {
           const { fields, file } = yield* Effect.tryPromise({
-            try: () => readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes),
+            try: async () => {
+              const sink = await sinkOf(spec, ctx, scratchOf)
+              return readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink)
+            },
             catch: faultFrom(spec.maxBytes),
           })
           const sent = Object.entries(fields).map(([name, text]) => [name, memberOf(texts.get(name) ?? true, text)] as const)
@@ -105,7 +121,7 @@ const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, 
 }
 
 /** How the operation's body is read; an operation without one looks at nothing that is sent. */
-export const bodyReader = (operation: Operation): ReadBody => {
+export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
   const what = `request body of ${operation.id}`
   switch (body.type) {
@@ -114,8 +130,8 @@ export const bodyReader = (operation: Operation): ReadBody => {
     case "json":
       return readJsonBody(body, what)
     case "json-or-multipart":
-      return readJsonOrForm(body, what)
+      return readJsonOrForm(body, what, scratchOf)
     case "multipart":
-      return readForm(body, what)
+      return readForm(body, what, scratchOf)
   }
 }

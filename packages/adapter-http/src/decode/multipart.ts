@@ -1,13 +1,16 @@
-import type { UploadedFile } from "@rangewright/application"
+import type { StoredFile, UploadedFile } from "@rangewright/application"
 import { InvalidInput } from "@rangewright/domain"
 import { Busboy, type BusboyInstance } from "@fastify/busboy"
 import type { IncomingMessage } from "node:http"
+import type { Writable } from "node:stream"
+import { finished } from "node:stream/promises"
 import { BodyTooLarge } from "../faults.ts"
+import type { FileSink } from "./file-sink.ts"
 
 /** A form: its text fields, empty ones left out, and its one file; undefined: none was sent. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>
-  readonly file: UploadedFile | undefined
+  readonly file: UploadedFile | StoredFile | undefined
 }
 
 const fieldBytes = 64 * 1024
@@ -43,19 +46,21 @@ const open = (request: IncomingMessage, maxBytes: number): BusboyInstance => {
 
 /**
  * Reads a form with at most one file part, named `fileField`. Names of fields match in any letter case; of a repeated field the first counts;
- * unknown ones are ignored. Holds at most `maxBytes` of the file and a few small fields at any moment. Rejects with `InvalidInput` for a
- * form that is broken or ends early, and with `BodyTooLarge`.
+ * unknown ones are ignored. Takes at most `maxBytes` of the file, as fast as the sink does, and a few small fields. Rejects with
+ * `InvalidInput` for a form that is broken or ends early, and with `BodyTooLarge`.
  */
 export const readMultipart = async (
   request: IncomingMessage,
   fileField: string,
   fieldNames: readonly string[],
   maxBytes: number,
+  sink: FileSink,
 ): Promise<Form> => {
   const parser = open(request, maxBytes)
   const names = new Map(fieldNames.map((name) => [name.toLowerCase(), name]))
   const fields = Object.create(null) as Record<string, string>
-  let file: UploadedFile | undefined
+  let file: Promise<UploadedFile | StoredFile> | undefined
+  let writing: Writable | undefined
   try {
     await new Promise<void>((resolve, reject) => {
       let total = 0
@@ -70,14 +75,15 @@ export const readMultipart = async (
         if (name !== undefined && value !== "") fields[name] ??= value
       })
       parser.on("file", (field, stream, filename, _encoding, contentType) => {
-        const chunks: Buffer[] = []
-        const wanted = field.toLowerCase() === fileField.toLowerCase()
         stream.on("error", () => reject(unreadable("it ended early")))
         stream.once("limit", () => reject(new BodyTooLarge({ what: `the file ${fileField}`, limit: maxBytes })))
-        stream.on("data", (chunk: Buffer) => wanted && chunks.push(chunk))
-        stream.once("end", () => {
-          if (wanted) file = { filename, contentType, bytes: Buffer.concat(chunks) }
-        })
+        if (field.toLowerCase() !== fileField.toLowerCase()) return void stream.resume()
+        const { into, taken } = sink(filename, contentType)
+        writing = into
+        file = finished(into).then(taken)
+        // a sink that cannot take more ends the form
+        file.catch(reject)
+        stream.pipe(into)
       })
       for (const limit of ["filesLimit", "fieldsLimit", "partsLimit"] as const)
         parser.once(limit, () => reject(unreadable("it has more parts than the operation takes")))
@@ -85,6 +91,9 @@ export const readMultipart = async (
       parser.once("finish", () => resolve())
       request.pipe(parser)
     })
+  } catch (cause) {
+    writing?.destroy()
+    throw cause
   } finally {
     request.unpipe(parser)
     request.removeAllListeners("data")
@@ -92,11 +101,11 @@ export const readMultipart = async (
     request.resume()
   }
   if (fieldsHaveNul(fields)) throw unreadable("a field holds a NUL character")
-  return { fields, file }
+  return { fields, file: await file }
 }
 
 /** The file of a form that is nothing without it. */
-export const requireFile = ({ file }: Form, fileField: string): UploadedFile => {
+export const requireFile = ({ file }: Form, fileField: string): UploadedFile | StoredFile => {
   if (file !== undefined) return file
   throw unreadable(`there is no file part named ${fileField}`, `Send the file as the part ${fileField}, with a file name.`)
 }

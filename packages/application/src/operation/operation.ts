@@ -44,6 +44,15 @@ export interface UploadedFile {
   readonly bytes: Uint8Array
 }
 
+/** A file that arrived by multipart and lies on the service's host, complete and within its limit. It goes when the request is answered. */
+export interface StoredFile {
+  readonly filename: string
+  readonly contentType: string
+  readonly size: number
+  /** Absolute. */
+  readonly path: string
+}
+
 export type BodySpec =
   /** Nothing is read: what is sent is ignored. */
   | { readonly type: "none" }
@@ -55,9 +64,17 @@ export type BodySpec =
       readonly required: true
       readonly file: string
       readonly maxBytes: number
+      readonly stored?: true
     }
   /** Text fields (booleans as `true`/`false`) and one file part. */
-  | { readonly type: "multipart"; readonly fields: ParameterSchemas; readonly file: string; readonly maxBytes: number }
+  | {
+      readonly type: "multipart"
+      readonly fields: ParameterSchemas
+      readonly file: string
+      readonly maxBytes: number
+      /** The file is not held in memory: the handler gets a `StoredFile`. */
+      readonly stored?: true
+    }
 
 /** Bytes as they are, and what they are. */
 export interface BinaryFile {
@@ -133,7 +150,7 @@ export interface HandlerRequest {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body: unknown
-  readonly file: UploadedFile | undefined
+  readonly file: UploadedFile | StoredFile | undefined
   /** Owner of the credentials; undefined only where access is `anonymous`. */
   readonly caller: User | undefined
   /** The user acted as: `?userID=` of an admin, else the caller. */
@@ -153,10 +170,11 @@ type Loaded<A extends Access, T extends Target> = {
   readonly meta: RequestMeta
 }
 type Fields<F extends ParameterSchemas> = Schema.Struct<F>["Type"]
+type AnyFileOf<B extends BodySpec> = B extends { readonly stored: true } ? StoredFile : UploadedFile
 type FileOf<B extends BodySpec> = B extends { readonly type: "multipart" }
-  ? UploadedFile
+  ? AnyFileOf<B>
   : B extends { readonly type: "json-or-multipart" }
-    ? UploadedFile | undefined
+    ? AnyFileOf<B> | undefined
     : undefined
 type BodyOf<B extends BodySpec> = B extends {
   readonly type: "json" | "json-or-multipart"

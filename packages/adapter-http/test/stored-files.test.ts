@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { access, mkdtemp, readdir, rm } from "node:fs/promises"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { samples } from "./sample-operations.ts"
+import { startService, type Service } from "./support.ts"
+
+let service: Service
+let uploads: string
+beforeAll(async () => {
+  uploads = await mkdtemp(join(tmpdir(), "rangewright-uploads-"))
+  service = await startService({ operations: samples, http: { uploads } })
+})
+afterAll(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+  await rm(uploads, { recursive: true })
+})
+
+const upload = async (file: Blob | undefined, filename = "a.tar.gz", how?: string) => {
+  const form = new FormData()
+  if (how !== undefined) form.append("how", how)
+  if (file !== undefined) form.append("file", file, filename)
+  const response = await fetch(`${service.url}/api/v2/keeps`, {
+    method: "PUT",
+    headers: { "x-api-key": service.keys.member },
+    body: form,
+  })
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> }
+}
+
+describe("uploads that are kept in a file", () => {
+  it("lie there byte by byte while the request goes on, for nobody else to read, and go with it", async () => {
+    const bytes = randomBytes(300_000)
+    const { status, json } = await upload(new Blob([bytes]), "../../etc/passwd")
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ size: bytes.length, mode: 0o600, text: bytes.toString("latin1") })
+    expect(String(json["path"]).startsWith(`${uploads}/`)).toBe(true)
+    await expect(access(String(json["path"]))).rejects.toThrow("ENOENT")
+    expect(await readdir(uploads)).toEqual([])
+  })
+
+  it("may be empty", async () => {
+    expect(await upload(new Blob([]))).toMatchObject({ status: 200, json: { size: 0, text: "" } })
+  })
+
+  it("go when the operation fails, when they are too large, and when none came", async () => {
+    expect((await upload(new Blob(["x"]), "a.zip", "fault")).status).toBe(409)
+    expect((await upload(new Blob([new Uint8Array(1_000_001)]))).status).toBe(413)
+    expect((await upload(undefined)).status).toBe(400)
+    expect(await readdir(uploads)).toEqual([])
+  })
+
+  it("go when their sender leaves in the middle", async () => {
+    const entries = service.store.audit.length
+    const socket = connect(service.port, "127.0.0.1")
+    const head = `PUT /api/v2/keeps HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${service.keys.member}\r\nContent-Length: 9999`
+    const part = 'Content-Disposition: form-data; name="file"; filename="a"'
+    socket.write(`${head}\r\nContent-Type: multipart/form-data; boundary=abc\r\n\r\n--abc\r\n${part}\r\n\r\nhalf`)
+    await expect.poll(() => readdir(uploads)).toHaveLength(1)
+    socket.destroy()
+    await once(socket, "close")
+    await expect.poll(() => service.store.audit.slice(entries)).toMatchObject([{ operation: "keeps", outcome: "InvalidInput" }])
+    await expect.poll(() => readdir(uploads)).toEqual([])
+  })
+
+  it("tell plainly when there is no place for them", async () => {
+    const lost = await startService({ operations: samples, http: { uploads: join(uploads, "missing") } })
+    const form = new FormData()
+    form.append("file", new Blob(["x"]), "a")
+    const response = await fetch(`${lost.url}/api/v2/keeps`, {
+      method: "PUT",
+      headers: { "x-api-key": lost.keys.member },
+      body: form,
+    })
+    expect(response.status).toBe(500)
+    expect(((await response.json()) as { error: string }).error).toContain("there is no place to write it")
+    expect(lost.defects).toEqual([])
+    await lost.stop()
+  })
+})
