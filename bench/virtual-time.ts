@@ -5,9 +5,9 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
 import {
   licenseLayer,
-  makeMemoryContent,
+  makeMemoryArtifacts,
   makeMemoryStore,
-  memoryContentLayer,
+  memoryArtifactsLayer,
   memoryStorageLayer,
   openLicense,
 } from "@rangewright/adapter-memory"
@@ -123,7 +123,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
       auth: { type: "token", id, secret: Redacted.make(secret) },
     }),
     cryptoLayer({ bytes: new Uint8Array(32) }),
-    memoryContentLayer(makeMemoryContent()),
+    memoryArtifactsLayer(makeMemoryArtifacts()),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -1,3 +1,4 @@
+export { makeMemoryArtifacts, type MemoryArtifacts, memoryArtifactsLayer } from "./artifacts.ts"
 export { memoryContentLayer } from "./content/content-layer.ts"
 export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
 export { memoryInstallerLayer } from "./library/installer-layer.ts"

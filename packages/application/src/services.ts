@@ -1,5 +1,6 @@
 import type {
   Archives,
+  ArtifactLibrary,
   AuditTrail,
   Blueprints,
   ContentFetcher,
@@ -14,8 +15,10 @@ import type {
   Machines,
   NodeShell,
   Ranges,
+  RoleInstaller,
   RunJournal,
   SecretStore,
+  Sources,
   TokenSigner,
   Users,
 } from "@rangewright/ports"
@@ -27,6 +30,7 @@ import type { Settings } from "./settings.ts"
 /** Every port. */
 export type PortServices =
   | Archives
+  | ArtifactLibrary
   | AuditTrail
   | Blueprints
   | ContentFetcher
@@ -41,8 +45,10 @@ export type PortServices =
   | Machines
   | NodeShell
   | Ranges
+  | RoleInstaller
   | RunJournal
   | SecretStore
+  | Sources
   | TokenSigner
   | Users
 

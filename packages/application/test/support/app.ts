@@ -10,8 +10,8 @@ import {
 } from "@rangewright/application"
 import {
   licenseLayer,
-  makeMemoryContent,
-  memoryContentLayer,
+  makeMemoryArtifacts,
+  memoryArtifactsLayer,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
@@ -92,7 +92,7 @@ export const makeTestApp = (): TestApp => {
     storage,
     memoryHypervisorLayer(world),
     secrets,
-    memoryContentLayer(makeMemoryContent()),
+    memoryArtifactsLayer(makeMemoryArtifacts()),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -13,14 +13,15 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type { License } from "@rangewright/domain"
-import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Users } from "@rangewright/ports"
+import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Sources, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
 import type { ContentPorts } from "./content.ts"
+import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
-export type StoragePorts = AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Users
+export type StoragePorts = AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users
 
 /** What inversify chose. */
 export interface Parts<E> {
@@ -30,6 +31,7 @@ export interface Parts<E> {
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
   readonly content: Layer.Layer<ContentPorts, E>
+  readonly library: Layer.Layer<LibraryPorts, E>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -44,6 +46,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
     parts.storage,
     parts.hypervisor,
     parts.content,
+    parts.library,
     cryptoLayer(parts.masterKey),
     licenseLayer(parts.license),
     Layer.succeed(Settings, parts.settings),

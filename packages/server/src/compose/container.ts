@@ -17,6 +17,7 @@ import { assemble, type StoragePorts } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
+import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
@@ -55,6 +56,9 @@ const adaptersWith = (simulator: Simulator | undefined) =>
     bind<Layer.Layer<ContentPorts, unknown>>(T.content)
       .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
       .inSingletonScope()
+    bind<Layer.Layer<LibraryPorts, unknown>>(T.library)
+      .toResolvedValue(() => bindLibrary(), [])
+      .inSingletonScope()
     bind<BoundHypervisor>(T.hypervisor)
       .toResolvedValue((config: Config) => bindHypervisor(config, simulator), [T.config])
       .inSingletonScope()
@@ -72,6 +76,7 @@ const runtime = new ContainerModule(({ bind }) => {
         storage: Layer.Layer<StoragePorts, unknown>,
         hypervisor: BoundHypervisor,
         content: Layer.Layer<ContentPorts, unknown>,
+        library: Layer.Layer<LibraryPorts, unknown>,
         all: readonly Operation[],
         folder: DataFolder,
         config: Config,
@@ -84,12 +89,25 @@ const runtime = new ContainerModule(({ bind }) => {
             storage,
             hypervisor: hypervisor.layer,
             content,
+            library,
             description: apiDescriptionLayer(all, { version }),
             auditDays: config.auditDays,
             owner: folder.instance,
           }).pipe(Layer.provideMerge(effectLog(log))),
         ),
-      [T.settings, T.log, T.masterKey, T.license, T.storage, T.hypervisor, T.content, T.operations, T.folder, T.config],
+      [
+        T.settings,
+        T.log,
+        T.masterKey,
+        T.license,
+        T.storage,
+        T.hypervisor,
+        T.content,
+        T.library,
+        T.operations,
+        T.folder,
+        T.config,
+      ],
     )
     .inSingletonScope()
     .onDeactivation((r) => r.dispose())

@@ -8,6 +8,7 @@ import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
 import type { Service, StoragePorts } from "./assemble.ts"
 import type { ContentPorts } from "./content.ts"
+import type { LibraryPorts } from "./library.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
 
@@ -28,6 +29,7 @@ export const T = {
   license: token<License>("license"),
   storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),
+  library: token<Layer.Layer<LibraryPorts, unknown>>("library"),
   hypervisor: token<BoundHypervisor>("hypervisor"),
   operations: token<readonly Operation[]>("operations"),
   runtime: token<AppRuntime>("runtime"),
