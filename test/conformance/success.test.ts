@@ -69,6 +69,8 @@ const expectSuccess = async (operation: Operation, response: Response) => {
       return expect([type.split("/")[0], text.length > 0]).toEqual(["image", true])
     case "zip":
       return expect([type, text.slice(0, 2)]).toEqual(["application/zip", "PK"])
+    case "download":
+      return expect([type, text.length > 0]).toEqual([operation.output.contentType, true])
     case "events":
       return expect([type.split(";")[0], text.slice(0, 6)]).toEqual(["text/event-stream", "retry:"])
   }

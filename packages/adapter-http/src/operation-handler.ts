@@ -1,4 +1,4 @@
-import { perform, type Call, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
+import { perform, type Call, type Download, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
 import type { Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { bodyReader, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
+import { sendDownload } from "./encode/download.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
 import { exitOf, exitUnlessGone } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
@@ -67,6 +68,12 @@ export const answerFailure = (
   return replyProblem(ctx, defectProblem(form, state.requestId))
 }
 
+/** Tells the observer of a failure in an answer that was begun, unless it is an expected one. */
+const tellOfDefect = (state: RequestState, cause: Cause.Cause<Fault>, observer: HttpOptions["observer"]): void => {
+  if (faultOf(cause) === undefined && !Cause.hasInterruptsOnly(cause))
+    observer.defect({ requestId: state.requestId, operation: state.operation, cause: Cause.pretty(cause) })
+}
+
 const eventStreamHeaders: HeaderList = [
   "Content-Type",
   "text/event-stream; charset=utf-8",
@@ -84,7 +91,7 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
   const input = inputOf(operation, scratchOf)
   const form = formOf(operation)
   const { output } = operation
-  const answer = output.type === "events" ? undefined : answerWith(output)
+  const answer = output.type === "events" || output.type === "download" ? undefined : answerWith(output)
   return async (ctx, next) => {
     // a HEAD must change nothing, so it does not know the GETs that do
     if (operation.mutates && ctx.method === "HEAD") return next()
@@ -101,12 +108,18 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (state.scratch !== undefined) await rm(state.scratch, { recursive: true, force: true }).catch(() => undefined)
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)
+    if (output.type === "download") {
+      const sent = await sendDownload(ctx, exit.value as Download, output.contentType, options)
+      if (Exit.isSuccess(sent)) return
+      return ctx.res.headersSent
+        ? tellOfDefect(state, sent.cause, options.observer)
+        : answerFailure(ctx, state, sent.cause, form, options.observer)
+    }
     if (output.type !== "events") return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)
     if (ctx.method === "HEAD") return void ctx.res.end()
     const events = exit.value as Stream.Stream<ServerSentEvent, Fault>
     const ended = await sendEvents(ctx.res, events, output.schema, state.requestId, options, streams)
-    if (Exit.isFailure(ended) && faultOf(ended.cause) === undefined && !Cause.hasInterruptsOnly(ended.cause))
-      options.observer.defect({ requestId: state.requestId, operation: operation.id, cause: Cause.pretty(ended.cause) })
+    if (Exit.isFailure(ended)) tellOfDefect(state, ended.cause, options.observer)
   }
 }

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { strToU8, zipSync } from "fflate"
 import type { Context } from "koa"
 import { reply } from "../reply.ts"
+import { attachment } from "./attachment.ts"
 
 /** Writes what a handler returned. Throws when it is not what the operation declares: a defect. */
 export type Answer = (ctx: Context, result: unknown) => void
@@ -12,17 +13,8 @@ const json = "application/json"
 const zipOf = (entries: readonly ZipEntry[]): Buffer =>
   Buffer.from(zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, strToU8(content)]))))
 
-/** A file name that every header, shell and file system takes as it is. */
-const plainName = (name: string): string => {
-  const plain = name
-    .replace(/[^A-Za-z0-9._-]+/gu, "-")
-    .replace(/^[.-]+/u, "")
-    .slice(0, 100)
-  return plain === "" ? "file" : plain
-}
-
-/** How an operation's result becomes bytes. Event streams are not written at once: see `event-stream.ts`. */
-export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Answer => {
+/** How an operation's result becomes bytes. Streams are not written at once: see `event-stream.ts` and `download.ts`. */
+export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" }>): Answer => {
   switch (output.type) {
     case "json": {
       const encode = Schema.encodeUnknownSync(output.schema)
@@ -44,8 +36,7 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" }>): Ans
         const answer = result as JsonOrFile<unknown>
         if ("json" in answer) return reply(ctx, 200, json, `${JSON.stringify(encode(answer.json))}\n`)
         const { name, ending, text } = answer.file
-        const disposition = ["Content-Disposition", `attachment; filename="${plainName(name)}${ending}"`]
-        return reply(ctx, 200, output.contentType, text, disposition)
+        return reply(ctx, 200, output.contentType, text, attachment(name, ending))
       }
     }
     case "zip": {

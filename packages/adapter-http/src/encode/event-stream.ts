@@ -8,6 +8,7 @@ import type { ServerResponse } from "node:http"
 import { exitOf } from "../exit-of.ts"
 import type { HttpOptions } from "../options.ts"
 import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
+import { patientWriter } from "./patient-writer.ts"
 
 /** Milliseconds after which a client that lost the connection comes back. */
 const retry = 2000
@@ -26,23 +27,6 @@ const eventText = (event: ServerSentEvent, encode: (data: unknown) => unknown): 
 
 const failureText = (problem: Problem): string => `event: failure\ndata: ${problem.body}\n\n`
 
-/** Resolves when the reader has made room. A reader that does not within `patience` loses its connection, nobody else's. */
-const writer =
-  (response: ServerResponse, patience: number) =>
-  (text: string): Promise<void> => {
-    if (response.destroyed || response.writableEnded) return Promise.resolve()
-    if (response.write(text)) return Promise.resolve()
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        response.off("drain", done).off("close", done)
-        resolve()
-      }
-      const timer = setTimeout(() => response.destroy(), patience)
-      response.on("drain", done).on("close", done)
-    })
-  }
-
 /**
  * Writes a stream as server-sent events until it ends, the reader goes away, or the service stops (a comment says so). A failure in
  * the midst of it is the event `failure` with the problem as data. Headers must be set before. Resolves when the response has ended;
@@ -56,7 +40,7 @@ export const sendEvents = async (
   { run, eventStreams }: Pick<HttpOptions, "run" | "eventStreams">,
   open: OpenStreams,
 ): Promise<Exit.Exit<void, Fault>> => {
-  const write = writer(response, eventStreams.patience)
+  const write = patientWriter(response, eventStreams.patience)
   const encode = Schema.encodeUnknownSync(schema)
   const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
   response.write(`retry: ${retry}\n\n`)

@@ -19,6 +19,7 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
     case "text":
       return { [output.contentType.split(";")[0] ?? output.contentType]: { schema: { type: "string" } } }
     case "binary":
+    case "download":
       return { [output.contentType]: { schema: { type: "string", format: "binary" } } }
     case "json-or-file":
       return { ...json(describe(output.schema)), [output.contentType]: { schema: { type: "string" } } }

@@ -98,6 +98,8 @@ export type OutputSpec =
   | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
   /** The handler returns a `BinaryFile`; its content type is described by this one, such as `image/*`. */
   | { readonly type: "binary"; readonly contentType: string }
+  /** The handler returns a `Download`. */
+  | { readonly type: "download"; readonly contentType: string }
   /** The handler returns `ZipEntry[]`. */
   | { readonly type: "zip"; readonly filename: string }
   /** The handler returns a stream of `ServerSentEvent`. */
@@ -107,6 +109,13 @@ export type OutputSpec =
 export type JsonOrFile<A> =
   | { readonly json: A }
   | { readonly file: { readonly name: string; readonly ending: string; readonly text: string } }
+
+/** A file to save that is made while it is sent. Its name, without its ending, may be any text, as that of a `JsonOrFile`. */
+export interface Download {
+  readonly name: string
+  readonly ending: string
+  readonly bytes: Stream.Stream<Uint8Array, Fault>
+}
 
 export interface ZipEntry {
   readonly name: string
@@ -199,7 +208,9 @@ type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonl
           ? JsonOrFile<S["Type"]>
           : O extends { readonly type: "zip" }
             ? readonly ZipEntry[]
-            : Stream.Stream<ServerSentEvent, Fault>
+            : O extends { readonly type: "download" }
+              ? Download
+              : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<
