@@ -1,4 +1,4 @@
-import { enterpriseEntitlement, type License } from "@rangewright/domain"
+import { entitlementsOf, type License } from "@rangewright/domain"
 import { LicenseProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,7 +9,7 @@ export const licenseLayer = (license: License): Layer.Layer<LicenseProvider> =>
 
 /** The default: a self-hosted instance is entitled to everything. */
 export const openLicense: License = {
-  entitlements: [enterpriseEntitlement, "PRO_ROLES", "ENTERPRISE_ROLES"],
+  entitlements: entitlementsOf("enterprise"),
   licensedTo: "",
   active: true,
   message: "open: everything is included",
@@ -18,7 +18,7 @@ export const openLicense: License = {
 
 /** What a community licence of the original entitles to: nothing beyond the common operations. For tests of the tiers. */
 export const communityLicense: License = {
-  entitlements: [],
+  entitlements: entitlementsOf("community"),
   licensedTo: "",
   active: true,
   message: "community license",

@@ -1,1 +1,9 @@
-export {}
+export { CannotPack, KeyFileUnusable } from "./faults.ts"
+export { folderSubscriptionLayer, httpsSubscriptionLayer, noSubscriptionLayer } from "./layer.ts"
+export { issueLicense } from "./license/issue.ts"
+export { type SignedLicenseOptions, signedLicenseLayer } from "./license/layer.ts"
+export type { SubscriptionOptions } from "./options.ts"
+export { type Packed, packRegistry, type PackOptions } from "./pack/pack-registry.ts"
+export type { HttpsOptions } from "./registry/https-registry.ts"
+export { createKeyFile, readKeyFile } from "./trust/key-file.ts"
+export type { PublicKey, SigningKey } from "./trust/keys.ts"

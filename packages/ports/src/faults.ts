@@ -181,3 +181,32 @@ export class InstallerFault extends defineFault(
   }) => (f.reason === "timeout" ? "timeout" : "unavailable"),
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
+
+/** Why the registry of subscription roles could not give what was wanted. */
+export type SubscriptionReason =
+  /** It cannot be reached, or the connection broke. The same call may work later. */
+  | "unreachable"
+  /** It wants credentials, or refused the given ones. */
+  | "unauthenticated"
+  | "not-found"
+  /** No key that is trusted here signed it, or it is older than what was seen before. */
+  | "untrusted"
+  /** It is signed and not what it should be: cut off, changed, or with files that no role may have. */
+  | "broken"
+  | "too-large"
+  | "timeout"
+  /** This service cannot do it now, or is configured so that it never can. */
+  | "unavailable"
+
+/** The index or a package of subscription roles cannot be had. No fact holds a secret. */
+export class SubscriptionFault extends defineFault(
+  "SubscriptionFault",
+  // the wire contract knows one status for a registry that does not give
+  (f: {
+    readonly doing: string
+    readonly reason: SubscriptionReason
+    readonly detail: string
+    readonly hint?: string
+  }): FaultKind => (f.reason === "not-found" ? "not-found" : "failed"),
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}

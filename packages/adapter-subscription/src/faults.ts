@@ -1,0 +1,36 @@
+import { defineFault } from "@rangewright/domain"
+import { SubscriptionFault, type SubscriptionReason } from "@rangewright/ports"
+
+/** What is being done, for the beginning of every message: `list the subscription roles of https://roles.example`. */
+export type Doing = string
+
+export const fault = (doing: Doing, reason: SubscriptionReason, detail: string, hint?: string): SubscriptionFault =>
+  new SubscriptionFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
+
+/** Whatever a promise of ours was rejected with: a fault as it is, anything of the system as something this host cannot do. */
+export const asFault =
+  (doing: Doing) =>
+  (cause: unknown): SubscriptionFault =>
+    cause instanceof SubscriptionFault
+      ? cause
+      : fault(doing, "unavailable", (cause instanceof Error ? cause.message : String(cause)).slice(0, 400))
+
+/** A file with a private key cannot be made or used as it is; nothing was changed. */
+export class KeyFileUnusable extends defineFault(
+  "KeyFileUnusable",
+  "precondition",
+  (f: { readonly doing: string; readonly detail: string; readonly hint?: string }) => ({
+    message: `Cannot ${f.doing}: ${f.detail}`,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}
+
+/** Roles cannot be packed as they are; the registry that was there before is untouched. */
+export class CannotPack extends defineFault(
+  "CannotPack",
+  "invalid",
+  (f: { readonly what: string; readonly detail: string; readonly hint?: string }) => ({
+    message: `Cannot pack ${f.what}: ${f.detail}`,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}

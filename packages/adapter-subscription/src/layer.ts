@@ -1,0 +1,72 @@
+import { type SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { asFault, fault } from "./faults.ts"
+import { type SubscriptionOptions, settingsOf } from "./options.ts"
+import { fetchPackage } from "./package/fetch-package.ts"
+import { folderRegistry } from "./registry/folder-registry.ts"
+import { type HttpsOptions, httpsRegistry, registryUrl } from "./registry/https-registry.ts"
+import { watchIndex } from "./registry/index-watch.ts"
+import type { Registry } from "./registry/registry.ts"
+import { singleFlight } from "./registry/single-flight.ts"
+import { parsePublicKey, type PublicKey } from "./trust/keys.ts"
+
+const configure = "use the registry of subscription roles"
+
+const keysOf = (texts: readonly string[]): Effect.Effect<readonly PublicKey[], SubscriptionFault> =>
+  texts.length === 0
+    ? Effect.fail(fault(configure, "unavailable", "no key is trusted", "Name the registry's public keys, ed25519:…"))
+    : Effect.forEach(texts, (text, n) => {
+        const key = parsePublicKey(text)
+        return key === undefined
+          ? Effect.fail(fault(configure, "unavailable", `key ${n + 1} is not ed25519: and 32 bytes as base64`))
+          : Effect.succeed(key)
+      })
+
+const provider = Effect.fnUntraced(function* (registry: Registry, options: SubscriptionOptions) {
+  const keys = yield* keysOf(options.keys)
+  const settings = settingsOf(options)
+  const index = singleFlight(watchIndex(registry, keys, settings), yield* Scope.Scope)
+  return SubscriptionProvider.of({
+    list: Effect.map(index, ({ roles }) => roles),
+    fetch: (packageId) =>
+      Effect.gen(function* () {
+        const role = (yield* index).roles.find((offered) => offered.packageId === packageId)
+        const doing = `fetch package ${packageId}`
+        if (role === undefined) return yield* Effect.fail(fault(doing, "not-found", `${registry.name} offers no such package`))
+        return yield* Effect.tryPromise({
+          try: (signal) => fetchPackage(registry, role, keys, settings, signal),
+          catch: asFault(doing),
+        })
+      }),
+  })
+})
+
+/** Subscription roles from a folder of this host, as `packRegistry` makes it. Fails only when a key is none. */
+export const folderSubscriptionLayer = (
+  options: SubscriptionOptions & { readonly folder: string },
+): Layer.Layer<SubscriptionProvider, SubscriptionFault> =>
+  Layer.effect(SubscriptionProvider, provider(folderRegistry(options.folder), options))
+
+/** Subscription roles from a registry behind HTTPS. Fails when the URL or a key is none; not when the registry is away. */
+export const httpsSubscriptionLayer = (
+  options: SubscriptionOptions & HttpsOptions,
+): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
+  const url = registryUrl(options.url)
+  return url === undefined
+    ? Layer.effect(
+        SubscriptionProvider,
+        Effect.fail(
+          fault(configure, "unavailable", "its URL is not https://host/path", "Give credentials as the token, not in the URL."),
+        ),
+      )
+    : Layer.effect(SubscriptionProvider, provider(httpsRegistry(url, options), options))
+}
+
+/** For instances without a registry: nothing is on offer. */
+export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succeed(SubscriptionProvider, {
+  list: Effect.succeed([]),
+  fetch: (packageId) =>
+    Effect.fail(fault(`fetch package ${packageId}`, "not-found", "no registry of subscription roles is configured")),
+})

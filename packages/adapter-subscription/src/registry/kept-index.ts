@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { replaceFile } from "../replace-file.ts"
+
+/** The last index of a registry that was taken, with the envelope that proves it. */
+export interface KeptIndex {
+  readonly envelope: string
+  readonly etag: string | undefined
+  /** Milliseconds since 1970: when the registry last said that this is its index. */
+  readonly checkedAt: number
+}
+
+/** One file for each registry, so that another registry's serials mean nothing to it. */
+export const keptIndexFile = (folder: string, registry: string): string =>
+  join(folder, `index-${createHash("sha256").update(registry).digest("hex").slice(0, 16)}.json`)
+
+/** What is kept; undefined where there is none or it is damaged: then the registry is asked as if for the first time. */
+export const readKept = async (file: string): Promise<KeptIndex | undefined> => {
+  try {
+    const { envelope, etag, checkedAt } = JSON.parse(await readFile(file, "utf8")) as Partial<Record<keyof KeptIndex, unknown>>
+    if (typeof envelope !== "string" || typeof checkedAt !== "number") return undefined
+    return { envelope, checkedAt, etag: typeof etag === "string" ? etag : undefined }
+  } catch {
+    return undefined
+  }
+}
+
+export const writeKept = (file: string, kept: KeptIndex): Promise<void> => replaceFile(file, JSON.stringify(kept), 0o600)
