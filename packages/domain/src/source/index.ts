@@ -14,7 +14,7 @@ export {
   type SourceContent,
   type SourceManifest,
 } from "./content.ts"
-export { type SourceEntry, type SourceFiles, sourceLimits } from "./files.ts"
+export { rootsOfLayout, type SourceEntry, type SourceFiles, sourceLimits } from "./files.ts"
 export { sayIssues, type SourceIssue } from "./issue.ts"
 export { guessCollection, isCollectionSegment, isRoleName, isShippedBlueprintId, isSourceId, isTemplateName } from "./names.ts"
 export { neededTexts } from "./needed-texts.ts"
@@ -25,6 +25,7 @@ export {
   describedBy,
   sameOrigin,
   type Source,
+  SourceBroken,
   SourceExists,
   type SourceId,
   SourceMoved,

@@ -3,6 +3,7 @@ import type { RecordId, UserId } from "../access/ids.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
 import { defineFault } from "../fault/fault.ts"
 import type { SourceManifest } from "./content.ts"
+import { sayIssues, type SourceIssue } from "./issue.ts"
 
 /** Name of a source on the wire: a letter, then letters, digits, `_` and `-` (contract C 2.1). One for the whole installation. */
 export type SourceId = string & Brand<"SourceId">
@@ -84,4 +85,16 @@ export class SourceExists extends defineFault(
 export class SourceMoved extends defineFault("SourceMoved", "conflict", (f: { readonly source: string }) => ({
   message: `Cannot take the content that was fetched for source ${f.source}: where it comes from was changed meanwhile`,
   hint: "Sync it again.",
+})) {}
+
+/** What was fetched cannot be the content of a source; `issues` holds every finding with its file. */
+export class SourceBroken extends defineFault("SourceBroken", "invalid", (f: { readonly issues: readonly SourceIssue[] }) => ({
+  message: `Cannot read the source: ${sayIssues(f.issues)}`,
+  issues: f.issues.map(({ file, path, message, line, column, allowed }) => ({
+    path: path === "(root)" ? file : `${file}: ${path}`,
+    message,
+    line,
+    column,
+    ...(allowed === undefined ? {} : { allowed }),
+  })),
 })) {}

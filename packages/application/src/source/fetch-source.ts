@@ -1,0 +1,147 @@
+import { type Fault, rootsOfLayout, type SnapshotId, type Source } from "@rangewright/domain"
+import {
+  ContentFault,
+  ContentFetcher,
+  type ContentLocation,
+  type ContentProgress,
+  type Landing,
+  type SecretStore,
+  type Snapshot,
+  Sources,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { StoredFile } from "../operation/operation.ts"
+import { openedAccess } from "./source-access.ts"
+import { SourceContents } from "./source-contents.ts"
+import type { SnapshotContent } from "./read-content.ts"
+
+/** Who pins the content of a source. */
+export const holderOfSource = ({ recordId }: Pick<Source, "recordId">): string => `source:${recordId}`
+
+export interface FetchOptions {
+  /** The content of an upload; absent: what it has already is taken again. */
+  readonly archive?: StoredFile
+  readonly progress?: (progress: ContentProgress) => Effect.Effect<void>
+  /** What else lands with the content. `manifest`: what the source says of itself counts from now on. */
+  readonly with?: { readonly manifest?: true; readonly outcome?: NonNullable<Landing["outcome"]> }
+}
+
+/** A source with the content that it has now. */
+export interface FetchedSource {
+  readonly source: Source
+  readonly content: SnapshotContent
+}
+
+/** Where the content of the source lies; undefined: nowhere but here, as that of an upload whose archive is gone. */
+const locationOf = (source: Source, archive: StoredFile | undefined) =>
+  Effect.gen(function* () {
+    switch (source.type) {
+      case "git": {
+        const access = yield* openedAccess(source)
+        const { url, ref } = source
+        return { type: "git", url, ref, ...(access === undefined ? {} : { access }) } satisfies ContentLocation
+      }
+      case "folder":
+        return { type: "folder", path: source.path } satisfies ContentLocation
+      case "upload":
+        return archive === undefined
+          ? undefined
+          : ({
+              type: "archive",
+              file: archive.path,
+              name: archive.filename,
+              unwrap: { keep: rootsOfLayout },
+            } satisfies ContentLocation)
+    }
+  })
+
+/** Only what the source has now stays pinned for it: also what a killed process left, or a fetch that came to nothing. */
+const releaseOthers = Effect.fnUntraced(function* (
+  source: Pick<Source, "recordId">,
+): Effect.fn.Return<void, ContentFault | StorageFault, ContentFetcher | Sources> {
+  const fetcher = yield* ContentFetcher
+  const holder = holderOfSource(source)
+  const current = (yield* (yield* Sources).findByRecordId(source.recordId))?.snapshot
+  for (const id of yield* fetcher.pinned(holder)) if (id !== current) yield* fetcher.release(id, holder)
+})
+
+/** Lets go of all content of sources that are gone. What nobody else needs goes with the next pruning. */
+export const releaseSource = (source: Pick<Source, "recordId">): Effect.Effect<void, never, ContentFetcher | Sources> =>
+  releaseOthers(source).pipe(Effect.ignore({ log: "Warn" }))
+
+const nothingThere = (source: Source): ContentFault =>
+  new ContentFault({
+    doing: `read source ${source.id}`,
+    reason: "not-found",
+    detail: "no archive was sent yet",
+    hint: `Send one: PATCH /sources/${source.id}.`,
+  })
+
+/** A commit of the source's repository that is no longer kept here, such as after a restore, fetched again. */
+const fetchedAgain = Effect.fnUntraced(function* (
+  source: Source,
+  id: SnapshotId,
+  missing: ContentFault,
+): Effect.fn.Return<Snapshot, Fault, ContentFetcher | SecretStore | Sources> {
+  const location = source.type === "upload" ? undefined : yield* locationOf(source, undefined)
+  if (location === undefined) return yield* missing
+  const fetcher = yield* ContentFetcher
+  const holder = holderOfSource(source)
+  const snapshot = yield* fetcher.fetch({ location: location.type === "git" ? { ...location, ref: id } : location, holder })
+  return snapshot.id === id ? snapshot : yield* missing
+})
+
+/** The content that the source has; undefined: none. */
+export const contentOf = Effect.fnUntraced(function* (
+  source: Source,
+): Effect.fn.Return<SnapshotContent | undefined, Fault, ContentFetcher | SecretStore | SourceContents | Sources> {
+  const { snapshot } = source
+  if (snapshot === undefined) return undefined
+  const contents = yield* SourceContents
+  return yield* contents
+    .ofId(snapshot)
+    .pipe(
+      Effect.catchTag("ContentFault", (fault) =>
+        fault.facts.rule === "snapshot"
+          ? Effect.flatMap(fetchedAgain(source, snapshot, fault), contents.ofSnapshot)
+          : Effect.fail(fault),
+      ),
+    )
+})
+
+/**
+ * Fetches what the source ships now, reads it, and makes it the source's content, with what else lands. Content that must be refused
+ * changes nothing, and the source keeps what it had. Run it inside `SourceContents.alone`.
+ */
+export const fetchSource = Effect.fnUntraced(function* (
+  source: Source,
+  { archive, progress, with: landing = {} }: FetchOptions = {},
+): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | SecretStore | SourceContents | Sources> {
+  const fetcher = yield* ContentFetcher
+  const contents = yield* SourceContents
+  const holder = holderOfSource(source)
+  const work = Effect.gen(function* () {
+    const location = yield* locationOf(source, archive)
+    const content =
+      location === undefined
+        ? yield* contentOf(source)
+        : yield* Effect.flatMap(
+            fetcher.fetch({ location, holder, ...(progress === undefined ? {} : { progress }) }),
+            contents.ofSnapshot,
+          )
+    if (content === undefined) return yield* nothingThere(source)
+    const { id } = content.snapshot
+    const landed = yield* (yield* Sources).land(source, {
+      snapshot: id,
+      ...(location === undefined ? {} : { syncedAt: new Date(yield* Clock.currentTimeMillis) }),
+      ...(landing.manifest === undefined ? {} : { manifest: content.content.manifest }),
+      ...(landing.outcome === undefined ? {} : { outcome: landing.outcome }),
+    })
+    // another process that worked on this source may have released it before it landed
+    yield* fetcher.pin(id, holder)
+    return { source: landed, content }
+  })
+  return yield* Effect.ensuring(work, releaseSource(source))
+})

@@ -1,0 +1,109 @@
+import { InvalidInput, type RecordId, type Source } from "@rangewright/domain"
+import { type GitAccess, SecretStore, Sources, type SealBroken, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+
+/** What a caller says about how a private repository is opened. */
+export interface AccessWish {
+  /** `none`: what was given before is forgotten. */
+  readonly access?: "none" | "token" | "ssh-key"
+  readonly username?: string
+  readonly token?: string
+  readonly sshKey?: string
+  readonly hostKey?: string
+}
+
+/** As it is sealed. */
+type Plain =
+  | { readonly type: "token"; readonly username?: string; readonly token: string }
+  | { readonly type: "ssh-key"; readonly privateKey: string; readonly hostKey: string }
+
+/** Sealed for one source: it cannot be opened for another one. */
+const contextOf = (recordId: RecordId): string => `access of source ${recordId}`
+
+const hostKeyForm = /^SHA256:[A-Za-z0-9+/]{43}=?$/u
+const longestSecret = 16 * 1024
+
+const refused = (path: string, message: string, allowed: string): InvalidInput =>
+  new InvalidInput({
+    what: `Cannot take the credentials of the source: ${path}: ${message}`,
+    issues: [{ path, message, allowed }],
+  })
+
+/** A login or token on one line; `undefined` where it is fine. */
+const lineProblem = (text: string): string | undefined => {
+  if (text === "" || text.length > longestSecret) return `it must have 1 to ${longestSecret} characters`
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  return /[\u0000-\u001f\u007f]/u.test(text) ? "it holds a control character" : undefined
+}
+
+/** What is wished, checked. `undefined`: nothing was said; `none`: it is to be forgotten. */
+const plainOf = ({
+  access,
+  username,
+  token,
+  sshKey,
+  hostKey,
+}: AccessWish): Effect.Effect<Plain | "none" | undefined, InvalidInput> =>
+  Effect.gen(function* () {
+    const type = access ?? (token !== undefined ? "token" : sshKey !== undefined ? "ssh-key" : undefined)
+    if (type === undefined) {
+      if (username === undefined && hostKey === undefined) return undefined
+      return yield* refused(
+        username === undefined ? "hostKey" : "username",
+        "it says nothing without a token or key",
+        "token or sshKey",
+      )
+    }
+    if (type === "none") return "none"
+    if (type === "token") {
+      if (sshKey !== undefined) return yield* refused("sshKey", "a source has a token or a key, not both", "one of the two")
+      if (token === undefined) return yield* refused("token", "there is none", "the token")
+      for (const [path, text] of [
+        ["token", token],
+        ["username", username],
+      ] as const) {
+        const problem = text === undefined ? undefined : lineProblem(text)
+        if (problem !== undefined) return yield* refused(path, problem, "text on one line")
+      }
+      return { type, token, ...(username === undefined ? {} : { username }) }
+    }
+    if (token !== undefined) return yield* refused("token", "a source has a token or a key, not both", "one of the two")
+    if (
+      sshKey === undefined ||
+      !/^-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----\s/u.test(sshKey.trimStart()) ||
+      sshKey.length > longestSecret
+    )
+      return yield* refused("sshKey", "it is no private key", "a private key without a passphrase, in OpenSSH or PEM form")
+    if (hostKey === undefined || !hostKeyForm.test(hostKey))
+      return yield* refused(
+        "hostKey",
+        "the server's key must be known before it is spoken to",
+        "SHA256:…, as ssh-keygen -lf prints it",
+      )
+    return { type, privateKey: sshKey, hostKey }
+  })
+
+/** What is wished, sealed for the source with this record: a key for `Sources.change`, absent where nothing was said. */
+export const sealedAccess = Effect.fnUntraced(function* (
+  recordId: RecordId,
+  wish: AccessWish,
+): Effect.fn.Return<{ readonly access?: string | undefined }, InvalidInput, SecretStore> {
+  const plain = yield* plainOf(wish)
+  if (plain === undefined) return {}
+  if (plain === "none") return { access: undefined }
+  return { access: (yield* SecretStore).seal(JSON.stringify(plain), contextOf(recordId)) }
+})
+
+/** What opens the source's repository; undefined: nothing was given. */
+export const openedAccess = Effect.fnUntraced(function* ({
+  recordId,
+}: Pick<Source, "recordId">): Effect.fn.Return<GitAccess | undefined, SealBroken | StorageFault, SecretStore | Sources> {
+  const sealed = yield* (yield* Sources).access(recordId)
+  if (sealed === undefined) return undefined
+  // we wrote it ourselves, and the seal says that nobody changed it
+  const plain = JSON.parse(yield* (yield* SecretStore).open(sealed, contextOf(recordId))) as Plain
+  return plain.type === "token"
+    ? { ...plain, token: Redacted.make(plain.token) }
+    : { ...plain, privateKey: Redacted.make(plain.privateKey) }
+})

@@ -1,0 +1,92 @@
+import {
+  type BlueprintRow,
+  catalogOf,
+  emptyContent,
+  type Fault,
+  type Installed,
+  type Source,
+  type SourceCatalog,
+  surveySource,
+  type UserId,
+} from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  Blueprints,
+  type ContentFetcher,
+  type LibraryFault,
+  type SecretStore,
+  type Sources,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { recordTime } from "../wire/common.ts"
+import { contentOf } from "./fetch-source.ts"
+import type { SnapshotContent } from "./read-content.ts"
+import type { SourceContents } from "./source-contents.ts"
+
+/** What is installed for a user: in the user's own scope, and globally. */
+export const installedFor = Effect.fnUntraced(function* (
+  userId: UserId,
+): Effect.fn.Return<Installed, LibraryFault, ArtifactLibrary> {
+  const library = yield* ArtifactLibrary
+  const [own, global] = yield* Effect.all([library.list({ type: "user", userId }), library.list({ type: "global" })], {
+    concurrency: 2,
+  })
+  return {
+    templates: own.templates,
+    roles: [...own.roles, ...global.roles],
+    collections: [...own.collections, ...global.collections],
+  }
+})
+
+/** The blueprints that came from the source. */
+export const blueprintRowsOf = (
+  source: Pick<Source, "recordId">,
+): Effect.Effect<readonly BlueprintRow[], StorageFault, Blueprints> =>
+  Effect.map(
+    Effect.flatMap(Blueprints, (blueprints) => blueprints.list({ ofSource: source.recordId })),
+    (found) =>
+      found.flatMap(({ origin, version }) =>
+        origin === undefined ? [] : [{ sourceBlueprintID: origin.sourceBlueprintID, version }],
+      ),
+  )
+
+const nothing = { content: emptyContent, survey: surveySource(emptyContent) } as const
+
+/** The catalog of a source whose content is known, for one who has this installed. */
+const catalogWith = (
+  source: Source,
+  { content, survey }: Pick<SnapshotContent, "content" | "survey">,
+  installed: Installed,
+  rows: readonly BlueprintRow[],
+): SourceCatalog =>
+  catalogOf(
+    {
+      source: {
+        id: source.id,
+        name: source.name,
+        description: source.description,
+        type: source.type,
+        lastSyncedAt: recordTime(source.lastSyncedAt),
+      },
+      content,
+    },
+    installed,
+    rows,
+    survey,
+  )
+
+/** The catalog of the source for a user (contract C 5). One without content has an empty one. */
+export const sourceCatalog = Effect.fnUntraced(function* (
+  source: Source,
+  userId: UserId,
+  content?: SnapshotContent,
+  installed?: Installed,
+): Effect.fn.Return<
+  SourceCatalog,
+  Fault,
+  ArtifactLibrary | Blueprints | ContentFetcher | SecretStore | SourceContents | Sources
+> {
+  const shipped = content ?? (yield* contentOf(source)) ?? nothing
+  return catalogWith(source, shipped, installed ?? (yield* installedFor(userId)), yield* blueprintRowsOf(source))
+})

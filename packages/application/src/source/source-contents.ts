@@ -1,0 +1,48 @@
+import type { RecordId, SnapshotId, Source, SourceBroken } from "@rangewright/domain"
+import { ContentFetcher, type ContentFault, type Snapshot } from "@rangewright/ports"
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import { keyedLock } from "./keyed-lock.ts"
+import { readSnapshot, type SnapshotContent } from "./read-content.ts"
+
+/** Snapshots whose content is kept: many times the sources that people use at once. */
+const kept = 64
+
+/** What sources ship, read once a snapshot, whoever asks and however many sources have it. */
+export class SourceContents extends Context.Service<
+  SourceContents,
+  {
+    /** A snapshot that was just fetched, or is kept. */
+    readonly ofSnapshot: (snapshot: Snapshot) => Effect.Effect<SnapshotContent, ContentFault | SourceBroken>
+    /** The same by its name. */
+    readonly ofId: (id: SnapshotId) => Effect.Effect<SnapshotContent, ContentFault | SourceBroken>
+    /** Runs the work while no other work on this source runs in this process. Do not ask for the same source again inside. */
+    readonly alone: (source: Pick<Source, "recordId">) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("rangewright/SourceContents") {}
+
+/** Keeps content in memory, and the lock of each source. */
+export const sourceContentsLayer: Layer.Layer<SourceContents, never, ContentFetcher> = Layer.effect(
+  SourceContents,
+  Effect.gen(function* () {
+    const fetcher = yield* ContentFetcher
+    const lock = keyedLock()
+    const cache = yield* Cache.makeWith(
+      (id: SnapshotId) => Effect.flatMap(fetcher.open(id), readSnapshot).pipe(Effect.provideService(ContentFetcher, fetcher)),
+      {
+        capacity: kept,
+        // a snapshot never changes; what could not be read is looked at again
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero),
+      },
+    )
+    return {
+      ofSnapshot: ({ id }) => Cache.get(cache, id),
+      ofId: (id) => Cache.get(cache, id),
+      alone: ({ recordId }: { readonly recordId: RecordId }) => lock(recordId),
+    }
+  }),
+)

@@ -1,0 +1,31 @@
+import { isSourceId, type Source, SourceNotFound, type User } from "@rangewright/domain"
+import { Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** Parameters of every operation on sources: whether a user is named counts, also when it is the caller. */
+export const actingAs = { userID: Schema.optionalKey(Schema.String) } as const
+
+/** Who looks, and whether the call names a user to act as. */
+export interface Viewer {
+  readonly user: User
+  readonly query: { readonly userID?: string }
+}
+
+/** Whose sources the viewer sees: everybody's, for administrators who act for themselves; else the user's own (contract C 2.0). */
+const seenBy = ({ user, query }: Viewer): { readonly owner?: User["id"] } =>
+  user.isAdmin && query.userID === undefined ? {} : { owner: user.id }
+
+/** The sources that the viewer sees, the newest first. */
+export const visibleSources = (viewer: Viewer) => Effect.flatMap(Sources, (sources) => sources.list(seenBy(viewer)))
+
+/** The source, for those who see it. What is not seen does not exist. */
+export const visibleSource = Effect.fnUntraced(function* (
+  id: string,
+  viewer: Viewer,
+): Effect.fn.Return<Source, SourceNotFound | StorageFault, Sources> {
+  const source = isSourceId(id) ? yield* (yield* Sources).find(id) : undefined
+  const { owner } = seenBy(viewer)
+  if (source !== undefined && (owner === undefined || source.owner === owner)) return source
+  return yield* new SourceNotFound({ source: id.slice(0, 255) })
+})
