@@ -1,0 +1,40 @@
+import { type PlannedArtifact, shippedItemKinds } from "@rangewright/domain"
+import { ArtifactLibrary, type ContentFetcher, type Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { claimItems } from "./claim-items.ts"
+import { type Installation, scopeFor } from "./installation.ts"
+import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
+import { snapshotEntries } from "./snapshot-entries.ts"
+
+const claimKinds = { template: "template", role: "local-role", collection: "local-collection" } as const
+const differs = "something else of this name is there and stays; use force to replace it"
+
+/**
+ * Installs one item of a plan, and notes that the source brought it. May be repeated. `force` replaces what differs; without it what is
+ * there stays, which is no failure (contract C 6.5). A failure is the item's own and leaves the others.
+ */
+export const installArtifact = (
+  installation: Installation,
+  { kind, name, version, description, directory, change, because }: PlannedArtifact,
+  force: boolean,
+): Effect.Effect<ItemOutcome, StorageFault, ArtifactLibrary | ContentFetcher | Sources> =>
+  Effect.gen(function* () {
+    const item = shippedItemKinds[kind]
+    if (change === "refuse") return itemFailed(item, name, because ?? "it cannot be installed")
+    const scope = scopeFor(kind, installation)
+    const entries = yield* snapshotEntries(installation.snapshot, directory)
+    const placement = yield* (yield* ArtifactLibrary).place({ scope, kind, name }, entries, {
+      ...(version === undefined ? {} : { version }),
+      ...(description === undefined ? {} : { description }),
+      replace: force,
+    })
+    // Several sources may claim one thing; of what stays in its place the version is not known.
+    const claimed = placement === "differs" ? "" : (version ?? "")
+    yield* claimItems(installation.source.recordId, [{ kind: claimKinds[kind], name, version: claimed, scope }])
+    return { kind: item, name, ...(version ? { version } : {}), ok: true, ...(placement === "differs" ? { text: differs } : {}) }
+  }).pipe(
+    Effect.catchTags({
+      LibraryFault: (fault) => Effect.succeed(itemFailed(shippedItemKinds[kind], name, fault.message)),
+      ContentFault: (fault) => Effect.succeed(itemFailed(shippedItemKinds[kind], name, fault.message)),
+    }),
+  )

@@ -1,0 +1,134 @@
+import {
+  type Blueprint,
+  type BlueprintText,
+  blueprintTextIssues,
+  holderOfBundle,
+  idOfSourceBlueprint,
+  mostPictureBytes,
+  type Picture,
+  pictureName,
+  pictureTypeOf,
+  type PlannedBlueprint,
+  type RecordId,
+  type ShippedBlueprint,
+} from "@rangewright/domain"
+import {
+  Blueprints,
+  ContentFetcher,
+  CredentialHasher,
+  type Snapshot,
+  type SnapshotId,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Installation } from "./installation.ts"
+import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
+
+/** What a shipped blueprint says of itself, as its row will. */
+export const shippedText = ({ name, description, version, tags, minLudusVersion }: ShippedBlueprint): BlueprintText => ({
+  name,
+  description: description ?? "",
+  version,
+  tags,
+  minVersion: minLudusVersion ?? "",
+})
+
+/** Where the files of a blueprint lie in its source. */
+export const bundleDirectory = (id: string): string => `blueprints/${id}`
+
+/**
+ * Gives the blueprint a row, or its row what is shipped now: text, configuration, requirements, picture, and its files, which are those of
+ * the snapshot from then on whatever the source becomes. The snapshot is pinned before the row tells of it. May be repeated with the
+ * same `recordId`, which an existing row does not take over.
+ */
+export const installBlueprint = (
+  { source, snapshot }: Installation,
+  { publicId, blueprint, change, because }: PlannedBlueprint,
+  recordId: RecordId,
+): Effect.Effect<ItemOutcome, StorageFault, Blueprints | ContentFetcher | CredentialHasher> =>
+  Effect.gen(function* () {
+    const installed: ItemOutcome = { kind: "blueprint", name: publicId, version: blueprint.version, ok: true }
+    if (change === "keep") return installed
+    const id = idOfSourceBlueprint(source.id, blueprint.id)
+    if (change === "refuse" || id === undefined) return itemFailed("blueprint", publicId, because ?? "it cannot be installed")
+    const text = shippedText(blueprint)
+    const issues = blueprintTextIssues(text)
+    if (issues.length > 0)
+      return itemFailed("blueprint", publicId, issues.map(({ path, message }) => `${path}: ${message}`).join("; "))
+    const [blueprints, content] = [yield* Blueprints, yield* ContentFetcher]
+    yield* content.pin(snapshot.id, holderOfBundle(recordId))
+    const given = {
+      ...text,
+      id,
+      recordId,
+      owner: source.owner,
+      config: blueprint.config.text,
+      requirements: blueprint.requirementsFile?.text,
+      bundle: { snapshot: snapshot.id, directory: bundleDirectory(blueprint.id) },
+      thumbnail: yield* pictureOf(snapshot, blueprint),
+      origin: { source: source.recordId, sourceBlueprintID: blueprint.id },
+      createdAt: new Date(yield* Clock.currentTimeMillis),
+    }
+    const [row] = yield* blueprints
+      .putFromSource([given])
+      .pipe(Effect.tapError(() => (change === "create" ? content.release(snapshot.id, holderOfBundle(recordId)) : Effect.void)))
+    if (row?.recordId !== recordId) yield* releaseBundles(recordId)
+    if (row !== undefined) yield* keepOnly(row, snapshot.id)
+    return installed
+  }).pipe(
+    Effect.catchTags({
+      BlueprintExists: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
+      UserNotFound: () => Effect.succeed(itemFailed("blueprint", publicId, "the owner of its source is gone")),
+      ContentFault: (fault) => Effect.succeed(itemFailed("blueprint", publicId, fault.message)),
+    }),
+  )
+
+/** The image that its manifest names; none where it cannot be had, or is none of the kinds that are kept. */
+const pictureOf = (
+  snapshot: Snapshot,
+  { thumbnail }: ShippedBlueprint,
+): Effect.Effect<Picture | undefined, never, ContentFetcher | CredentialHasher> =>
+  Effect.gen(function* () {
+    if (thumbnail === undefined) return undefined
+    const bytes = yield* (yield* ContentFetcher).read(snapshot.id, thumbnail, mostPictureBytes)
+    const type = pictureTypeOf(bytes)
+    const original = thumbnail.slice(thumbnail.lastIndexOf("/") + 1)
+    return type === undefined
+      ? undefined
+      : { name: pictureName(original, (yield* CredentialHasher).randomText(10), type), type, bytes }
+  }).pipe(Effect.catchTag("ContentFault", () => Effect.succeed(undefined)))
+
+/** The blueprint needs this snapshot and no other. */
+const keepOnly = (row: Blueprint, snapshot: SnapshotId) =>
+  Effect.gen(function* () {
+    const content = yield* ContentFetcher
+    const holder = holderOfBundle(row.recordId)
+    yield* content.pin(snapshot, holder)
+    for (const old of yield* content.pinned(holder)) if (old !== snapshot) yield* content.release(old, holder)
+  })
+
+/** The blueprint with this record is gone, or never came to be: it needs no snapshot. What cannot be released only takes room. */
+export const releaseBundles = (recordId: RecordId): Effect.Effect<void, never, ContentFetcher> =>
+  Effect.gen(function* () {
+    const content = yield* ContentFetcher
+    const holder = holderOfBundle(recordId)
+    for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
+  }).pipe(Effect.catchTag("ContentFault", (fault) => Effect.logWarning(fault.message)))
+
+/** Removes the rows of blueprints that the source no longer ships, or that are uninstalled. May be repeated with the same rows. */
+export const removeBlueprints = (source: RecordId, rows: readonly SourceRow[]) =>
+  Effect.gen(function* () {
+    if (rows.length === 0) return
+    yield* (yield* Blueprints).removeOfSource(
+      source,
+      rows.map(({ sourceBlueprintID }) => sourceBlueprintID),
+    )
+    for (const { recordId } of rows) yield* releaseBundles(recordId)
+  })
+
+/** A row of a source, by its id in the source and that of its record. */
+export interface SourceRow {
+  readonly sourceBlueprintID: string
+  readonly recordId: RecordId
+}

@@ -1,0 +1,96 @@
+import {
+  type CollectionRequirement,
+  guessCollection,
+  type PlannedRequirement,
+  type RecordId,
+  type RoleRequirement,
+  unmetDeclarations,
+} from "@rangewright/domain"
+import {
+  type InstallOutcome,
+  type LibraryScope,
+  RoleInstaller,
+  type SourceClaim,
+  type Sources,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { claimItems } from "./claim-items.ts"
+import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
+
+/** Requirements of one kind that are fetched together. */
+export type RequirementsOfKind =
+  | { readonly type: "role"; readonly planned: readonly PlannedRequirement<RoleRequirement>[] }
+  | { readonly type: "collection"; readonly planned: readonly PlannedRequirement<CollectionRequirement>[] }
+
+/**
+ * Has everything of one kind fetched that blueprints require from elsewhere, in one call whatever number of blueprints wants it, and notes
+ * that the source brought it. An outcome for each and for what came with them, and one more for each blueprint whose own version is
+ * another than the installed one. A tool that does not work at all is a failure of each of them.
+ */
+export const installRequirements = (
+  source: RecordId,
+  scope: LibraryScope,
+  { type, planned }: RequirementsOfKind,
+  force: boolean,
+): Effect.Effect<readonly ItemOutcome[], StorageFault, RoleInstaller | Sources> =>
+  Effect.gen(function* () {
+    if (planned.length === 0) return []
+    const wanted = new Map<string, PlannedRequirement<RoleRequirement & CollectionRequirement>>(
+      planned.map((requirement) => [nameOf(requirement.requirement), requirement]),
+    )
+    const outcomes = yield* (yield* RoleInstaller).install({
+      scope,
+      roles: type === "role" ? planned.map(({ requirement }) => requirement) : [],
+      collections: type === "collection" ? planned.map(({ requirement }) => requirement) : [],
+      force,
+    })
+    yield* claimItems(
+      source,
+      outcomes.flatMap((outcome) => (isThere(outcome) ? [claimOf(scope, outcome)] : [])),
+    )
+    return outcomes.flatMap((outcome) => [
+      requirementOutcome(outcome),
+      ...(isThere(outcome) ? unmet(wanted.get(outcome.name), outcome) : []),
+    ])
+  }).pipe(
+    Effect.catchTag("InstallerFault", (fault) =>
+      Effect.succeed(planned.map(({ requirement }) => itemFailed(type, nameOf(requirement), fault.message, requirement.version))),
+    ),
+  )
+
+const nameOf = ({ name, src }: RoleRequirement): string => name ?? src ?? ""
+
+const isThere = ({ outcome }: InstallOutcome): boolean => outcome === "installed" || outcome === "present"
+
+/** A repository is claimed as the collection that came of it. */
+const claimOf = (scope: LibraryScope, { type, name, version = "" }: InstallOutcome): SourceClaim =>
+  type === "role"
+    ? { kind: "galaxy-role", name, version, scope }
+    : { kind: "galaxy-collection", name: guessCollection(name) ?? name, version, scope }
+
+/** In the words of clients (contract C 6.6): what is there already is no failure and says so. */
+export const requirementOutcome = ({ type, name, version, outcome, because }: InstallOutcome): ItemOutcome => {
+  switch (outcome) {
+    case "installed":
+    case "present": {
+      const text = outcome === "present" ? { text: `${name} is already installed, skipping` } : {}
+      return { kind: type, name, ...(version ? { version } : {}), ok: true, ...text }
+    }
+    case "other-version":
+      return itemFailed(type, name, `${because ?? "another version is installed"}; use force to change it`, version)
+    case "failed":
+      return itemFailed(type, name, because ?? "it could not be had", version)
+  }
+}
+
+const unmet = (
+  requirement: PlannedRequirement<RoleRequirement & CollectionRequirement> | undefined,
+  { type, name, version: installed }: InstallOutcome,
+): readonly ItemOutcome[] =>
+  requirement === undefined
+    ? []
+    : unmetDeclarations(requirement, installed).map(({ blueprint, requirement: { version } }) => {
+        const [wish, fact] = [version ?? "it from another place", installed ?? "another one"]
+        return itemFailed(type, name, `blueprint ${blueprint} wants ${wish}, and ${fact} is installed`, version)
+      })

@@ -1,0 +1,39 @@
+import type { DryRunPlan, InstallWish, InvalidInput, UndeclaredDependency } from "@rangewright/domain"
+import { dryRunOf } from "@rangewright/domain"
+import type { LibraryFault, StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { concludeInstall } from "./conclude-install.ts"
+import { type InstallServices, installStepsOf, performInstallStep } from "./install-steps.ts"
+import type { Installation } from "./installation.ts"
+import type { ItemOutcome } from "./item-outcome.ts"
+import { prepareInstall, type ShippedContent } from "./prepare-install.ts"
+
+/** How an installation ended, item by item. */
+export interface InstallResult {
+  readonly outcomes: readonly ItemOutcome[]
+  /** Of all blueprints of the source. */
+  readonly undeclared: readonly UndeclaredDependency[]
+}
+
+/** Installs from a snapshot of a source. An item that fails leaves the others; only a store that does not work ends it. */
+export const installFrom = (
+  installation: Installation,
+  shipped: ShippedContent,
+  wish: InstallWish,
+): Effect.Effect<InstallResult, InvalidInput | StorageFault | LibraryFault, InstallServices> =>
+  Effect.gen(function* () {
+    const prepared = yield* prepareInstall(installation, shipped, wish)
+    const performed: ItemOutcome[] = []
+    for (const step of installStepsOf(prepared, wish.force ?? false))
+      performed.push(...(yield* performInstallStep(installation, shipped.content, step)))
+    const outcomes = yield* concludeInstall(installation, prepared.plan, performed, wish.noDeps ?? false)
+    return { outcomes, undeclared: prepared.plan.undeclared }
+  })
+
+/** What `installFrom` would do; changes nothing. */
+export const dryRunInstall = (
+  installation: Installation,
+  shipped: ShippedContent,
+  wish: InstallWish,
+): Effect.Effect<DryRunPlan, InvalidInput | StorageFault | LibraryFault, InstallServices> =>
+  Effect.map(prepareInstall(installation, shipped, wish), ({ plan }) => dryRunOf(installation.source, plan))

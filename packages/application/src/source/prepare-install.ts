@@ -1,0 +1,125 @@
+import {
+  type Blueprint,
+  type InstallPlan,
+  type InstallWish,
+  InvalidInput,
+  planInstall,
+  type Present,
+  type RecordId,
+  type ShippedBlueprint,
+  type SourceContent,
+  type SourceSurvey,
+  type UnknownItem,
+} from "@rangewright/domain"
+import { ArtifactLibrary, Blueprints, type CredentialHasher, type LibraryFault, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { newRecordId } from "../accounts/identity.ts"
+import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
+import { type Installation, scopeFor } from "./installation.ts"
+
+/** What the snapshot of an installation holds. */
+export interface ShippedContent {
+  readonly content: SourceContent
+  readonly survey: SourceSurvey
+}
+
+/** A plan with all identities chosen, so that carrying it out twice does it once. */
+export interface PreparedInstall {
+  readonly plan: InstallPlan
+  /** By the id in the manifest: the record of each planned blueprint, there or to be made. */
+  readonly records: ReadonlyMap<string, RecordId>
+  /** The rows of what the source no longer ships. */
+  readonly pruned: readonly SourceRow[]
+}
+
+/** No template comes with the service itself, so a source may use every name. */
+const builtInTemplates: ReadonlySet<string> = new Set()
+
+/** Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship. */
+export const prepareInstall = (
+  installation: Installation,
+  { content, survey }: ShippedContent,
+  wish: InstallWish,
+): Effect.Effect<PreparedInstall, InvalidInput | StorageFault | LibraryFault, ArtifactLibrary | Blueprints | CredentialHasher> =>
+  Effect.gen(function* () {
+    const { source, snapshot } = installation
+    const all = yield* (yield* Blueprints).list()
+    const rows = rowsOf(source.recordId, all)
+    const planned = planInstall(
+      { id: source.id, content, survey, files: snapshot.files },
+      yield* presentFor(installation, content, all, rows),
+      wish,
+    )
+    if (Result.isFailure(planned)) return yield* unknownItems(source.id, planned.failure)
+    const plan = planned.success
+    const records = new Map<string, RecordId>()
+    for (const { blueprint } of plan.blueprints)
+      records.set(blueprint.id, rows.get(blueprint.id)?.recordId ?? (yield* newRecordId))
+    const pruned = plan.pruned.flatMap((sourceBlueprintID) => {
+      const row = rows.get(sourceBlueprintID)
+      return row === undefined ? [] : [{ sourceBlueprintID, recordId: row.recordId }]
+    })
+    return { plan, records, pruned }
+  })
+
+/** By the id in the manifest. */
+const rowsOf = (source: RecordId, all: readonly Blueprint[]): ReadonlyMap<string, Blueprint> =>
+  new Map(all.flatMap((row) => (row.origin?.source === source ? [[row.origin.sourceBlueprintID, row] as const] : [])))
+
+const presentFor = (
+  installation: Installation,
+  content: SourceContent,
+  all: readonly Blueprint[],
+  rows: ReadonlyMap<string, Blueprint>,
+): Effect.Effect<Present, LibraryFault, ArtifactLibrary> =>
+  Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const own = yield* library.list(scopeFor("template", installation))
+    const everybodys = yield* library.list({ type: "global" })
+    const { roles, collections } = installation.global ? everybodys : own
+    const shipped = new Map(content.blueprints.map((blueprint) => [blueprint.id, blueprint]))
+    return {
+      templates: own.templates.map((name) => ({ name })),
+      roles,
+      collections,
+      globalRoles: everybodys.roles.map(({ name }) => name),
+      blueprints: [...rows].map(([sourceBlueprintID, row]) => ({
+        sourceBlueprintID,
+        same: isAsShipped(installation, row, shipped.get(sourceBlueprintID)),
+      })),
+      otherBlueprints: new Set(all.flatMap((row) => (rows.get(row.origin?.sourceBlueprintID ?? "") === row ? [] : [row.id]))),
+      builtInTemplates,
+    }
+  })
+
+/** Whether the row was installed from this very snapshot, and nobody changed what it says since. */
+const isAsShipped = (
+  { snapshot }: Installation,
+  { bundle, ...row }: Blueprint,
+  shipped: ShippedBlueprint | undefined,
+): boolean => {
+  if (shipped === undefined || bundle?.snapshot !== snapshot.id || bundle.directory !== bundleDirectory(shipped.id)) return false
+  const { tags, ...text } = shippedText(shipped)
+  return (
+    row.name === text.name &&
+    row.description === text.description &&
+    row.version === text.version &&
+    row.minVersion === text.minVersion &&
+    row.tags.join("\n") === tags.join("\n")
+  )
+}
+
+const unknownItems = (source: string, items: readonly UnknownItem[]) =>
+  new InvalidInput({
+    what: `Cannot install from source ${source}: it does not ship ${items.map(({ kind, name }) => `${kind} ${name}`).join(", ")}`,
+    issues: items.map(({ kind, name }) => ({ path: selectionMembers[kind], message: `the source ships no ${kind} ${name}` })),
+    hint: `GET /sources/${source}/catalog lists what it ships.`,
+  })
+
+const selectionMembers: Readonly<Record<UnknownItem["kind"], string>> = {
+  blueprint: "selection.blueprints",
+  template: "selection.templates",
+  role: "selection.localRoles",
+  collection: "selection.localCollections",
+}
