@@ -14,6 +14,7 @@ import {
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import {
   activityLayer,
+  sourceContentsLayer,
   ApiDescription,
   type AppServices,
   RunEngine,
@@ -131,7 +132,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
   )
   const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }).pipe(
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(activityLayer),
+    Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
   )
   let processes = 0

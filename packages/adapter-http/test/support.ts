@@ -14,9 +14,10 @@ import {
   memoryArtifactsLayer,
   memoryStorageLayer,
   openLicense,
+  type MemoryArtifacts,
   type MemoryStore,
 } from "@rangewright/adapter-memory"
-import { activityLayer, type AppServices, type Operation } from "@rangewright/application"
+import { activityLayer, type AppServices, type Operation, sourceContentsLayer } from "@rangewright/application"
 import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
 import { CredentialHasher, Ranges, TokenSigner, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -88,6 +89,7 @@ export interface Service {
   readonly keys: Readonly<Record<Who, string>>
   readonly tokens: Readonly<Record<Who, string>>
   readonly store: MemoryStore
+  readonly artifacts: MemoryArtifacts
   readonly answered: AnsweredRequest[]
   readonly defects: { readonly requestId: string; readonly cause: string }[]
   readonly run: HttpOptions["run"]
@@ -97,11 +99,11 @@ export interface Service {
 /** What every test service has. */
 type Provided = Layer.Success<ReturnType<typeof portsOver>>
 
-const portsOver = (store: MemoryStore, license: License) =>
+const portsOver = (store: MemoryStore, artifacts: MemoryArtifacts, license: License) =>
   Layer.mergeAll(
     memoryStorageLayer(store),
     cryptoLayer({ bytes: randomBytes(32) }),
-    memoryArtifactsLayer(makeMemoryArtifacts()),
+    memoryArtifactsLayer(artifacts),
     licenseLayer(license),
   )
 
@@ -119,9 +121,10 @@ export interface ServiceOptions {
 /** The given operations behind a real port, over the memory adapters. Only what those adapters offer may be asked for. */
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const store = makeMemoryStore()
-  const ports = portsOver(store, options.license ?? openLicense)
+  const artifacts = makeMemoryArtifacts()
+  const ports = portsOver(store, artifacts, options.license ?? openLicense)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, further), ports))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, sourceContentsLayer, further), ports))
   const { keys, tokens } = await runtime.runPromise(seed)
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []
@@ -151,6 +154,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
     keys,
     tokens,
     store,
+    artifacts,
     answered,
     defects,
     run,

@@ -26,6 +26,7 @@ import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
 import type { RunEngine } from "./run/run-engine.ts"
 import type { Settings } from "./settings.ts"
+import type { SourceContents } from "./source/source-contents.ts"
 
 /** Every port. */
 export type PortServices =
@@ -53,4 +54,4 @@ export type PortServices =
   | Users
 
 /** What the handlers of operations may ask for. */
-export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings
+export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings | SourceContents

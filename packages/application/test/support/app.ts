@@ -7,6 +7,7 @@ import {
   operations,
   Settings,
   type SettingsShape,
+  sourceContentsLayer,
 } from "@rangewright/application"
 import {
   licenseLayer,
@@ -92,7 +93,7 @@ export const makeTestApp = (): TestApp => {
     storage,
     memoryHypervisorLayer(world),
     secrets,
-    memoryArtifactsLayer(makeMemoryArtifacts()),
+    Layer.provideMerge(sourceContentsLayer, memoryArtifactsLayer(makeMemoryArtifacts())),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -8,6 +8,7 @@ import {
   runEngineLayer,
   runPlannerLayer,
   Settings,
+  sourceContentsLayer,
   type AppServices,
   type RunPlanner,
   type SettingsShape,
@@ -55,7 +56,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
   return Layer.mergeAll(backgroundLayer, auditRetentionLayer(parts.auditDays)).pipe(
     Layer.provideMerge(runEngineLayer({ owner: parts.owner })),
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(activityLayer),
+    Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
   )
 }
