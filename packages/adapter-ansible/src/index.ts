@@ -1,1 +1,1 @@
-export {}
+export * from "./library/index.ts"

@@ -191,7 +191,10 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       const world = make()
       await world.run(place(role("web"), aRole, { version: "1.0" }))
       await world.run(transfer(role("web"), global, "copy"))
-      expect(await contents(world, role("web", global))).toEqual(await contents(world, role("web")))
+      for (const scope of [jd, global]) {
+        expect(await contents(world, role("web", scope))).toMatchObject(aRole)
+        expect((await world.run(list(scope))).roles).toEqual([{ name: "web", scope: scope.type, version: "1.0" }])
+      }
       await world.run(transfer(role("web"), user("B"), "move"))
       expect(await world.run(filesOf(role("web")))).toBeUndefined()
       expect((await world.run(list(user("B")))).roles).toEqual([{ name: "web", scope: "user", version: "1.0" }])

@@ -1,0 +1,2 @@
+export { kindFolders } from "./layout.ts"
+export { libraryLayer, type LibraryOptions } from "./layer.ts"

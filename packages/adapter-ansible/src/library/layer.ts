@@ -1,0 +1,124 @@
+import {
+  type ArtifactEntry,
+  artifactFault,
+  ArtifactLibrary,
+  type ArtifactRef,
+  describeArtifact,
+  LibraryFault,
+  scopeFault,
+} from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import { rmdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { asContentFault, onDisk } from "./faults.ts"
+import { artifactParts, isRealFolder, look, scopeFolder } from "./layout.ts"
+import { libraryListing } from "./listing.ts"
+import { libraryFolder, placeArtifact, withWork } from "./place.ts"
+import { moveTo, openLibrary, takeAway } from "./staging.ts"
+import { readPlainFile, walk } from "./walk.ts"
+
+export interface LibraryOptions {
+  /** Installed artifacts live here. One process owns it: what a killed one left half done is ended when it starts. */
+  readonly folder: string
+}
+
+const refuse = (fault: LibraryFault | undefined): Effect.Effect<void, LibraryFault> =>
+  fault === undefined ? Effect.void : Effect.fail(fault)
+
+/** Files and links of a folder; what a file holds is read when it is asked for. */
+export const folderEntries = async (doing: string, folder: string): Promise<readonly ArtifactEntry[]> =>
+  (await walk(folder)).map((entry): ArtifactEntry => {
+    if (entry.kind === "link") return entry
+    const read = Effect.tryPromise({
+      try: () => readPlainFile(join(folder, entry.path), entry.size),
+      catch: asContentFault(doing, entry.path),
+    })
+    return { ...entry, read }
+  })
+
+const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> => {
+  const folder = libraryFolder(root)
+  const listing = libraryListing(root)
+  const changes = Semaphore.makeUnsafe(1)
+  const folderOf = (artifact: ArtifactRef): string => join(root, ...artifactParts(artifact))
+  const there = (doing: string, artifact: ArtifactRef) => onDisk(doing, () => isRealFolder(root, artifactParts(artifact)))
+  const entriesOf = (doing: string, artifact: ArtifactRef) =>
+    Effect.flatMap(there(doing, artifact), (found) =>
+      found ? onDisk(doing, () => folderEntries(doing, folderOf(artifact))) : Effect.undefined,
+    )
+  const missing = (doing: string) => new LibraryFault({ doing, reason: "missing", detail: "it is not there" })
+
+  return {
+    list: (scope) => {
+      const doing = "list what is installed"
+      return Effect.andThen(refuse(scopeFault(doing, scope)), folder.swaps.withPermit(onDisk(doing, () => listing(scope))))
+    },
+    place: (artifact, entries, options) => {
+      const doing = `install ${describeArtifact(artifact)}`
+      return Effect.andThen(
+        refuse(artifactFault(doing, artifact)),
+        changes.withPermit(placeArtifact(doing, folder, artifact, entries, options)),
+      )
+    },
+    remove: (artifact) => {
+      const doing = `remove ${describeArtifact(artifact)}`
+      const removal = Effect.gen(function* () {
+        if (!(yield* there(doing, artifact))) return false
+        yield* withWork(doing, root, (work) => onDisk(doing, () => takeAway(work, folderOf(artifact))))
+        // a namespace without collections is no namespace
+        if (artifact.kind === "collection") yield* Effect.ignore(Effect.tryPromise(() => rmdir(dirname(folderOf(artifact)))))
+        return true
+      })
+      return Effect.andThen(refuse(artifactFault(doing, artifact)), changes.withPermit(removal))
+    },
+    transfer: (artifact, to, mode) => {
+      const doing = `${mode} ${describeArtifact(artifact)}`
+      const target: ArtifactRef = { ...artifact, scope: to }
+      const transferral = Effect.gen(function* () {
+        const entries = yield* entriesOf(doing, artifact)
+        if (entries === undefined) return yield* Effect.fail(missing(doing))
+        if ((yield* onDisk(doing, () => look(folderOf(target)))) !== undefined)
+          return yield* Effect.fail(
+            new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` }),
+          )
+        if (mode === "move") return yield* onDisk(doing, () => moveTo(doing, root, artifact, target))
+        yield* Effect.catchTag(placeArtifact(doing, folder, target, entries, { replace: false }), "ContentFault", (fault) =>
+          Effect.fail(new LibraryFault({ doing, reason: "unavailable", detail: fault.facts.detail })),
+        )
+      })
+      return Effect.andThen(
+        Effect.andThen(refuse(artifactFault(doing, artifact)), refuse(artifactFault(doing, target))),
+        changes.withPermit(transferral),
+      )
+    },
+    files: (artifact) => {
+      const doing = `read ${describeArtifact(artifact)}`
+      return Effect.andThen(refuse(artifactFault(doing, artifact)), entriesOf(doing, artifact))
+    },
+    removeUser: (userId) => {
+      const doing = "remove what a user has installed"
+      const scope = { type: "user", userId } as const
+      const removal = Effect.gen(function* () {
+        if (!(yield* onDisk(doing, () => isRealFolder(root, ["users", userId])))) return
+        yield* withWork(doing, root, (work) => onDisk(doing, () => takeAway(work, scopeFolder(root, scope))))
+      })
+      return Effect.andThen(refuse(scopeFault(doing, scope)), changes.withPermit(removal))
+    },
+  }
+}
+
+/**
+ * Installed artifacts in a folder of this host: `users/<user>/{roles,collections,templates}` and `global/{roles,collections}`, as Ansible
+ * and packer search them. Fails when the folder cannot be used.
+ */
+export const libraryLayer = ({ folder }: LibraryOptions): Layer.Layer<ArtifactLibrary, LibraryFault> =>
+  Layer.effect(
+    ArtifactLibrary,
+    Effect.as(
+      onDisk("open the folder of installed artifacts", () => openLibrary(folder)),
+      library(folder),
+    ),
+  )

@@ -1,0 +1,109 @@
+import {
+  collectionSegments,
+  type InstalledCopy,
+  installedVersion,
+  isArtifactName,
+  longestText,
+  roleMetadataFiles,
+  versionFiles,
+} from "@rangewright/domain"
+import type { LibraryScope, ScopeListing } from "@rangewright/ports"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { kindFolders, look, namespacesFolder } from "./layout.ts"
+import { readPlainFile } from "./walk.ts"
+
+/** A file as it was when it was read: nothing changes without one of these changing. */
+interface Known {
+  readonly identity: string
+  readonly version: string | undefined
+}
+
+/** What was known when the scope was listed before, and what is known now. */
+interface Memory {
+  readonly before: ReadonlyMap<string, Known>
+  readonly after: Map<string, Known>
+}
+
+/** A file that cannot be read says nothing. */
+const readVersion = async (path: string, file: string): Promise<string | undefined> => {
+  const bytes = await readPlainFile(path, longestText).catch(() => undefined)
+  return bytes === undefined ? undefined : installedVersion(file, new TextDecoder().decode(bytes))
+}
+
+const namesOfFolders = async (folder: string): Promise<readonly string[]> => {
+  if ((await look(folder))?.isDirectory() !== true) return []
+  return (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+/**
+ * Lists scopes as they lie on the disk at that moment, also what was changed by hand. What a version file says is remembered as long as
+ * the file is the same one, so a listing looks at files and seldom reads one.
+ */
+export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<ScopeListing>) => {
+  const memories = new Map<string, ReadonlyMap<string, Known>>()
+
+  const versionIn = async (memory: Memory, folder: string, files: readonly string[]): Promise<Known | undefined> => {
+    for (const file of files) {
+      const path = join(folder, file)
+      const stat = await look(path)
+      if (stat?.isFile() !== true) continue
+      const identity = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`
+      const before = memory.before.get(path)
+      const known = before?.identity === identity ? before : { identity, version: await readVersion(path, file) }
+      memory.after.set(path, known)
+      return known
+    }
+    return undefined
+  }
+
+  const copyOf = async (
+    memory: Memory,
+    kind: "role" | "collection",
+    scope: LibraryScope,
+    name: string,
+    folder: string,
+  ): Promise<InstalledCopy | undefined> => {
+    const found = await versionIn(memory, folder, versionFiles[kind])
+    const there = kind === "role" ? await hasMetadata(folder) : found !== undefined
+    if (!there) return undefined
+    return { name, scope: scope.type, ...(found?.version === undefined ? {} : { version: found.version }) }
+  }
+
+  const copies = async (found: readonly Promise<InstalledCopy | undefined>[]): Promise<readonly InstalledCopy[]> =>
+    (await Promise.all(found)).filter((copy) => copy !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+  return async (scope) => {
+    const { roles, templates } = kindFolders(root, scope)
+    const memory: Memory = { before: memories.get(roles) ?? new Map(), after: new Map() }
+    memories.set(roles, memory.after)
+    const roleNames = (await namesOfFolders(roles)).filter((name) => isArtifactName("role", name))
+    const namespaces = namespacesFolder(root, scope)
+    const pairs = await Promise.all(
+      (await namesOfFolders(namespaces)).map(async (namespace) =>
+        (await namesOfFolders(join(namespaces, namespace))).map((name) => ({
+          name: `${namespace}.${name}`,
+          folder: join(namespaces, namespace, name),
+        })),
+      ),
+    )
+    return {
+      templates: (await namesOfFolders(templates)).filter((name) => isArtifactName("template", name)).toSorted(),
+      roles: await copies(roleNames.map((name) => copyOf(memory, "role", scope, name, join(roles, name)))),
+      collections: await copies(
+        pairs
+          .flat()
+          .filter(({ name }) => collectionSegments(name) !== undefined)
+          .map(({ name, folder }) => copyOf(memory, "collection", scope, name, folder)),
+      ),
+    }
+  }
+}
+
+const hasMetadata = async (folder: string): Promise<boolean> => {
+  for (const file of roleMetadataFiles) {
+    const stat = await look(join(folder, file))
+    if (stat?.isFile() === true || stat?.isSymbolicLink() === true) return true
+  }
+  return false
+}
