@@ -27,7 +27,7 @@ export const hypervisorAway = "the hypervisor is away or refused"
 export const runStatuses = {
   400: "userID names an unknown user",
   401: "no valid credentials; only administrators may act as another user",
-  403: "the caller may not use the run's range",
+  403: "the caller may not use the run's range, or has nothing to do with what the run is about",
   404: "no run has this ID",
   500: "unexpected server failure",
 } as const
@@ -52,3 +52,11 @@ export const blueprintStatuses = {
 
 /** For operations on a blueprint that only its owner and administrators may use. */
 export const ownBlueprintStatuses = { ...blueprintStatuses, 403: "the caller is neither the owner nor an administrator" } as const
+
+/** For operations on a source that its owner and administrators may use; to others it does not exist. */
+export const sourceStatuses = {
+  400: "userID names an unknown user",
+  401: "no valid credentials; only administrators may act as another user",
+  404: "no source of this ID is the user's",
+  500: "unexpected server failure",
+} as const

@@ -1,0 +1,58 @@
+import { Forbidden, InvalidInput, parseGitRef, parseGitUrl, type Source, type User } from "@rangewright/domain"
+import { urlFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+const notAccepted = (path: string, message: string, allowed: string): InvalidInput =>
+  new InvalidInput({ what: `Cannot use the source: ${path}: ${message}`, issues: [{ path, message, allowed }] })
+
+/** The URL, when it is one of a repository and holds no credentials. It is kept and shown, so it is looked at before it is written. */
+export const checkUrl = Effect.fnUntraced(function* (text: string): Effect.fn.Return<string, InvalidInput> {
+  const url = parseGitUrl(text)
+  if (Result.isSuccess(url)) return text
+  const { message, hint } = urlFault("use the source", url.failure)
+  return yield* new InvalidInput({
+    what: message,
+    issues: [{ path: "url", message: url.failure.detail }],
+    ...(hint === undefined ? {} : { hint }),
+  })
+})
+
+/** The ref, when it can be one; the default branch is `HEAD`. */
+export const checkRef = Effect.fnUntraced(function* (text: string): Effect.fn.Return<string, InvalidInput> {
+  const ref = text.trim() === "" ? "HEAD" : text
+  if (parseGitRef(ref) !== undefined) return ref
+  return yield* notAccepted(
+    "ref",
+    "it is no name that a branch or tag can have, and no commit",
+    "a branch, a tag or a whole commit",
+  )
+})
+
+/** The folder's path, for administrators; whether the operator allowed it is the fetcher's to know. */
+export const checkPath = Effect.fnUntraced(function* (
+  path: string | undefined,
+  user: User,
+): Effect.fn.Return<string, InvalidInput | Forbidden> {
+  if (!user.isAdmin)
+    return yield* new Forbidden({
+      reason: `Only administrators may use folders of the service's host: ${user.id} is none`,
+      hint: "Send an archive (type upload), or name a repository (type git).",
+    })
+  if (path?.startsWith("/") === true && path.length <= 4096) return path
+  return yield* notAccepted("path", "an absolute path on the service's host is needed", "a folder that the operator allowed")
+})
+
+/** What the members say that do not fit the type of a source. */
+export const checkMembers = Effect.fnUntraced(function* (
+  type: Source["type"],
+  given: { readonly url?: string; readonly ref?: string; readonly path?: string; readonly archive: boolean },
+): Effect.fn.Return<void, InvalidInput> {
+  if (given.archive && type !== "upload")
+    return yield* notAccepted("archive", `an archive is not for a source of type ${type}`, "a source of type upload")
+  for (const member of ["ref", "url"] as const)
+    if (given[member] && type !== "git")
+      return yield* notAccepted(member, `it is not for a source of type ${type}`, "a source of type git")
+  if (given.path && type !== "folder")
+    return yield* notAccepted("path", `it is not for a source of type ${type}`, "a source of type folder")
+})

@@ -1,0 +1,171 @@
+import {
+  Conflict,
+  deriveSourceId,
+  type Fault,
+  Forbidden,
+  InvalidInput,
+  isSourceId,
+  showGitUrl,
+  type Source,
+  SourceExists,
+  type SourceId,
+  type SourceType,
+  type User,
+} from "@rangewright/domain"
+import { type ContentFetcher, type CredentialHasher, type NewSource, type SecretStore, Sources } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { newRecordId } from "../accounts/identity.ts"
+import type { StoredFile } from "../operation/operation.ts"
+import { checkMembers, checkPath, checkRef, checkUrl } from "./check-origin.ts"
+import { asRefusal } from "./content-refused.ts"
+import { type FetchedSource, fetchSource, releaseSource } from "./fetch-source.ts"
+import { type AccessWish, sealedAccess } from "./source-access.ts"
+import { SourceContents } from "./source-contents.ts"
+import { scheduleOf } from "./sync-schedule.ts"
+
+/** What a caller says of a source. */
+export interface SourceWish extends AccessWish {
+  readonly id?: string
+  readonly type: string
+  readonly url?: string
+  readonly ref?: string
+  readonly path?: string
+  readonly schedule?: string
+  readonly global?: boolean
+}
+
+type Services = ContentFetcher | CredentialHasher | SecretStore | SourceContents | Sources
+
+const isType = (text: string): text is SourceType => ["git", "upload", "folder"].includes(text)
+
+const typeOf = (text: string): Effect.Effect<SourceType, InvalidInput> =>
+  isType(text)
+    ? Effect.succeed(text)
+    : Effect.fail(
+        new InvalidInput({
+          what: "Cannot register the source: its type is unknown",
+          issues: [{ path: "type", message: "unknown", allowed: "git, upload, folder (administrators)" }],
+        }),
+      )
+
+/** The id that was given, else one made from where the content comes from. */
+const idOf = Effect.fnUntraced(function* (
+  wish: SourceWish,
+  type: SourceType,
+  user: User,
+  archive: StoredFile | undefined,
+): Effect.fn.Return<{ readonly id: SourceId; readonly derived: boolean }, InvalidInput> {
+  const given = (wish.id ?? "").trim()
+  const id =
+    given !== ""
+      ? given
+      : deriveSourceId(
+          user.id,
+          type === "git"
+            ? { type, url: wish.url ?? "" }
+            : { type, name: type === "upload" ? (archive?.filename ?? "") : (wish.path ?? "").replace(/\/+$/u, "") },
+        )
+  if (id !== undefined && isSourceId(id)) return { id, derived: given === "" }
+  const message = given === "" ? "none can be made from where the source comes from" : "the ID is not allowed"
+  return yield* new InvalidInput({
+    what: `Cannot register the source: source ID: ${message}`,
+    issues: [{ path: "id", message, allowed: "a letter, then letters, digits, _ and -; 255 characters at most" }],
+    hint: "Choose an ID with `id`.",
+  })
+})
+
+/** Fetches a source of the user's again where it is the one that is meant (contract C 2.1, checks 6 to 8). What it says of itself stays. */
+const registerAgain = Effect.fnUntraced(function* (
+  source: Source,
+  wish: SourceWish,
+  type: SourceType,
+  archive: StoredFile | undefined,
+): Effect.fn.Return<FetchedSource, Fault, Services> {
+  if (source.type !== type)
+    return yield* new Conflict({
+      what: `You have source ${source.id} already, of type ${source.type}`,
+      hint: "Choose another ID with `id`.",
+    })
+  if (type === "git" && wish.url && wish.url !== source.url)
+    return yield* new Conflict({
+      what: `You have source ${source.id} already, and it comes from ${showGitUrl(source.url)}`,
+      hint: `Choose another ID with \`id\`, or change where it comes from: PATCH /sources/${source.id}.`,
+    })
+  const changed = yield* (yield* Sources).change(source.recordId, {
+    ...(yield* sealedAccess(source.recordId, wish)),
+    ...(yield* scheduleOf(type, wish.schedule)),
+  })
+  return yield* Effect.mapError(fetchSource(changed, archive === undefined ? {} : { archive }), asRefusal)
+})
+
+/** Where the content of a new source comes from, checked. */
+const originOf = Effect.fnUntraced(function* (
+  wish: SourceWish,
+  type: SourceType,
+  user: User,
+  archive: StoredFile | undefined,
+): Effect.fn.Return<Pick<NewSource, "url" | "ref" | "path">, InvalidInput | Forbidden> {
+  const missing = (path: string, what: string) =>
+    new InvalidInput({ what: `Cannot register the source: ${what}`, issues: [{ path, message: what }] })
+  switch (type) {
+    case "git":
+      if (!wish.url) return yield* missing("url", "a source of type git needs the URL of its repository")
+      return { url: yield* checkUrl(wish.url), ref: yield* checkRef(wish.ref ?? ""), path: "" }
+    case "upload":
+      if (archive === undefined) return yield* missing("archive", "a source of type upload needs an archive")
+      return { url: "", ref: "", path: "" }
+    case "folder":
+      return { url: "", ref: "", path: yield* checkPath(wish.path, user) }
+  }
+})
+
+/** Makes the row first, so that nobody else takes the id meanwhile; without content it goes again. */
+const registerNew = Effect.fnUntraced(function* (
+  id: SourceId,
+  wish: SourceWish,
+  type: SourceType,
+  user: User,
+  archive: StoredFile | undefined,
+): Effect.fn.Return<FetchedSource, Fault, Services> {
+  const sources = yield* Sources
+  const contents = yield* SourceContents
+  const origin = yield* originOf(wish, type, user, archive)
+  const recordId = yield* newRecordId
+  const timed = yield* scheduleOf(type, wish.schedule)
+  const { access } = yield* sealedAccess(recordId, wish)
+  const source = yield* sources.create({
+    ...origin,
+    recordId,
+    id,
+    owner: user.id,
+    type,
+    name: id,
+    access,
+    schedule: timed.schedule,
+    nextSyncAt: timed.nextSyncAt,
+    createdAt: new Date(yield* Clock.currentTimeMillis),
+  })
+  return yield* fetchSource(source, { with: { manifest: true }, ...(archive === undefined ? {} : { archive }) }).pipe(
+    contents.alone(source),
+    Effect.onError(() => sources.remove(recordId).pipe(Effect.andThen(releaseSource(source)), Effect.ignore({ log: "Warn" }))),
+    Effect.mapError(asRefusal),
+  )
+})
+
+/** Registers a source and fetches what it ships; installs nothing. One that the user has already is fetched again (contract C 2.1). */
+export const registerSource = Effect.fnUntraced(function* (
+  wish: SourceWish,
+  user: User,
+  archive: StoredFile | undefined,
+): Effect.fn.Return<FetchedSource, Fault, Services> {
+  if (wish.global === true && !user.isAdmin)
+    return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
+  const type = yield* typeOf(wish.type)
+  yield* checkMembers(type, { archive: archive !== undefined })
+  const { id, derived } = yield* idOf(wish, type, user, archive)
+  const there = yield* (yield* Sources).find(id)
+  if (there?.owner === user.id) return yield* registerAgain(there, wish, type, archive).pipe((yield* SourceContents).alone(there))
+  if (there !== undefined) return yield* new SourceExists({ source: id, derived })
+  return yield* registerNew(id, wish, type, user, archive)
+})

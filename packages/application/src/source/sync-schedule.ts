@@ -1,0 +1,41 @@
+import { InvalidInput, parseDuration, type SourceType } from "@rangewright/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+
+const shortestMillis = 5 * 60_000
+const longestMillis = 366 * 24 * 3_600_000
+
+/** How far a next sync may be off: sources of one interval that began together do not stay together. */
+const jitter = 0.1
+
+/** When a source of this interval is synced next: up to a tenth later than asked, so that many do not come at once. */
+export const nextSync = (schedule: string) =>
+  Effect.gen(function* () {
+    const interval = parseDuration(schedule) ?? longestMillis
+    return new Date(Math.round((yield* Clock.currentTimeMillis) + interval * (1 + jitter * (yield* Random.next))))
+  })
+
+/** The wished schedule, as `Sources` takes it; nothing where nothing was said. */
+export const scheduleOf = Effect.fnUntraced(function* (
+  type: SourceType,
+  wish: string | undefined,
+): Effect.fn.Return<{ readonly schedule?: string | undefined; readonly nextSyncAt?: Date | undefined }, InvalidInput> {
+  const text = wish?.trim()
+  if (text === undefined) return {}
+  if (text === "off" || text === "" || text === "0") return { schedule: undefined, nextSyncAt: undefined }
+  const millis = parseDuration(text)
+  const problem =
+    type === "upload"
+      ? "an upload is synced by sending another archive"
+      : millis === undefined
+        ? "it is no duration"
+        : millis < shortestMillis || millis > longestMillis
+          ? "it is too short or too long"
+          : undefined
+  if (problem === undefined) return { schedule: text, nextSyncAt: yield* nextSync(text) }
+  return yield* new InvalidInput({
+    what: `Cannot sync the source by itself every ${text.slice(0, 40)}: ${problem}`,
+    issues: [{ path: "schedule", message: problem, allowed: "off, or a duration of 5m to 8784h such as 12h" }],
+  })
+})

@@ -1,0 +1,71 @@
+import * as Schema from "effect/Schema"
+
+/** The catalog of a source (specification 2.1 to 2.3). The domain makes it in these words; what is marked optional is absent when empty. */
+const texts = Schema.optionalKey(Schema.Array(Schema.String))
+const text = Schema.optionalKey(Schema.String)
+const State = Schema.Literals(["not_installed", "installed", "upgrade_available"])
+
+export const CatalogItem = Schema.Struct({
+  name: Schema.String,
+  description: text,
+  version: text,
+  state: State,
+  installedVersion: text,
+  global: Schema.optionalKey(Schema.Literal(true)),
+  scopes: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        scope: Schema.Literals(["global", "user"]),
+        version: text,
+        state: Schema.Literals(["installed", "upgrade_available"]),
+      }),
+    ),
+  ),
+  type: Schema.optionalKey(Schema.Literal("git")),
+  fqcn: text,
+  requiredBy: texts,
+  versionByBlueprint: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+}).annotate({ identifier: "CatalogItem" })
+
+export const CatalogBlueprint = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  description: text,
+  version: Schema.String,
+  state: State,
+  installedVersion: text,
+  requiredTemplates: texts,
+  requiredLocalRoles: texts,
+  requiredRoles: texts,
+  requiredCollections: texts,
+}).annotate({ identifier: "CatalogBlueprint" })
+
+export const UndeclaredDependency = Schema.Union([
+  Schema.Struct({ blueprintID: Schema.String, role: Schema.String, kind: Schema.Literal("missing_role") }),
+  Schema.Struct({
+    blueprintID: Schema.String,
+    role: Schema.String,
+    kind: Schema.Literal("missing_collection"),
+    parentCollection: Schema.String,
+  }),
+]).annotate({ identifier: "UndeclaredDependency" })
+
+export const CatalogBlueprints = Schema.Struct({
+  items: Schema.Array(CatalogBlueprint),
+  requiredRoles: Schema.Array(CatalogItem),
+  requiredCollections: Schema.Array(CatalogItem),
+  subscriptionRoles: Schema.Array(CatalogItem),
+  undeclaredDependencies: Schema.optionalKey(Schema.Array(UndeclaredDependency)),
+}).annotate({ identifier: "CatalogBlueprints" })
+
+export const SourceCatalog = Schema.Struct({
+  sourceID: Schema.String,
+  sourceName: Schema.String,
+  description: text,
+  sourceType: text,
+  lastSyncedAt: text,
+  blueprints: CatalogBlueprints,
+  templates: Schema.Array(CatalogItem),
+  localRoles: Schema.Array(CatalogItem),
+  localCollections: Schema.Array(CatalogItem),
+}).annotate({ identifier: "SourceCatalog" })

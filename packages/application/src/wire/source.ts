@@ -1,0 +1,83 @@
+import type { Source } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import { recordTime } from "./common.ts"
+
+/** Bytes of an archive that is uploaded (contract C 4.2). */
+export const mostArchiveBytes = 50 * 1024 * 1024
+
+/** How a private repository is opened: a token, or a key and the server's own one. Nothing that is read tells it. */
+export const accessFields = {
+  access: Schema.optionalKey(Schema.Literals(["none", "token", "ssh-key"])),
+  username: Schema.optionalKey(Schema.String),
+  token: Schema.optionalKey(Schema.String),
+  sshKey: Schema.optionalKey(Schema.String),
+  hostKey: Schema.optionalKey(Schema.String),
+} as const
+
+/** What may be said of a source when it is made and later. */
+export const sourceFields = {
+  url: Schema.optionalKey(Schema.String),
+  ref: Schema.optionalKey(Schema.String),
+  /** Only of folders. */
+  path: Schema.optionalKey(Schema.String),
+  /** A duration (`12h`) or `off`. */
+  schedule: Schema.optionalKey(Schema.String),
+  global: Schema.optionalKey(Schema.Boolean),
+  force: Schema.optionalKey(Schema.Boolean),
+  ...accessFields,
+} as const
+
+/** A source (contract C 15.1); empty members are left out. */
+export const SourceResponse = Schema.Struct({
+  id: Schema.String,
+  sourceID: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  authors: Schema.optionalKey(Schema.Array(Schema.String)),
+  homepage: Schema.optionalKey(Schema.String),
+  license: Schema.optionalKey(Schema.String),
+  type: Schema.Literals(["git", "upload", "folder"]),
+  url: Schema.optionalKey(Schema.String),
+  ref: Schema.optionalKey(Schema.String),
+  /** Of a folder. */
+  path: Schema.optionalKey(Schema.String),
+  ownerUserID: Schema.String,
+  lastSyncedAt: Schema.optionalKey(Schema.String),
+  lastSyncStatus: Schema.optionalKey(Schema.Literals(["ok", "partial", "error"])),
+  lastSyncError: Schema.optionalKey(Schema.String),
+  /** How often it is synced by itself; absent: never. */
+  schedule: Schema.optionalKey(Schema.String),
+  nextSyncAt: Schema.optionalKey(Schema.String),
+  /** The commit, or the digest of its files, that the source has now. */
+  snapshot: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "SourceResponse" })
+
+/** Members that are not empty. */
+const present = <A extends Readonly<Record<string, string | readonly string[] | undefined>>>(members: A) =>
+  // what is left is exactly what has a value
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value.length > 0)) as {
+    readonly [K in keyof A]?: Exclude<A[K], undefined | "">
+  }
+
+export const sourceResponse = (source: Source): typeof SourceResponse.Type => ({
+  id: source.recordId,
+  sourceID: source.id,
+  name: source.name,
+  type: source.type,
+  ownerUserID: source.owner,
+  ...present({
+    description: source.description,
+    authors: source.authors,
+    homepage: source.homepage,
+    license: source.license,
+    url: source.url,
+    ref: source.ref,
+    path: source.path,
+    lastSyncedAt: recordTime(source.lastSyncedAt),
+    lastSyncStatus: source.lastSyncStatus,
+    lastSyncError: source.lastSyncError,
+    schedule: source.schedule,
+    nextSyncAt: recordTime(source.nextSyncAt),
+    snapshot: source.snapshot,
+  }),
+})

@@ -1,0 +1,67 @@
+import type { SourceId, UndeclaredDependency as Undeclared } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import type { ItemOutcome } from "../source/item-outcome.ts"
+import { UndeclaredDependency } from "./source-catalog.ts"
+
+/** What became of a thing that lies in a source. */
+export const ArtifactResult = Schema.Struct({
+  name: Schema.String,
+  ok: Schema.Boolean,
+  message: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "ArtifactResult" })
+
+/** What became of a thing that a blueprint's requirements name; `error` tells also what is to be known of a success. */
+export const AnsibleInstallResult = Schema.Struct({
+  name: Schema.String,
+  version: Schema.optionalKey(Schema.String),
+  ok: Schema.Boolean,
+  error: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.Literals(["role", "collection", "subscription_role"])),
+}).annotate({ identifier: "AnsibleInstallResult" })
+
+export const syncResultFields = {
+  sourceID: Schema.String,
+  templateResults: Schema.Array(ArtifactResult),
+  localAnsibleResults: Schema.Struct({
+    roleResults: Schema.Array(ArtifactResult),
+    collectionResults: Schema.Array(ArtifactResult),
+  }),
+  blueprintResults: Schema.Struct({
+    ansibleResults: Schema.Array(AnsibleInstallResult),
+    undeclaredDependencies: Schema.optionalKey(Schema.Array(UndeclaredDependency)),
+  }),
+} as const
+
+/** How a sync or an installation ended, item by item (contract C 15.1). */
+export const SyncResultResponse = Schema.Struct(syncResultFields).annotate({ identifier: "SyncResultResponse" })
+
+const artifactResults = (outcomes: readonly ItemOutcome[], kind: ItemOutcome["kind"]): readonly (typeof ArtifactResult.Type)[] =>
+  outcomes.flatMap(({ kind: own, name, ok, text }) =>
+    own === kind ? [{ name, ok, ...(text === undefined ? {} : { message: text }) }] : [],
+  )
+
+/** Outcomes of things that requirements name, in order. */
+export const ansibleResults = (outcomes: readonly ItemOutcome[]): readonly (typeof AnsibleInstallResult.Type)[] =>
+  outcomes.flatMap(({ kind, name, version, ok, text }) =>
+    kind === "role" || kind === "collection" || kind === "subscription_role"
+      ? [{ name, ...(version ? { version } : {}), ok, ...(text === undefined ? {} : { error: text }), type: kind }]
+      : [],
+  )
+
+/** A sync installs nothing: it has no outcomes. */
+export const syncResult = (
+  sourceID: SourceId,
+  outcomes: readonly ItemOutcome[],
+  undeclared: readonly Undeclared[],
+): typeof SyncResultResponse.Type => ({
+  sourceID,
+  templateResults: artifactResults(outcomes, "template"),
+  localAnsibleResults: {
+    roleResults: artifactResults(outcomes, "local_role"),
+    collectionResults: artifactResults(outcomes, "local_collection"),
+  },
+  blueprintResults: {
+    ansibleResults: ansibleResults(outcomes),
+    ...(undeclared.length === 0 ? {} : { undeclaredDependencies: undeclared }),
+  },
+})
