@@ -22,7 +22,7 @@ export const installArtifact = (
     const item = shippedItemKinds[kind]
     if (change === "refuse") return itemFailed(item, name, because ?? "it cannot be installed")
     const scope = scopeFor(kind, installation)
-    const entries = yield* snapshotEntries(installation.snapshot, directory)
+    const entries = yield* snapshotEntries(installation.content.snapshot, directory)
     const placement = yield* (yield* ArtifactLibrary).place({ scope, kind, name }, entries, {
       ...(version === undefined ? {} : { version }),
       ...(description === undefined ? {} : { description }),

@@ -43,7 +43,7 @@ export const bundleDirectory = (id: string): string => `blueprints/${id}`
  * same `recordId`, which an existing row does not take over.
  */
 export const installBlueprint = (
-  { source, snapshot }: Installation,
+  { source, content: { snapshot } }: Installation,
   { publicId, blueprint, change, because }: PlannedBlueprint,
   recordId: RecordId,
 ): Effect.Effect<ItemOutcome, StorageFault, Blueprints | ContentFetcher | CredentialHasher> =>
@@ -56,8 +56,8 @@ export const installBlueprint = (
     const issues = blueprintTextIssues(text)
     if (issues.length > 0)
       return itemFailed("blueprint", publicId, issues.map(({ path, message }) => `${path}: ${message}`).join("; "))
-    const [blueprints, content] = [yield* Blueprints, yield* ContentFetcher]
-    yield* content.pin(snapshot.id, holderOfBundle(recordId))
+    const [blueprints, fetcher] = [yield* Blueprints, yield* ContentFetcher]
+    yield* fetcher.pin(snapshot.id, holderOfBundle(recordId))
     const given = {
       ...text,
       id,
@@ -72,7 +72,7 @@ export const installBlueprint = (
     }
     const [row] = yield* blueprints
       .putFromSource([given])
-      .pipe(Effect.tapError(() => (change === "create" ? content.release(snapshot.id, holderOfBundle(recordId)) : Effect.void)))
+      .pipe(Effect.tapError(() => (change === "create" ? fetcher.release(snapshot.id, holderOfBundle(recordId)) : Effect.void)))
     if (row?.recordId !== recordId) yield* releaseBundles(recordId)
     if (row !== undefined) yield* keepOnly(row, snapshot.id)
     return installed

@@ -1,4 +1,4 @@
-import type { InstallPlan, PlannedArtifact, PlannedBlueprint, RecordId, SourceContent } from "@rangewright/domain"
+import type { InstallPlan, PlannedArtifact, PlannedBlueprint, RecordId } from "@rangewright/domain"
 import type {
   ArtifactLibrary,
   Blueprints,
@@ -46,17 +46,16 @@ export const installStepsOf = ({ plan, records, pruned }: PreparedInstall, force
 
 export type InstallServices = ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | RoleInstaller | Sources
 
-/** Does one step; says what became of each item in it. `content` is that of the installation's snapshot. */
+/** Does one step; says what became of each item in it. */
 export const performInstallStep = (
   installation: Installation,
-  content: SourceContent,
   step: InstallStep,
 ): Effect.Effect<readonly ItemOutcome[], StorageFault, InstallServices> => {
   switch (step.do) {
     case "prune":
       return Effect.as(removeBlueprints(installation.source.recordId, step.rows), [])
     case "blueprint": {
-      const blueprint = content.blueprints.find(({ id }) => id === step.id)
+      const blueprint = installation.content.content.blueprints.find(({ id }) => id === step.id)
       return blueprint === undefined
         ? Effect.succeed([itemFailed("blueprint", step.planned.publicId, "the source does not ship it")])
         : Effect.map(installBlueprint(installation, { ...step.planned, blueprint }, step.recordId), (outcome) => [outcome])

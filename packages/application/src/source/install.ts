@@ -6,7 +6,7 @@ import { concludeInstall } from "./conclude-install.ts"
 import { type InstallServices, installStepsOf, performInstallStep } from "./install-steps.ts"
 import type { Installation } from "./installation.ts"
 import type { ItemOutcome } from "./item-outcome.ts"
-import { prepareInstall, type ShippedContent } from "./prepare-install.ts"
+import { prepareInstall } from "./prepare-install.ts"
 
 /** How an installation ended, item by item. */
 export interface InstallResult {
@@ -18,14 +18,13 @@ export interface InstallResult {
 /** Installs from a snapshot of a source. An item that fails leaves the others; only a store that does not work ends it. */
 export const installFrom = (
   installation: Installation,
-  shipped: ShippedContent,
   wish: InstallWish,
 ): Effect.Effect<InstallResult, InvalidInput | StorageFault | LibraryFault, InstallServices> =>
   Effect.gen(function* () {
-    const prepared = yield* prepareInstall(installation, shipped, wish)
+    const prepared = yield* prepareInstall(installation, wish)
     const performed: ItemOutcome[] = []
     for (const step of installStepsOf(prepared, wish.force ?? false))
-      performed.push(...(yield* performInstallStep(installation, shipped.content, step)))
+      performed.push(...(yield* performInstallStep(installation, step)))
     const outcomes = yield* concludeInstall(installation, prepared.plan, performed, wish.noDeps ?? false)
     return { outcomes, undeclared: prepared.plan.undeclared }
   })
@@ -33,7 +32,13 @@ export const installFrom = (
 /** What `installFrom` would do; changes nothing. */
 export const dryRunInstall = (
   installation: Installation,
-  shipped: ShippedContent,
   wish: InstallWish,
-): Effect.Effect<DryRunPlan, InvalidInput | StorageFault | LibraryFault, InstallServices> =>
-  Effect.map(prepareInstall(installation, shipped, wish), ({ plan }) => dryRunOf(installation.source, plan))
+): Effect.Effect<
+  { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
+  InvalidInput | StorageFault | LibraryFault,
+  InstallServices
+> =>
+  Effect.map(prepareInstall(installation, wish), ({ plan }) => ({
+    plan: dryRunOf(installation.source, plan),
+    undeclared: plan.undeclared,
+  }))

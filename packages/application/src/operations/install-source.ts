@@ -1,0 +1,55 @@
+import { Forbidden } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { fetchedBefore, fetchToInstall } from "../source/fetch-to-install.ts"
+import { dryRunInstall, installFrom } from "../source/install.ts"
+import { SourceContents } from "../source/source-contents.ts"
+import { actingAs, visibleSource } from "../source/visible-source.ts"
+import { InstallRequest, InstallResponse, installWish } from "../wire/install.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { sourceStatuses } from "../wire/statuses.ts"
+import { syncResult } from "../wire/sync-result.ts"
+
+export const installSource = operation({
+  id: "installSource",
+  route: "POST /sources/{sourceID}/install",
+  group: "Sources",
+  summary: "Fetch a source and install what is selected of it, with all that it needs; with dryRun only plan it",
+  access: "user",
+  accessNote: "the source's owner and administrators; administrators when global",
+  target: "none",
+  path: { sourceID: Schema.String },
+  query: { ...actingAs, dryRun: Schema.optionalKey(BooleanText) },
+  body: { type: "json", required: false, schema: InstallRequest },
+  output: { type: "json", schema: InstallResponse },
+  statuses: {
+    200: "what became of each item; with dryRun: what would",
+    ...sourceStatuses,
+    400: "the selection names what the source does not ship; the body is malformed or wrongly typed; userID names an unknown user",
+    403: "global needs an administrator",
+    500: "the source cannot be fetched or read, or the store does not work",
+  },
+  handle: ({ path, query, body = {}, user }) =>
+    Effect.gen(function* () {
+      const source = yield* visibleSource(path.sourceID, { user, query })
+      const global = body.global ?? false
+      if (global && !user.isAdmin) return yield* onlyAdministrators
+      const wish = installWish(body)
+      const target = { user: user.id, global }
+      if (query.dryRun === true || body.dryRun === true) {
+        const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, wish)
+        return { ...syncResult(source.id, [], undeclared), ...plan }
+      }
+      const work = Effect.gen(function* () {
+        const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source)), ...target }, wish)
+        return syncResult(source.id, outcomes, undeclared)
+      })
+      return yield* (yield* SourceContents).alone(source)(work)
+    }),
+})
+
+const onlyAdministrators = new Forbidden({
+  reason: "Only administrators can install globally",
+  hint: "Leave out `global` to install for yourself.",
+})

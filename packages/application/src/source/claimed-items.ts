@@ -1,0 +1,21 @@
+import type { Source } from "@rangewright/domain"
+import { type ClaimKind, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+/**
+ * What of these kinds was installed from the source, ascending by name: each once, whoever has copies of it. Where their versions
+ * differ, that of everybody's copy counts, or else of the first user's.
+ */
+export const claimedItems = (
+  source: Pick<Source, "recordId">,
+  kinds: readonly ClaimKind[],
+): Effect.Effect<readonly SourceClaim[], StorageFault, Sources> =>
+  Effect.gen(function* () {
+    const found = new Map<string, SourceClaim>()
+    for (const claim of yield* (yield* Sources).claims(source.recordId)) {
+      const key = `${claim.kind} ${claim.name}`
+      const known = found.get(key)
+      if (kinds.includes(claim.kind) && (known === undefined || known.version === "")) found.set(key, claim)
+    }
+    return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  })

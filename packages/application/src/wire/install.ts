@@ -1,0 +1,63 @@
+import type { InstallWish } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import { syncResultFields } from "./sync-result.ts"
+
+const names = Schema.optionalKey(Schema.Array(Schema.String))
+
+/** Items of a source by name: blueprints by the IDs in their manifests. */
+export const InstallSelection = Schema.Struct({
+  blueprints: names,
+  templates: names,
+  localRoles: names,
+  localCollections: names,
+}).annotate({ identifier: "InstallSelection" })
+
+/** What is to be installed (contract C 2.8): without a selection everything, with an empty one nothing. */
+export const InstallRequest = Schema.Struct({
+  selection: Schema.optionalKey(Schema.NullOr(InstallSelection)),
+  global: Schema.optionalKey(Schema.Boolean),
+  force: Schema.optionalKey(Schema.Boolean),
+  noDeps: Schema.optionalKey(Schema.Boolean),
+  /** Ours: only plan it. */
+  dryRun: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "InstallRequest" })
+
+/** The request in the words of the domain. */
+export const installWish = ({ selection, force, noDeps }: typeof InstallRequest.Type): InstallWish => ({
+  ...(selection === undefined || selection === null ? {} : { selection }),
+  ...(force === undefined ? {} : { force }),
+  ...(noDeps === undefined ? {} : { noDeps }),
+})
+
+/** What became of every item; with `dryRun` nothing became of any, and the plan says what would (`DryRunPlan`, contract C 15.1). */
+export const InstallResponse = Schema.Struct({
+  ...syncResultFields,
+  sourceName: Schema.optionalKey(Schema.String),
+  blueprintIDs: names,
+  templates: names,
+  localRoles: names,
+  localCollections: names,
+  galaxyRoles: names,
+  galaxyCollections: names,
+  subscriptionRoles: names,
+  prunedBlueprintIDs: names,
+  items: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        kind: Schema.Literals([
+          "blueprint",
+          "template",
+          "local_role",
+          "local_collection",
+          "role",
+          "collection",
+          "subscription_role",
+        ]),
+        name: Schema.String,
+        version: Schema.optionalKey(Schema.String),
+        change: Schema.Literals(["place", "replace", "keep", "differs", "refuse", "create", "refresh", "remove"]),
+        reason: Schema.optionalKey(Schema.String),
+      }),
+    ),
+  ),
+}).annotate({ identifier: "InstallResponse" })

@@ -1,0 +1,57 @@
+import type { Blueprint, Source } from "@rangewright/domain"
+import type { SourceClaim } from "@rangewright/ports"
+import * as Schema from "effect/Schema"
+
+const optionalText = Schema.optionalKey(Schema.String)
+const optionalTexts = Schema.optionalKey(Schema.Array(Schema.String))
+
+/** A blueprint that was installed from a source (contract C 15.1); empty members are left out. */
+export const SourceBlueprintListItem = Schema.Struct({
+  id: Schema.String,
+  sourceID: Schema.String,
+  sourceBlueprintID: Schema.String,
+  name: Schema.String,
+  description: optionalText,
+  version: optionalText,
+  authors: optionalTexts,
+  homepage: optionalText,
+  license: optionalText,
+  tags: optionalTexts,
+  min_ludus_version: optionalText,
+}).annotate({ identifier: "SourceBlueprintListItem" })
+
+/** Something that was installed from a source; the version where it is known. */
+export const ListSourceItem = Schema.Struct({ name: Schema.String, version: optionalText }).annotate({
+  identifier: "ListSourceItem",
+})
+
+/** A role that was installed from a source: one that lies in it, or one that its blueprints require from elsewhere. */
+export const ListSourceRolesResponseItem = Schema.Struct({
+  name: Schema.String,
+  version: optionalText,
+  scope: Schema.Literals(["local", "galaxy"]),
+}).annotate({ identifier: "ListSourceRolesResponseItem" })
+
+/** Publisher and licence are those of the source. */
+export const sourceBlueprintItem = (
+  source: Source,
+  sourceBlueprintID: string,
+  blueprint: Blueprint,
+): typeof SourceBlueprintListItem.Type => ({
+  id: blueprint.id,
+  sourceID: source.id,
+  sourceBlueprintID,
+  name: blueprint.name,
+  ...(blueprint.description === "" ? {} : { description: blueprint.description }),
+  ...(blueprint.version === "" ? {} : { version: blueprint.version }),
+  ...(source.authors.length === 0 ? {} : { authors: source.authors }),
+  ...(source.homepage === "" ? {} : { homepage: source.homepage }),
+  ...(source.license === "" ? {} : { license: source.license }),
+  ...(blueprint.tags.length === 0 ? {} : { tags: blueprint.tags }),
+  ...(blueprint.minVersion === "" ? {} : { min_ludus_version: blueprint.minVersion }),
+})
+
+export const sourceItem = ({ name, version }: Pick<SourceClaim, "name" | "version">): typeof ListSourceItem.Type => ({
+  name,
+  ...(version === "" ? {} : { version }),
+})
