@@ -1,7 +1,14 @@
-import type { Plan, Step } from "./plan.ts"
-import { followersOf, inOrder } from "./graph.ts"
+import type { ResourceUse } from "./plan.ts"
+import { followersOf, inOrder, type Vertex } from "./graph.ts"
 
-type Steps = readonly Step[]
+/** A step as far as its time is concerned. */
+export interface TimedStep extends Vertex {
+  readonly uses: readonly ResourceUse[]
+  /** Expected seconds. */
+  readonly estimate: number
+}
+
+type Steps = readonly TimedStep[]
 
 /** Seconds from the start of a step to the end of the run if nothing were scarce, by key: the longest way from it, itself included. */
 export const bottomLevels = (steps: Steps): ReadonlyMap<string, number> => {
@@ -16,8 +23,8 @@ export const bottomLevels = (steps: Steps): ReadonlyMap<string, number> => {
 export const criticalPath = (steps: Steps): { readonly seconds: number; readonly keys: readonly string[] } => {
   const levels = bottomLevels(steps)
   const followers = followersOf(steps)
-  const longest = (of: Steps): Step | undefined =>
-    of.reduce<Step | undefined>(
+  const longest = (of: Steps): TimedStep | undefined =>
+    of.reduce<TimedStep | undefined>(
       (best, s) => (best === undefined || levels.get(s.key)! > levels.get(best.key)! ? s : best),
       undefined,
     )
@@ -35,7 +42,7 @@ const resourceBound = (durations: readonly number[], slots: number): number => {
 }
 
 /** Seconds below which no schedule of the plan can end: the largest of its critical path and of what each resource must do. */
-export const lowerBound = (plan: Pick<Plan, "steps">): number => {
+export const lowerBound = (plan: { readonly steps: Steps }): number => {
   const byResource = new Map<string, { readonly slots: number; readonly durations: number[] }>()
   for (const step of plan.steps)
     for (const { resource, slots } of step.uses) {
@@ -57,24 +64,24 @@ export interface Schedule {
 export type Priorities = ReadonlyMap<string, number>
 
 /** Plays the plan as the run engine does: whenever something ends, every ready step starts for which there is room, the most urgent first. */
-export const simulateSchedule = (plan: Pick<Plan, "steps">, priorities: Priorities = priorityOf(plan.steps)): Schedule => {
+export const simulateSchedule = (plan: { readonly steps: Steps }, priorities: Priorities = priorityOf(plan.steps)): Schedule => {
   const { steps } = plan
   const place = new Map(steps.map((s, i) => [s.key, i]))
-  const urgent = (a: Step, b: Step): number =>
+  const urgent = (a: TimedStep, b: TimedStep): number =>
     priorities.get(b.key)! - priorities.get(a.key)! || place.get(a.key)! - place.get(b.key)!
   const followers = followersOf(steps)
   const waiting = new Map(steps.map((s) => [s.key, s.after.length]))
   const used = new Map<string, number>()
-  const hasRoom = (s: Step): boolean => s.uses.every((u) => (used.get(u.resource) ?? 0) < u.slots)
-  const occupy = (s: Step, by: number): void => {
+  const hasRoom = (s: TimedStep): boolean => s.uses.every((u) => (used.get(u.resource) ?? 0) < u.slots)
+  const occupy = (s: TimedStep, by: number): void => {
     for (const u of s.uses) used.set(u.resource, (used.get(u.resource) ?? 0) + by)
   }
   const starts = new Map<string, number>()
-  let running: { readonly step: Step; readonly end: number }[] = []
+  let running: { readonly step: TimedStep; readonly end: number }[] = []
   let ready = steps.filter((s) => s.after.length === 0)
   let now = 0
   while (ready.length > 0 || running.length > 0) {
-    const left: Step[] = []
+    const left: TimedStep[] = []
     for (const step of ready.toSorted(urgent)) {
       if (!hasRoom(step)) {
         left.push(step)

@@ -18,6 +18,14 @@ export const timing = {
   linkedClone: 4,
   /** A full clone copies the used part of a disk: 20 to 30 GiB at 200 MiB a second. */
   fullClone: 120,
+  /** One entry of the cluster's SDN, and one of a node's network, written and not applied. */
+  networkEntry: 0.5,
+  /** One node puts the changes of its network into force. */
+  networkReload: 3,
+  /** A running VM's network cards go to another network. */
+  moveNics: 1,
+  /** A look at what is there, to prove that it is as it should be. */
+  look: 1,
   /** One call that touches one file. */
   configure: 1,
   /** Pulling the plug. */
@@ -68,6 +76,8 @@ export const slots = {
   boot: 8,
   /** Playbook processes of one control node. */
   automation: 20,
+  /** VMs of one node that move to another network: so many calls its management works on at once. */
+  move: 3,
 } as const
 
 /** Expected seconds of a stage. `items`: how many things it installs, where that counts. */

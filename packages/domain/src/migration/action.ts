@@ -1,0 +1,80 @@
+import type { Vmid } from "../access/ids.ts"
+import type { InstallationBridge, MigrationRecord } from "./installation.ts"
+import type { MoveGuard } from "./machines.ts"
+
+/** One card of a machine goes from one network to the other. */
+export interface NicMove {
+  readonly nic: string
+  readonly from: string
+  readonly to: string
+}
+
+/** A VXLAN zone to be made, exactly. */
+export interface ZoneToMake {
+  readonly name: string
+  /** Addresses of all nodes. */
+  readonly peers: readonly string[]
+}
+
+export interface VnetToMake {
+  readonly name: string
+  readonly zone: string
+  readonly tag: number
+  readonly alias: string
+}
+
+/**
+ * One effect of a migration, with everything chosen. Each may be repeated: what is there already is there, what is gone is gone. What has
+ * to be applied is only written; applying is a step of its own, so that one serves all.
+ */
+export type MigrationAction =
+  /** Keeps how things are now, before anything changes. */
+  | { readonly kind: "save-record"; readonly record: MigrationRecord }
+  /** The installation is as the record says again: it has served. */
+  | { readonly kind: "drop-record" }
+  | { readonly kind: "create-zone"; readonly zone: ZoneToMake }
+  | { readonly kind: "remove-zone"; readonly zone: string }
+  | { readonly kind: "create-vnet"; readonly vnet: VnetToMake }
+  | { readonly kind: "remove-vnet"; readonly vnet: string; readonly zone: string; readonly alias: string }
+  /** Puts all SDN changes that wait into force, on every node. Refused where others than these wait. */
+  | { readonly kind: "apply-sdn"; readonly expects: readonly string[] }
+  /** Lets users and groups use a VNet; one call. */
+  | {
+      readonly kind: "grant-vnet"
+      readonly zone: string
+      readonly vnet: string
+      readonly users: readonly string[]
+      readonly groups: readonly string[]
+    }
+  /** Proves that every one of these networks is usable on each of these nodes. The last step before machines move. */
+  | { readonly kind: "verify-networks"; readonly networks: readonly NetworkOnNodes[] }
+  /** Moves cards of one machine, in one call. A card that is where it should be stays; one that is elsewhere is a failure. */
+  | {
+      readonly kind: "move-nics"
+      readonly vmid: Vmid
+      readonly node: string
+      readonly name: string
+      readonly guard: MoveGuard
+      readonly nics: readonly NicMove[]
+    }
+  /** Makes the bridge again as it was. */
+  | { readonly kind: "create-bridge"; readonly bridge: InstallationBridge }
+  /** Refused while the bridge has ports or an address, or a machine hangs on it. */
+  | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string }
+  /** Puts the changes of a node's own network into force. Refused where others than these wait. */
+  | { readonly kind: "reload-network"; readonly node: string; readonly expects: readonly string[] }
+  /** Proves that each of these machines hangs where it should. */
+  | { readonly kind: "verify-machines"; readonly machines: readonly Vmid[] }
+
+export type MigrationActionKind = MigrationAction["kind"]
+
+export interface NetworkOnNodes {
+  readonly network: string
+  readonly nodes: readonly string[]
+}
+
+/**
+ * `prepare`: nothing that a machine uses changes, and a failure undoes it. `move`: from the first of these on a run goes forward only.
+ * `clean`: what no machine uses any more goes.
+ */
+export type MigrationPhase = "prepare" | "move" | "clean"

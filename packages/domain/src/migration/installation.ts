@@ -1,0 +1,139 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import type { NicText } from "./nic.ts"
+
+/** How something configured differs from what is in force. Undefined elsewhere: it does not. */
+export type PendingState = "new" | "changed" | "deleted"
+
+/** An edit of a node's own network that waits for the next reload of that node. */
+export interface PendingInterface {
+  readonly name: string
+  readonly change: "added" | "changed" | "removed"
+}
+
+export interface InstallationNode {
+  readonly name: string
+  readonly online: boolean
+  /** Address in the cluster's network, by which other nodes reach it. */
+  readonly address: string | undefined
+  /** Packages that SDN needs and this node lacks. */
+  readonly missingPackages: readonly string[]
+  readonly pending: readonly PendingInterface[]
+}
+
+export interface InstallationZone {
+  readonly name: string
+  readonly type: string
+  readonly peers: readonly string[]
+  /** Nodes that have it; empty: all. */
+  readonly nodes: readonly string[]
+  readonly mtu: number | undefined
+  readonly state: PendingState | undefined
+}
+
+export interface InstallationVnet {
+  readonly name: string
+  readonly zone: string
+  readonly tag: number | undefined
+  readonly alias: string
+  readonly vlanAware: boolean
+  readonly state: PendingState | undefined
+  /** Nodes of its zone on which it is in force and yet not there, because their reload failed. */
+  readonly missingOn: readonly string[]
+}
+
+/** A bridge of one node, as configured. */
+export interface InstallationBridge {
+  readonly node: string
+  readonly name: string
+  readonly ports: readonly string[]
+  /** The node's own address on it, with its prefix; undefined: none. */
+  readonly address: string | undefined
+  /** All that is needed to make it again; nobody here looks into it. */
+  readonly settings: Readonly<Record<string, string | number | boolean>>
+}
+
+export interface InstallationRange {
+  readonly id: RangeId
+  readonly number: number
+  /** Accounts on the hypervisor (`name@realm`) of everybody who has the range by any way. */
+  readonly users: readonly string[]
+  /** Groups on the hypervisor that have it. */
+  readonly groups: readonly string[]
+}
+
+export interface InstallationMachine {
+  readonly vmid: Vmid
+  readonly node: string
+  readonly name: string
+  readonly kind: "vm" | "container"
+  readonly template: boolean
+  readonly pool: string | undefined
+  readonly tags: readonly string[]
+  readonly running: boolean
+  readonly lock: string | undefined
+  readonly description: string
+  /** Undefined when its configuration could not be read. */
+  readonly nics: readonly NicText[] | undefined
+  readonly snapshots: readonly { readonly name: string; readonly nics: readonly NicText[] }[]
+}
+
+/** That a user or group may use a VNet. */
+export interface VnetRight {
+  readonly vnet: string
+  readonly subject: "user" | "group"
+  readonly name: string
+}
+
+/** A machine's network cards before it was moved. */
+export interface RecordedMachine {
+  readonly vmid: Vmid
+  readonly name: string
+  readonly node: string
+  readonly range: RangeId | undefined
+  readonly nics: readonly NicText[]
+}
+
+/** What an installation on bridges was like: enough to bring it back. Plain JSON. */
+export interface MigrationRecord {
+  readonly version: 1
+  readonly zone: string
+  /** Zone and VNets that migrations made, and that a way back removes. */
+  readonly madeZone: boolean
+  readonly madeVnets: readonly string[]
+  readonly bridges: readonly InstallationBridge[]
+  readonly machines: readonly RecordedMachine[]
+}
+
+/** All that decides how an installation moves between bridges and VNets, at one moment. */
+export interface Installation {
+  readonly quorate: boolean
+  readonly nodes: readonly InstallationNode[]
+  readonly zones: readonly InstallationZone[]
+  readonly vnets: readonly InstallationVnet[]
+  /** Pending SDN changes of other sorts, for people: `subnet lab-10.0.0.0-24 is new`. */
+  readonly otherPending: readonly string[]
+  readonly bridges: readonly InstallationBridge[]
+  readonly ranges: readonly InstallationRange[]
+  readonly machines: readonly InstallationMachine[]
+  readonly rights: readonly VnetRight[]
+  /** What an earlier migration saved; undefined when there was none. */
+  readonly record: MigrationRecord | undefined
+}
+
+/** What the operator decides. */
+export interface MigrationOptions {
+  /** False: one node, whose bridges are all it needs. */
+  readonly clusterMode: boolean
+  /** Name of the VXLAN zone. */
+  readonly zone: string
+  /** Range N has the VXLAN tag base + N. */
+  readonly vxlanTagBase: number
+  /** The bridge of the network that routers reach the outside through, before. */
+  readonly natBridge: string
+  /** The VNet that takes its place. */
+  readonly natVnet: string
+  /** Groups on the hypervisor whose members may use that VNet. */
+  readonly natGroups: readonly string[]
+  /** Make the zone where it is missing, with all nodes as peers. */
+  readonly createZone: boolean
+}

@@ -1,0 +1,37 @@
+import type { RangeId } from "../access/ids.ts"
+import { bridgeName, vnetName } from "../network/addressing.ts"
+import type { InstallationRange, MigrationOptions } from "./installation.ts"
+
+/** A bridge and the VNet that stands for the same network. */
+export interface NetworkPair {
+  readonly bridge: string
+  readonly vnet: string
+  readonly tag: number
+  /** The VNet's alias, by which we know it again. */
+  readonly alias: string
+  /** Undefined: the network that routers reach the outside through. */
+  readonly range: InstallationRange | undefined
+}
+
+/** VXLAN tags go from 1 to this; the outside network has the last one, which no range's tag meets (contract B 7.2). */
+export const lastVxlanTag = 16_777_215
+
+/** Names of zones and VNets, as the hypervisor wants them (pve/facts c16). */
+export const isSdnName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9]{1,7}$/u.test(name)
+
+export const natAlias = "rangewright NAT"
+const rangeAlias = (id: RangeId): string => `rangewright ${id}`
+
+/** Every network of ours with both its names: the outside one first, then the ranges' by number. */
+export const networkPairs = (ranges: readonly InstallationRange[], options: MigrationOptions): readonly NetworkPair[] => [
+  { bridge: options.natBridge, vnet: options.natVnet, tag: lastVxlanTag, alias: natAlias, range: undefined },
+  ...ranges
+    .toSorted((a, b) => a.number - b.number)
+    .map((range): NetworkPair => ({
+      bridge: bridgeName(range.number),
+      vnet: vnetName(range.number),
+      tag: options.vxlanTagBase + range.number,
+      alias: rangeAlias(range.id),
+      range,
+    })),
+]

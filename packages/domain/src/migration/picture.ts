@@ -1,0 +1,86 @@
+import type {
+  Installation,
+  InstallationBridge,
+  InstallationMachine,
+  InstallationVnet,
+  InstallationZone,
+  MigrationOptions,
+} from "./installation.ts"
+import { groupBy } from "./group-by.ts"
+import { type NetworkPair, networkPairs } from "./layout.ts"
+import { type MachineSurvey, networksOf, surveyMachines } from "./machines.ts"
+
+/** An installation with what both directions look up in it again and again. */
+export interface MigrationPicture {
+  readonly installation: Installation
+  readonly options: MigrationOptions
+  readonly pairs: readonly NetworkPair[]
+  readonly survey: MachineSurvey
+  readonly zone: InstallationZone | undefined
+  readonly vnets: ReadonlyMap<string, InstallationVnet>
+  readonly bridges: ReadonlyMap<string, readonly InstallationBridge[]>
+  /** Machines that hang on a network and are not ours to move, by its name; templates never run. */
+  readonly strangers: ReadonlyMap<string, readonly InstallationMachine[]>
+  /** Nodes with a machine that is not ours and that nobody could read: it may hang on any network there. */
+  readonly dark: ReadonlySet<string>
+  /** Networks that our own machines hang on, by node and name (`placeOf`). */
+  readonly inUse: ReadonlySet<string>
+}
+
+export const placeOf = (node: string, network: string): string => `${node}\n${network}`
+
+const byNetwork = (machines: readonly InstallationMachine[]): ReadonlyMap<string, readonly InstallationMachine[]> => {
+  const pairs = machines.flatMap((machine) => [...networksOf(machine)].map((network) => ({ network, machine })))
+  return new Map(
+    [...groupBy(pairs, ({ network }) => network)].map(([network, list]) => [network, list.map(({ machine }) => machine)]),
+  )
+}
+
+export const migrationPicture = (installation: Installation, options: MigrationOptions): MigrationPicture => {
+  const survey = surveyMachines(installation)
+  const strangers = [...survey.others, ...survey.contradictory.map(({ machine }) => machine)]
+  return {
+    installation,
+    options,
+    pairs: networkPairs(installation.ranges, options),
+    survey,
+    zone: installation.zones.find(({ name }) => name === options.zone),
+    vnets: new Map(installation.vnets.map((vnet) => [vnet.name, vnet])),
+    bridges: groupBy(installation.bridges, ({ name }) => name),
+    strangers: byNetwork(strangers),
+    dark: new Set(strangers.filter(({ nics }) => nics === undefined).map(({ node }) => node)),
+    inUse: new Set(
+      survey.own.flatMap(({ machine }) => [...networksOf(machine)].map((network) => placeOf(machine.node, network))),
+    ),
+  }
+}
+
+/** What a network's state asks for. */
+export type VnetState =
+  | "missing"
+  /** Written as wanted, and an apply away from being usable everywhere. */
+  | "pending"
+  | "usable"
+  /** Somebody else's, or not as it has to be. */
+  | "foreign"
+  | "unfit"
+
+/** Whether an alias is one of ours: the word stands first, as deploys write it. */
+export const isOurAlias = (alias: string): boolean => /^\s*rangewright\b/iu.test(alias)
+
+/**
+ * How the VNet of a network stands. A range's is known by its alias, and never taken over without it. The outside network belongs to the
+ * installation: administrators make its VNet too, and any that is VLAN-aware and in the zone serves.
+ */
+export const vnetState = ({ vnets, options }: Pick<MigrationPicture, "vnets" | "options">, pair: NetworkPair): VnetState => {
+  const vnet = vnets.get(pair.vnet)
+  if (vnet === undefined) return "missing"
+  if (pair.range !== undefined && vnet.alias.trim() !== pair.alias) return "foreign"
+  const fits = vnet.zone === options.zone && vnet.vlanAware && (pair.range === undefined || vnet.tag === pair.tag)
+  if (!fits || vnet.state === "deleted") return "unfit"
+  return vnet.state === undefined && vnet.missingOn.length === 0 ? "usable" : "pending"
+}
+
+/** Nodes that a zone spans. */
+export const zoneNodes = (zone: InstallationZone | undefined, { nodes }: Pick<Installation, "nodes">): readonly string[] =>
+  zone === undefined || zone.nodes.length === 0 ? nodes.map(({ name }) => name) : zone.nodes

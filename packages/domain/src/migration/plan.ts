@@ -1,0 +1,80 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import type { ResourceUse } from "../plan/plan.ts"
+import type { MigrationAction, MigrationPhase } from "./action.ts"
+
+export type MigrationDirection = "to-sdn" | "to-bridges"
+
+/** One step of a migration. */
+export interface MigrationStep {
+  /** Unique in the plan and stable: the same installation gives the same keys (`move:210`). */
+  readonly key: string
+  /** For people: `Move LAB-dc (VM 210) to r7`. */
+  readonly title: string
+  readonly phase: MigrationPhase
+  /** The range it is about; undefined: all, or the outside network. */
+  readonly range: RangeId | undefined
+  /** Name of the VM it is about. */
+  readonly machine: string | undefined
+  readonly action: MigrationAction
+  /** Keys of the steps that must have settled before. */
+  readonly after: readonly string[]
+  readonly uses: readonly ResourceUse[]
+  /** Expected seconds. */
+  readonly estimate: number
+}
+
+/** Something that must be mended before anything is changed. */
+export interface MigrationBlocker {
+  readonly code:
+    | "range-number"
+    | "bad-name"
+    | "tag-range"
+    | "zone-missing"
+    | "zone-unfit"
+    | "pending-sdn"
+    | "pending-network"
+    | "network-foreign"
+    | "network-unfit"
+    | "tag-taken"
+    | "name-taken"
+    | "no-quorum"
+    | "node-offline"
+    | "node-unfit"
+    | "machine-locked"
+    | "machine-unreadable"
+    | "machine-contradictory"
+    | "machine-out-of-reach"
+    | "no-record"
+  /** What stands in the way, with the names of the objects concerned. */
+  readonly message: string
+  /** The way out. */
+  readonly hint: string
+}
+
+/** What becomes of one machine. */
+export interface MachineMove {
+  readonly vmid: Vmid
+  readonly name: string
+  readonly node: string
+  readonly range: RangeId | undefined
+  readonly running: boolean
+  /** The cards that move, before and after. */
+  readonly nics: readonly { readonly nic: string; readonly before: string; readonly after: string }[]
+}
+
+/** A migration as data: nothing in it is left to choose. */
+export interface MigrationPlan {
+  readonly direction: MigrationDirection
+  /** Why there is nothing to do; undefined: there is something. */
+  readonly idle: "single-node" | "done" | undefined
+  readonly blockers: readonly MigrationBlocker[]
+  /** What the reader should know before he starts. */
+  readonly warnings: readonly string[]
+  /** What no API call can do, to be done by hand afterwards. */
+  readonly byHand: readonly string[]
+  readonly machines: readonly MachineMove[]
+  /** None while anything stands in the way. */
+  readonly steps: readonly MigrationStep[]
+  /** Seconds that it takes, by the timing model. */
+  readonly estimate: number
+}

@@ -1,0 +1,63 @@
+import type { Installation, InstallationBridge, MigrationRecord, RecordedMachine } from "./installation.ts"
+import type { NetworkPair } from "./layout.ts"
+import type { OwnMachine } from "./machines.ts"
+import { type NicText, nicNetwork } from "./nic.ts"
+
+/** What is about to be made, for the record. */
+export interface AboutToMake {
+  readonly zone: string
+  readonly madeZone: boolean
+  readonly madeVnets: readonly string[]
+}
+
+const bridgeKey = ({ node, name }: Pick<InstallationBridge, "node" | "name">): string => `${node}\n${name}`
+
+/** Cards that hang on an old bridge now are as they were before; the others are remembered as the older record has them. */
+const recordMachine = (
+  { machine, range }: OwnMachine,
+  isOld: (network: string | undefined) => boolean,
+  known: RecordedMachine | undefined,
+): readonly RecordedMachine[] => {
+  const before = new Map(known?.nics.map(({ nic, text }) => [nic, text]))
+  for (const { nic, text } of machine.nics ?? []) if (isOld(nicNetwork(text))) before.set(nic, text)
+  if (before.size === 0) return []
+  const nics = [...before].map(([nic, text]) => ({ nic, text })).sort((a, b) => nicIndex(a) - nicIndex(b))
+  return [{ vmid: machine.vmid, name: machine.name, node: machine.node, range, nics }]
+}
+
+const nicIndex = ({ nic }: NicText): number => Number(nic.slice(3))
+
+/** The record of how things are now, with what an earlier one knows of that has moved since: a second migration forgets nothing. */
+export const takeRecord = (
+  installation: Installation,
+  pairs: readonly NetworkPair[],
+  own: readonly OwnMachine[],
+  making: AboutToMake,
+): MigrationRecord => {
+  const saved = installation.record
+  const old = new Set(pairs.map(({ bridge }) => bridge))
+  const bridges = new Map(saved?.bridges.map((bridge) => [bridgeKey(bridge), bridge]))
+  for (const bridge of installation.bridges) if (old.has(bridge.name)) bridges.set(bridgeKey(bridge), bridge)
+  const known = new Map(saved?.machines.map((machine) => [machine.vmid, machine]))
+  const isOld = (network: string | undefined): boolean => network !== undefined && old.has(network)
+  const machines = own.flatMap((one) => recordMachine(one, isOld, known.get(one.machine.vmid)))
+  const present = new Set(machines.map(({ vmid }) => vmid))
+  return {
+    version: 1,
+    zone: making.zone,
+    madeZone: making.madeZone || (saved?.madeZone ?? false),
+    madeVnets: [...new Set([...(saved?.madeVnets ?? []), ...making.madeVnets])].sort(),
+    bridges: [...bridges.values()],
+    // whoever is gone stays in the record: the report tells of it
+    machines: [...machines, ...[...known.values()].filter(({ vmid }) => !present.has(vmid))].sort((a, b) => a.vmid - b.vmid),
+  }
+}
+
+const canonical = (record: MigrationRecord): string =>
+  JSON.stringify({
+    ...record,
+    bridges: record.bridges.toSorted((a, b) => (bridgeKey(a) < bridgeKey(b) ? -1 : 1)),
+  })
+
+/** Whether two records say the same. */
+export const sameRecord = (a: MigrationRecord, b: MigrationRecord): boolean => canonical(a) === canonical(b)

@@ -1,0 +1,80 @@
+import type { InstallationNode, PendingInterface } from "./installation.ts"
+import { machineLabel, networksOf } from "./machines.ts"
+import type { Mover } from "./moves.ts"
+import type { MigrationPicture } from "./picture.ts"
+import type { MigrationBlocker } from "./plan.ts"
+
+/** Nodes that cannot do their part now. */
+export const nodeObstacles = ({ installation }: MigrationPicture, sdn: boolean): readonly MigrationBlocker[] => {
+  const { quorate, nodes } = installation
+  const blockers: MigrationBlocker[] = []
+  if (!quorate)
+    blockers.push({
+      code: "no-quorum",
+      message: "the cluster has no quorum, so nothing of it can be changed",
+      hint: "Bring back enough nodes.",
+    })
+  for (const { name, online, missingPackages } of nodes) {
+    if (!online)
+      blockers.push({
+        code: "node-offline",
+        message: `node ${name} is offline, and networks change on every node`,
+        hint: `Bring node ${name} back, or remove it from the cluster.`,
+      })
+    if (sdn && missingPackages.length > 0)
+      blockers.push({
+        code: "node-unfit",
+        message: `node ${name} lacks ${missingPackages.join(", ")}, which SDN needs`,
+        hint: `Run apt install ${missingPackages.join(" ")} on node ${name}.`,
+      })
+  }
+  return blockers
+}
+
+/** Edits of nodes' own networks that are not ours and that a reload would put into force. */
+export const pendingNetwork = (
+  nodes: readonly InstallationNode[],
+  isOurs: (node: string, edit: PendingInterface) => boolean,
+): readonly MigrationBlocker[] =>
+  nodes.flatMap(({ name, pending }) => {
+    const foreign = pending.filter((edit) => !isOurs(name, edit)).map((edit) => `${edit.name} is ${edit.change}`)
+    if (foreign.length === 0) return []
+    return [
+      {
+        code: "pending-network" as const,
+        message: `node ${name} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")}), and a reload would put them into force`,
+        hint: "Apply or revert them under System > Network of the node.",
+      },
+    ]
+  })
+
+/** Machines that cannot be moved, or of which nobody can say whether they should be. `leaving`: the networks that are left. */
+export const machineObstacles = (
+  { survey }: MigrationPicture,
+  movers: readonly Mover[],
+  leaving: ReadonlySet<string>,
+): readonly MigrationBlocker[] => [
+  ...movers.flatMap(({ own: { machine } }): readonly MigrationBlocker[] =>
+    machine.lock === undefined
+      ? []
+      : [
+          {
+            code: "machine-locked",
+            message: `${machineLabel(machine)} is locked (${machine.lock})`,
+            hint: "Wait for what holds it; or, when nothing does any more, unlock it with qm unlock on its node.",
+          },
+        ],
+  ),
+  ...survey.unreadable.map((machine): MigrationBlocker => ({
+    code: "machine-unreadable",
+    message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
+    hint: "Bring its node back, or take it out of the pool.",
+  })),
+  ...survey.contradictory
+    .filter(({ machine }) => [...networksOf(machine)].some((network) => leaving.has(network)))
+    .map(({ machine, marked, pool }): MigrationBlocker => ({
+      code: "machine-contradictory",
+      message: `${machineLabel(machine)} is in the pool ${pool} and carries the mark of range ${marked}`,
+      hint: "Put it into the pool of its range, or out of all pools.",
+    })),
+]

@@ -1,0 +1,227 @@
+import type { Installation, InstallationBridge, MigrationOptions } from "./installation.ts"
+import { groupBy } from "./group-by.ts"
+import type { NetworkPair } from "./layout.ts"
+import { machineLabel } from "./machines.ts"
+import { moveOf, type Mover, moversOf } from "./moves.ts"
+import { pendingSdn } from "./obstacles.ts"
+import { type MigrationPicture, migrationPicture, placeOf } from "./picture.ts"
+import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
+import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
+import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
+import { idlePlan } from "./to-sdn.ts"
+import { hostByHand, moveWarnings } from "./warnings.ts"
+
+/** What the way back needs besides the picture. */
+interface WayBack extends MigrationPicture {
+  readonly movers: readonly Mover[]
+  /** Bridges to be made, each on its node. */
+  readonly missing: readonly InstallationBridge[]
+  /** VNets to be removed: those that a migration made, and those of ranges that were made since. */
+  readonly surplus: readonly NetworkPair[]
+}
+
+/**
+ * The plan that takes a migrated installation back to bridges, from the record that the migration saved: the same moves backwards. Ranges
+ * that were made since get bridges too. It has nothing to do where no machine is on a VNet and no VNet of ours is left.
+ */
+export const planReturn = (installation: Installation, options: MigrationOptions): MigrationPlan => {
+  if (!options.clusterMode) return idlePlan("to-bridges", "single-node")
+  const way = wayBack(migrationPicture(installation, options))
+  if (installation.record === undefined)
+    return way.movers.length === 0 && way.surplus.length === 0 ? idlePlan("to-bridges", "done") : planOf(way, [noRecord], [])
+  const work = [...bridgeSteps(way), ...moveSteps(way.movers), ...sdnSteps(way)]
+  const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
+  // all is as it was: the record is not needed any more
+  if (work.length === 0 && stuck.length === 0) return planOf(way, [], [dropStep([])])
+  const blockers = [...obstacles(way, work), ...stuck]
+  return planOf(way, blockers, blockers.length > 0 ? [] : ordered(way, work))
+}
+
+const noRecord: MigrationBlocker = {
+  code: "no-record",
+  message: "there is no record of the bridges as they were before a migration",
+  hint: "An installation that began with VNets has no way back; make the bridges and move the machines by hand.",
+}
+
+type Way = WayBack & { readonly unreachable: readonly MigrationBlocker[] }
+
+const wayBack = (picture: MigrationPicture): Way => {
+  const { installation, pairs, survey } = picture
+  const record = installation.record
+  const movers = moversOf(survey.own, new Map(pairs.map(({ vnet, bridge }) => [vnet, bridge])))
+  const there = new Set(installation.bridges.map(({ node, name }) => placeOf(node, name)))
+  const ofMovers = bridgesFor(movers, record?.bridges ?? [], installation.bridges)
+  const missing = [...ofMovers.bridges, ...(record?.bridges ?? [])].filter(({ node, name }) => !there.has(placeOf(node, name)))
+  const made = new Set(record?.madeVnets)
+  const surplus = pairs.filter((pair) => {
+    const vnet = picture.vnets.get(pair.vnet)
+    if (vnet === undefined || vnet.alias.trim() !== pair.alias || (picture.strangers.get(pair.vnet) ?? []).length > 0)
+      return false
+    return made.has(pair.vnet) || pair.range !== undefined
+  })
+  const unique = new Map(missing.map((bridge) => [placeOf(bridge.node, bridge.name), bridge]))
+  return { ...picture, movers, missing: [...unique.values()], surplus, unreachable: ofMovers.unreachable }
+}
+
+/**
+ * Bridges that the moves need and no record has: those of ranges that were made since, on the one node where the range is. A bridge ends
+ * at its node, so a machine on another node than its network's bridge cannot be reached there.
+ */
+const bridgesFor = (
+  movers: readonly Mover[],
+  recorded: readonly InstallationBridge[],
+  present: readonly InstallationBridge[],
+): { readonly bridges: readonly InstallationBridge[]; readonly unreachable: readonly MigrationBlocker[] } => {
+  const known = groupBy([...recorded, ...present], ({ name }) => name)
+  const needs = movers.flatMap(({ own, nics }) =>
+    [...new Set(nics.map(({ to }) => to))].map((name) => ({ name, machine: own.machine })),
+  )
+  const bridges: InstallationBridge[] = []
+  const unreachable: MigrationBlocker[] = []
+  for (const [name, machines] of groupBy(needs, (need) => need.name)) {
+    const [first] = machines
+    const nodes = new Set(known.get(name)?.map(({ node }) => node))
+    if (nodes.size === 0 && first !== undefined) {
+      nodes.add(first.machine.node)
+      bridges.push({ node: first.machine.node, name, ports: [], address: undefined, settings: {} })
+    }
+    for (const { machine } of machines)
+      if (!nodes.has(machine.node))
+        unreachable.push({
+          code: "machine-out-of-reach",
+          message: `${machineLabel(machine)} is not on ${[...nodes].join(" or ")}, where the bridge ${name} is`,
+          hint: `Migrate VM ${machine.vmid} to node ${[...nodes][0] ?? "of its range"} first.`,
+        })
+  }
+  return { bridges, unreachable }
+}
+
+const obstacles = (way: Way, work: readonly MigrationStep[]): readonly MigrationBlocker[] => {
+  const { nodes } = way.installation
+  const applies = work.some(({ action }) => action.kind === "apply-sdn")
+  const making = new Set(way.missing.map(({ node, name }) => placeOf(node, name)))
+  const reloaded = new Set(way.missing.map(({ node }) => node))
+  const old = new Set(way.pairs.map(({ bridge }) => bridge))
+  return [
+    ...nodeObstacles(way, applies),
+    ...(applies ? pendingSdn(way, new Set(way.surplus.map(({ vnet }) => vnet))) : []),
+    ...pendingNetwork(
+      applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)),
+      // taken out by a migration that did not come to the reload, and about to be made again; or made already
+      (node, edit) => old.has(edit.name) && (making.has(placeOf(node, edit.name)) || edit.change === "added"),
+    ),
+  ]
+}
+
+const bridgeSteps = ({ missing, installation }: Way): readonly MigrationStep[] => {
+  const pending = new Map(installation.nodes.map(({ name, pending: edits }) => [name, edits]))
+  const recorded = new Set(installation.record?.bridges.map(({ node, name }) => placeOf(node, name)))
+  const made = groupBy(missing, ({ node }) => node)
+  return installation.nodes.flatMap(({ name: node }) => {
+    const creates = (made.get(node) ?? []).map((bridge) =>
+      migrationStep(
+        {
+          key: `create-bridge:${node}/${bridge.name}`,
+          title: `Make bridge ${bridge.name} on node ${node} again`,
+          phase: "prepare",
+          after: [],
+        },
+        { kind: "create-bridge", bridge },
+      ),
+    )
+    const waiting = (pending.get(node) ?? []).filter(
+      ({ name, change }) => change === "added" && recorded.has(placeOf(node, name)),
+    )
+    const expects = [...(made.get(node) ?? []).map(({ name }) => name), ...waiting.map(({ name }) => name)].sort()
+    if (expects.length === 0) return []
+    const reload = migrationStep(
+      {
+        key: `reload-network:${node}`,
+        title: `Reload the network of node ${node}`,
+        phase: "prepare",
+        after: creates.map(({ key }) => key),
+      },
+      { kind: "reload-network", node, expects },
+    )
+    return [...creates, reload]
+  })
+}
+
+/** VNets that no machine uses any more, the zone where a migration made it, and one apply for all. */
+const sdnSteps = (way: Way): readonly MigrationStep[] => {
+  const { surplus, movers, installation, vnets, options } = way
+  const proofs = [...new Set(movers.map(({ own }) => own.machine.node))].map((node) => `verify-machines:${node}`)
+  const after = proofs.length === 0 ? ["verify-networks"] : proofs
+  const removed = new Set(surplus.map(({ vnet }) => vnet))
+  const removals = surplus
+    .filter(({ vnet }) => vnets.get(vnet)?.state !== "deleted")
+    .map(({ vnet, alias, range }) =>
+      migrationStep(
+        { key: `remove-vnet:${vnet}`, title: `Remove VNet ${vnet}`, phase: "clean", after, range: range?.id },
+        { kind: "remove-vnet", vnet, zone: options.zone, alias },
+      ),
+    )
+  const empty = installation.vnets.every(({ name, zone }) => zone !== options.zone || removed.has(name))
+  const zone =
+    installation.record?.madeZone === true && empty && way.zone !== undefined && way.zone.state !== "deleted"
+      ? [
+          migrationStep(
+            {
+              key: `remove-zone:${options.zone}`,
+              title: `Remove the zone ${options.zone}`,
+              phase: "clean",
+              after: removals.length === 0 ? after : removals.map(({ key }) => key),
+            },
+            { kind: "remove-zone", zone: options.zone },
+          ),
+        ]
+      : []
+  const written = [...removals, ...zone]
+  const waits = surplus.some(({ vnet }) => vnets.get(vnet)?.state === "deleted") || way.zone?.state === "deleted"
+  if (written.length === 0 && !waits) return []
+  const apply = migrationStep(
+    {
+      key: "apply-sdn",
+      title: "Apply the SDN changes on every node",
+      phase: "clean",
+      after: written.length === 0 ? after : written.map(({ key }) => key),
+    },
+    { kind: "apply-sdn", expects: [...removed].sort() },
+  )
+  return [...written, apply]
+}
+
+const ordered = (way: Way, work: readonly MigrationStep[]): readonly MigrationStep[] => {
+  const prepare = work.filter(({ phase }) => phase === "prepare")
+  const uses = groupBy(
+    way.movers.flatMap(({ own, nics }) => nics.map(({ to }) => ({ network: to, node: own.machine.node }))),
+    ({ network }) => network,
+  )
+  const networks = [...uses].map(([network, list]) => ({ network, nodes: [...new Set(list.map(({ node }) => node))].sort() }))
+  const proof = networksStep(
+    networks,
+    prepare.map(({ key }) => key),
+  )
+  const rest = work.filter(({ phase }) => phase !== "prepare")
+  return [...prepare, proof, ...rest, dropStep(rest.length === 0 ? [proof.key] : rest.map(({ key }) => key))]
+}
+
+const dropStep = (after: readonly string[]): MigrationStep =>
+  migrationStep(
+    { key: "drop-record", title: "Forget the record of the migration", phase: "clean", after },
+    { kind: "drop-record" },
+  )
+
+const planOf = (way: Way, blockers: readonly MigrationBlocker[], steps: readonly MigrationStep[]): MigrationPlan => {
+  const changes = way.movers.length > 0 || blockers.length > 0
+  return {
+    direction: "to-bridges",
+    idle: undefined,
+    blockers,
+    warnings: changes ? moveWarnings(way, way.movers, new Set(way.surplus.map(({ vnet }) => vnet))) : [],
+    byHand: changes ? hostByHand(way, way.options.natBridge) : [],
+    machines: way.movers.map(moveOf),
+    steps,
+    estimate: estimateOf(steps),
+  }
+}

@@ -1,0 +1,238 @@
+import type { Installation, InstallationBridge, MigrationOptions, PendingInterface } from "./installation.ts"
+import { groupBy } from "./group-by.ts"
+import { machineLabel } from "./machines.ts"
+import { moveOf, type Mover, moversOf } from "./moves.ts"
+import { nameObstacles, pendingSdn, vnetObstacles, zoneObstacles } from "./obstacles.ts"
+import { type MigrationPicture, migrationPicture, placeOf, vnetState, zoneNodes } from "./picture.ts"
+import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
+import { sameRecord, takeRecord } from "./record.ts"
+import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
+import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
+import { hostByHand, moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
+import { peersOf } from "./zone.ts"
+
+/** A plan without steps. */
+export const idlePlan = (direction: MigrationPlan["direction"], idle: NonNullable<MigrationPlan["idle"]>): MigrationPlan => ({
+  direction,
+  idle,
+  blockers: [],
+  warnings: [],
+  byHand: [],
+  machines: [],
+  steps: [],
+  estimate: 0,
+})
+
+/**
+ * The plan that takes an installation from bridges to VNets. Pure: the same installation gives the same plan, and an installation that
+ * the plan was carried out on gives an empty one. Only machines in the pools of ranges and of the service, or with our mark, move; only
+ * bridges that a range's number gives their name go, and only when nothing is left on them.
+ */
+export const planMigration = (installation: Installation, options: MigrationOptions): MigrationPlan => {
+  if (!options.clusterMode) return idlePlan("to-sdn", "single-node")
+  const picture = migrationPicture(installation, options)
+  const leaving = new Set(picture.pairs.map(({ bridge }) => bridge))
+  const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
+  const work = [...prepareSteps(picture), ...moveSteps(movers), ...cleanSteps(picture, movers)]
+  const machines = machineObstacles(picture, movers, leaving)
+  if (work.length === 0 && machines.length === 0) return idlePlan("to-sdn", "done")
+  const blockers = [...sdnObstacles(picture, movers, work), ...machines]
+  const steps = blockers.length > 0 ? [] : ordered(picture, movers, work)
+  return {
+    direction: "to-sdn",
+    idle: undefined,
+    blockers,
+    warnings: [...moveWarnings(picture, movers, leaving), ...sdnWarnings(picture, movers), ...keptBridges(picture)],
+    byHand: hostByHand(picture, options.natVnet),
+    machines: movers.map(moveOf),
+    steps,
+    estimate: estimateOf(steps),
+  }
+}
+
+const sdnObstacles = (
+  picture: MigrationPicture,
+  movers: readonly Mover[],
+  work: readonly MigrationStep[],
+): readonly MigrationBlocker[] => {
+  const { nodes } = picture.installation
+  const applies = work.some(({ action }) => action.kind === "apply-sdn")
+  const reloaded = new Set(work.flatMap(({ action }) => (action.kind === "reload-network" ? [action.node] : [])))
+  return [
+    ...nameObstacles(picture),
+    ...nodeObstacles(picture, applies),
+    ...zoneObstacles(picture, movers),
+    ...vnetObstacles(picture),
+    ...(applies ? pendingSdn(picture) : []),
+    ...pendingNetwork(applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)), (node, edit) =>
+      isOwnRemoval(picture, node, edit),
+    ),
+  ]
+}
+
+/** An old bridge that a migration has taken out of a node's configuration, and that nothing hangs on. */
+const isOwnRemoval = (picture: MigrationPicture, node: string, { name, change }: PendingInterface): boolean =>
+  change === "removed" &&
+  picture.pairs.some(({ bridge }) => bridge === name) &&
+  !picture.inUse.has(placeOf(node, name)) &&
+  strangersOn(picture, node, name).length === 0
+
+/** Zone and VNets, one apply for all of them, and who may use them. */
+const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
+  const { options, zone, installation, pairs } = picture
+  const states = new Map(pairs.map((pair) => [pair, vnetState(picture, pair)]))
+  const zoneStep =
+    zone === undefined
+      ? [
+          migrationStep(
+            { key: `create-zone:${options.zone}`, title: `Create the VXLAN zone ${options.zone}`, phase: "prepare", after: [] },
+            { kind: "create-zone", zone: { name: options.zone, peers: peersOf(installation).addresses } },
+          ),
+        ]
+      : []
+  const vnets = pairs
+    .filter((pair) => states.get(pair) === "missing")
+    .map((pair) =>
+      migrationStep(
+        {
+          key: `create-vnet:${pair.vnet}`,
+          title: `Create VNet ${pair.vnet} with the tag ${pair.tag}`,
+          phase: "prepare",
+          after: zoneStep.map(({ key }) => key),
+          range: pair.range?.id,
+        },
+        { kind: "create-vnet", vnet: { name: pair.vnet, zone: options.zone, tag: pair.tag, alias: pair.alias } },
+      ),
+    )
+  const written = [...zoneStep, ...vnets]
+  const waits = zone?.state === "new" || [...states.values()].includes("pending")
+  const expects = pairs.filter((pair) => states.get(pair) !== "usable").map(({ vnet }) => vnet)
+  const apply =
+    written.length === 0 && !waits
+      ? []
+      : [
+          migrationStep(
+            {
+              key: "apply-sdn",
+              title: "Apply the SDN changes on every node",
+              phase: "prepare",
+              after: written.map(({ key }) => key),
+            },
+            { kind: "apply-sdn", expects },
+          ),
+        ]
+  return [
+    ...written,
+    ...apply,
+    ...grantSteps(
+      picture,
+      apply.map(({ key }) => key),
+    ),
+  ]
+}
+
+/** One call for each VNet that somebody should have and has not. */
+const grantSteps = ({ pairs, options, installation }: MigrationPicture, after: readonly string[]): readonly MigrationStep[] => {
+  const held = new Set(installation.rights.map(({ vnet, subject, name }) => `${vnet}\n${subject}\n${name}`))
+  return pairs.flatMap(({ vnet, range }) => {
+    const users = [...new Set(range?.users)].sort()
+    const groups = [...new Set(range === undefined ? options.natGroups : range.groups)].sort()
+    const lacks = (subject: string, names: readonly string[]): boolean =>
+      names.some((name) => !held.has(`${vnet}\n${subject}\n${name}`))
+    if (!lacks("user", users) && !lacks("group", groups)) return []
+    return [
+      migrationStep(
+        {
+          key: `grant-vnet:${vnet}`,
+          title: `Give the users of ${range?.id ?? "the outside network"} VNet ${vnet}`,
+          phase: "prepare",
+          after,
+          range: range?.id,
+        },
+        { kind: "grant-vnet", zone: options.zone, vnet, users, groups },
+      ),
+    ]
+  })
+}
+
+/** Why an old bridge stays; undefined: it goes when our machines have left it. */
+const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string | undefined => {
+  if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
+  if (bridge.address !== undefined) return `the node has the address ${bridge.address} on it`
+  const others = strangersOn(picture, bridge.node, bridge.name)
+  if (others.length > 0)
+    return `${others.slice(0, 3).map(machineLabel).join(", ")} of others ${others.length === 1 ? "hangs" : "hang"} on it`
+  return picture.dark.has(bridge.node) ? "a machine of others on this node cannot be read, and may hang on it" : undefined
+}
+
+const oldBridges = ({ pairs, bridges }: MigrationPicture): readonly InstallationBridge[] =>
+  pairs.flatMap(({ bridge }) => bridges.get(bridge) ?? [])
+
+const keptBridges = (picture: MigrationPicture): readonly string[] =>
+  oldBridges(picture).flatMap((bridge) => {
+    const why = whyKept(picture, bridge)
+    return why === undefined ? [] : [`the bridge ${bridge.name} on node ${bridge.node} stays: ${why}`]
+  })
+
+/** Old bridges that nothing is left on, and one reload for each node that loses any. */
+const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[]): readonly MigrationStep[] => {
+  const moving = new Set(movers.map(({ own }) => own.machine.node))
+  const going = groupBy(
+    oldBridges(picture).filter((bridge) => whyKept(picture, bridge) === undefined),
+    ({ node }) => node,
+  )
+  return picture.installation.nodes.flatMap(({ name: node, pending }) => {
+    const left = pending.filter((edit) => isOwnRemoval(picture, node, edit)).map(({ name }) => name)
+    const gone = (going.get(node) ?? []).map(({ name }) => name)
+    if (left.length === 0 && gone.length === 0) return []
+    const after = moving.has(node) ? [`verify-machines:${node}`] : ["verify-networks"]
+    const removals = gone.map((bridge) =>
+      migrationStep(
+        { key: `remove-bridge:${node}/${bridge}`, title: `Remove bridge ${bridge} from node ${node}`, phase: "clean", after },
+        { kind: "remove-bridge", node, bridge },
+      ),
+    )
+    const reload = migrationStep(
+      {
+        key: `reload-network:${node}`,
+        title: `Reload the network of node ${node}`,
+        phase: "clean",
+        after: removals.length === 0 ? after : removals.map(({ key }) => key),
+      },
+      { kind: "reload-network", node, expects: [...left, ...gone].sort() },
+    )
+    return [...removals, reload]
+  })
+}
+
+/** The work with what frames it: the record first, and the proof that networks stand before anything uses them. */
+const ordered = (
+  picture: MigrationPicture,
+  movers: readonly Mover[],
+  work: readonly MigrationStep[],
+): readonly MigrationStep[] => {
+  const { installation, pairs, options, zone, survey } = picture
+  const made = work.flatMap(({ action }) => (action.kind === "create-vnet" ? [action.vnet.name] : []))
+  const record = takeRecord(installation, pairs, survey.own, {
+    zone: options.zone,
+    madeZone: zone === undefined,
+    madeVnets: made,
+  })
+  const keeps = installation.record !== undefined && sameRecord(installation.record, record)
+  const first = keeps
+    ? []
+    : [
+        migrationStep(
+          { key: "save-record", title: "Save how everything is now", phase: "prepare", after: [] },
+          { kind: "save-record", record },
+        ),
+      ]
+  const afterFirst = first.map(({ key }) => key)
+  const prepare = work
+    .filter(({ phase }) => phase === "prepare")
+    .map((step) => (step.after.length === 0 ? { ...step, after: afterFirst } : step))
+  const nodes = zoneNodes(zone, installation)
+  const networks = movers.length === 0 && prepare.length === 0 ? [] : pairs.map(({ vnet }) => ({ network: vnet, nodes }))
+  const proof = networksStep(networks, prepare.length === 0 ? afterFirst : prepare.map(({ key }) => key))
+  return [...first, ...prepare, proof, ...work.filter(({ phase }) => phase !== "prepare")]
+}

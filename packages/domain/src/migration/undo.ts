@@ -1,0 +1,122 @@
+import type { MigrationRecord } from "./installation.ts"
+import type { MigrationAction } from "./action.ts"
+import type { MigrationStep } from "./plan.ts"
+import { migrationStep } from "./steps.ts"
+import { groupBy } from "./group-by.ts"
+
+/**
+ * The steps that take back what a migration has prepared, or may have: `begun` holds the keys of all steps that were started. Undefined
+ * when machines have begun to move; from there it goes forward only. `earlier` is the record that stood before.
+ */
+export const undoMigration = (
+  steps: readonly MigrationStep[],
+  begun: ReadonlySet<string>,
+  earlier: MigrationRecord | undefined,
+): readonly MigrationStep[] | undefined => {
+  const done = steps.filter(({ key }) => begun.has(key))
+  if (done.some(({ phase }) => phase !== "prepare")) return undefined
+  const undone = done.toReversed().flatMap(({ action }) => inverseOf(action) ?? [])
+  const vnets = undone.filter(({ kind }) => kind === "remove-vnet").map(vnetStep)
+  const zones = undone
+    .filter(({ kind }) => kind === "remove-zone")
+    .map((action) =>
+      step(
+        action,
+        "Remove the zone again",
+        vnets.map(({ key }) => key),
+      ),
+    )
+  const written = [...vnets, ...zones]
+  const apply =
+    written.length === 0
+      ? []
+      : [
+          migrationStep(
+            {
+              key: "undo:apply-sdn",
+              title: "Apply the SDN changes on every node",
+              phase: "prepare",
+              after: written.map(({ key }) => key),
+            },
+            {
+              kind: "apply-sdn",
+              expects: vnets.flatMap(({ action }) => (action.kind === "remove-vnet" ? [action.vnet] : [])).sort(),
+            },
+          ),
+        ]
+  const bridges = bridgeSteps(undone)
+  const before = [...written, ...apply, ...bridges]
+  const saved = done.some(({ action }) => action.kind === "save-record")
+  const record = saved
+    ? [
+        step(
+          earlier === undefined ? { kind: "drop-record" } : { kind: "save-record", record: earlier },
+          "Forget what was saved",
+          before.map(({ key }) => key),
+        ),
+      ]
+    : []
+  return [...before, ...record]
+}
+
+const step = (action: MigrationAction, title: string, after: readonly string[]): MigrationStep =>
+  migrationStep({ key: `undo:${action.kind}`, title, phase: "prepare", after }, action)
+
+const vnetStep = (action: MigrationAction): MigrationStep => {
+  const name = action.kind === "remove-vnet" ? action.vnet : ""
+  return migrationStep(
+    { key: `undo:remove-vnet:${name}`, title: `Remove VNet ${name} again`, phase: "prepare", after: [] },
+    action,
+  )
+}
+
+/** What takes an action back; undefined for those that leave nothing behind. Rights go with their VNet. */
+const inverseOf = (action: MigrationAction): MigrationAction | undefined => {
+  switch (action.kind) {
+    case "create-zone":
+      return { kind: "remove-zone", zone: action.zone.name }
+    case "create-vnet":
+      return { kind: "remove-vnet", vnet: action.vnet.name, zone: action.vnet.zone, alias: action.vnet.alias }
+    case "create-bridge":
+      return { kind: "remove-bridge", node: action.bridge.node, bridge: action.bridge.name }
+    case "save-record":
+    case "drop-record":
+    case "remove-zone":
+    case "remove-vnet":
+    case "apply-sdn":
+    case "grant-vnet":
+    case "verify-networks":
+    case "move-nics":
+    case "remove-bridge":
+    case "reload-network":
+    case "verify-machines":
+      return undefined
+  }
+}
+
+const bridgeSteps = (undone: readonly MigrationAction[]): readonly MigrationStep[] => {
+  const removals = undone.flatMap((action) => (action.kind === "remove-bridge" ? [action] : []))
+  return [...groupBy(removals, ({ node }) => node)].flatMap(([node, list]) => {
+    const steps = list.map((action) =>
+      migrationStep(
+        {
+          key: `undo:remove-bridge:${node}/${action.bridge}`,
+          title: `Remove bridge ${action.bridge} from node ${node} again`,
+          phase: "prepare",
+          after: [],
+        },
+        action,
+      ),
+    )
+    const reload = migrationStep(
+      {
+        key: `undo:reload-network:${node}`,
+        title: `Reload the network of node ${node}`,
+        phase: "prepare",
+        after: steps.map(({ key }) => key),
+      },
+      { kind: "reload-network", node, expects: list.map(({ bridge }) => bridge).sort() },
+    )
+    return [...steps, reload]
+  })
+}

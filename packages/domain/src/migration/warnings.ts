@@ -1,0 +1,137 @@
+import { wanAddress, rangeNetwork } from "../network/addressing.ts"
+import { slots, timing } from "../plan/timing.ts"
+import { secondsText } from "../plan/explain.ts"
+import type { InstallationMachine } from "./installation.ts"
+import { groupBy } from "./group-by.ts"
+import { machineLabel, networksOf } from "./machines.ts"
+import type { Mover } from "./moves.ts"
+import { nicMtu, nicNetwork, type NicText } from "./nic.ts"
+import { type MigrationPicture, zoneNodes } from "./picture.ts"
+
+/** What VXLAN leaves of 1500 bytes, where the zone does not say. */
+const vxlanMtu = 1450
+
+const networksIn = (nics: readonly NicText[], of: ReadonlySet<string>): readonly string[] =>
+  [...new Set(nics.flatMap(({ text }) => nicNetwork(text) ?? []))].filter((network) => of.has(network)).sort()
+
+/** Machines of other people on a network that ours leave. */
+const strangerWarnings = ({ strangers }: MigrationPicture, leaving: ReadonlySet<string>): readonly string[] => {
+  const all = new Set([...leaving].flatMap((network) => strangers.get(network) ?? []))
+  return [...all].map(
+    (machine) =>
+      `${machineLabel(machine)} hangs on ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it no longer reaches the machines that move`,
+  )
+}
+
+const snapshotWarning = (machine: InstallationMachine, leaving: ReadonlySet<string>): readonly string[] => {
+  const named = machine.snapshots.flatMap(({ name, nics }) => {
+    const networks = networksIn(nics, leaving)
+    return networks.length === 0 ? [] : [`${name} (${networks.join(", ")})`]
+  })
+  if (named.length === 0) return []
+  return [
+    `${machineLabel(machine)} has snapshots that name networks which are left: ${named.join(", ")}. A rollback through this service lands on the new network; one by hand does not`,
+  ]
+}
+
+/** Snapshots and templates that name a network that is left. */
+const memoryWarnings = ({ survey }: MigrationPicture, leaving: ReadonlySet<string>): readonly string[] => [
+  ...survey.own.flatMap(({ machine }) => snapshotWarning(machine, leaving)),
+  ...survey.templates.flatMap((machine) => {
+    const networks = networksIn(machine.nics ?? [], leaving)
+    return networks.length === 0
+      ? []
+      : [
+          `the template ${machineLabel(machine)} names ${networks.join(", ")}: machines that this service makes from it get their own network, copies by hand do not`,
+        ]
+  }),
+]
+
+/** The time in which some machines of a range have moved and some have not. */
+const splitWarning = (movers: readonly Mover[]): readonly string[] => {
+  const ranges = [...groupBy(movers, ({ own }) => own.range).entries()].flatMap(([range, list]) =>
+    range === undefined
+      ? []
+      : [{ range, busiest: Math.max(...[...groupBy(list, ({ own }) => own.machine.node).values()].map((l) => l.length)) }],
+  )
+  const worst = ranges.reduce<(typeof ranges)[number] | undefined>(
+    (w, r) => (w === undefined || r.busiest > w.busiest ? r : w),
+    undefined,
+  )
+  if (worst === undefined || !movers.some(({ own }) => own.machine.running)) return []
+  const longest = Math.ceil(worst.busiest / slots.move) * timing.moveNics
+  return [
+    `each running machine is without its network for the moment of its move, and the machines of a range do not all reach each other for up to ${secondsText(longest)} (range ${worst.range})`,
+  ]
+}
+
+const mtuWarnings = (picture: MigrationPicture, movers: readonly Mover[]): readonly string[] => {
+  if (movers.length === 0) return []
+  const mtu = picture.zone?.mtu ?? vxlanMtu
+  const larger = movers.flatMap(({ own: { machine }, nics }) => {
+    const moved = new Set(nics.map(({ nic }) => nic))
+    return (machine.nics ?? [])
+      .filter(({ nic, text }) => moved.has(nic) && (nicMtu(text) ?? 0) > mtu)
+      .map(
+        ({ nic, text }) =>
+          `${nic} of ${machineLabel(machine)} is set to packets of ${nicMtu(text)} bytes, and will not start on a network of ${mtu}`,
+      )
+  })
+  return [
+    `VNets carry packets of ${mtu} bytes, bridges mostly 1500: machines learn of it when they start anew, and until then large packets may be lost between nodes`,
+    ...larger,
+  ]
+}
+
+const zoneWarnings = ({ zone, installation }: MigrationPicture): readonly string[] => {
+  if (zone === undefined) return []
+  const spans = new Set(zoneNodes(zone, installation))
+  const outside = installation.nodes.filter(({ name }) => !spans.has(name)).map(({ name }) => name)
+  const peers = new Set(zone.peers)
+  const unnamed =
+    zone.peers.length === 0
+      ? []
+      : installation.nodes
+          .filter(({ address }) => address !== undefined && !peers.has(address))
+          .map(({ name, address }) => `${name} (${address})`)
+  return [
+    ...(outside.length === 0
+      ? []
+      : [`the zone ${zone.name} does not span ${outside.sort().join(", ")}: no machine of a range can be placed there`]),
+    ...(unnamed.length === 0
+      ? []
+      : [
+          `the peers of the zone ${zone.name} do not name the cluster addresses of ${unnamed.sort().join(", ")}: make sure that they name other addresses of these nodes`,
+        ]),
+  ]
+}
+
+/** What the reader should know before machines leave these networks. */
+export const moveWarnings = (
+  picture: MigrationPicture,
+  movers: readonly Mover[],
+  leaving: ReadonlySet<string>,
+): readonly string[] => [...splitWarning(movers), ...strangerWarnings(picture, leaving), ...memoryWarnings(picture, leaving)]
+
+export const sdnWarnings = (picture: MigrationPicture, movers: readonly Mover[]): readonly string[] => [
+  ...mtuWarnings(picture, movers),
+  ...zoneWarnings(picture),
+]
+
+/** What only the node's own configuration can do: its address and its routes go to the other network. */
+export const hostByHand = ({ bridges, options, installation }: MigrationPicture, to: string): readonly string[] => {
+  const host = bridges.get(options.natBridge)?.find(({ address }) => address !== undefined)
+  if (host === undefined) return []
+  const other = to === options.natBridge ? options.natVnet : options.natBridge
+  const routes = installation.ranges
+    .toSorted((a, b) => a.number - b.number)
+    .map(({ number }) => `${rangeNetwork(number).text} via ${wanAddress(number)}`)
+  return [
+    `On node ${host.node}: give ${to} the address ${host.address}, take it from ${other}, and let its DHCP and name service listen on ${to}. Until then routers do not reach the outside.`,
+    ...(routes.length === 0 ? [] : [`On node ${host.node}: route through ${to}: ${routes.join(", ")}.`]),
+  ]
+}
+
+/** Networks that machines of other people hang on, on this node. */
+export const strangersOn = ({ strangers }: MigrationPicture, node: string, network: string): readonly InstallationMachine[] =>
+  (strangers.get(network) ?? []).filter((machine) => machine.node === node && networksOf(machine).has(network))
