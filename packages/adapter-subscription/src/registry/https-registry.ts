@@ -65,7 +65,7 @@ const read = async (url: URL, options: HttpsOptions, wanted: Wanted, signal: Abo
   const response = await answerOf(url, options, wanted, signal)
   try {
     const { statusCode = 0, headers } = response
-    if (statusCode === 304 && wanted.etag !== undefined) return "unchanged"
+    if (statusCode === 304) return "unchanged"
     if (statusCode !== 200) throw refusal(wanted, statusCode)
     return { bytes: await bodyOf(wanted, response), etag: headers.etag }
   } finally {
