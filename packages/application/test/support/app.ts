@@ -12,6 +12,7 @@ import {
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  type MemoryArtifacts,
   memoryArtifactsLayer,
   makeMemoryStore,
   makeMemoryWorld,
@@ -22,7 +23,18 @@ import {
   openLicense,
 } from "@rangewright/adapter-memory"
 import type { Fault, ObservedCluster, ObservedMachine, Range, RangeId, RecordId, User, UserId, Vmid } from "@rangewright/domain"
-import { CredentialHasher, Machines, type MachineSighting, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
+import {
+  type Archives,
+  type ContentFetcher,
+  CredentialHasher,
+  Machines,
+  type MachineSighting,
+  Ranges,
+  SecretStore,
+  TokenSigner,
+  Users,
+} from "@rangewright/ports"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
@@ -63,6 +75,7 @@ type Request = Partial<Omit<HandlerRequest, "meta">> & { readonly lastEventId?: 
 
 /** The application on memory: a store, a world, scripted runs, and operations called by their ids. */
 export interface TestApp {
+  readonly artifacts: MemoryArtifacts
   readonly store: MemoryStore
   readonly world: MemoryWorld
   readonly runs: FakeRuns
@@ -84,7 +97,15 @@ const named = (operationId: string): Operation => {
   return found
 }
 
-export const makeTestApp = (): TestApp => {
+export interface TestAppOptions {
+  /** What sources and archives are fetched with; absent: the memory adapter's. */
+  readonly content?: Context.Context<Archives | ContentFetcher>
+}
+
+export const makeTestApp = ({ content }: TestAppOptions = {}): TestApp => {
+  const artifacts = makeMemoryArtifacts()
+  const inMemory = memoryArtifactsLayer(artifacts)
+  const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
   const store = makeMemoryStore()
   const world = makeMemoryWorld()
   const runs = fakeRuns("LAB")
@@ -93,7 +114,7 @@ export const makeTestApp = (): TestApp => {
     storage,
     memoryHypervisorLayer(world),
     secrets,
-    Layer.provideMerge(sourceContentsLayer, memoryArtifactsLayer(makeMemoryArtifacts())),
+    Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),
@@ -119,6 +140,7 @@ export const makeTestApp = (): TestApp => {
     })
 
   return {
+    artifacts,
     store,
     world,
     runs,
