@@ -1,4 +1,3 @@
-import { rangeNumberProblem } from "../network/addressing.ts"
 import { groupBy } from "./group-by.ts"
 import type { InstallationVnet } from "./installation.ts"
 import { isSdnName, lastVxlanTag, type NetworkPair } from "./layout.ts"
@@ -21,11 +20,14 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
       `the VNet of the outside network cannot be named ${options.natVnet}`,
       "Set ludus_nat_interface to ludusnat, or to another name of 2 to 8 letters and digits that no bridge has.",
     )
-  for (const { range, tag } of pairs) {
+  for (const { range, tag, vnet } of pairs) {
     if (range === undefined) continue
-    const problem = rangeNumberProblem(range.number)
-    if (problem !== undefined)
-      blockers.push({ code: "range-number", message: `range ${range.id}: ${problem}`, hint: "Give the range another number." })
+    if (!isSdnName(vnet) || !Number.isInteger(range.number) || range.number < 1)
+      blockers.push({
+        code: "range-number",
+        message: `range ${range.id} has the number ${range.number}, and its VNet cannot be named ${vnet}`,
+        hint: "Give the range a number from 1 on.",
+      })
     if (tag < 1 || tag >= lastVxlanTag)
       blockers.push({
         code: "tag-range",

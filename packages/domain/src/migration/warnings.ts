@@ -1,4 +1,4 @@
-import { wanAddress, rangeNetwork } from "../network/addressing.ts"
+import { rangeNetwork, rangeNumberProblem, wanAddress } from "../network/addressing.ts"
 import { slots, timing } from "../plan/timing.ts"
 import { secondsText } from "../plan/explain.ts"
 import type { InstallationMachine } from "./installation.ts"
@@ -124,6 +124,7 @@ export const hostByHand = ({ bridges, options, installation }: MigrationPicture,
   if (host === undefined) return []
   const other = to === options.natBridge ? options.natVnet : options.natBridge
   const routes = installation.ranges
+    .filter(({ number }) => rangeNumberProblem(number) === undefined)
     .toSorted((a, b) => a.number - b.number)
     .map(({ number }) => `${rangeNetwork(number).text} via ${wanAddress(number)}`)
   return [
