@@ -29,6 +29,8 @@ export const syncResultFields = {
   blueprintResults: Schema.Struct({
     ansibleResults: Schema.Array(AnsibleInstallResult),
     undeclaredDependencies: Schema.optionalKey(Schema.Array(UndeclaredDependency)),
+    /** Ours: the blueprints themselves, by their IDs. */
+    results: Schema.optionalKey(Schema.Array(ArtifactResult)),
   }),
 } as const
 
@@ -53,15 +55,19 @@ export const syncResult = (
   sourceID: SourceId,
   outcomes: readonly ItemOutcome[],
   undeclared: readonly Undeclared[],
-): typeof SyncResultResponse.Type => ({
-  sourceID,
-  templateResults: artifactResults(outcomes, "template"),
-  localAnsibleResults: {
-    roleResults: artifactResults(outcomes, "local_role"),
-    collectionResults: artifactResults(outcomes, "local_collection"),
-  },
-  blueprintResults: {
-    ansibleResults: ansibleResults(outcomes),
-    ...(undeclared.length === 0 ? {} : { undeclaredDependencies: undeclared }),
-  },
-})
+): typeof SyncResultResponse.Type => {
+  const blueprints = artifactResults(outcomes, "blueprint")
+  return {
+    sourceID,
+    templateResults: artifactResults(outcomes, "template"),
+    localAnsibleResults: {
+      roleResults: artifactResults(outcomes, "local_role"),
+      collectionResults: artifactResults(outcomes, "local_collection"),
+    },
+    blueprintResults: {
+      ansibleResults: ansibleResults(outcomes),
+      ...(undeclared.length === 0 ? {} : { undeclaredDependencies: undeclared }),
+      ...(blueprints.length === 0 ? {} : { results: blueprints }),
+    },
+  }
+}
