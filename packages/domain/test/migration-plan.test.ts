@@ -181,6 +181,24 @@ describe("a migration from bridges", () => {
   })
 })
 
+describe("the record of a migration", () => {
+  test("keeps what an earlier one saved of cards that have moved, and adds what came since", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    const second = card(1, "vmbr1002", "tag=3")
+    model.change({
+      machines: model.installation.machines.map((m) => (m.vmid === 110 ? { ...m, nics: [...m.nics!, second] } : m)),
+    })
+    model.apply(plan(model.installation).steps)
+    expect(model.installation.record?.machines.find(({ vmid }) => vmid === 110)?.nics).toEqual([
+      card(0, "vmbr1001", "tag=10", "firewall=1"),
+      second,
+    ])
+    expect(model.installation.record?.bridges.map(({ name }) => name)).toEqual(["vmbr1000", "vmbr1001", "vmbr1002"])
+    expect(model.installation.record?.madeVnets).toEqual(["ludusnat", "r1", "r2"])
+  })
+})
+
 describe("a migration does not begin", () => {
   test("without its zone, and names the one to create", () => {
     const made = plan(firstGeneration({ zones: [] }))
