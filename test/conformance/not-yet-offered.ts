@@ -48,9 +48,7 @@ export const notYetOffered: readonly string[] = [
   "migrateToSDN",
   "migrateSQLiteToPostgreSQL",
   // Blueprint
-  "importBlueprint",
   "installBlueprintDeps",
-  "exportBlueprint",
   // Quota
   "getQuotaStatus",
   "setUserQuota",

@@ -38,6 +38,12 @@ const samples: Readonly<Record<string, Sample>> = {
   removeRangesFromGroup: { json: { rangeIDs: ["lab/web/1"] } },
   createBlueprint: { json: { blueprintID: "new/one", name: "New", tags: ["web"], config } },
   createBlueprintFromRange: { json: { blueprintID: "new/one", rangeID: "R1" } },
+  importBlueprint: {
+    file: JSON.stringify({
+      "blueprint.yml": "id: new/one\nname: New\nversion: 1.0.0\nconfig: range-config.yml\n",
+      "range-config.yml": config,
+    }),
+  },
   updateBlueprintMetadata: { json: { version: "2.0.0", tags: ["web"] } },
   updateBlueprintConfig: { json: { config } },
   applyBlueprintToRange: { json: { rangeID: "R1" } },

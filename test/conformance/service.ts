@@ -1,5 +1,5 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
+import { makeMemoryWorld, type MemoryFiles, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { operations, RunEngine, Settings, type AppServices, type SettingsShape } from "@rangewright/application"
 import type {
   BlueprintId,
@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { readFileSync } from "node:fs"
 import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
 
@@ -145,6 +146,15 @@ const startRun = Effect.gen(function* () {
   return (yield* (yield* RunEngine).start(range, deploy, idOf.member)).id
 })
 
+/** Here an archive is the JSON of its files: what real ones are is the business of the adapter that reads them. */
+const uploadedFiles = (path: string): MemoryFiles | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as MemoryFiles
+  } catch {
+    return undefined
+  }
+}
+
 export interface WholeService extends Service {
   /** A run of R1: finished, unless one that goes on was asked for. */
   readonly runId: RunId
@@ -162,6 +172,7 @@ export const startWholeService = async ({ running = false } = {}): Promise<Whole
       fakeRunsLayer(runs),
     ) as unknown as Layer.Layer<AppServices>,
   })
+  service.artifacts.content.archives.get = uploadedFiles
   const start = async (effect: Effect.Effect<RunId, Fault, AppServices>): Promise<RunId> => {
     const exit = await Effect.runPromise(Fiber.await(service.run(effect)))
     if (Exit.isFailure(exit)) throw new Error(`The service could not be seeded: ${String(exit.cause)}`)

@@ -1,4 +1,5 @@
 import {
+  type BlueprintBundle,
   BlueprintExists,
   type BlueprintId,
   type BlueprintText,
@@ -6,6 +7,7 @@ import {
   InvalidInput,
   isBlueprintId,
   type Picture,
+  type RecordId,
   type User,
 } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
@@ -14,6 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
+import { releaseBundles } from "../source/install-blueprint.ts"
+import { holdBundle } from "./bundle.ts"
 
 /** The id for a new blueprint: allowed, and not in use. */
 export const freeBlueprintId = (text: string) =>
@@ -51,23 +55,32 @@ export const wellFormedConfig = (text: string) =>
     return Result.isSuccess(parsed) ? text : yield* refusedConfig(parsed.failure)
   })
 
-/** Makes a blueprint of the user's, shared with nobody. */
-export const makeBlueprint = (id: BlueprintId, text: BlueprintText, config: string, owner: User, thumbnail?: Picture) =>
+/** What a blueprint is made of beside what it says about itself. */
+export interface BlueprintContent {
+  readonly config: string
+  readonly requirements: string | undefined
+  readonly bundle: BlueprintBundle | undefined
+  readonly thumbnail: Picture | undefined
+}
+
+/**
+ * Makes a blueprint of the user's, shared with nobody. Its files are held for it before it is there, and let go when it does not come to
+ * be. `recordId`: absent for a new one.
+ */
+export const makeBlueprint = (
+  id: BlueprintId,
+  text: BlueprintText,
+  { config, requirements, bundle, thumbnail }: BlueprintContent,
+  owner: User,
+  chosen?: RecordId,
+) =>
   Effect.gen(function* () {
     yield* checkBlueprintText(`create blueprint ${id}`, text)
     const createdAt = new Date(yield* Clock.currentTimeMillis)
     const { name, description, version, tags, minVersion } = text
     const said = { name, description, version, tags, minVersion }
-    const recordId = yield* newRecordId
-    return yield* (yield* Blueprints).create({
-      ...said,
-      id,
-      recordId,
-      owner: owner.id,
-      config,
-      requirements: undefined,
-      bundle: undefined,
-      thumbnail,
-      createdAt,
-    })
+    const recordId = chosen ?? (yield* newRecordId)
+    const { create } = yield* Blueprints
+    const made = { ...said, id, recordId, owner: owner.id, config, requirements, bundle, thumbnail, createdAt }
+    return yield* Effect.andThen(holdBundle(recordId, bundle), create(made)).pipe(Effect.onError(() => releaseBundles(recordId)))
   })

@@ -1,9 +1,9 @@
-import { type Blueprint, BlueprintExists, copyIdOf, type User } from "@rangewright/domain"
+import { type Blueprint, BlueprintExists, Conflict, copyIdOf, type User } from "@rangewright/domain"
 import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.ts"
-import { freeBlueprintId, makeBlueprint } from "../blueprint/make-blueprint.ts"
+import { type BlueprintContent, freeBlueprintId, makeBlueprint } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated } from "../wire/blueprint.ts"
 import { blueprintStatuses } from "../wire/statuses.ts"
@@ -11,26 +11,46 @@ import { blueprintStatuses } from "../wire/statuses.ts"
 /** Copies that are made at the same moment may choose the same free id: the later ones choose again, this often. */
 const choices = 10
 
+/** Everything that the original is made of. The copy has no source: it is the user's own. */
+const contentOf = (original: Blueprint) =>
+  Effect.gen(function* () {
+    const { requirements, thumbnail } = yield* Blueprints
+    const { id, recordId, bundle } = original
+    return {
+      config: yield* blueprintConfig(original),
+      requirements: yield* requirements(id),
+      bundle,
+      thumbnail: original.thumbnail === undefined ? undefined : yield* thumbnail(recordId, original.thumbnail),
+    } satisfies BlueprintContent
+  })
+
 /** Under the id that was asked for, or else under the next free one. */
 const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Blueprint, "name" | "description">, user: User) =>
   Effect.gen(function* () {
-    const config = yield* blueprintConfig(original)
-    const { recordId, thumbnail } = original
-    const picture = thumbnail === undefined ? undefined : yield* (yield* Blueprints).thumbnail(recordId, thumbnail)
+    const content = yield* contentOf(original)
     const said = { ...original, ...text }
-    if (id !== undefined) return yield* makeBlueprint(yield* freeBlueprintId(id), said, config, user, picture)
+    if (id !== undefined) return yield* makeBlueprint(yield* freeBlueprintId(id), said, content, user)
     const choose = Effect.gen(function* () {
       const taken = new Set<string>((yield* (yield* Blueprints).list()).map((blueprint) => blueprint.id))
-      return yield* makeBlueprint(copyIdOf(original.id, taken), said, config, user, picture)
+      return yield* makeBlueprint(copyIdOf(original.id, taken), said, content, user)
     })
     return yield* Effect.retry(choose, { times: choices, while: (fault) => fault instanceof BlueprintExists })
-  })
+  }).pipe(
+    Effect.catchTag("ContentFault", (fault) =>
+      Effect.fail(
+        new Conflict({
+          what: `Cannot copy blueprint ${original.id}: its files cannot be had: ${fault.message}`,
+          hint: "Install it again from its source, or import it again.",
+        }),
+      ),
+    ),
+  )
 
 export const copyBlueprint = operation({
   id: "copyBlueprint",
   route: "POST /blueprints/{blueprintID}/copy",
   group: "Blueprint",
-  summary: "Make an own copy of a blueprint, shared with nobody",
+  summary: "Make an own copy of a blueprint with all its files, shared with nobody",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",
@@ -49,7 +69,7 @@ export const copyBlueprint = operation({
     201: "the copy was made",
     ...blueprintStatuses,
     400: "the new ID or a member is not allowed; the body is malformed; userID names an unknown user",
-    409: "the new ID is in use",
+    409: "the new ID is in use; the files of the original are gone",
   },
   handle: ({ path, body = {}, user }) =>
     Effect.gen(function* () {

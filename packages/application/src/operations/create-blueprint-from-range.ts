@@ -54,7 +54,12 @@ export const createBlueprintFromRange = operation({
         tags: [],
         minVersion: "",
       }
-      yield* makeBlueprint(id, text, stored.text, user)
+      yield* makeBlueprint(
+        id,
+        text,
+        { config: stored.text, requirements: undefined, bundle: undefined, thumbnail: undefined },
+        user,
+      )
       return { result: `Blueprint ${id} created from range ${range.id}`, blueprintID: id }
     }),
 })

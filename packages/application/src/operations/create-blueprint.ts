@@ -30,7 +30,12 @@ export const createBlueprint = operation({
       const id = yield* freeBlueprintId(body.blueprintID)
       const config = yield* wellFormedConfig(body.config ?? exampleRangeConfig)
       const unsaid = { name: id, description: "", version: firstBlueprintVersion, tags: [], minVersion: "" }
-      yield* makeBlueprint(id, { ...unsaid, ...blueprintText(body) }, config, user)
+      yield* makeBlueprint(
+        id,
+        { ...unsaid, ...blueprintText(body) },
+        { config, requirements: undefined, bundle: undefined, thumbnail: undefined },
+        user,
+      )
       return { result: `Blueprint ${id} created`, blueprintID: id }
     }),
 })

@@ -2,6 +2,7 @@ import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
+import { releaseBundles } from "../source/install-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -19,8 +20,9 @@ export const deleteBlueprint = operation({
   statuses: { 200: "the blueprint is gone", ...ownBlueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
-      const { id } = yield* ownBlueprint(path.blueprintID, user, "delete")
+      const { id, recordId } = yield* ownBlueprint(path.blueprintID, user, "delete")
       yield* (yield* Blueprints).remove(id)
+      yield* releaseBundles(recordId)
       return { result: `Blueprint ${id} deleted` }
     }),
 })

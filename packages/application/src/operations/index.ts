@@ -21,6 +21,7 @@ import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
 import { getAnsibleInventory } from "./get-ansible-inventory.ts"
 import { getApiKey } from "./get-api-key.ts"
+import { exportBlueprint } from "./export-blueprint.ts"
 import { getAutoShutdown } from "./get-auto-shutdown.ts"
 import { getBlueprintConfig } from "./get-blueprint-config.ts"
 import { getBlueprintDetail } from "./get-blueprint-detail.ts"
@@ -46,6 +47,8 @@ import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
 import { listBlueprintAccessGroups } from "./list-blueprint-access-groups.ts"
 import { listBlueprintAccessUsers } from "./list-blueprint-access-users.ts"
+import { importBlueprint } from "./import-blueprint.ts"
+import { installSource } from "./install-source.ts"
 import { listBlueprints } from "./list-blueprints.ts"
 import { listGroupMembers } from "./list-group-members.ts"
 import { listGroupRanges } from "./list-group-ranges.ts"
@@ -169,10 +172,12 @@ const blueprint = [
   unshareBlueprintWithUsers,
   listBlueprintAccessGroups,
   shareBlueprintWithGroups,
+  importBlueprint,
   unshareBlueprintWithGroups,
   recordListBlueprints,
   recordUpdateBlueprint,
 ]
+  exportBlueprint,
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]

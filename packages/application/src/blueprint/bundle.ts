@@ -1,0 +1,48 @@
+import {
+  type BlueprintBundle,
+  type BundleFile,
+  bundleFiles,
+  holderOfBundle,
+  manifestFile,
+  readBlueprintManifest,
+  type RecordId,
+  requirementsFile,
+} from "@rangewright/domain"
+import { type ContentFault, ContentFetcher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+/** The files that came with a blueprint. */
+export interface OpenedBundle {
+  readonly files: readonly BundleFile[]
+  /** Paths of what the manifest names: its configuration and its picture. */
+  readonly named: ReadonlySet<string>
+}
+
+const noBundle: OpenedBundle = { files: [], named: new Set() }
+
+const lenient = new TextDecoder()
+
+/** Looks into the bundle of a blueprint; one without has no files. */
+export const openBundle = (bundle: BlueprintBundle | undefined): Effect.Effect<OpenedBundle, ContentFault, ContentFetcher> =>
+  Effect.gen(function* () {
+    if (bundle === undefined) return noBundle
+    const fetcher = yield* ContentFetcher
+    const files = bundleFiles((yield* fetcher.open(bundle.snapshot)).files, bundle.directory)
+    const manifest = files.find(({ path }) => path === manifestFile)
+    if (manifest === undefined) return { files, named: new Set() }
+    const read = readBlueprintManifest(lenient.decode(yield* fetcher.read(bundle.snapshot, manifest.from)))
+    // one from a source was held to rules of sources when it was installed
+    const named = Result.isSuccess(read) ? [read.success.config, read.success.thumbnail ?? ""] : []
+    return { files, named: new Set(named) }
+  })
+
+/** Paths of the bundle that something kept beside it stands for. */
+export const replacedFiles = ({ named }: OpenedBundle, requirements: string | undefined): ReadonlySet<string> =>
+  new Set([manifestFile, ...named, ...(requirements === undefined ? [] : [requirementsFile])])
+
+/** The snapshot stays as long as the blueprint with this record needs it. */
+export const holdBundle = (record: RecordId, bundle: BlueprintBundle | undefined) =>
+  bundle === undefined
+    ? Effect.void
+    : Effect.flatMap(ContentFetcher, (fetcher) => fetcher.pin(bundle.snapshot, holderOfBundle(record)))

@@ -1,0 +1,125 @@
+import {
+  type BlueprintManifest,
+  bundleFiles,
+  Conflict,
+  Failed,
+  holderOfBundle,
+  InvalidInput,
+  isAnyBlueprintId,
+  manifestFile,
+  mostPictureBytes,
+  readBlueprintManifest,
+  requirementsFile,
+  type User,
+} from "@rangewright/domain"
+import { Blueprints, type ContentFault, ContentFetcher, type Snapshot } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { newRecordId } from "../accounts/identity.ts"
+import type { StoredFile } from "../operation/operation.ts"
+import { mostConfigBytes } from "../range/check-config.ts"
+import { releaseBundles } from "../source/install-blueprint.ts"
+import { issueLine } from "../wire/config-issue.ts"
+import { makeBlueprint } from "./make-blueprint.ts"
+import { uploadedPicture } from "./picture.ts"
+
+const what = "Cannot import the blueprint"
+const hint = "Send an archive as GET /blueprints/{id}/export makes it: a gzipped tar with a blueprint.yml."
+
+/** Whatever is wrong with an archive is its sender's to mend, also when it is too large; what fails here is not. */
+const refusal = (fault: ContentFault): InvalidInput | Failed =>
+  fault.kind === "unavailable" || fault.kind === "timeout"
+    ? new Failed({ what: `${what}: ${fault.message}` })
+    : new InvalidInput({ what: `${what}: ${fault.message}`, hint })
+
+const refused = (because: string) => new InvalidInput({ what: `${what}: ${because}`, hint })
+
+// the byte order mark stays: what was packed comes back as it was
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The files of an unpacked archive. */
+const unpacked = (snapshot: Snapshot) =>
+  Effect.map(ContentFetcher, (fetcher) => {
+    const files = new Map(bundleFiles(snapshot.files, "").map(({ path, from }) => [path, from]))
+    const bytes = (path: string, most: number) => {
+      const from = files.get(path)
+      return from === undefined ? Effect.succeed(undefined) : Effect.mapError(fetcher.read(snapshot.id, from, most), refusal)
+    }
+    /** Undefined: it is not there, or is no text. */
+    const text = (path: string) =>
+      Effect.map(bytes(path, mostConfigBytes), (found) => {
+        try {
+          return found === undefined ? undefined : utf8.decode(found)
+        } catch {
+          return undefined
+        }
+      })
+    return { has: (path: string) => files.has(path), bytes, text }
+  })
+
+type Unpacked = Effect.Success<ReturnType<typeof unpacked>>
+
+const manifestOf = (archive: Unpacked): Effect.Effect<BlueprintManifest, InvalidInput | Failed> =>
+  Effect.gen(function* () {
+    if (!archive.has(manifestFile)) return yield* refused(`the archive holds no ${manifestFile}, or not in its one folder`)
+    const text = (yield* archive.text(manifestFile)) ?? (yield* refused(`${manifestFile} is no UTF-8 text`))
+    const read = readBlueprintManifest(text)
+    if (Result.isSuccess(read)) return read.success
+    return yield* new InvalidInput({
+      what: `${what}: ${manifestFile}: ${read.failure.map(issueLine).join("; ")}`,
+      issues: read.failure.map(({ path, line, column, message }) => ({ path, line, column, message })),
+    })
+  })
+
+const configOf = (archive: Unpacked, { config }: BlueprintManifest) =>
+  Effect.gen(function* () {
+    if (!archive.has(config))
+      return yield* refused(`${manifestFile} names the configuration ${config}, which is not in the archive`)
+    return (yield* archive.text(config)) ?? (yield* refused(`${config} is no UTF-8 text`))
+  })
+
+/** The picture that the manifest names; one that is not there is forgiven (contract C 3.3). */
+const pictureOf = (archive: Unpacked, { thumbnail }: BlueprintManifest) =>
+  Effect.gen(function* () {
+    const bytes = thumbnail === undefined ? undefined : yield* archive.bytes(thumbnail, mostPictureBytes)
+    if (thumbnail === undefined || bytes === undefined) return undefined
+    const filename = thumbnail.slice(thumbnail.lastIndexOf("/") + 1)
+    return yield* uploadedPicture({ filename, contentType: "", bytes }).pipe(
+      Effect.mapError(({ issues }) => refused(`${thumbnail}: ${issues.map(({ message }) => message).join("; ")}`)),
+    )
+  })
+
+/**
+ * Makes a blueprint of the user's from an archive (contract C 11.5). Whatever the archive holds is kept beside it, so that an export of it
+ * is complete. The configuration is checked when it is applied.
+ */
+export const importBlueprint = (file: StoredFile, user: User) =>
+  Effect.gen(function* () {
+    const { fetch } = yield* ContentFetcher
+    const recordId = yield* newRecordId
+    const holder = holderOfBundle(recordId)
+    const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
+    return yield* Effect.gen(function* () {
+      const snapshot = yield* Effect.mapError(fetch({ location, holder }), refusal)
+      const archive = yield* unpacked(snapshot)
+      const manifest = yield* manifestOf(archive)
+      const { id, name, description = "", version, tags, minLudusVersion: minVersion = "" } = manifest
+      if (!isAnyBlueprintId(id)) return yield* refused(`${id} is no ID of a blueprint`)
+      const config = yield* configOf(archive, manifest)
+      const thumbnail = yield* pictureOf(archive, manifest)
+      const exists = () =>
+        new Conflict({ what: `${what}: a blueprint with the ID ${id} already exists`, hint: "Rename or delete that one first." })
+      if ((yield* (yield* Blueprints).find(id)) !== undefined) return yield* exists()
+      const requirements = yield* archive.text(requirementsFile)
+      const bundle = { snapshot: snapshot.id, directory: "" }
+      return yield* makeBlueprint(
+        id,
+        { name, description, version, tags, minVersion },
+        { config, requirements, bundle, thumbnail },
+        user,
+        recordId,
+      ).pipe(
+        Effect.catchTags({ BlueprintExists: () => Effect.fail(exists()), ContentFault: (fault) => Effect.fail(refusal(fault)) }),
+      )
+    }).pipe(Effect.onError(() => releaseBundles(recordId)))
+  })

@@ -1,0 +1,31 @@
+import * as Effect from "effect/Effect"
+import { importBlueprint as importFrom } from "../blueprint/import-blueprint.ts"
+import { operation } from "../operation/operation.ts"
+import { BlueprintCreated } from "../wire/blueprint.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+/** Bytes of an archive (contract C 11.5). */
+const mostArchiveBytes = 50 * 1024 * 1024
+
+export const importBlueprint = operation({
+  id: "importBlueprint",
+  route: "POST /blueprints/import",
+  group: "Blueprint",
+  summary: "Make a blueprint from an archive that was exported, here or elsewhere",
+  access: "user",
+  target: "none",
+  body: { type: "multipart", fields: {}, file: "archive", maxBytes: mostArchiveBytes, stored: true },
+  output: { type: "json", schema: BlueprintCreated, status: 201 },
+  statuses: {
+    201: "the blueprint was made",
+    ...userStatuses,
+    400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid; userID names an unknown user",
+    409: "the ID is in use",
+    413: "the archive is too large",
+  },
+  handle: ({ file, user }) =>
+    Effect.gen(function* () {
+      const { id, recordId } = yield* importFrom(file, user)
+      return { result: `Blueprint ${id} imported`, blueprintID: id, id: recordId }
+    }),
+})
