@@ -11,20 +11,23 @@ import { createBlueprint } from "./create-blueprint.ts"
 import { createBlueprintFromRange } from "./create-blueprint-from-range.ts"
 import { createGroup } from "./create-group.ts"
 import { createRange } from "./create-range.ts"
+import { createSource } from "./create-source.ts"
 import { deleteBlueprint } from "./delete-blueprint.ts"
 import { deleteGroup } from "./delete-group.ts"
 import { deleteRange } from "./delete-range.ts"
 import { deleteRangeVms } from "./delete-range-vms.ts"
+import { deleteSource } from "./delete-source.ts"
 import { deleteUser } from "./delete-user.ts"
 import { deployRange } from "./deploy-range.ts"
 import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
+import { exportBlueprint } from "./export-blueprint.ts"
 import { getAnsibleInventory } from "./get-ansible-inventory.ts"
 import { getApiKey } from "./get-api-key.ts"
-import { exportBlueprint } from "./export-blueprint.ts"
 import { getAutoShutdown } from "./get-auto-shutdown.ts"
 import { getBlueprintConfig } from "./get-blueprint-config.ts"
 import { getBlueprintDetail } from "./get-blueprint-detail.ts"
+import { getCatalog } from "./get-catalog.ts"
 import { getConfig } from "./get-config.ts"
 import { getConfigExample } from "./get-config-example.ts"
 import { getConfigSchema } from "./get-config-schema.ts"
@@ -40,15 +43,17 @@ import { getRangeLogHistory } from "./get-range-log-history.ts"
 import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
 import { getRdp } from "./get-rdp.ts"
 import { getRun } from "./get-run.ts"
+import { getSource } from "./get-source.ts"
+import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
+import { importBlueprint } from "./import-blueprint.ts"
+import { installSource } from "./install-source.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
 import { listBlueprintAccessGroups } from "./list-blueprint-access-groups.ts"
 import { listBlueprintAccessUsers } from "./list-blueprint-access-users.ts"
-import { importBlueprint } from "./import-blueprint.ts"
-import { installSource } from "./install-source.ts"
 import { listBlueprints } from "./list-blueprints.ts"
 import { listGroupMembers } from "./list-group-members.ts"
 import { listGroupRanges } from "./list-group-ranges.ts"
@@ -57,6 +62,11 @@ import { listRange } from "./list-range.ts"
 import { listRangeTags } from "./list-range-tags.ts"
 import { listRangeUsers } from "./list-range-users.ts"
 import { listRuns } from "./list-runs.ts"
+import { listSourceBlueprints } from "./list-source-blueprints.ts"
+import { listSourceCollections } from "./list-source-collections.ts"
+import { listSourceRoles } from "./list-source-roles.ts"
+import { listSourceTemplates } from "./list-source-templates.ts"
+import { listSources } from "./list-sources.ts"
 import { listUser } from "./list-user.ts"
 import { listUserAccessibleRanges } from "./list-user-accessible-ranges.ts"
 import { planRange } from "./plan-range.ts"
@@ -84,11 +94,13 @@ import { setDefaultRangeId } from "./set-default-range-id.ts"
 import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
 import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
+import { syncSource } from "./sync-source.ts"
 import { unshareBlueprintWithGroups } from "./unshare-blueprint-with-groups.ts"
 import { unshareBlueprintWithUsers } from "./unshare-blueprint-with-users.ts"
 import { updateAutoShutdown } from "./update-auto-shutdown.ts"
 import { updateBlueprintConfig } from "./update-blueprint-config.ts"
 import { updateBlueprintMetadata } from "./update-blueprint-metadata.ts"
+import { updateSource } from "./update-source.ts"
 import { validateConfig } from "./validate-config.ts"
 import { whoami } from "./whoami.ts"
 
@@ -160,10 +172,12 @@ const blueprint = [
   listBlueprints,
   createBlueprint,
   createBlueprintFromRange,
+  importBlueprint,
   getBlueprintDetail,
   updateBlueprintMetadata,
   deleteBlueprint,
   copyBlueprint,
+  exportBlueprint,
   applyBlueprintToRange,
   getBlueprintConfig,
   updateBlueprintConfig,
@@ -172,15 +186,38 @@ const blueprint = [
   unshareBlueprintWithUsers,
   listBlueprintAccessGroups,
   shareBlueprintWithGroups,
-  importBlueprint,
   unshareBlueprintWithGroups,
   recordListBlueprints,
   recordUpdateBlueprint,
 ]
-  exportBlueprint,
+const source = [
+  listSources,
+  createSource,
+  getSource,
+  updateSource,
+  deleteSource,
+  syncSource,
+  getSourceCatalog,
+  getCatalog,
+  installSource,
+  listSourceBlueprints,
+  listSourceTemplates,
+  listSourceRoles,
+  listSourceCollections,
+]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
-export const operations: readonly Operation[] = [...host, ...user, ...range, ...group, ...blueprint, ...power, ...vm, ...run]
+export const operations: readonly Operation[] = [
+  ...host,
+  ...user,
+  ...range,
+  ...group,
+  ...blueprint,
+  ...source,
+  ...power,
+  ...vm,
+  ...run,
+]

@@ -1,0 +1,28 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { asFailure } from "../source/content-refused.ts"
+import { sourceCatalog } from "../source/source-catalog.ts"
+import { actingAs, visibleSource } from "../source/visible-source.ts"
+import { SourceCatalog } from "../wire/source-catalog.ts"
+import { sourceStatuses } from "../wire/statuses.ts"
+
+export const getSourceCatalog = operation({
+  id: "getSourceCatalog",
+  route: "GET /sources/{sourceID}/catalog",
+  group: "Sources",
+  summary: "What a source ships: of each item whether it is installed for you, where, in which version, and who needs it",
+  access: "user",
+  accessNote: "its owner and administrators",
+  target: "none",
+  path: { sourceID: Schema.String },
+  query: actingAs,
+  // the domain makes it in the words of the schema; thousands of items are not walked again
+  output: { type: "prepared-json", schema: SourceCatalog },
+  statuses: { 200: "the catalog", ...sourceStatuses, 500: "the content of the source cannot be had" },
+  handle: ({ path, query, user }) =>
+    Effect.gen(function* () {
+      const source = yield* visibleSource(path.sourceID, { user, query })
+      return JSON.stringify(yield* Effect.mapError(sourceCatalog(source, user.id), asFailure))
+    }),
+})

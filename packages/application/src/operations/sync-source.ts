@@ -1,0 +1,33 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { asFailure } from "../source/content-refused.ts"
+import { syncSource as sync } from "../source/sync-source.ts"
+import { actingAs, visibleSource } from "../source/visible-source.ts"
+import { sourceStatuses } from "../wire/statuses.ts"
+import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
+
+export const syncSource = operation({
+  id: "syncSource",
+  route: "POST /sources/{sourceID}/sync",
+  group: "Sources",
+  summary: "Fetch what a source ships now; nothing that is installed changes",
+  access: "user",
+  accessNote: "its owner and administrators",
+  target: "none",
+  path: { sourceID: Schema.String },
+  query: actingAs,
+  output: { type: "json", schema: SyncResultResponse },
+  statuses: {
+    200: "the content was taken; nothing was installed, so no item has a result",
+    ...sourceStatuses,
+    409: "where the source comes from was changed meanwhile",
+    500: "the content cannot be had or read: the source keeps what it had",
+  },
+  handle: ({ path, query, user }) =>
+    Effect.gen(function* () {
+      const source = yield* visibleSource(path.sourceID, { user, query })
+      const { content } = yield* Effect.mapError(sync(source), asFailure)
+      return syncResult(source.id, [], content.survey.undeclared)
+    }),
+})

@@ -1,0 +1,39 @@
+import type { Blueprint, Fault, Source } from "@rangewright/domain"
+import { Blueprints, type ContentFetcher, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { releaseSource } from "./fetch-source.ts"
+import { releaseBundles } from "./install-blueprint.ts"
+import { SourceContents } from "./source-contents.ts"
+
+/** Who uses what a source brought. */
+export interface SourceUse {
+  /** They go with it, ascending by id. */
+  readonly blueprints: readonly Blueprint[]
+  /** They stay where they are. */
+  readonly installed: readonly SourceClaim[]
+}
+
+export const useOfSource = Effect.fnUntraced(function* (
+  source: Source,
+): Effect.fn.Return<SourceUse, StorageFault, Blueprints | Sources> {
+  const blueprints = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+  return {
+    blueprints: blueprints.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    installed: yield* (yield* Sources).claims(source.recordId),
+  }
+})
+
+/** Removes the source with its blueprints and their shares; installed templates, roles and collections stay. Says who used what. */
+export const deleteSource = Effect.fnUntraced(function* (
+  source: Source,
+): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | SourceContents | Sources> {
+  const work = Effect.gen(function* () {
+    const use = yield* useOfSource(source)
+    const gone = yield* (yield* Blueprints).removeOfSource(source.recordId, "all")
+    yield* (yield* Sources).remove(source.recordId)
+    for (const { recordId } of gone) yield* releaseBundles(recordId)
+    yield* releaseSource(source)
+    return use
+  })
+  return yield* (yield* SourceContents).alone(source)(work)
+})

@@ -1,0 +1,48 @@
+import type { CatalogBlueprint, CatalogItem, Source, SourceCatalog, UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { installedFor, sourceCatalog } from "./source-catalog.ts"
+
+/** A source among others, and why its items are missing where they are. */
+export interface ListedSource {
+  readonly source: Source
+  readonly error: string | undefined
+}
+
+/** What can be installed, and where it is from. */
+export type ListedItem =
+  | { readonly sourceID: string; readonly kind: "blueprint"; readonly item: CatalogBlueprint }
+  | { readonly sourceID: string; readonly kind: "template" | "local_role" | "local_collection"; readonly item: CatalogItem }
+
+export interface WholeCatalog {
+  readonly sources: readonly ListedSource[]
+  /** In the order of the sources; blueprints, templates, roles and collections of each. */
+  readonly items: readonly ListedItem[]
+}
+
+const readAtOnce = 4
+
+const itemsOf = ({ sourceID, blueprints, templates, localRoles, localCollections }: SourceCatalog): readonly ListedItem[] => [
+  ...blueprints.items.map((item) => ({ sourceID, kind: "blueprint", item }) as const),
+  ...templates.map((item) => ({ sourceID, kind: "template", item }) as const),
+  ...localRoles.map((item) => ({ sourceID, kind: "local_role", item }) as const),
+  ...localCollections.map((item) => ({ sourceID, kind: "local_collection", item }) as const),
+]
+
+/** All that these sources ship, for a user. A source that cannot be read says why and keeps no other from being shown. */
+export const wholeCatalog = (sources: readonly Source[], userId: UserId) =>
+  Effect.gen(function* () {
+    const installed = yield* installedFor(userId)
+    const catalogs = yield* Effect.forEach(
+      sources,
+      (source) => Effect.result(sourceCatalog(source, userId, undefined, installed)),
+      { concurrency: readAtOnce },
+    )
+    return {
+      sources: sources.map((source, at) => {
+        const catalog = catalogs[at]
+        return { source, error: catalog !== undefined && Result.isFailure(catalog) ? catalog.failure.message : undefined }
+      }),
+      items: catalogs.flatMap((catalog) => (Result.isSuccess(catalog) ? itemsOf(catalog.success) : [])),
+    } satisfies WholeCatalog
+  })

@@ -1,0 +1,59 @@
+import * as Schema from "effect/Schema"
+import type { SourceUse } from "../source/delete-source.ts"
+
+const texts = Schema.Array(Schema.String)
+
+/** That a source is gone (or would be), and who used what it brought. */
+export const DeleteSourceResponse = Schema.Struct({
+  status: Schema.Literals(["deleted", "planned"]),
+  /** For people; absent where nobody used anything. */
+  result: Schema.optionalKey(Schema.String),
+  /** Blueprints that go with it, and with whom they were shared. */
+  removedBlueprints: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ blueprintID: Schema.String, sharedUsers: texts, sharedGroups: texts })),
+  ),
+  /** Things that stay; without a user they are everybody's. */
+  stillInstalled: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ kind: Schema.String, name: Schema.String, userID: Schema.optionalKey(Schema.String) })),
+  ),
+}).annotate({ identifier: "DeleteSourceResponse" })
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`
+
+const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string => {
+  const shared = blueprints.filter(({ sharedUsers, sharedGroups }) => sharedUsers.length + sharedGroups.length > 0).length
+  const users = new Set(installed.flatMap(({ scope }) => (scope.type === "user" ? [scope.userId] : []))).size
+  return [
+    ...(blueprints.length === 0
+      ? []
+      : [`${count(blueprints.length, "blueprint")} ${planned ? "would go" : "went"} with it, ${shared} of them shared`]),
+    ...(installed.length === 0
+      ? []
+      : [
+          `${count(installed.length, "installed item")} of ${count(users, "user")} and everybody ${planned ? "would stay" : "stay"}`,
+        ]),
+  ].join("; ")
+}
+
+export const deleteSourceResponse = (use: SourceUse, planned: boolean): typeof DeleteSourceResponse.Type => ({
+  status: planned ? "planned" : "deleted",
+  ...(use.blueprints.length + use.installed.length === 0 ? {} : { result: summary(use, planned) }),
+  ...(use.blueprints.length === 0
+    ? {}
+    : {
+        removedBlueprints: use.blueprints.map(({ id, sharedUsers, sharedGroups }) => ({
+          blueprintID: id,
+          sharedUsers,
+          sharedGroups,
+        })),
+      }),
+  ...(use.installed.length === 0
+    ? {}
+    : {
+        stillInstalled: use.installed.map(({ kind, name, scope }) => ({
+          kind: kind.replaceAll("-", "_"),
+          name,
+          ...(scope.type === "user" ? { userID: scope.userId } : {}),
+        })),
+      }),
+})
