@@ -1,3 +1,4 @@
+import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
 import { mkdir, open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -19,3 +20,9 @@ export const replaceFile = async (file: string, content: string | Uint8Array, mo
     await rm(beside, { force: true })
   }
 }
+
+/** Writes what is good to know after a restart. That it cannot be kept is logged: the service goes on with what it has in memory. */
+export const keepFile = (what: string, file: string, text: string): Effect.Effect<void> =>
+  Effect.tryPromise({ try: () => replaceFile(file, text, 0o600), catch: String }).pipe(
+    Effect.catch((because) => Effect.logError(`Cannot keep ${what} in ${file}: ${because}`)),
+  )

@@ -1,6 +1,7 @@
 import { httpsSubscriptionLayer } from "@rangewright/adapter-subscription"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { fetchRole, list, providerContract } from "./provider.contract.ts"
@@ -151,7 +152,7 @@ test("a server whose certificate is not of the named authority is not asked", as
     keys: [world.key.public.text],
     state: otherState(world.folder).state,
   })
-  const fault = await Effect.runPromise(Effect.flip(Effect.provide(list, layer)))
+  const fault = await Effect.runPromise(Effect.flip(list).pipe(Effect.provide(layer), Effect.provide(Logger.layer([]))))
   expect(fault.facts.reason).toBe("unreachable")
   expect(server.requests).toEqual([])
 })

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { replaceFile } from "../replace-file.ts"
+import { keepFile } from "../replace-file.ts"
 
 /** How much the mark may be behind the time on disk: it is not worth a write for every question. */
 const writeEveryMs = 10 * 60 * 1000
@@ -46,9 +46,7 @@ export const clockMark = (folder: string): ClockMark => {
         mark.seen = Math.max(before ?? 0, now.getTime())
         if (mark.seen >= mark.written + writeEveryMs) {
           mark.written = mark.seen
-          yield* Effect.tryPromise(() => replaceFile(file, JSON.stringify({ seenUntil: mark.seen }), 0o600)).pipe(
-            Effect.catch(({ message }) => Effect.logError(`Cannot keep the latest time seen in ${file}: ${message}`)),
-          )
+          yield* keepFile("the latest time seen", file, JSON.stringify({ seenUntil: mark.seen }))
         }
         return before === undefined ? undefined : new Date(before)
       }),

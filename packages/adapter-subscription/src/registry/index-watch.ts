@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { asFault, type Doing, fault } from "../faults.ts"
 import type { Settings } from "../options.ts"
+import { keepFile } from "../replace-file.ts"
 import { open } from "../trust/envelope.ts"
 import type { PublicKey } from "../trust/keys.ts"
 import { keptIndexFile, readKept, writeKept } from "./kept-index.ts"
@@ -71,9 +72,7 @@ export const watchIndex = (registry: Registry, keys: readonly PublicKey[], setti
   const keep = (next: Known): Effect.Effect<void> => {
     known = next
     const { envelope, etag, checkedAt } = next
-    return Effect.tryPromise(() => writeKept(file, { envelope, etag, checkedAt })).pipe(
-      Effect.catch((cause) => Effect.logError(`Cannot keep the index of subscription roles in ${file}: ${cause.message}`)),
-    )
+    return keepFile("the index of subscription roles", file, writeKept({ envelope, etag, checkedAt }))
   }
 
   const ask = Effect.fnUntraced(function* (now: number): Effect.fn.Return<Known, SubscriptionFault> {

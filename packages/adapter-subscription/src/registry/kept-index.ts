@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { replaceFile } from "../replace-file.ts"
 
 /** The last index of a registry that was taken, with the envelope that proves it. */
 export interface KeptIndex {
@@ -26,4 +25,4 @@ export const readKept = async (file: string): Promise<KeptIndex | undefined> => 
   }
 }
 
-export const writeKept = (file: string, kept: KeptIndex): Promise<void> => replaceFile(file, JSON.stringify(kept), 0o600)
+export const writeKept = (kept: KeptIndex): string => JSON.stringify(kept)
