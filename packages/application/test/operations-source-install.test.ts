@@ -106,18 +106,11 @@ const install = async (body?: Record<string, unknown>, as = ada): Promise<Result
 const only = (selection: Record<string, readonly string[]>, more = {}) => install({ selection, ...more })
 const installed = () => [...app.artifacts.library.artifacts.keys()].toSorted()
 const listed = async (operation: string, as = ada) => app.call(operation, as, { path })
-const source = () =>
-  app.run(
-    Effect.flatMap(
-      Effect.flatMap(Sources, (sources) => sources.find("labs" as SourceId)),
-      Effect.fromNullishOr,
-    ),
-  ) as Promise<{
-    readonly lastSyncStatus: string
-    readonly lastSyncError: string
-    readonly name: string
-    readonly snapshot: string
-  }>
+const source = async () => {
+  const found = await app.run(Effect.flatMap(Sources, (sources) => sources.find("labs" as SourceId)))
+  if (found === undefined) throw new Error("no source")
+  return found
+}
 const blueprint = (id: string) => app.run(Effect.flatMap(Blueprints, (blueprints) => blueprints.find(id as never)))
 const pinned = (holder: string) => app.run(Effect.flatMap(ContentFetcher, (fetcher) => fetcher.pinned(holder)))
 const names = (items: unknown) => (items as readonly { readonly name: string }[]).map(({ name }) => name)

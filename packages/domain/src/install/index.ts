@@ -20,3 +20,4 @@ export {
 } from "./plan-install.ts"
 export { unmetDeclarations } from "./requirements-left.ts"
 export { stillShipped } from "./still-shipped.ts"
+export { type BlueprintNeeds, type InstalledItem, planUninstall, type PlannedRemoval } from "./plan-uninstall.ts"

@@ -1,0 +1,29 @@
+import { type Selection, type SourceContent, type Source, stillShipped } from "@rangewright/domain"
+import { Blueprints, type ClaimKind, type LibraryScope, Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { type InstallTarget, scopeFor } from "./installation.ts"
+
+/**
+ * What was installed from the source for this target and is still shipped: what an update installs again, and never more (contract
+ * C 6.3). Blueprints have no scope: all of the source count.
+ */
+export const installedSelection = (
+  source: Pick<Source, "recordId">,
+  content: SourceContent,
+  target: InstallTarget,
+): Effect.Effect<Selection, StorageFault, Blueprints | Sources> =>
+  Effect.gen(function* () {
+    const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+    const claims = yield* (yield* Sources).claims(source.recordId)
+    const claimed = (kind: ClaimKind, scope: LibraryScope) =>
+      claims.filter((claim) => claim.kind === kind && isSameScope(claim.scope, scope)).map(({ name }) => name)
+    return stillShipped(content, {
+      blueprints: rows.flatMap(({ origin }) => (origin === undefined ? [] : [origin.sourceBlueprintID])),
+      templates: claimed("template", scopeFor("template", target)),
+      localRoles: claimed("local-role", scopeFor("role", target)),
+      localCollections: claimed("local-collection", scopeFor("collection", target)),
+    })
+  })
+
+export const isSameScope = (a: LibraryScope, b: LibraryScope): boolean =>
+  a.type === "user" && b.type === "user" ? a.userId === b.userId : a.type === b.type
