@@ -1,1 +1,2 @@
+export * from "./installer/index.ts"
 export * from "./library/index.ts"

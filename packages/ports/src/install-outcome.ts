@@ -1,8 +1,8 @@
-import type { Decision } from "@rangewright/domain"
+import type { SettledDecision } from "@rangewright/domain"
 import type { InstallOutcome } from "./role-installer.ts"
 
 /** The outcome of a requirement for which nothing is to be fetched. */
-export const settledOutcome = (decision: Exclude<Decision, { readonly decision: "install" }>): InstallOutcome => ({
+export const settledOutcome = (decision: SettledDecision): InstallOutcome => ({
   type: decision.type,
   name: decision.asked,
   outcome: decision.decision,

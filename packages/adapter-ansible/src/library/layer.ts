@@ -1,24 +1,16 @@
-import {
-  type ArtifactEntry,
-  artifactFault,
-  ArtifactLibrary,
-  type ArtifactRef,
-  describeArtifact,
-  LibraryFault,
-  scopeFault,
-} from "@rangewright/ports"
+import { artifactFault, ArtifactLibrary, type ArtifactRef, describeArtifact, LibraryFault, scopeFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { rmdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { asContentFault, onDisk } from "./faults.ts"
+import { onDisk } from "./faults.ts"
+import { folderEntries } from "./folder-entries.ts"
 import { artifactParts, isRealFolder, look, scopeFolder } from "./layout.ts"
 import { libraryListing } from "./listing.ts"
 import { libraryFolder, placeArtifact, withWork } from "./place.ts"
 import { moveTo, openLibrary, takeAway } from "./staging.ts"
-import { readPlainFile, walk } from "./walk.ts"
 
 export interface LibraryOptions {
   /** Installed artifacts live here. One process owns it: what a killed one left half done is ended when it starts. */
@@ -27,17 +19,6 @@ export interface LibraryOptions {
 
 const refuse = (fault: LibraryFault | undefined): Effect.Effect<void, LibraryFault> =>
   fault === undefined ? Effect.void : Effect.fail(fault)
-
-/** Files and links of a folder; what a file holds is read when it is asked for. */
-export const folderEntries = async (doing: string, folder: string): Promise<readonly ArtifactEntry[]> =>
-  (await walk(folder)).map((entry): ArtifactEntry => {
-    if (entry.kind === "link") return entry
-    const read = Effect.tryPromise({
-      try: () => readPlainFile(join(folder, entry.path), entry.size),
-      catch: asContentFault(doing, entry.path),
-    })
-    return { ...entry, read }
-  })
 
 const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> => {
   const folder = libraryFolder(root)

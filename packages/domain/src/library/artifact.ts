@@ -29,7 +29,17 @@ export const allowedNames: Readonly<Record<ArtifactKind, string>> = {
   collection: "<namespace>.<name>, each of small letters, digits and _, not beginning with a digit",
 }
 
-const roleFolders = new Set(["tasks", "meta", "defaults", "handlers", "vars", "files", "templates", "library"])
+/** Of these folders a role has at least one. */
+export const roleFolders: ReadonlyArray<string> = [
+  "tasks",
+  "meta",
+  "defaults",
+  "handlers",
+  "vars",
+  "files",
+  "templates",
+  "library",
+]
 
 /** The files of which one tells that a folder is a role. */
 export const roleMetadataFiles = ["meta/main.yml", "meta/main.yaml"] as const
@@ -47,9 +57,9 @@ export const shapeProblem = (kind: ArtifactKind, paths: ReadonlySet<string>): st
       return builders === 1 ? undefined : `it has ${builders} builder files (*.pkr.hcl or *.pkr.json); a template has one`
     }
     case "role":
-      return [...paths].some((path) => path.includes("/") && roleFolders.has(path.slice(0, path.indexOf("/"))))
+      return [...paths].some((path) => path.includes("/") && roleFolders.includes(path.slice(0, path.indexOf("/"))))
         ? undefined
-        : `it has none of the folders that make a role: ${[...roleFolders].join(", ")}`
+        : `it has none of the folders that make a role: ${roleFolders.join(", ")}`
     case "collection":
       return paths.has(collectionManifestFile) || paths.has(collectionMetadataFile)
         ? undefined

@@ -5,6 +5,7 @@ export {
   collectionMetadataFile,
   collectionSegments,
   isArtifactName,
+  roleFolders,
   roleMetadataFiles,
 } from "./artifact.ts"
 export { installedVersion, versionFiles } from "./installed-version.ts"
@@ -18,13 +19,20 @@ export {
 } from "./prepare.ts"
 export { type CollectionIdentity, readCollectionManifest, readCollectionSource, roleReceiptFile } from "./receipt.ts"
 export { bestVersion, fitsPin, type WantedArtifact, wantedCollection, wantedRole } from "./requirement.ts"
+export { needsFiles, readNeeds } from "./needs.ts"
 export {
   type Decision,
   decideInstalls,
   type Dependencies,
   type InstalledVersions,
   installedVersions,
+  isNeighbour,
+  noSuchVersion,
+  notPublished,
   otherVersion,
   type Published,
   type PublishedVersions,
+  type SettledDecision,
+  standingOf,
+  wantedIn,
 } from "./resolve.ts"

@@ -55,6 +55,9 @@ export type Decision =
       readonly because: string
     }
 
+/** What is decided without anything to be fetched. */
+export type SettledDecision = Exclude<Decision, { readonly decision: "install" }>
+
 /** What a copy that is there in another version than the wanted one is told of. The words are those of Ansible's tool (contract C 9.1). */
 export const otherVersion = (name: string, have: string | undefined, want: string | undefined): string =>
   `${name} (${have ?? "unknown version"}) is already installed - use force to change version to ${want ?? "unspecified"}`
@@ -100,37 +103,63 @@ export const decideInstalls = (
   return [...decisions.values()]
 }
 
-const wantedOf = ({ roles, collections }: Dependencies, needed: boolean) =>
-  [...roles.map(wantedRole), ...collections.map(wantedCollection)].map((wanted) => ({ wanted, needed }))
+/** A role that is needed and has no namespace is one that lies beside the other, not one of the place (as Ansible's tool takes it). */
+export const isNeighbour = ({ type, asked, origin }: WantedArtifact): boolean =>
+  type === "role" && origin.from === "name" && !asked.includes(".")
+
+/** Everything that is asked for, understood. */
+export const wantedIn = ({ roles, collections }: Dependencies): ReadonlyArray<WantedArtifact> => [
+  ...roles.map(wantedRole),
+  ...collections.map(wantedCollection),
+]
+
+const wantedOf = (dependencies: Dependencies, needed: boolean) => wantedIn(dependencies).map((wanted) => ({ wanted, needed }))
 
 const decide = (
-  { type, asked, name, origin, pin }: WantedArtifact,
+  wanted: WantedArtifact,
   installed: ReadonlyMap<string, string | undefined>,
   offered: ReadonlyMap<string, PublishedVersions>,
   force: boolean,
 ): Decision => {
-  const failed = (because: string): Decision => ({ decision: "failed", type, asked, because })
-  if (name === undefined || !isArtifactName(type, name)) return failed(`no ${type} can be called so`)
-  if (installed.has(name) && !force) {
-    const version = installed.get(name)
-    if (fitsPin(version, pin)) return { decision: "present", type, asked, version }
-    return {
-      decision: "other-version",
-      type,
-      asked,
-      ...(version === undefined ? {} : { version }),
-      because: otherVersion(name, version, pin),
-    }
-  }
-  if (origin.from !== "name") return failed(`it comes from a URL, which is not looked up by name`)
+  const { type, asked, name, origin, pin } = wanted
+  const standing = standingOf(wanted, installed, force)
+  if (standing !== undefined) return standing
+  if (name === undefined || origin.from !== "name") return failed(wanted, "it comes from a URL, which is not looked up by name")
   const versions = offered.get(origin.name)
-  if (versions === undefined) return failed("nothing is published under this name")
+  if (versions === undefined) return failed(wanted, notPublished)
   const version = bestVersion([...versions.keys()], pin)
-  if (version === undefined) return failed(`there is no version ${pin ?? ""}; there are: ${shown([...versions.keys()])}`)
+  if (version === undefined) return failed(wanted, noSuchVersion([...versions.keys()], pin))
   return { decision: "install", type, asked, name, origin: origin.name, version }
 }
 
-const shown = (versions: ReadonlyArray<string>): string => {
-  const text = versions.slice(0, 10).join(", ")
-  return versions.length > 10 ? `${text}, … (${versions.length} in all)` : text || "none"
+const failed = ({ type, asked }: WantedArtifact, because: string): SettledDecision => ({
+  decision: "failed",
+  type,
+  asked,
+  because,
+})
+
+/** Why something cannot be had from a place that knows names. */
+export const notPublished = "nothing is published under this name"
+export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | undefined): string => {
+  const first = versions.slice(0, 10).join(", ")
+  const shown = versions.length > 10 ? `${first}, … (${versions.length} in all)` : first || "none"
+  return `there is no version ${pin ?? ""}; there are: ${shown}`
+}
+
+/** What is to be said of a requirement before anything is looked up; undefined: it is to be installed. */
+export const standingOf = (
+  wanted: WantedArtifact,
+  installed: ReadonlyMap<string, string | undefined>,
+  force: boolean,
+): SettledDecision | undefined => {
+  const { type, asked, name, pin } = wanted
+  // what a repository holds is known when it was fetched
+  if (name === undefined) return wanted.origin.from === "name" ? failed(wanted, `no ${type} can be called so`) : undefined
+  if (!isArtifactName(type, name)) return failed(wanted, `no ${type} can be called so`)
+  if (!installed.has(name) || force) return undefined
+  const version = installed.get(name)
+  if (fitsPin(version, pin)) return { decision: "present", type, asked, version }
+  const have = version === undefined ? {} : { version }
+  return { decision: "other-version", type, asked, ...have, because: otherVersion(name, version, pin) }
 }

@@ -1,0 +1,98 @@
+import { bestVersion, noSuchVersion, notPublished, roleFolders, type WantedArtifact } from "@rangewright/domain"
+import type { ArtifactEntry, ContentFault, ContentFetcher, InstallerAvailability, LibraryFault } from "@rangewright/ports"
+import { InstallerFault } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { folderEntries } from "../library/folder-entries.ts"
+import { asLibraryFault } from "../library/faults.ts"
+import { look } from "../library/layout.ts"
+import { fetchedEntries } from "./from-content.ts"
+import type { Arrival, Miss, Supply } from "./supply.ts"
+
+/** One version of something that lies in the folder. */
+interface Offer {
+  readonly type: "role" | "collection"
+  readonly name: string
+  /** Undefined: a folder, whose files may say it. */
+  readonly version: string | undefined
+  readonly path: string
+  readonly packed: boolean
+}
+
+const archive = /^(?<name>.+?)-(?<version>v?[0-9][^/]*)\.(?:tar\.gz|tgz)$/u
+/** `<namespace>-<name>-<version>.tar.gz`, as collections are built. */
+const collectionArchive = /^(?<namespace>[a-z_][a-z0-9_]*)-(?<name>[a-z_][a-z0-9_]*)-(?<version>[0-9][^/]*)\.tar\.gz$/u
+
+const namesIn = async (folder: string) => ((await look(folder)) === undefined ? [] : readdir(folder, { withFileTypes: true }))
+
+const offersIn = async (folder: string): Promise<readonly Offer[]> => {
+  const [roles, collections] = [join(folder, "roles"), join(folder, "collections")]
+  const offeredRoles = (await namesIn(roles)).flatMap((entry): readonly Offer[] => {
+    const path = join(roles, entry.name)
+    if (entry.isDirectory()) return [{ type: "role", name: entry.name, version: undefined, path, packed: false }]
+    const { name, version } = archive.exec(entry.name)?.groups ?? {}
+    return entry.isFile() && name !== undefined ? [{ type: "role", name, version, path, packed: true }] : []
+  })
+  const offeredCollections = (await namesIn(collections)).flatMap((entry): readonly Offer[] => {
+    const { namespace, name, version } = collectionArchive.exec(entry.name)?.groups ?? {}
+    if (!entry.isFile() || namespace === undefined) return []
+    return [{ type: "collection", name: `${namespace}.${name}`, version, path: join(collections, entry.name), packed: true }]
+  })
+  return [...offeredRoles, ...offeredCollections]
+}
+
+/** The offer that fits best. A folder without a version fits what names none; archives come first. */
+const choose = ({ type, origin, pin }: WantedArtifact, offers: readonly Offer[]): Offer | string => {
+  const found = origin.from === "name" ? offers.filter((offer) => offer.type === type && offer.name === origin.name) : []
+  if (found.length === 0) return notPublished
+  const versions = found.flatMap(({ version }) => version ?? [])
+  const best = bestVersion(versions, pin)
+  const chosen = found.find(({ version }) => version === best && (best !== undefined || pin === undefined))
+  return chosen ?? noSuchVersion(versions, pin)
+}
+
+const bringOffer = (
+  fetcher: Context.Service.Shape<typeof ContentFetcher>,
+  wanted: WantedArtifact,
+  { type, version, path, packed }: Offer,
+): Effect.Effect<Arrival | Miss, never, Scope.Scope> => {
+  const doing = `read the ${type} ${wanted.asked}`
+  const unwrap = type === "role" ? { unwrap: { keep: roleFolders } } : {}
+  const entries: Effect.Effect<readonly ArtifactEntry[], ContentFault | LibraryFault, Scope.Scope> = packed
+    ? fetchedEntries(fetcher, { type: "archive", file: path, name: "offer.tar.gz", ...unwrap })
+    : Effect.tryPromise({ try: () => folderEntries(doing, path), catch: asLibraryFault(doing) })
+  return entries.pipe(
+    Effect.map((found): Arrival => ({ type, name: wanted.name ?? "", version, entries: found, wanted })),
+    Effect.catch(({ message }) => Effect.succeed<Miss>({ wanted, because: message })),
+  )
+}
+
+/**
+ * A folder of this host as the place where things are published, for sites without a network: `roles/<name>/` or
+ * `roles/<name>-<version>.tar.gz`, and `collections/<namespace>-<name>-<version>.tar.gz`. It is read anew each time.
+ */
+export const folderSupply = (folder: string, fetcher: Context.Service.Shape<typeof ContentFetcher>): Supply => ({
+  available: Effect.promise(async (): Promise<InstallerAvailability> => {
+    const there = (await look(folder).catch(() => undefined))?.isDirectory() === true
+    return there ? { available: true, version: "folder" } : { available: false, because: "its folder is not there" }
+  }),
+  bring: (wanted, output) =>
+    Effect.gen(function* () {
+      const doing = "install roles and collections"
+      const offers = yield* Effect.tryPromise({
+        try: () => offersIn(folder),
+        catch: (cause) => new InstallerFault({ doing, reason: "failed", detail: asLibraryFault(doing)(cause).facts.detail }),
+      })
+      return yield* Effect.forEach(wanted, (one) => {
+        const offer = choose(one, offers)
+        if (typeof offer === "string") return Effect.succeed<Miss>({ wanted: one, because: offer })
+        return Effect.andThen(
+          output(`- taking ${offer.type} ${offer.name} ${offer.version ?? ""} from the folder\n`),
+          bringOffer(fetcher, one, offer),
+        )
+      })
+    }),
+})

@@ -1,0 +1,64 @@
+import {
+  collectionManifestFile,
+  collectionMetadataFile,
+  longestText,
+  readCollectionManifest,
+  readCollectionSource,
+} from "@rangewright/domain"
+import type { WantedArtifact } from "@rangewright/domain"
+import type { ArtifactEntry, ContentFault, ContentFetcher, ContentLocation, Snapshot } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import type { Arrival, Miss } from "./supply.ts"
+
+type Fetcher = Context.Service.Shape<typeof ContentFetcher>
+
+/** All files of a snapshot, to be read from it. */
+const entriesOf = (fetcher: Fetcher, { id, files }: Snapshot): readonly ArtifactEntry[] =>
+  files.map((entry): ArtifactEntry =>
+    entry.kind === "link" ? entry : { ...entry, read: Effect.suspend(() => fetcher.read(id, entry.path, entry.size)) },
+  )
+
+/** Content that is kept until the scope ends. */
+export const fetchedEntries = (
+  fetcher: Fetcher,
+  location: ContentLocation,
+): Effect.Effect<readonly ArtifactEntry[], ContentFault, Scope.Scope> =>
+  Effect.gen(function* () {
+    const holder = `installer:${randomUUID()}`
+    const snapshot = yield* Effect.acquireRelease(fetcher.fetch({ location, holder }), ({ id }) =>
+      Effect.ignore(fetcher.release(id, holder)),
+    )
+    return entriesOf(fetcher, snapshot)
+  })
+
+/** The text of one of the entries; undefined where there is none that may be read. */
+export const entryText = (entries: readonly ArtifactEntry[], path: string): Effect.Effect<string | undefined, ContentFault> => {
+  const entry = entries.find((candidate) => candidate.path === path)
+  return entry?.kind !== "file" || entry.size > longestText
+    ? Effect.undefined
+    : Effect.map(entry.read, (bytes) => new TextDecoder().decode(bytes))
+}
+
+/** What the content itself says that it is; a collection's repository may be called anything. */
+const collectionName = (entries: readonly ArtifactEntry[]) =>
+  Effect.gen(function* () {
+    const manifest = yield* entryText(entries, collectionManifestFile)
+    if (manifest !== undefined) return readCollectionManifest(manifest)?.name
+    const source = yield* entryText(entries, collectionMetadataFile)
+    return source === undefined ? undefined : readCollectionSource(source)?.name
+  })
+
+/** Fetches a role or collection that lies in a git repository, by the same rules as every source. */
+export const bringFromGit = (fetcher: Fetcher, wanted: WantedArtifact): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    if (wanted.origin.from !== "git")
+      return { wanted, because: "archives are not downloaded; name a git repository, or upload the archive" }
+    const location = { type: "git", url: wanted.origin.url, ...(wanted.pin === undefined ? {} : { ref: wanted.pin }) } as const
+    const entries = yield* fetchedEntries(fetcher, location)
+    const name = wanted.type === "role" ? wanted.name : yield* collectionName(entries)
+    if (name === undefined) return { wanted, because: "the repository does not say what collection it is" }
+    return { type: wanted.type, name, version: wanted.pin, entries, wanted }
+  }).pipe(Effect.catchTag("ContentFault", ({ message }) => Effect.succeed({ wanted, because: message })))

@@ -1,0 +1,1 @@
+export { folderInstallerLayer, type FolderInstallerOptions } from "./layer.ts"

@@ -1,0 +1,34 @@
+import type { WantedArtifact } from "@rangewright/domain"
+import type { ArtifactEntry, InstallerAvailability, InstallerFault } from "@rangewright/ports"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+/** Something that was fetched, ready to be put into the library. */
+export interface Arrival {
+  readonly type: "role" | "collection"
+  /** The name under which it is to be installed. */
+  readonly name: string
+  readonly version: string | undefined
+  readonly entries: readonly ArtifactEntry[]
+  /** Undefined: nobody asked for it, it came with something that needs it. */
+  readonly wanted: WantedArtifact | undefined
+}
+
+/** Something that could not be had, and why. */
+export interface Miss {
+  readonly wanted: WantedArtifact
+  readonly because: string
+}
+
+/** A place where roles and collections are published under names. */
+export interface Supply {
+  readonly available: Effect.Effect<InstallerAvailability>
+  /**
+   * Fetches all that is asked for at once; each of them arrives or is missed. What was fetched can be read until the scope ends. `wanted`
+   * come from names, under names that are checked.
+   */
+  readonly bring: (
+    wanted: readonly WantedArtifact[],
+    output: (text: string) => Effect.Effect<void>,
+  ) => Effect.Effect<readonly (Arrival | Miss)[], InstallerFault, Scope.Scope>
+}

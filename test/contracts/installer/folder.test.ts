@@ -1,0 +1,79 @@
+import { folderInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
+import { contentLayer } from "@rangewright/adapter-git"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { expect, onTestFinished, test } from "vitest"
+import { ArtifactLibrary, RoleInstaller } from "@rangewright/ports"
+import { tar, type TarEntry } from "../content/support/archives.ts"
+import type { Files } from "../library/entries.ts"
+import { installerContract, type TestRelease } from "./installer.contract.ts"
+
+const tarEntries = (files: Files, below: string): readonly TarEntry[] =>
+  Object.entries(files).map(([path, content]) => {
+    const name = `${below}${path}`
+    if (typeof content === "string" || content instanceof Uint8Array) return { name, content }
+    return "link" in content ? { name, type: "2", link: content.link } : { name, content: content.program, mode: 0o755 }
+  })
+
+const write = (path: string, bytes: Uint8Array | string): void => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, bytes)
+}
+
+/** Roles lie below a folder of their archive, collections do not, as their authors' tools pack them. */
+const publishArchive =
+  (offers: string) =>
+  async ({ type, name, version, files }: TestRelease): Promise<void> =>
+    type === "role"
+      ? write(join(offers, "roles", `${name}-${version}.tar.gz`), gzipSync(tar(tarEntries(files, `${name}-${version}/`))))
+      : write(join(offers, "collections", `${name.replace(".", "-")}-${version}.tar.gz`), gzipSync(tar(tarEntries(files, ""))))
+
+installerContract({
+  name: "folder",
+  make: async () => {
+    const root = mkdtempSync(join(tmpdir(), "installer-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+    const offers = join(root, "offers")
+    mkdirSync(offers)
+    const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+    const layer = Layer.provideMerge(folderInstallerLayer({ folder: offers }), below)
+    return {
+      run: (effect) => Effect.runPromise(Effect.provide(effect, layer)),
+      publish: publishArchive(offers),
+    }
+  },
+})
+
+test("roles may lie unpacked, and say their version themselves", async () => {
+  const root = mkdtempSync(join(tmpdir(), "installer-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const offers = join(root, "offers")
+  write(join(offers, "roles/acme.web/tasks/main.yml"), "[]\n")
+  write(join(offers, "roles/acme.web/meta/version.yml"), "version: 4.2.0\n")
+  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+  const listing = await Effect.runPromise(
+    Effect.gen(function* () {
+      yield* RoleInstaller.use((port) =>
+        port.install({ scope: { type: "global" }, roles: [{ name: "acme.web" }], collections: [], force: false }),
+      )
+      return yield* ArtifactLibrary.use((port) => port.list({ type: "global" }))
+    }).pipe(Effect.provide(Layer.provideMerge(folderInstallerLayer({ folder: offers }), below))),
+  )
+  expect(listing.roles).toEqual([{ name: "acme.web", scope: "global", version: "4.2.0" }])
+})
+
+test("a folder that is not there is told", async () => {
+  const root = mkdtempSync(join(tmpdir(), "installer-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+  const available = await Effect.runPromise(
+    RoleInstaller.use((port) => port.available).pipe(
+      Effect.provide(Layer.provideMerge(folderInstallerLayer({ folder: join(root, "offers") }), below)),
+    ),
+  )
+  expect(available).toMatchObject({ available: false })
+})
