@@ -8,7 +8,6 @@ import {
   type RecordId,
   type ShippedBlueprint,
   type SourceContent,
-  type SourceSurvey,
   type UnknownItem,
 } from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, type CredentialHasher, type LibraryFault, type StorageFault } from "@rangewright/ports"
@@ -17,12 +16,6 @@ import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
-
-/** What the snapshot of an installation holds. */
-export interface ShippedContent {
-  readonly content: SourceContent
-  readonly survey: SourceSurvey
-}
 
 /** A plan with all identities chosen, so that carrying it out twice does it once. */
 export interface PreparedInstall {
@@ -39,11 +32,11 @@ const builtInTemplates: ReadonlySet<string> = new Set()
 /** Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship. */
 export const prepareInstall = (
   installation: Installation,
-  { content, survey }: ShippedContent,
   wish: InstallWish,
 ): Effect.Effect<PreparedInstall, InvalidInput | StorageFault | LibraryFault, ArtifactLibrary | Blueprints | CredentialHasher> =>
   Effect.gen(function* () {
-    const { source, snapshot } = installation
+    const { source } = installation
+    const { content, survey, snapshot } = installation.content
     const all = yield* (yield* Blueprints).list()
     const rows = rowsOf(source.recordId, all)
     const planned = planInstall(
@@ -95,7 +88,7 @@ const presentFor = (
 
 /** Whether the row was installed from this very snapshot, and nobody changed what it says since. */
 const isAsShipped = (
-  { snapshot }: Installation,
+  { content: { snapshot } }: Installation,
   { bundle, ...row }: Blueprint,
   shipped: ShippedBlueprint | undefined,
 ): boolean => {
