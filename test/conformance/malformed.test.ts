@@ -76,8 +76,10 @@ describe.each(withForm)("%s", (_id, operation) => {
   it("refuses forms without the file, broken, cut off, of another type, or too large", async () => {
     const data = new FormData()
     data.append("other", new Blob(["x"]), "x")
+    const { body } = operation.input
+    if (body.type !== "multipart") throw new Error("filtered above")
     const large = new FormData()
-    large.append("file", new Blob([new Uint8Array(5 * 1024 * 1024)]), "x")
+    large.append(body.file, new Blob([new Uint8Array(body.maxBytes + 2 * 1024 * 1024)]), "x")
     const form = { "content-type": "multipart/form-data; boundary=abc" }
     const cut = '--abc\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nhalf'
     for (const [init, status] of [

@@ -10,8 +10,6 @@ export const notYetOffered: readonly string[] = [
   "MoveRoleScope",
   "GetRoleVars",
   "InstallCollection",
-  "getSubscriptionRoles",
-  "installSubscriptionRoles",
   // User
   "getWireguardConfig",
   // Testing
@@ -56,19 +54,6 @@ export const notYetOffered: readonly string[] = [
   "getQuotaDefaults",
   "getGroupQuotas",
   "setGroupQuota",
-  // Sources
-  "createSource",
-  "listSources",
-  "getSource",
-  "updateSource",
-  "deleteSource",
-  "syncSource",
-  "getSourceCatalog",
-  "installSource",
-  "listSourceBlueprints",
-  "listSourceTemplates",
-  "listSourceRoles",
-  "listSourceCollections",
   // VM
   "getConsoleWebsocketTicket",
   "vmConsoleWebsocketHandler",

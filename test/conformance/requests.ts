@@ -1,4 +1,5 @@
 import type { Operation } from "@rangewright/application"
+import { repositories } from "./seed-sources.ts"
 import { config, password } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
@@ -51,6 +52,10 @@ const samples: Readonly<Record<string, Sample>> = {
   unshareBlueprintWithUsers: { json: { userIDs: ["ME"] } },
   shareBlueprintWithGroups: { json: { groupNames: ["G1"] } },
   unshareBlueprintWithGroups: { json: { groupNames: ["G1"] } },
+  createSource: { json: { type: "git", url: repositories.more, schedule: "12h", token: "a token" } },
+  updateSource: { json: { ref: "main", schedule: "off" } },
+  installSource: { json: { selection: { blueprints: ["web"] } } },
+  installSubscriptionRoles: { json: { roles: ["acme_web", "no_such_role"], force: true } },
   assignRangeToUser: { path: { userID: "ST", rangeID: "R1" } },
   revokeRangeFromUser: { path: { userID: "ME", rangeID: "R1" } },
 }
@@ -63,6 +68,7 @@ const known = (runId: string): Readonly<Record<string, string>> => ({
   blueprintID: "web/basic",
   groupName: "G1",
   rangeID: "R1",
+  sourceID: "labs",
   userID: "ME",
   vmID: "20000",
   runID: runId,

@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
 import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
+import { fillRepositories, seedSources } from "./seed-sources.ts"
 
 const settings: SettingsShape = {
   version: "0.0.0",
@@ -36,6 +37,7 @@ const settings: SettingsShape = {
   maxLogHistory: 10,
   inactivityShutdown: "4h",
   rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
   protectedAddresses: [],
   hypervisorUrl: "https://pve.example:8006",
   observeEverySeconds: 5,
@@ -133,6 +135,7 @@ const seed = Effect.gen(function* () {
   }
   yield* seedGroups
   yield* seedBlueprints
+  yield* seedSources
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)
@@ -178,6 +181,7 @@ export const startWholeService = async ({ running = false } = {}): Promise<Whole
     if (Exit.isFailure(exit)) throw new Error(`The service could not be seeded: ${String(exit.cause)}`)
     return exit.value
   }
+  fillRepositories(service.artifacts.content)
   const finished = await start(seed)
   runs.ending = () => "running"
   const runId = running ? await start(startRun) : finished

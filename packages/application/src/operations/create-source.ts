@@ -19,9 +19,7 @@ export const createSource = operation({
   body: {
     type: "json-or-multipart",
     required: true,
-    schema: Schema.Struct({ id: Schema.optionalKey(Schema.String), type: Schema.String, ...sourceFields }).annotate({
-      identifier: "CreateSourceRequest",
-    }),
+    schema: Schema.Struct({ id: Schema.optionalKey(Schema.String), type: Schema.String, ...sourceFields }),
     file: "archive",
     maxBytes: mostArchiveBytes,
     stored: true,

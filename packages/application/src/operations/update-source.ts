@@ -22,7 +22,7 @@ export const updateSource = operation({
   body: {
     type: "json-or-multipart",
     required: true,
-    schema: Schema.Struct(sourceFields).annotate({ identifier: "UpdateSourceRequest" }),
+    schema: Schema.Struct(sourceFields),
     file: "archive",
     maxBytes: mostArchiveBytes,
     stored: true,
