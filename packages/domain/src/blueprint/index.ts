@@ -39,3 +39,5 @@ export {
   isAnyBlueprintId,
   neverInstalled,
 } from "./origin.ts"
+export { type KnownRoles, type RequiredRoles, requiredRoles, requiresNothing, stillRequired } from "./required-roles.ts"
+export { withRequirements } from "./requirements-text.ts"

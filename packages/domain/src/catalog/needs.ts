@@ -99,7 +99,7 @@ const membership = (names: ReadonlyArray<string>): ((name: string) => boolean) =
 }
 
 /** The collection of a role that is named with it, as in `<namespace>.<collection>.<role>`. */
-const parentCollection = (role: string): string | undefined => {
+export const parentCollection = (role: string): string | undefined => {
   const end = role.indexOf(".", role.indexOf(".") + 1)
   return end === -1 ? undefined : role.slice(0, end)
 }

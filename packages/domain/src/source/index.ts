@@ -20,7 +20,7 @@ export { guessCollection, isCollectionSegment, isRoleName, isShippedBlueprintId,
 export { neededTexts } from "./needed-texts.ts"
 export { type ReadSource, readSource } from "./read-source.ts"
 export { readReferences } from "./references.ts"
-export { readRequirements } from "./requirements.ts"
+export { noRequirements, readRequirements } from "./requirements.ts"
 export {
   describedBy,
   sameOrigin,

@@ -1,0 +1,59 @@
+import type { InstalledCopy } from "../catalog/installed.ts"
+import { parentCollection, sortedUnique } from "../catalog/needs.ts"
+import type { CollectionRequirement, Requirements, RoleRequirement } from "../source/content.ts"
+import { guessCollection, isRoleName } from "../source/names.ts"
+
+/** What is known of roles where a blueprint is made. Of several copies of one name the first counts. */
+export interface KnownRoles {
+  /** Names on offer to subscribers. */
+  readonly subscription: ReadonlySet<string>
+  readonly roles: ReadonlyArray<InstalledCopy>
+  readonly collections: ReadonlyArray<InstalledCopy>
+}
+
+/** What the roles of a configuration require. */
+export interface RequiredRoles {
+  readonly requirements: Requirements
+  /** Roles that are only on this server's disk: nothing says where another server could have them from. */
+  readonly custom: ReadonlyArray<string>
+}
+
+/**
+ * What must be installed elsewhere so that a configuration with these roles works there (contract C 11.2): a role for subscribers by name;
+ * one of a collection as its collection; another in the version that is installed here. Names that no role can have require nothing.
+ */
+export const requiredRoles = (names: ReadonlyArray<string>, known: KnownRoles): RequiredRoles => {
+  const roles: Array<RoleRequirement> = []
+  const collections = new Map<string, CollectionRequirement>()
+  const [subscriptionRoles, custom]: [Array<string>, Array<string>] = [[], []]
+  for (const name of sortedUnique(names.filter(isRoleName))) {
+    const copy = known.roles.find((role) => role.name === name)
+    const collection = parentCollection(name)
+    if (known.subscription.has(name)) subscriptionRoles.push(name)
+    else if (copy !== undefined && (copy.version ?? "") === "") custom.push(name)
+    else if (copy === undefined && collection !== undefined)
+      collections.set(collection, pinned(collection, known.collections.find((other) => other.name === collection)?.version))
+    else roles.push(pinned(name, copy?.version))
+  }
+  return { requirements: { roles, collections: [...collections.values()], subscriptionRoles }, custom }
+}
+
+const pinned = (name: string, version: string | undefined) =>
+  version === undefined || version === "" ? { name } : { name, version }
+
+/** What of `wanted` the declared requirements do not name yet. */
+export const stillRequired = (declared: Requirements, wanted: Requirements): Requirements => {
+  const roles = new Set(declared.roles.map(({ name, src }) => name ?? src))
+  const collections = new Set(
+    declared.collections.flatMap(({ name }) => (name === undefined ? [] : [name, guessCollection(name)])),
+  )
+  const subscription = new Set(declared.subscriptionRoles)
+  return {
+    roles: wanted.roles.filter(({ name }) => !roles.has(name) && !subscription.has(name ?? "")),
+    collections: wanted.collections.filter(({ name }) => !collections.has(name)),
+    subscriptionRoles: wanted.subscriptionRoles.filter((name) => !subscription.has(name) && !roles.has(name)),
+  }
+}
+
+export const requiresNothing = ({ roles, collections, subscriptionRoles }: Requirements): boolean =>
+  roles.length + collections.length + subscriptionRoles.length === 0
