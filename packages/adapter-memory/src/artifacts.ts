@@ -1,4 +1,4 @@
-import type { Archives, ArtifactLibrary, ContentFetcher, RoleInstaller } from "@rangewright/ports"
+import type { Archives, ArtifactLibrary, ContentFetcher, RoleInstaller, SubscriptionProvider } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { memoryContentLayer } from "./content/content-layer.ts"
 import { makeMemoryContent, type MemoryContent } from "./content/memory-content.ts"
@@ -6,18 +6,21 @@ import { memoryInstallerLayer } from "./library/installer-layer.ts"
 import { memoryLibraryLayer } from "./library/library-layer.ts"
 import { makeMemoryGalaxy, type MemoryGalaxy } from "./library/memory-galaxy.ts"
 import { makeMemoryLibrary, type MemoryLibrary } from "./library/memory-library.ts"
+import { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer } from "./subscription.ts"
 
-/** All that sources, blueprints and roles come from and go to: what can be fetched, what is published, what is installed. */
+/** All that sources, blueprints and roles come from and go to: what can be fetched, what is published, what subscribers are offered, what is installed. */
 export interface MemoryArtifacts {
   readonly content: MemoryContent
   readonly galaxy: MemoryGalaxy
   readonly library: MemoryLibrary
+  readonly registry: MemoryRegistry
 }
 
 export const makeMemoryArtifacts = (): MemoryArtifacts => ({
   content: makeMemoryContent(),
   galaxy: makeMemoryGalaxy(),
   library: makeMemoryLibrary(),
+  registry: makeMemoryRegistry(),
 })
 
 /** The ports of content and installed artifacts, in memory. */
@@ -25,5 +28,10 @@ export const memoryArtifactsLayer = ({
   content,
   galaxy,
   library,
-}: MemoryArtifacts): Layer.Layer<Archives | ArtifactLibrary | ContentFetcher | RoleInstaller> =>
-  Layer.mergeAll(memoryContentLayer(content), memoryInstallerLayer(galaxy).pipe(Layer.provideMerge(memoryLibraryLayer(library))))
+  registry,
+}: MemoryArtifacts): Layer.Layer<Archives | ArtifactLibrary | ContentFetcher | RoleInstaller | SubscriptionProvider> =>
+  Layer.mergeAll(
+    memoryContentLayer(content),
+    memoryInstallerLayer(galaxy).pipe(Layer.provideMerge(memoryLibraryLayer(library))),
+    memorySubscriptionLayer(registry),
+  )

@@ -1,5 +1,5 @@
 import type { Database } from "@rangewright/adapter-storage"
-import { licenseLayer } from "@rangewright/adapter-memory"
+import { noSubscriptionLayer } from "@rangewright/adapter-subscription"
 import { cryptoLayer, type MasterKey } from "@rangewright/adapter-crypto"
 import {
   activityLayer,
@@ -13,11 +13,11 @@ import {
   type RunPlanner,
   type SettingsShape,
 } from "@rangewright/application"
-import type { License } from "@rangewright/domain"
 import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Sources, Users } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
 import type { ContentPorts } from "./content.ts"
+import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
@@ -28,11 +28,11 @@ export type StoragePorts = AuditTrail | Blueprints | Database | Groups | Lease |
 export interface Parts<E> {
   readonly settings: SettingsShape
   readonly masterKey: MasterKey
-  readonly license: License
+  readonly subscription: Layer.Layer<SubscriptionPorts, E>
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
   readonly content: Layer.Layer<ContentPorts, E>
-  readonly library: Layer.Layer<LibraryPorts, E>
+  readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -46,10 +46,10 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
   const ports = Layer.mergeAll(
     parts.storage,
     parts.hypervisor,
-    parts.content,
-    parts.library,
+    Layer.provideMerge(parts.library, parts.content),
     cryptoLayer(parts.masterKey),
-    licenseLayer(parts.license),
+    parts.subscription,
+    noSubscriptionLayer,
     Layer.succeed(Settings, parts.settings),
     parts.description,
   )

@@ -1,10 +1,8 @@
 import "reflect-metadata"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { openLicense } from "@rangewright/adapter-memory"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
 import type { MasterKey } from "@rangewright/adapter-crypto"
-import type { License } from "@rangewright/domain"
 import type { Simulator } from "@rangewright/pve-simulator"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -19,6 +17,7 @@ import type { DataFolder } from "./data-folder.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
+import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
 /** What exists before anything is chosen. */
@@ -40,7 +39,6 @@ const process = new ContainerModule(({ bind }) => {
     .inSingletonScope()
   bind(T.metrics).toResolvedValue(makeMetrics, []).inSingletonScope()
   bind<readonly Operation[]>(T.operations).toConstantValue(operations)
-  bind<License>(T.license).toConstantValue(openLicense)
 })
 
 /** The adapters that the configuration chose. */
@@ -56,8 +54,11 @@ const adaptersWith = (simulator: Simulator | undefined) =>
     bind<Layer.Layer<ContentPorts, unknown>>(T.content)
       .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
       .inSingletonScope()
-    bind<Layer.Layer<LibraryPorts, unknown>>(T.library)
-      .toResolvedValue(() => bindLibrary(), [])
+    bind<Layer.Layer<LibraryPorts, unknown, ContentPorts>>(T.library)
+      .toResolvedValue((config: Config, folder: DataFolder) => bindLibrary(config, folder.library), [T.config, T.folder])
+      .inSingletonScope()
+    bind<Layer.Layer<SubscriptionPorts, unknown>>(T.subscription)
+      .toResolvedValue((config: Config, folder: DataFolder) => bindSubscription(config, folder), [T.config, T.folder])
       .inSingletonScope()
     bind<BoundHypervisor>(T.hypervisor)
       .toResolvedValue((config: Config) => bindHypervisor(config, simulator), [T.config])
@@ -72,11 +73,11 @@ const runtime = new ContainerModule(({ bind }) => {
         settings: SettingsShape,
         log: Log,
         masterKey: MasterKey,
-        license: License,
+        subscription: Layer.Layer<SubscriptionPorts, unknown>,
         storage: Layer.Layer<StoragePorts, unknown>,
         hypervisor: BoundHypervisor,
         content: Layer.Layer<ContentPorts, unknown>,
-        library: Layer.Layer<LibraryPorts, unknown>,
+        library: Layer.Layer<LibraryPorts, unknown, ContentPorts>,
         all: readonly Operation[],
         folder: DataFolder,
         config: Config,
@@ -85,7 +86,7 @@ const runtime = new ContainerModule(({ bind }) => {
           assemble({
             settings,
             masterKey,
-            license,
+            subscription,
             storage,
             hypervisor: hypervisor.layer,
             content,
@@ -99,7 +100,7 @@ const runtime = new ContainerModule(({ bind }) => {
         T.settings,
         T.log,
         T.masterKey,
-        T.license,
+        T.subscription,
         T.storage,
         T.hypervisor,
         T.content,

@@ -23,6 +23,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   maxLogHistory: config.maxLogHistory,
   inactivityShutdown: config.inactivityShutdown,
   rangeDefaults: config.rangeDefaults,
+  onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:
     config.protectedAddresses.length > 0
       ? config.protectedAddresses

@@ -1,6 +1,5 @@
 import type { Operation, SettingsShape } from "@rangewright/application"
 import type { MasterKey } from "@rangewright/adapter-crypto"
-import type { License } from "@rangewright/domain"
 import type * as Layer from "effect/Layer"
 import type * as ManagedRuntime from "effect/ManagedRuntime"
 import type { Config } from "../config/config.ts"
@@ -8,6 +7,7 @@ import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
 import type { Service, StoragePorts } from "./assemble.ts"
 import type { ContentPorts } from "./content.ts"
+import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { BoundHypervisor } from "./hypervisor.ts"
@@ -26,10 +26,10 @@ export const T = {
   log: token<Log>("log"),
   metrics: token<Metrics>("metrics"),
   masterKey: token<MasterKey>("master-key"),
-  license: token<License>("license"),
+  subscription: token<Layer.Layer<SubscriptionPorts, unknown>>("subscription"),
   storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),
-  library: token<Layer.Layer<LibraryPorts, unknown>>("library"),
+  library: token<Layer.Layer<LibraryPorts, unknown, ContentPorts>>("library"),
   hypervisor: token<BoundHypervisor>("hypervisor"),
   operations: token<readonly Operation[]>("operations"),
   runtime: token<AppRuntime>("runtime"),

@@ -6,6 +6,7 @@ const hypervisor = "Hypervisor"
 const network = "Networks and machines"
 const ranges = "Ranges"
 const sources = "Sources"
+const subscriptions = "Subscription roles and licence"
 const keeping = "Keeping and logging"
 
 /**
@@ -169,6 +170,10 @@ export const keys = {
     default: "0",
   }),
 
+  preventUserAnsibleAdd: boolean(sources, "prevent_user_ansible_add", {
+    about: "Nobody but administrators installs or removes roles and collections.",
+    default: false,
+  }),
   sourceSchemes: list(sources, "source_schemes", {
     about:
       "How git may reach repositories: `https`, `ssh`, and where you trust who registers sources also `http`, `git` or `file` (only inside source_folders).",
@@ -190,6 +195,45 @@ export const keys = {
     default: undefined,
   }),
   git: text(sources, "git", { about: "The git program: a name on PATH or a path.", default: "git" }),
+
+  roleFolder: optionalText(sources, "role_folder", {
+    about:
+      "Folder that holds `roles/` and `collections/`, for sites without a network: what blueprints require is taken from it, and Galaxy is not asked.",
+    default: undefined,
+  }),
+
+  subscriptionRegistry: optionalText(subscriptions, "subscription_registry", {
+    about: "HTTPS URL of a registry of subscription roles, as `subscription pack` makes it.",
+    default: undefined,
+    example: "https://roles.example.org/registry",
+  }),
+  subscriptionToken: optionalText(subscriptions, "subscription_token", {
+    about: "Bearer token for subscription_registry.",
+    default: undefined,
+    secret: true,
+  }),
+  subscriptionCaFile: optionalText(subscriptions, "subscription_ca_file", {
+    about: "PEM file of the authority that signed the registry's certificate.",
+    default: undefined,
+  }),
+  subscriptionFolder: optionalText(subscriptions, "subscription_folder", {
+    about: "The registry as a folder of this host, for sites without a network.",
+    default: undefined,
+  }),
+  subscriptionKeys: list(subscriptions, "subscription_keys", {
+    about: "Public keys that the registry must be signed by, `ed25519:…` as `subscription keygen` prints them.",
+    default: [],
+    shown: "none",
+  }),
+  licenseFile: optionalText(subscriptions, "license_file", {
+    about: "Signed licence, for organisations that sell tiers. Without it everything is included.",
+    default: undefined,
+  }),
+  licenseKeys: list(subscriptions, "license_keys", {
+    about: "Public keys of who may issue license_file.",
+    default: [],
+    shown: "none",
+  }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
     about: "Finished runs, with their logs, kept for each range.",

@@ -1,0 +1,43 @@
+import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
+import {
+  folderSubscriptionLayer,
+  httpsSubscriptionLayer,
+  noSubscriptionLayer,
+  signedLicenseLayer,
+} from "@rangewright/adapter-subscription"
+import type { LicenseProvider, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
+import * as Layer from "effect/Layer"
+import { hostname } from "node:os"
+import { join } from "node:path"
+import type { Config } from "../config/config.ts"
+import type { DataFolder } from "./data-folder.ts"
+import { readNamedFile } from "./named-file.ts"
+
+export type SubscriptionPorts = LicenseProvider | SubscriptionProvider
+
+const registryOf = (config: Config, state: string): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
+  const options = { keys: config.subscriptionKeys, state }
+  if (config.subscriptionFolder !== undefined) return folderSubscriptionLayer({ ...options, folder: config.subscriptionFolder })
+  if (config.subscriptionRegistry === undefined) return noSubscriptionLayer
+  return httpsSubscriptionLayer({
+    ...options,
+    url: config.subscriptionRegistry,
+    ...(config.subscriptionToken === undefined ? {} : { token: config.subscriptionToken }),
+    ...(config.subscriptionCaFile === undefined ? {} : { ca: readNamedFile("subscription_ca_file", config.subscriptionCaFile) }),
+  })
+}
+
+/** The registry of subscription roles, if any, and the licence: everything is included unless the operator named one. */
+export const bindSubscription = (config: Config, folder: DataFolder): Layer.Layer<SubscriptionPorts, SubscriptionFault> => {
+  const state = join(folder.path, "subscription")
+  const license =
+    config.licenseFile === undefined
+      ? licenseLayer(openLicense)
+      : signedLicenseLayer({
+          file: config.licenseFile,
+          keys: config.licenseKeys,
+          hosts: [hostname(), folder.instance],
+          state,
+        })
+  return Layer.merge(registryOf(config, state), license)
+}
