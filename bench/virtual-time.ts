@@ -51,6 +51,7 @@ const settingsFor = (nodes: number): SettingsShape => ({
   maxLogHistory: 100,
   inactivityShutdown: "0",
   rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
   protectedAddresses: [],
   hypervisorUrl: "https://pve.example",
   observeEverySeconds: 10,

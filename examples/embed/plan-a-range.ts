@@ -43,6 +43,7 @@ const settings = Layer.succeed(Settings, {
   maxLogHistory: 100,
   inactivityShutdown: "0",
   rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
   protectedAddresses: [],
   hypervisorUrl: "",
   observeEverySeconds: 10,

@@ -22,6 +22,7 @@ import { readFileSync } from "node:fs"
 import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
+import { fillRegistry } from "./seed-subscription.ts"
 
 const settings: SettingsShape = {
   version: "0.0.0",
@@ -182,6 +183,7 @@ export const startWholeService = async ({ running = false } = {}): Promise<Whole
     return exit.value
   }
   fillRepositories(service.artifacts.content)
+  fillRegistry(service.artifacts.registry)
   const finished = await start(seed)
   runs.ending = () => "running"
   const runId = running ? await start(startRun) : finished

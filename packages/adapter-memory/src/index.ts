@@ -18,4 +18,4 @@ export {
   type MemoryVm,
   type MemoryWorld,
 } from "./hypervisor/memory-world.ts"
-export { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer } from "./subscription.ts"
+export { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer, offerRole } from "./subscription.ts"

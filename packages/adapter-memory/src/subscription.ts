@@ -1,4 +1,4 @@
-import type { SubscriptionRole } from "@rangewright/domain"
+import type { PackageId, SubscriptionRole } from "@rangewright/domain"
 import { type ArtifactEntry, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,6 +14,32 @@ export interface MemoryRegistry {
 }
 
 export const makeMemoryRegistry = (): MemoryRegistry => ({ offers: new Map(), away: false })
+
+let packages = 0
+
+/** Offers a role in the place of any other of its name; a file whose text begins with `#!` is a program. Gives its package. */
+export const offerRole = (
+  { offers }: MemoryRegistry,
+  facts: Pick<SubscriptionRole, "role" | "version" | "description" | "entitlements">,
+  texts: Readonly<Record<string, string>>,
+): PackageId => {
+  const files = Object.entries(texts).map(([path, text]): ArtifactEntry => {
+    const bytes = new TextEncoder().encode(text)
+    return { kind: "file", path, size: bytes.length, executable: text.startsWith("#!"), read: Effect.succeed(bytes) }
+  })
+  for (const [id, { role }] of offers) if (role.role === facts.role) offers.delete(id)
+  packages += 1
+  const packageId = `00000000-0000-8000-8000-${String(packages).padStart(12, "0")}` as PackageId
+  const role: SubscriptionRole = {
+    ...facts,
+    packageId,
+    fileCount: files.length,
+    lastModified: new Date("2026-01-05T07:00:00Z"),
+    package: { bytes: 1, sha256: "0".repeat(64) },
+  }
+  offers.set(packageId, { role, files })
+  return packageId
+}
 
 const away = (doing: string): SubscriptionFault =>
   new SubscriptionFault({ doing, reason: "unreachable", detail: "the registry is away" })

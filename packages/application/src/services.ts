@@ -19,6 +19,7 @@ import type {
   RunJournal,
   SecretStore,
   Sources,
+  SubscriptionProvider,
   TokenSigner,
   Users,
 } from "@rangewright/ports"
@@ -50,6 +51,7 @@ export type PortServices =
   | RunJournal
   | SecretStore
   | Sources
+  | SubscriptionProvider
   | TokenSigner
   | Users
 

@@ -26,6 +26,8 @@ export interface SettingsShape {
   readonly inactivityShutdown: string
   /** Merged key by key under the configuration's `defaults`. */
   readonly rangeDefaults: Readonly<Record<string, unknown>>
+  /** Nobody but administrators installs or removes roles and collections. */
+  readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */
   readonly protectedAddresses: readonly string[]
   /** URL by which users reach the hypervisor's own interface. */

@@ -10,6 +10,7 @@ import {
   runEngineLayer,
   runPlannerLayer,
   type RunEngineOptions,
+  type RunKind,
   RunPlanner,
   type RunRequest,
   Settings,
@@ -68,6 +69,7 @@ export const labSettings: SettingsShape = {
   maxLogHistory: 100,
   inactivityShutdown: "0",
   rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
   protectedAddresses: [],
   hypervisorUrl: "https://pve.example",
   observeEverySeconds: 10,
@@ -167,7 +169,12 @@ const labPlanner = (names: readonly string[]) =>
   )
 
 /** A process over a lab: an engine on its store and world, seen through a gate. */
-export const boot = (lab: Lab, gate: CrashGate = makeCrashGate(), options: RunEngineOptions = { owner: "service" }) => {
+export const boot = (
+  lab: Lab,
+  gate: CrashGate = makeCrashGate(),
+  options: RunEngineOptions = { owner: "service" },
+  kinds: readonly RunKind[] = [],
+) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
     Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor)),
   )
@@ -177,7 +184,7 @@ export const boot = (lab: Lab, gate: CrashGate = makeCrashGate(), options: RunEn
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const layer = runEngineLayer(options).pipe(Layer.provideMerge(lab.planner), Layer.provideMerge(base))
+  const layer = runEngineLayer(options, kinds).pipe(Layer.provideMerge(lab.planner), Layer.provideMerge(base))
   return ManagedRuntime.make(layer)
 }
 export type Process = ReturnType<typeof boot>

@@ -46,9 +46,11 @@ import { getRun } from "./get-run.ts"
 import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
+import { getSubscriptionRoles } from "./get-subscription-roles.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
 import { installSource } from "./install-source.ts"
+import { installSubscriptionRoles } from "./install-subscription-roles.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
@@ -95,12 +97,14 @@ import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
 import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
 import { syncSource } from "./sync-source.ts"
+import { uninstallFromSource } from "./uninstall-from-source.ts"
 import { unshareBlueprintWithGroups } from "./unshare-blueprint-with-groups.ts"
 import { unshareBlueprintWithUsers } from "./unshare-blueprint-with-users.ts"
 import { updateAutoShutdown } from "./update-auto-shutdown.ts"
 import { updateBlueprintConfig } from "./update-blueprint-config.ts"
 import { updateBlueprintMetadata } from "./update-blueprint-metadata.ts"
 import { updateSource } from "./update-source.ts"
+import { upgradeFromSource } from "./upgrade-from-source.ts"
 import { validateConfig } from "./validate-config.ts"
 import { whoami } from "./whoami.ts"
 
@@ -200,11 +204,14 @@ const source = [
   getSourceCatalog,
   getCatalog,
   installSource,
+  upgradeFromSource,
+  uninstallFromSource,
   listSourceBlueprints,
   listSourceTemplates,
   listSourceRoles,
   listSourceCollections,
 ]
+const ansible = [getSubscriptionRoles, installSubscriptionRoles]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
@@ -217,6 +224,7 @@ export const operations: readonly Operation[] = [
   ...group,
   ...blueprint,
   ...source,
+  ...ansible,
   ...power,
   ...vm,
   ...run,

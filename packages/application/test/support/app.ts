@@ -53,6 +53,7 @@ export const settings: SettingsShape = {
   maxLogHistory: 10,
   inactivityShutdown: "4h",
   rangeDefaults: {},
+  onlyAdminsChangeArtifacts: false,
   protectedAddresses: [],
   hypervisorUrl: "https://pve.example:8006",
   observeEverySeconds: 5,

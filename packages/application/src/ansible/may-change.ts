@@ -1,0 +1,31 @@
+import { Forbidden, type User } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+
+/** The hypervisor's own account, in whose name no roles are installed (contract C 8, G1). */
+const systemAccount = "root"
+
+/**
+ * Fails unless the user may add or remove roles and collections, for themselves or for everybody (contract C 8, G1 to G3). Rights are
+ * those of the user acted as. The beginning of the last text is matched by tests of the original.
+ */
+export const mayChangeArtifacts = Effect.fnUntraced(function* (
+  user: User,
+  { global }: { readonly global: boolean },
+): Effect.fn.Return<void, Forbidden, Settings> {
+  if (user.hypervisorUsername === systemAccount)
+    return yield* new Forbidden({
+      reason: `The account ${systemAccount} of the hypervisor cannot install or remove roles and collections`,
+      hint: "Use an account of your own, or say on whose behalf it is with ?userID=.",
+    })
+  if ((yield* Settings).onlyAdminsChangeArtifacts && !user.isAdmin)
+    return yield* new Forbidden({
+      reason: `${user.id} is not authorized to install or remove roles and collections: this service leaves that to administrators`,
+      hint: "Ask an administrator.",
+    })
+  if (global && !user.isAdmin)
+    return yield* new Forbidden({
+      reason: "Only administrators can perform global ansible actions",
+      hint: "Leave out `global` to change your own.",
+    })
+})

@@ -1,0 +1,55 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import { operation } from "../operation/operation.ts"
+import { installSubscriptionRoles as installRoles, requireSubscription } from "../subscription/install-roles.ts"
+import { reasonOf } from "../wire/bulk.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const installSubscriptionRoles = operation({
+  id: "installSubscriptionRoles",
+  route: "POST /ansible/subscription-roles",
+  group: "Ansible",
+  summary: "Install roles on offer to subscribers, for yourself or for everybody; without force a copy that is there stays",
+  access: "user",
+  accessNote: "needs a licence of subscribers; administrators when global or restricted",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      roles: Schema.Array(Schema.String),
+      global: Schema.optionalKey(Schema.Boolean),
+      force: Schema.optionalKey(Schema.Boolean),
+    }),
+  },
+  output: {
+    type: "json",
+    schema: Schema.Struct({
+      success: Schema.Array(Schema.String),
+      errors: Schema.Array(Schema.Struct({ role: Schema.String, reason: Schema.String })),
+    }),
+  },
+  statuses: {
+    200: "what became of each role, also when none could be installed",
+    ...userStatuses,
+    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    403: "the licence in force includes no subscription roles; role changes are left to administrators; global needs an administrator",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const license = yield* requireSubscription
+      const global = body.global ?? false
+      yield* mayChangeArtifacts(user, { global })
+      const names = [...new Set(body.roles.map((name) => name.trim()))].filter((name) => name !== "")
+      const scope = global ? ({ type: "global" } as const) : ({ type: "user", userId: user.id } as const)
+      const outcomes = yield* installRoles(names, license, { scope, force: body.force ?? false }).pipe(
+        // a registry that does not answer is what became of each
+        Effect.catch((fault) => Effect.succeed(names.map((role) => ({ role, refused: reasonOf(fault) })))),
+      )
+      return {
+        success: outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome.role])),
+        errors: outcomes.flatMap((outcome) => ("refused" in outcome ? [{ role: outcome.role, reason: outcome.refused }] : [])),
+      }
+    }),
+})

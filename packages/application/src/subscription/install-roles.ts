@@ -1,0 +1,74 @@
+import { Forbidden, type License, mayInstallRole, subscribes, type SubscriptionRole, tierOfRole } from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  LicenseProvider,
+  type LibraryScope,
+  type Placement,
+  type SubscriptionFault,
+  SubscriptionProvider,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { reasonOf } from "../wire/bulk.ts"
+
+/** What became of one role. `differs`: another copy of it was there and stays. */
+export type RoleOutcome =
+  | { readonly role: string; readonly version: string; readonly placement: Placement }
+  | { readonly role: string; readonly refused: string }
+
+/** Packages that are fetched at once: each is held in memory until it is in its place. */
+const atOnce = 2
+
+/** The licence in force, when it is one of subscribers. */
+export const requireSubscription: Effect.Effect<License, Forbidden, LicenseProvider> = Effect.gen(function* () {
+  const license = yield* (yield* LicenseProvider).current
+  if (subscribes(license)) return license
+  return yield* new Forbidden({
+    reason: `Cannot install subscription roles: the licence in force (${license.message}) does not include them`,
+    hint: "GET /license shows it. An administrator can configure a professional or enterprise licence; roles from Galaxy, git and archives need none.",
+  })
+})
+
+const notIncluded = (role: SubscriptionRole): string =>
+  `Cannot install ${role.role}: the licence in force does not include it. It is for ${
+    tierOfRole(role) === "professional"
+      ? "professional and enterprise licences"
+      : `licences with ${role.entitlements.join(" or ")}`
+  }`
+
+const installOne = (
+  name: string,
+  offered: ReadonlyMap<string, SubscriptionRole>,
+  license: License,
+  target: { readonly scope: LibraryScope; readonly force: boolean },
+): Effect.Effect<RoleOutcome, never, ArtifactLibrary | SubscriptionProvider> =>
+  Effect.gen(function* () {
+    const role = offered.get(name)
+    if (role === undefined)
+      return {
+        role: name,
+        refused: `Cannot install ${name.slice(0, 255)}: no such role is on offer. GET /ansible/subscription-roles lists those that are`,
+      }
+    if (!mayInstallRole(license, role)) return { role: name, refused: notIncluded(role) }
+    const entries = yield* (yield* SubscriptionProvider).fetch(role.packageId)
+    const placement = yield* (yield* ArtifactLibrary).place({ scope: target.scope, kind: "role", name }, entries, {
+      version: role.version,
+      description: role.description,
+      replace: target.force,
+    })
+    return { role: name, version: role.version, placement }
+  }).pipe(Effect.catch((fault) => Effect.succeed({ role: name, refused: reasonOf(fault) })))
+
+/**
+ * Installs roles of the registry, each wholly or not at all; one that cannot be installed leaves the others. Without `force` a copy that
+ * is there stays, whatever its version. The outcomes are in the order of the names. Fails where nothing is known of what is on offer.
+ */
+export const installSubscriptionRoles = (
+  names: readonly string[],
+  license: License,
+  target: { readonly scope: LibraryScope; readonly force: boolean },
+): Effect.Effect<readonly RoleOutcome[], SubscriptionFault, ArtifactLibrary | SubscriptionProvider> =>
+  Effect.gen(function* () {
+    if (names.length === 0) return []
+    const offered = new Map((yield* (yield* SubscriptionProvider).list).map((role) => [role.role, role]))
+    return yield* Effect.forEach(names, (name) => installOne(name, offered, license, target), { concurrency: atOnce })
+  })
