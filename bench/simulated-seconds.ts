@@ -48,6 +48,7 @@ const millis = ({ key, machine, action }: Step, osOf: ReadonlyMap<string | undef
     case "create-pool":
     case "grant-access":
     case "configure":
+    case "work":
       return 0
     case "create-network":
       return action.network.type === "vnet" ? timing.sdnApply : timing.networkReload

@@ -40,7 +40,7 @@ const deployWith = async (lab: Lab, nth: number, failure: MemoryFailure) => {
       }
       const first = yield* engine.wait(head.success.id)
       if (first.status === "success") return { stopped: undefined, last: first }
-      const resumed = yield* engine.resume(range, head.success.id, admin)
+      const resumed = yield* engine.resume(head.success.id, admin)
       return { stopped: first.message, last: yield* engine.wait(resumed.id) }
     }),
   )

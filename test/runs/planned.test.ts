@@ -1,4 +1,6 @@
 import type { MemoryCall } from "@rangewright/adapter-memory"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { admin, boot, createRange, deploy, endOf, engineOf, makeCompany, startAndWait, strays } from "./support/lab.ts"
 
@@ -92,10 +94,11 @@ describe("a range that is planned from its configuration", () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
-    const testing = { ...range, testing: { ...range.testing, enabled: true } }
-    await expect(startAndWait(process, testing)).rejects.toMatchObject({ _tag: "Conflict" })
+    const testing = { enabled: true, allowedDomains: [], allowedIps: [] }
+    await process.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.change(range.id, { testing })))
+    await expect(startAndWait(process, range)).rejects.toMatchObject({ _tag: "Conflict" })
     const forced = { ...deploy, options: { ...deploy.options, force: true } }
-    expect((await startAndWait(process, testing, forced)).state.status).toBe("success")
+    expect((await startAndWait(process, range, forced)).state.status).toBe("success")
     await process.dispose()
   })
 

@@ -9,9 +9,10 @@ import {
   type RangeId,
   type User,
 } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, Ranges } from "@rangewright/ports"
+import { CredentialHasher, HypervisorAccess, Ranges, type RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { requireInstallationAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { newRecordId } from "./identity.ts"
 
@@ -31,10 +32,11 @@ const accountOf = (user: User) => ({ username: user.hypervisorUsername, realm: u
 /**
  * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
  * name that was there before is somebody else's and refused (contract B 1.1, check 10). When the hypervisor fails, nothing is left behind.
+ * Refused while a run changes the whole installation.
  */
 export const makeRange = (
   draft: RangeDraft,
-): Effect.Effect<Range, Fault, Ranges | HypervisorAccess | Settings | CredentialHasher> =>
+): Effect.Effect<Range, Fault, Ranges | HypervisorAccess | RunJournal | Settings | CredentialHasher> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const access = yield* HypervisorAccess
@@ -56,6 +58,7 @@ export const makeRange = (
           issues: [problem, ...others],
         }),
       )
+    yield* requireInstallationAtRest(`create range ${id}`)
     if ((yield* ranges.find(id)) !== undefined)
       return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
     if (yield* access.poolExists(id))

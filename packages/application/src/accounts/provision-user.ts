@@ -7,7 +7,7 @@ import {
   type User,
   type UserId,
 } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, type Ranges, SecretStore, Users } from "@rangewright/ports"
+import { CredentialHasher, HypervisorAccess, type Ranges, type RunJournal, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
@@ -30,7 +30,11 @@ export const emptyRangeConfig = "ludus: []\n"
  */
 export const provisionUser = (
   draft: UserDraft & { readonly isAdmin: boolean },
-): Effect.Effect<ProvisionedUser, Fault, Users | Ranges | HypervisorAccess | SecretStore | CredentialHasher | Settings> =>
+): Effect.Effect<
+  ProvisionedUser,
+  Fault,
+  Users | Ranges | HypervisorAccess | RunJournal | SecretStore | CredentialHasher | Settings
+> =>
   Effect.gen(function* () {
     const issues = checkUserDraft(draft)
     if (issues.length > 0)

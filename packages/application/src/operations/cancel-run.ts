@@ -2,7 +2,7 @@ import { Conflict, subjectText } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { findRun } from "../range/find-run.ts"
+import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { TextResult } from "../wire/common.ts"
 import { runStatuses } from "../wire/statuses.ts"
@@ -14,14 +14,14 @@ export const cancelRun = operation({
   origin: "ours",
   summary: "Start no new step of the run; tasks in flight settle",
   access: "range-access",
-  accessNote: "of the run's range",
+  accessNote: runAccess,
   target: "none",
   path: { runID: Schema.String },
   output: { type: "json", schema: TextResult },
   statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over" },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
-      const { run } = yield* findRun(path.runID, user)
+      const run = yield* findRun(path.runID, user)
       if (!(yield* (yield* RunEngine).cancel(run.id, user.id)))
         return yield* Effect.fail(new Conflict({ what: `Cannot cancel run ${run.id}: it is over` }))
       return { result: `Run ${run.id} of ${subjectText(run.subject)} is being cancelled` }

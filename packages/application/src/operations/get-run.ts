@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { findRun } from "../range/find-run.ts"
+import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { runObject, RunObject } from "../wire/run.ts"
 import { runStatuses } from "../wire/statuses.ts"
@@ -14,14 +14,14 @@ export const getRun = operation({
   origin: "ours",
   summary: "A run with its steps: state, timing, estimates, failures",
   access: "range-access",
-  accessNote: "of the run's range",
+  accessNote: runAccess,
   target: "none",
   path: { runID: Schema.String },
   output: { type: "json", schema: RunObject },
   statuses: { 200: "where the run stands", ...runStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
-      const { run } = yield* findRun(path.runID, user)
+      const run = yield* findRun(path.runID, user)
       const state = yield* (yield* RunEngine).state(run.id)
       return runObject(run, state, new Date(yield* Clock.currentTimeMillis))
     }),

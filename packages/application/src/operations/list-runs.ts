@@ -3,6 +3,7 @@ import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { followable } from "../run/find-run.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
 import { RunSummary, runSummary } from "../wire/run.ts"
 
@@ -14,9 +15,10 @@ export const listRuns = operation({
   route: "GET /runs",
   group: "Range",
   origin: "ours",
-  summary: "Runs of the selected range, or of all ranges that the caller may use, newest first",
+  summary: "Runs of the selected range, or of all that the caller has to do with, newest first",
   access: "user",
-  accessNote: "administrators see all, others those of ranges they may use",
+  accessNote:
+    "administrators see all, others those of ranges they may use, of their own sources and blueprints, and what they started",
   target: "none",
   query: { limit: Schema.optionalKey(WholeNumberText) },
   output: { type: "json", schema: Schema.Array(RunSummary) },
@@ -34,11 +36,12 @@ export const listRuns = operation({
       const limit = Math.min(query.limit ?? usual, most)
       if (limit === 0) return []
       if (range === undefined && user.isAdmin) return (yield* journal.list({ limit })).map(runSummary)
+      // as many are looked at as can be shown: runs about sources and blueprints are few
+      const others = range === undefined ? yield* journal.list({ types: ["source", "blueprint"], limit: most }) : []
       const rangeIds: readonly RangeId[] =
         range === undefined ? [...new Set((yield* (yield* Ranges).grantsOf(user.id)).map((grant) => grant.rangeId))] : [range.id]
       const runs = yield* Effect.forEach(rangeIds, (rangeId) => journal.list({ subject: rangeSubject(rangeId), limit }))
-      return runs
-        .flat()
+      return [...runs.flat(), ...(yield* followable(others, user))]
         .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())
         .slice(0, limit)
         .map(runSummary)

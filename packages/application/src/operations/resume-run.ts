@@ -1,7 +1,8 @@
+import { subjectText } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { findRun } from "../range/find-run.ts"
+import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { hypervisorAway, runStatuses } from "../wire/statuses.ts"
 
@@ -12,7 +13,7 @@ export const resumeRun = operation({
   origin: "ours",
   summary: "Repeat a failed or aborted run from where it stands, as a new run",
   access: "range-access",
-  accessNote: "of the run's range",
+  accessNote: runAccess,
   target: "none",
   path: { runID: Schema.String },
   output: {
@@ -22,13 +23,13 @@ export const resumeRun = operation({
   statuses: {
     200: "a new run was started",
     ...runStatuses,
-    409: "the run goes on or succeeded; another run is changing the range; the range cannot be planned",
+    409: "the run goes on or succeeded; another run is changing the same; it cannot be planned",
     502: hypervisorAway,
   },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
-      const { run, range } = yield* findRun(path.runID, user)
-      const next = yield* (yield* RunEngine).resume(range, run.id, user.id)
-      return { result: `Run ${run.id} of range ${range.id} resumed as run ${next.id}`, runID: next.id }
+      const run = yield* findRun(path.runID, user)
+      const next = yield* (yield* RunEngine).resume(run.id, user.id)
+      return { result: `Run ${run.id} of ${subjectText(run.subject)} resumed as run ${next.id}`, runID: next.id }
     }),
 })

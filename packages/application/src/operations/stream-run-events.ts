@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { operation } from "../operation/operation.ts"
-import { findRun } from "../range/find-run.ts"
+import { findRun, runAccess } from "../run/find-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { RunEventObject, runEventObject } from "../wire/run.ts"
 import { runStatuses } from "../wire/statuses.ts"
@@ -18,14 +18,14 @@ export const streamRunEvents = operation({
   origin: "ours",
   summary: "The run's events as they happen, from the first or after Last-Event-ID; ends with the run",
   access: "range-access",
-  accessNote: "of the run's range",
+  accessNote: runAccess,
   target: "none",
   path: { runID: Schema.String },
   output: { type: "events", schema: RunEventObject },
   statuses: { 200: "server-sent events, named by their type", ...runStatuses },
   handle: ({ path, user, meta }) =>
     Effect.gen(function* () {
-      const { run } = yield* findRun(path.runID, user)
+      const run = yield* findRun(path.runID, user)
       const engine = yield* RunEngine
       return engine
         .events(run.id, seqOf(meta.lastEventId))

@@ -1,7 +1,5 @@
-import type { Action } from "@rangewright/domain"
-import { GuestFault, type HypervisorFault, type HypervisorReason } from "@rangewright/ports"
-
-export type StepFault = HypervisorFault | GuestFault
+import type { Action, Fault } from "@rangewright/domain"
+import { GuestFault, HypervisorFault, type HypervisorReason } from "@rangewright/ports"
 
 /** What to do about a fault of a step. */
 export type Decision =
@@ -35,8 +33,9 @@ const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
 export const triesAtMost: Readonly<Record<"repeat" | "look" | "reallocate", number>> = { repeat: 8, look: 5, reallocate: 10 }
 
 /** The table of what faults mean for a step. Dispatching again is safe by the ports' contracts; it is never done for a plain failure. */
-export const decide = (action: Action, fault: StepFault): Decision => {
+export const decide = (action: Action, fault: Fault): Decision => {
   if (fault instanceof GuestFault) return fault.facts.reason === "away" ? "look" : "fail"
+  if (!(fault instanceof HypervisorFault)) return "fail"
   const { reason } = fault.facts
   if (reason === "taken" && action.kind === "clone") return "reallocate"
   // the members of a pool leave it a moment after their VMs are gone

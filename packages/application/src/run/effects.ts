@@ -1,6 +1,7 @@
 import {
   type Action,
   addressNumber,
+  type Fault,
   type Json,
   type MachineRef,
   type NetworkSpec,
@@ -12,18 +13,17 @@ import {
 } from "@rangewright/domain"
 import {
   GuestAutomation,
-  type GuestFault,
   type GuestTask,
   Hypervisor,
   HypervisorAccess,
   type HypervisorAccount,
   HypervisorFault,
   HypervisorNetwork,
-  type StorageFault,
   Users,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { WorkEffects } from "./work-effects.ts"
 
 /** What a step's settlement brought, and what a tool printed meanwhile. */
 export interface Settlement {
@@ -33,8 +33,8 @@ export interface Settlement {
 
 /** The effect of any action in two parts, as the ports have it: `dispatch` starts it, `settle` waits for its end. */
 export interface Effects {
-  readonly dispatch: (step: Step) => Effect.Effect<Json, HypervisorFault | GuestFault | StorageFault>
-  readonly settle: (step: Step, token: Json) => Effect.Effect<Settlement, HypervisorFault | GuestFault>
+  readonly dispatch: (step: Step) => Effect.Effect<Json, Fault>
+  readonly settle: (step: Step, token: Json) => Effect.Effect<Settlement, Fault>
 }
 
 const nothingTold: Settlement = { facts: {}, output: "" }
@@ -64,8 +64,8 @@ export const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind:
   verbose,
 })
 
-/** Binds the actions of a run to the ports. */
-export const makeEffects = (verbose: boolean) =>
+/** Binds the actions of a run to the ports, and those of its kind to the kind. */
+export const makeEffects = (verbose: boolean, work: WorkEffects) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const networks = yield* HypervisorNetwork
@@ -127,6 +127,8 @@ export const makeEffects = (verbose: boolean) =>
           case "shutdown":
           case "delete":
             return Effect.map(hypervisor.dispatch(action), ({ token }) => token)
+          case "work":
+            return work.dispatch(step, action)
         }
       },
       settle: (step, token) => {
@@ -150,6 +152,8 @@ export const makeEffects = (verbose: boolean) =>
           case "shutdown":
           case "delete":
             return Effect.as(hypervisor.settle(action, token), nothingTold)
+          case "work":
+            return Effect.map(work.settle(step, action, token), (facts) => ({ facts, output: "" }))
         }
       },
     }

@@ -2,13 +2,12 @@ import {
   Conflict,
   type Fault,
   foldRun,
-  isRangeRunKind,
+  installation,
+  InstallationBusy,
   type JournalEntry,
   openFold,
   type Plan,
-  type Range,
   RangeBusy,
-  rangeOf,
   rangeStateDuring,
   rangeSubject,
   type RunHead,
@@ -17,6 +16,8 @@ import {
   type RunState,
   type RunSubject,
   SubjectBusy,
+  subjectText,
+  type UserId,
 } from "@rangewright/domain"
 import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -26,9 +27,11 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { followRun } from "./follow.ts"
 import { RunPlanner } from "./planner.ts"
-import { restoreRequest, storeRequest } from "./request.ts"
-import { RunEngine, type RunRequest } from "./run-engine.ts"
+import { rangeKinds } from "./range-kinds.ts"
+import { storeRequest } from "./request.ts"
+import { RunEngine } from "./run-engine.ts"
 import { journalPage } from "./run-book.ts"
+import { bindKind, type RunKind, type ServicesOfKind, type WorkRequest } from "./run-kind.ts"
 import { makeSignals } from "./signals.ts"
 import { makeSlots } from "./slots.ts"
 import { workOn, type Workshop } from "./worker.ts"
@@ -56,21 +59,16 @@ const newRunId = Effect.gen(function* () {
   return id as RunId
 })
 
-const doing: Readonly<Record<RunRequest["kind"], string>> = {
-  deploy: "a deploy",
-  destroy: "the removal of its VMs",
-  "delete-range": "its removal",
-  "destroy-vm": "the removal of a VM",
-  power: "a power change",
-  "auto-shutdown": "an automatic shutdown",
-}
-
-const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: RunEngineOptions) {
+const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: RunEngineOptions, others: readonly RunKind[]) {
   const journal = yield* RunJournal
   const lease = yield* Lease
   const planner = yield* RunPlanner
   const scope = yield* Effect.scope
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof workOn>>>()
+  const ranges = yield* Effect.context<ServicesOfKind<(typeof rangeKinds)[number]>>()
+  const kinds: ReadonlyMap<string, RunKind> = new Map(
+    [...rangeKinds.map((kind) => bindKind(kind, ranges)), ...others].map((kind) => [kind.name, kind]),
+  )
   const signals = makeSignals()
   /** Runs that this process works on, and those that it is about to: nobody looking for unfinished runs may take these. */
   const inHand = new Set<RunId>()
@@ -98,7 +96,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       const now = new Date(yield* Clock.currentTimeMillis)
       const generation = yield* Effect.onError(lease.claim(head.id, owner, now, leaseSeconds), () => letGo)
       if (generation === undefined) return yield* Effect.as(letGo, false)
-      yield* workOn(workshop, head, generation, plan).pipe(
+      yield* workOn(workshop, kinds.get(head.kind), head, generation, plan).pipe(
         Effect.ensuring(letGo),
         Effect.provideContext(services),
         Effect.interruptible,
@@ -108,45 +106,61 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     }).pipe(Effect.uninterruptible)
 
   const busy = ({ id, subject, kind }: RunRecord): RangeBusy | SubjectBusy => {
-    const what = isRangeRunKind(kind) ? doing[kind] : kind
+    const doing = kinds.get(kind)?.doing ?? kind
     return subject.type === "range"
-      ? new RangeBusy({ rangeId: subject.id, runId: id, doing: what })
-      : new SubjectBusy({ subject, runId: id, doing: what })
+      ? new RangeBusy({ rangeId: subject.id, runId: id, doing })
+      : new SubjectBusy({ subject, runId: id, doing })
   }
+
+  /** Fails when the installation is being changed, which ranges must not change under. The journal refuses too, in fewer words. */
+  const requireRest = Effect.fnUntraced(function* (subject: RunSubject) {
+    const over = subject.type === "range" ? yield* journal.active(installation) : undefined
+    if (over === undefined) return
+    const by = kinds.get(over.kind)?.doing ?? over.kind
+    return yield* new InstallationBusy({ doing: `change ${subjectText(subject)}`, runId: over.id, by })
+  })
 
   /** The newest run of a subject, this one left out. */
   const newestBut = (subject: RunSubject, runId?: RunId) =>
     Effect.map(journal.list({ subject, limit: 2 }), (runs) => runs.find(({ id }) => id !== runId)?.id)
 
-  const start = Effect.fnUntraced(function* (
-    range: Range,
-    request: RunRequest,
-    by: RunHead["by"],
-  ): Effect.fn.Return<RunHead, Fault> {
-    const subject = rangeSubject(range.id)
-    const running = yield* journal.active(subject)
-    if (running !== undefined) return yield* busy(running)
-    const before = yield* newestBut(subject)
-    const plan = yield* planner.plan(range, request, by, true)
-    const head: RunHead = {
-      id: yield* newRunId,
-      kind: request.kind,
-      subject,
-      by,
-      options: storeRequest(request),
-      startedAt: new Date(yield* Clock.currentTimeMillis),
-    }
+  /** Plans and opens a run, and puts a worker on it. */
+  const open = Effect.fnUntraced(function* (kind: RunKind, asked: WorkRequest, by: UserId): Effect.fn.Return<RunHead, Fault> {
+    const before = yield* newestBut(asked.subject)
+    const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
+    const draft: RunHead = { id: yield* newRunId, ...asked, by, startedAt: yield* now }
+    const plan = yield* kind.plan(draft)
+    const head = { ...draft, startedAt: yield* now }
     return yield* Effect.gen(function* () {
       opening.add(head.id)
       yield* journal.open(head, rangeStateDuring(head.kind))
       // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
-      const holds = (yield* newestBut(subject, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
+      const holds = (yield* newestBut(head.subject, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
       yield* takeUp(head, holds ? plan : undefined).pipe(
         // the run is open and durable: whoever looks for unfinished runs next takes it up
         Effect.catch((fault) => Effect.logWarning(fault.message)),
       )
       return head
     }).pipe(Effect.ensuring(Effect.sync(() => opening.delete(head.id))), Effect.uninterruptible)
+  })
+
+  const startWork = Effect.fnUntraced(function* (asked: WorkRequest, by: UserId): Effect.fn.Return<RunHead, Fault> {
+    const kind = kinds.get(asked.kind)
+    if (kind === undefined) return yield* Effect.die(new Error(`the engine was given no runs of the kind ${asked.kind}`))
+    const joins = ({ kind: running }: RunRecord): boolean => running === kind.name && kind.whenBusy === "join"
+    const running = yield* journal.active(asked.subject)
+    if (running !== undefined) return joins(running) ? running : yield* busy(running)
+    yield* requireRest(asked.subject)
+    return yield* open(kind, asked, by).pipe(
+      // somebody else was first
+      Effect.catchIf(
+        (fault) => fault instanceof SubjectBusy,
+        (fault) =>
+          Effect.flatMap(journal.active(asked.subject), (other) =>
+            other !== undefined && joins(other) ? Effect.succeed(other) : Effect.fail(fault),
+          ),
+      ),
+    )
   })
 
   const found = Effect.fnUntraced(function* (runId: RunId): Effect.fn.Return<RunHead, RunNotFound | StorageFault> {
@@ -170,7 +184,9 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   return RunEngine.of({
     preview: (range, request, by) => planner.plan(range, request, by, false),
     drift: planner.drift,
-    start,
+    start: (range, request, by) =>
+      startWork({ kind: request.kind, subject: rangeSubject(range.id), options: storeRequest(request) }, by),
+    startWork,
     wait: Effect.fnUntraced(function* (runId) {
       yield* found(runId)
       const fold = openFold()
@@ -186,17 +202,15 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       yield* workshop.books.get(runId)?.refresh ?? Effect.void
       return asked
     }),
-    resume: Effect.fnUntraced(function* (range, runId, by) {
+    resume: Effect.fnUntraced(function* (runId, by) {
       const record = yield* journal.find(runId)
-      if (record === undefined || rangeOf(record) !== range.id) return yield* new RunNotFound({ runId })
+      if (record === undefined) return yield* new RunNotFound({ runId })
       if (record.status === "running") return yield* busy(record)
-      const request = restoreRequest(record.options)
-      if (record.status === "success" || request === undefined) {
-        const why = request === undefined ? "its request cannot be read" : "it succeeded"
-        return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
-      }
-      return yield* start(range, request, by)
+      const why = record.status === "success" ? "it succeeded" : kinds.has(record.kind) ? undefined : "its kind is not known"
+      if (why !== undefined) return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
+      return yield* startWork({ kind: record.kind, subject: record.subject, options: record.options }, by)
     }),
+    owner: ({ kind, subject }) => kinds.get(kind)?.owner(subject) ?? Effect.succeed(undefined),
     state,
     events,
     recover: Effect.gen(function* () {
@@ -211,7 +225,17 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
 })
 
 /**
- * The run engine. Its workers live in the layer's scope: closing it stops them between two journal entries and gives their leases back,
- * and whoever opens the same store next goes on with their runs (`recover`).
+ * The run engine, for runs of ranges and of the other kinds that it is given. Its workers live in the layer's scope: closing it stops them
+ * between two journal entries and gives their leases back, and whoever opens the same store next goes on with their runs (`recover`).
  */
-export const runEngineLayer = (options: RunEngineOptions) => Layer.effect(RunEngine, makeEngine(options))
+export const runEngineLayer = <const K extends readonly RunKind<unknown>[] = readonly []>(options: RunEngineOptions, kinds?: K) =>
+  Layer.effect(
+    RunEngine,
+    Effect.gen(function* () {
+      type Needs = ServicesOfKind<K[number]>
+      const services = yield* Effect.context<Needs>()
+      // the services of each kind are among those of them all
+      const others = (kinds ?? []).map((kind) => bindKind(kind as RunKind<Needs>, services))
+      return yield* makeEngine(options, others)
+    }),
+  )

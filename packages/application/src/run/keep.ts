@@ -55,6 +55,7 @@ export const makeKeep = Effect.gen(function* () {
       case "create-network":
       case "remove-network":
       case "grant-access":
+      case "work":
         return Effect.void
     }
   }

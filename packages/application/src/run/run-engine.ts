@@ -14,6 +14,7 @@ import type {
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { WorkRequest } from "./run-kind.ts"
 
 /** What a deploy was asked to do (contract B 5.6). */
 export interface DeployOptions {
@@ -40,7 +41,7 @@ export type RunRequest =
   | { readonly kind: "auto-shutdown" }
 
 /**
- * Plans and runs changes of ranges. A run survives the process: its journal is durable, and `recover` takes up what a dead worker left.
+ * Plans and runs changes, of ranges and of what else has a kind of run. A run survives the process: its journal is durable, and `recover` takes up what a dead worker left.
  */
 export class RunEngine extends Context.Service<
   RunEngine,
@@ -51,12 +52,19 @@ export class RunEngine extends Context.Service<
     readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
     /** Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range. */
     readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<RunHead, Fault>
-    /** Waits for the end. */
+    /**
+     * The same for any other kind of run, by what `RunKindOf.request` made. The run goes on when its caller leaves. While another run
+     * changes the subject it fails with `SubjectBusy`, or gives that run where the kind says `join`.
+     */
+    readonly startWork: (asked: WorkRequest, by: UserId) => Effect.Effect<RunHead, Fault>
+    /** Whose a run's subject is, beside administrators and whoever has the range; undefined: nobody's. */
+    readonly owner: (run: RunHead) => Effect.Effect<UserId | undefined, Fault>
+    /** Waits for the end. What its steps found out is in their facts. */
     readonly wait: (runId: RunId) => Effect.Effect<RunState, Fault>
     /** Starts no new step and lets what is in flight settle; the range shows ABORTED at once. False when the run was over. */
     readonly cancel: (runId: RunId, by: UserId) => Effect.Effect<boolean, Fault>
     /** A new run that repeats a failed or aborted one from where it stands. */
-    readonly resume: (range: Range, runId: RunId, by: UserId) => Effect.Effect<RunHead, Fault>
+    readonly resume: (runId: RunId, by: UserId) => Effect.Effect<RunHead, Fault>
     readonly state: (runId: RunId) => Effect.Effect<RunState, Fault>
     /** The journal after `afterSeq`, then live, until the run ends. A slow reader misses nothing: it reads from the journal. */
     readonly events: (runId: RunId, afterSeq: number) => Stream.Stream<JournalEntry, Fault>

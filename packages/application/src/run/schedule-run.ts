@@ -13,7 +13,8 @@ type Fate = "settled" | "failed" | "dropped"
 
 /**
  * Runs the steps of a planned run until each is settled, failed or skipped. Every ready step runs; where something is scarce, the step
- * with the longest way behind it goes first, and among runs the older one. What depends on a failed step is skipped, all others go on.
+ * with the longest way behind it goes first, and among runs the older one. What depends on a failed step is skipped, all others go on;
+ * the failure of a tolerated step stops nothing.
  * After a cancel no step starts; what is in flight settles. `startedAt` is the run's (milliseconds).
  */
 export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedAt: number): Effect.Effect<void, LeaseLost> =>
@@ -30,6 +31,7 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
       const state = book.state().steps.get(key)
       return state !== undefined && !isDone(state)
     }
+    const isTolerated = (key: string): boolean => book.state().steps.get(key)?.step.tolerated === true
     const followersOfKey = (key: string): readonly string[] => (followers.get(key) ?? []).map((step) => step.key)
 
     const launch = (key: string) => {
@@ -62,7 +64,7 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
 
     const done = steps.filter(({ key }) => !isOpen(key))
     for (const { key } of done) {
-      if (phaseOf(key) === "settled") release(key)
+      if (phaseOf(key) === "settled" || (phaseOf(key) === "failed" && isTolerated(key))) release(key)
       else yield* skipAfter(key)
     }
     yield* Effect.forEach(
@@ -74,8 +76,9 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
       const { key, exit } = yield* Queue.take(outcomes)
       running -= 1
       const fate = yield* exit
-      if (fate === "failed") yield* skipAfter(key)
-      if (fate === "settled") yield* Effect.forEach(release(key), launch, { discard: true })
+      const goesOn = fate === "settled" || (fate === "failed" && isTolerated(key))
+      if (fate === "failed" && !goesOn) yield* skipAfter(key)
+      if (goesOn) yield* Effect.forEach(release(key), launch, { discard: true })
     }
     const left = steps.filter(({ key }) => isOpen(key))
     yield* book.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))

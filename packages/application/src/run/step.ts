@@ -1,28 +1,20 @@
-import { type Fault, type Json, type RunEvent, secretsOf, type Step, type StepFailure, type Vmid } from "@rangewright/domain"
+import type { Fault, Json, RunEvent, RunHead, Step, StepFailure, Vmid } from "@rangewright/domain"
 import { LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
 import { backoffSeconds, untilStored } from "./backoff.ts"
-import { decide, type StepFault, triesAtMost } from "./decide.ts"
+import { covered } from "./covered.ts"
+import { decide, triesAtMost } from "./decide.ts"
 import { makeEffects } from "./effects.ts"
 import { makeKeep } from "./keep.ts"
 import type { RunBook } from "./run-book.ts"
+import type { RunKind } from "./run-kind.ts"
+import { makeWorkEffects } from "./work-effects.ts"
 import { makeWaiting, type WorldGate } from "./world-gate.ts"
 
 /** Most seconds before a step that met a lock is tried again. */
 const repeatBackoffMost = 15
-
-/** Secrets shorter than this are words of their own elsewhere; covering them would make output unreadable. */
-const secretAtLeast = 4
-
-/** The text without the secrets that the step was given, whatever the tool printed. */
-const covered = (text: string, { action }: Step): string =>
-  action.kind !== "guest"
-    ? text
-    : secretsOf(action.input)
-        .filter((secret) => secret.length >= secretAtLeast)
-        .reduce((rest, secret) => rest.replaceAll(secret, "***"), text)
 
 const failureOf = (fault: Fault, step: Step): StepFailure => ({
   tag: fault._tag,
@@ -50,9 +42,9 @@ type Verdict = "again" | Fault
  * Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. The
  * effect it makes returns true when the step has settled and false when it has failed; both are in the journal then.
  */
-export const makeStepRunner = (verbose: boolean, book: RunBook, gate: WorldGate) =>
+export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate: WorldGate) =>
   Effect.gen(function* () {
-    const effects = yield* makeEffects(verbose)
+    const effects = yield* makeEffects(kind.verbose(head), makeWorkEffects(kind, head, book))
     const keep = yield* makeKeep
     const machines = yield* Machines
     const { vmidSpan } = yield* Settings
@@ -83,7 +75,7 @@ export const makeStepRunner = (verbose: boolean, book: RunBook, gate: WorldGate)
       return "again"
     })
 
-    const answer = Effect.fnUntraced(function* (step: Step, fault: StepFault, life: Life): Effect.fn.Return<Verdict, LeaseLost> {
+    const answer = Effect.fnUntraced(function* (step: Step, fault: Fault, life: Life): Effect.fn.Return<Verdict, LeaseLost> {
       const decision = decide(step.action, fault)
       if (decision === "fail") return fault
       const nth = life.tries[decision]++
@@ -98,7 +90,7 @@ export const makeStepRunner = (verbose: boolean, book: RunBook, gate: WorldGate)
       return (yield* unlessCancelled(pause)) ? "again" : fault
     })
 
-    const proceed = Effect.fnUntraced(function* (step: Step, life: Life): Effect.fn.Return<void, StepFault | LeaseLost> {
+    const proceed = Effect.fnUntraced(function* (step: Step, life: Life): Effect.fn.Return<void, Fault> {
       const { key } = step
       if (life.token === undefined) {
         if (!life.started) {
@@ -110,7 +102,7 @@ export const makeStepRunner = (verbose: boolean, book: RunBook, gate: WorldGate)
         yield* book.write({ type: "StepDispatched", key, attempt: life.attempt, token })
         life.token = token
       }
-      const { facts, output } = yield* effects.settle(step, life.token)
+      const { facts, output } = yield* untilStored(effects.settle(step, life.token))
       yield* untilStored(keep(step, { facts, output }))
       const settled: RunEvent = { type: "StepSettled", key, facts }
       yield* output === "" ? book.write(settled) : book.write({ type: "Output", key, text: covered(output, step) }, settled)

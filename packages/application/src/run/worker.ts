@@ -16,10 +16,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
 import { untilStored } from "./backoff.ts"
-import { finishRun } from "./finish-run.ts"
 import { planRun } from "./plan-run.ts"
-import { restoreRequest } from "./request.ts"
 import { openBook, type RunBook } from "./run-book.ts"
+import type { RunKind } from "./run-kind.ts"
 import { runSteps } from "./schedule-run.ts"
 import type { Signals } from "./signals.ts"
 import type { Slots } from "./slots.ts"
@@ -42,12 +41,17 @@ export interface Workshop {
 const historyAtLeast = 10
 
 /** Works on one run under the lease of this generation, to its end. Never fails: what it could not do is in the journal or in the log. */
-export const workOn = (workshop: Workshop, head: RunHead, generation: number, firstPlan: Plan | undefined) =>
+export const workOn = (
+  workshop: Workshop,
+  kind: RunKind | undefined,
+  head: RunHead,
+  generation: number,
+  firstPlan: Plan | undefined,
+) =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const lease = yield* Lease
     const { maxLogHistory } = yield* Settings
-    const request = restoreRequest(head.options)
     const book = yield* openBook(head.id, generation, workshop.signals)
     workshop.books.set(head.id, book)
     yield* Effect.addFinalizer(() => Effect.sync(() => workshop.books.delete(head.id)))
@@ -62,29 +66,38 @@ export const workOn = (workshop: Workshop, head: RunHead, generation: number, fi
       yield* untilStored(book.refresh)
     })
 
-    const work = Effect.gen(function* () {
-      if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
-      if (book.state().plan === undefined) {
-        const plan = firstPlan === undefined ? yield* planRun(head, request, book) : Result.succeed(firstPlan)
-        if (Result.isFailure(plan)) {
-          const status = book.state().cancelRequested ? "aborted" : "failure"
-          return yield* close({ status, message: plan.failure })
-        }
-        yield* book.write({ type: "Planned", plan: plan.success })
-      }
-      const verbose = request?.kind === "deploy" && request.options.verbose
-      const runStep = yield* makeStepRunner(verbose, book, workshop.gate)
-      yield* runSteps(book, workshop.slots, runStep, head.startedAt.getTime())
-      const end = concludeRun(book.state())
+    /** Keeps what the end means; true when the run went with its subject. */
+    const finish = Effect.fnUntraced(function* (end: Conclusion) {
+      if (kind === undefined) return false
       const removal = Effect.map(Clock.currentTimeMillis, (now) =>
         workshop.onRemoved(head, { ...book.state(), status: end.status, endedAt: new Date(now) }),
       )
-      if (!(yield* finishRun(head, book.state(), end, removal))) yield* close(end)
+      return yield* untilStored(kind.finish(head, book.state(), end, removal)).pipe(
+        Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), false)),
+      )
+    })
+    const conclude = Effect.fnUntraced(function* (end: Conclusion) {
+      if (!(yield* finish(end))) yield* close(end)
+    })
+
+    const work = Effect.gen(function* () {
+      if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
+      if (kind === undefined)
+        return yield* close({ status: "failure", message: `this version of the service knows no runs of the kind ${head.kind}` })
+      if (book.state().plan === undefined) {
+        const plan = firstPlan === undefined ? yield* planRun(kind, head, book) : Result.succeed(firstPlan)
+        if (Result.isFailure(plan))
+          return yield* conclude({ status: book.state().cancelRequested ? "aborted" : "failure", message: plan.failure })
+        yield* book.write({ type: "Planned", plan: plan.success })
+      }
+      const runStep = yield* makeStepRunner(kind, head, book, workshop.gate)
+      yield* runSteps(book, workshop.slots, runStep, head.startedAt.getTime())
+      yield* conclude(concludeRun(book.state()))
       yield* Effect.ignore(journal.prune(maxLogHistory > 0 ? maxLogHistory : historyAtLeast))
     })
 
     yield* Effect.raceFirst(work, keepLease(workshop, head, generation, book)).pipe(
-      Effect.catchCause((cause) => mourn(head, cause, close)),
+      Effect.catchCause((cause) => mourn(head, cause, (end) => Effect.andThen(Effect.ignoreCause(finish(end)), close(end)))),
       Effect.ensuring(Effect.ignore(lease.release(head.id, generation))),
     )
     workshop.signals.notify(head.id)
@@ -119,14 +132,14 @@ const keepLease = Effect.fnUntraced(function* (
 const mourn = <R>(
   head: RunHead,
   cause: Cause.Cause<LeaseLost>,
-  close: (end: Conclusion) => Effect.Effect<void, LeaseLost, R>,
+  giveUp: (end: Conclusion) => Effect.Effect<void, LeaseLost, R>,
 ): Effect.Effect<void, never, R> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   const error = Cause.squash(cause)
   if (error instanceof LeaseLost) return Effect.logWarning(`${error.message}; another worker goes on with it`)
   const message = isFault(error) ? error.message : "the service met a defect of its own; its log tells more"
   return Effect.logError(`Run ${head.id} broke`, cause).pipe(
-    Effect.andThen(close({ status: "failure", message })),
+    Effect.andThen(giveUp({ status: "failure", message })),
     Effect.ignoreCause,
   )
 }

@@ -5,7 +5,7 @@ import { wireTime } from "./common.ts"
 
 export const LogPage = Schema.Struct({ result: Schema.String, cursor: Schema.Int }).annotate({ identifier: "LogPage" })
 
-const runStatuses = ["running", "success", "failure", "aborted"] as const satisfies readonly RunStatus[]
+const runStatuses = ["running", "success", "partial", "failure", "aborted"] as const satisfies readonly RunStatus[]
 export const RunStatusText = Schema.Literals(runStatuses)
 
 const entry = {

@@ -16,10 +16,13 @@ export const PlanStep = Schema.Struct({
   action: Schema.String,
   after: Schema.Array(Schema.String),
   estimateSeconds: Schema.Number,
+  /** Its failure stops nothing: the run then ends as partial. */
+  tolerated: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "PlanStep" })
 
 export const PlanObject = Schema.Struct({
-  rangeID: Schema.String,
+  /** For plans of a range. */
+  rangeID: Schema.optionalKey(Schema.String),
   /** The whole plan for people. */
   text: Schema.String,
   changes: Schema.Array(PlanChange),
@@ -38,7 +41,10 @@ export const PlanObject = Schema.Struct({
   estimateSeconds: Schema.Number,
 }).annotate({ identifier: "Plan" })
 
-const actionName = ({ action }: Step): string => (action.kind === "guest" ? `guest ${action.stage}` : action.kind)
+const actionName = ({ action }: Step): string => {
+  if (action.kind === "guest") return `guest ${action.stage}`
+  return action.kind === "work" ? action.work : action.kind
+}
 
 export const planStep = (step: Step): typeof PlanStep.Type => ({
   key: step.key,
@@ -48,10 +54,11 @@ export const planStep = (step: Step): typeof PlanStep.Type => ({
   action: actionName(step),
   after: step.after,
   estimateSeconds: step.estimate,
+  ...(step.tolerated === undefined ? {} : { tolerated: step.tolerated }),
 })
 
 export const planObject = (plan: Plan): typeof PlanObject.Type => ({
-  rangeID: plan.rangeId,
+  ...(plan.rangeId === undefined ? {} : { rangeID: plan.rangeId }),
   text: renderPlan(plan),
   changes: plan.changes,
   steps: plan.steps.map(planStep),

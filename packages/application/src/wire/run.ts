@@ -37,6 +37,10 @@ export const RunStep = Schema.Struct({
   changed: Schema.optionalKey(Schema.Boolean),
   address: Schema.optionalKey(Schema.String),
   warnings: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** What the step found out; its shape is the kind's own. */
+  data: Schema.optionalKey(Schema.Unknown),
+  /** How far the step says it is, in units of its own. */
+  progress: Schema.optionalKey(Schema.Struct({ done: Schema.Number, total: Schema.optionalKey(Schema.Number) })),
   failure: Schema.optionalKey(StepFailureObject),
   skippedBecause: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "RunStep" })
@@ -89,6 +93,11 @@ const failureObject = (failure: NonNullable<StepState["failure"]>): typeof StepF
   ...(failure.hint === undefined ? {} : { hint: failure.hint }),
 })
 
+const progressObject = ({ done, total }: NonNullable<StepState["progress"]>) => ({
+  done,
+  ...(total === undefined ? {} : { total }),
+})
+
 const runStep = (state: StepState): typeof RunStep.Type => ({
   ...planStep(state.step),
   phase: state.phase,
@@ -98,6 +107,8 @@ const runStep = (state: StepState): typeof RunStep.Type => ({
   ...(state.facts?.changed === undefined ? {} : { changed: state.facts.changed }),
   ...(state.facts?.address === undefined ? {} : { address: state.facts.address }),
   ...(state.facts?.warnings === undefined ? {} : { warnings: state.facts.warnings }),
+  ...(state.facts?.data === undefined ? {} : { data: state.facts.data }),
+  ...(state.progress === undefined ? {} : { progress: progressObject(state.progress) }),
   ...(state.failure === undefined ? {} : { failure: failureObject(state.failure) }),
   ...(state.skippedBecause === undefined ? {} : { skippedBecause: state.skippedBecause }),
 })

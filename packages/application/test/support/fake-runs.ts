@@ -10,6 +10,7 @@ import {
   type RunHead,
   type RunId,
   type Step,
+  subjectKey,
   type UserId,
 } from "@rangewright/domain"
 import { RunEngine, type RunRequest } from "@rangewright/application"
@@ -27,6 +28,8 @@ export interface FakeRuns {
   readonly asked: { readonly request: RunRequest; readonly by: UserId }[]
   plan: (request: RunRequest) => Plan
   ending: (request: RunRequest) => Ending
+  /** Whose a subject is, by its key. */
+  readonly owners: Map<string, UserId>
   /** What the run does to the world before it ends. */
   effect: (request: RunRequest) => Effect.Effect<void, Fault>
 }
@@ -54,6 +57,7 @@ export const stepOf = (key: string, action: Step["action"]): Step => ({
 
 export const fakeRuns = (rangeId: string): FakeRuns => ({
   asked: [],
+  owners: new Map(),
   plan: () => emptyPlan(rangeId as RangeId),
   ending: () => ({ status: "success" }),
   effect: () => Effect.void,
@@ -126,16 +130,13 @@ export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, Run
           Effect.flatMap(state(runId), (reached) => (reached.status === "running" ? Effect.never : Effect.succeed(reached))),
         cancel: (runId, by) =>
           Effect.flatMap(now, (at) => journal.requestCancel(runId, { type: "CancelRequested", by }, at, "ABORTED")),
-        resume: (range, runId, by) =>
+        resume: (runId, by) =>
           Effect.gen(function* () {
             const head = yield* journal.find(runId)
-            return {
-              ...(head ?? (yield* Effect.die("no such run"))),
-              id: "resumed00000000" as RunId,
-              subject: rangeSubject(range.id),
-              by,
-            }
+            return { ...(head ?? (yield* Effect.die("no such run"))), id: "resumed00000000" as RunId, by }
           }),
+        startWork: () => Effect.die(new Error("these runs are of ranges")),
+        owner: ({ subject }) => Effect.succeed(runs.owners.get(subjectKey(subject))),
         state,
         events: (runId, afterSeq) => Stream.fromIterableEffect(journal.read(runId, afterSeq)),
         recover: Effect.succeed(0),

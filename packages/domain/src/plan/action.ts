@@ -89,5 +89,10 @@ export type Action =
       readonly stage: GuestStage
       readonly input: Json
     }
+  /**
+   * Work of a run kind of its own (`fetch`, `install-role`): the kind of the run knows what it means and does it. The input is journaled:
+   * it names secrets, it holds none.
+   */
+  | { readonly kind: "work"; readonly work: string; readonly input: Json }
 
 export type ActionKind = Action["kind"]

@@ -18,10 +18,9 @@ export const renderPlan = (plan: Plan): string => {
   })
   const shown = plan.changes.filter((c) => c.kind !== "none")
   const width = Math.max(0, ...shown.map((c) => c.object.length))
+  const whom = plan.rangeId === undefined ? "" : ` for range ${plan.rangeId}`
   const lines = [
-    plan.steps.length === 0
-      ? `Nothing to do for range ${plan.rangeId}: it is as it should be.`
-      : `Plan for range ${plan.rangeId}: ${counted.join(", ")}`,
+    plan.steps.length === 0 ? `Nothing to do${whom}: it is as it should be.` : `Plan${whom}: ${counted.join(", ")}`,
     ...shown.flatMap((change) => [changeLine(change, width), ...placeLine(plan, change, width)]),
     ...(plan.steps.length === 0 ? [] : [timeLine(plan)]),
     ...(plan.notes.length === 0 ? [] : ["Notes:", ...plan.notes.map((n) => `  ! ${n}`)]),

@@ -49,6 +49,8 @@ export interface Step {
   readonly uses: readonly ResourceUse[]
   /** Expected seconds, by the timing model. */
   readonly estimate: number
+  /** Its failure neither stops what comes after it nor fails the run, which then ends as `partial`. */
+  readonly tolerated?: boolean
 }
 
 export type ChangeKind = "create" | "change" | "replace" | "remove" | "none"
@@ -77,7 +79,8 @@ export interface Allocation {
 
 /** A plan is data: nothing in it is left to choose. No difference, no steps. */
 export interface Plan {
-  readonly rangeId: RangeId
+  /** The range it changes; undefined when it is about something else. */
+  readonly rangeId: RangeId | undefined
   readonly steps: readonly Step[]
   readonly changes: readonly Change[]
   readonly placements: readonly Placement[]

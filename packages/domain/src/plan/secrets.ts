@@ -29,4 +29,4 @@ export const secretsOf = (input: Json): readonly string[] => {
 
 /** An action as it may be shown. */
 export const maskAction = (action: Action): Action =>
-  action.kind === "guest" ? { ...action, input: maskSecrets(action.input) } : action
+  action.kind === "guest" || action.kind === "work" ? { ...action, input: maskSecrets(action.input) } : action

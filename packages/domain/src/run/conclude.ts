@@ -1,6 +1,6 @@
 import type { RunStatus } from "./event.ts"
 import { progressOf } from "./progress.ts"
-import type { RunState } from "./state.ts"
+import type { RunState, StepState } from "./state.ts"
 
 export interface Conclusion {
   readonly status: Exclude<RunStatus, "running">
@@ -11,11 +11,23 @@ export interface Conclusion {
 /** Failures named in a message; the journal holds them all. */
 const namedAtMost = 10
 
+const statusOf = (steps: readonly StepState[], cancelled: boolean): Conclusion["status"] => {
+  if (cancelled) return "aborted"
+  const failed = steps.filter(({ phase }) => phase === "failed")
+  if (failed.length === 0) return "success"
+  const allTolerated = failed.every(({ step }) => step.tolerated === true)
+  // where nothing of what was asked for came about, the run did not do a part of it
+  const someDone = steps.some(({ step, phase }) => step.tolerated === true && phase === "settled")
+  return allTolerated && someDone ? "partial" : "failure"
+}
+
 /** How a run ends whose steps are all settled, failed or skipped. A cancelled run is aborted, whatever its steps came to. */
 export const concludeRun = (state: RunState): Conclusion => {
   const { total, failed, skipped } = progressOf(state, new Date(0))
-  if (failed === 0 && !state.cancelRequested) return { status: "success", message: "" }
-  const named = [...state.steps.values()].flatMap(({ step, phase, failure }) =>
+  const steps = [...state.steps.values()]
+  const status = statusOf(steps, state.cancelRequested)
+  if (status === "success") return { status, message: "" }
+  const named = steps.flatMap(({ step, phase, failure }) =>
     phase === "failed" && failure !== undefined ? [`${step.title}: ${failure.message}`] : [],
   )
   const parts = [
@@ -24,5 +36,5 @@ export const concludeRun = (state: RunState): Conclusion => {
     ...(named.length > namedAtMost ? [`and ${named.length - namedAtMost} more`] : []),
     ...(skipped === 0 ? [] : [`${skipped} steps were not run`]),
   ]
-  return { status: state.cancelRequested ? "aborted" : "failure", message: parts.join("; ") }
+  return { status, message: parts.join("; ") }
 }

@@ -11,7 +11,8 @@ export type RunKind = string
 
 export const isRangeRunKind = (kind: RunKind): kind is RangeRunKind => (rangeRunKinds as readonly string[]).includes(kind)
 
-export type RunStatus = "running" | "success" | "failure" | "aborted"
+/** `partial`: what must succeed did, and of what may fail (tolerated steps) some did and some did not. */
+export type RunStatus = "running" | "success" | "partial" | "failure" | "aborted"
 
 /** A run's head: what it is about. Everything else is in its journal. */
 export interface RunHead {
@@ -30,6 +31,8 @@ export interface StepFacts {
   readonly addresses?: readonly string[]
   readonly changed?: boolean
   readonly warnings?: readonly string[]
+  /** What it found out, for whoever started the run and for later steps. Shown to those who may see the run. */
+  readonly data?: Json
 }
 
 /** Why a step failed, as a fault says it. */
@@ -58,6 +61,8 @@ export type RunEvent =
   | { readonly type: "Reallocated"; readonly machine: string; readonly from: Vmid; readonly to: Vmid }
   /** Text that a tool inside a stage printed; whole lines. */
   | { readonly type: "Output"; readonly key: string; readonly text: string }
+  /** How far a step is, in units of its own; `total` undefined while it is not known. Told now and then, the latest counts. */
+  | { readonly type: "StepProgress"; readonly key: string; readonly done: number; readonly total: number | undefined }
   /** The world is away: the run waits and goes on by itself. */
   | { readonly type: "Waiting"; readonly reason: string }
   | { readonly type: "Continued"; readonly reason: string }

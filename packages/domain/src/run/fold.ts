@@ -20,6 +20,7 @@ const planned = (step: Step): StepState => ({
   startedAt: undefined,
   endedAt: undefined,
   facts: undefined,
+  progress: undefined,
   failure: undefined,
   skippedBecause: undefined,
 })
@@ -39,7 +40,7 @@ export const emptyRunState: RunState = {
 
 type StepEvent = Extract<
   RunEvent,
-  { readonly type: "StepStarted" | "StepDispatched" | "StepSettled" | "StepFailed" | "StepSkipped" }
+  { readonly type: "StepStarted" | "StepDispatched" | "StepProgress" | "StepSettled" | "StepFailed" | "StepSkipped" }
 >
 
 /** What one event makes of the step it names. */
@@ -53,9 +54,12 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
         token: undefined,
         startedAt: was.startedAt ?? at,
         endedAt: undefined,
+        progress: undefined,
       }
     case "StepDispatched":
       return { ...was, phase: "dispatched", attempt: event.attempt, token: event.token }
+    case "StepProgress":
+      return { ...was, progress: { done: event.done, total: event.total } }
     case "StepSettled":
       return { ...was, phase: "settled", facts: event.facts, failure: undefined, endedAt: at }
     case "StepFailed":
@@ -105,6 +109,7 @@ export const openFold = (): RunFold => {
         return reallocate(event)
       case "StepStarted":
       case "StepDispatched":
+      case "StepProgress":
       case "StepSettled":
       case "StepFailed":
       case "StepSkipped": {

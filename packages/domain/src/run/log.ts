@@ -41,6 +41,8 @@ const playOf = (action: Action): string => {
       return "Remove the range"
     case "guest":
       return action.stage === "role" ? "Run roles" : `Set up machines: ${action.stage}`
+    case "work":
+      return action.work
   }
 }
 
@@ -148,6 +150,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
           return ended(event)
         case "StepStarted":
         case "StepDispatched":
+        case "StepProgress":
           return ""
       }
     },

@@ -78,6 +78,9 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
   const left = (own: StepState): number => {
     if (isDone(own)) return 0
     const whole = own.step.estimate * factor
+    const { done: part = 0, total } = own.progress ?? {}
+    // what a step says of itself is truer than its estimate
+    if (total !== undefined && total > 0) return whole * (1 - Math.min(1, Math.max(0, part / total)))
     return own.startedAt === undefined ? whole : Math.max(0, whole - secondsBetween(own.startedAt, now))
   }
   const work = (step: Step): number => Math.max(step.estimate, 0.001)

@@ -21,6 +21,6 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
 export const rangeStateAfter = (kind: RunKind, status: Exclude<RunStatus, "running">): RangeState | undefined => {
   if (rangeStateDuring(kind) === undefined) return undefined
   if (status === "aborted") return "ABORTED"
-  if (status === "failure") return "ERROR"
+  if (status === "failure" || status === "partial") return "ERROR"
   return kind === "deploy" ? "SUCCESS" : "DESTROYED"
 }

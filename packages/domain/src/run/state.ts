@@ -15,6 +15,8 @@ export interface StepState {
   readonly startedAt: Date | undefined
   readonly endedAt: Date | undefined
   readonly facts: StepFacts | undefined
+  /** How far it says it is; undefined when it has said nothing. */
+  readonly progress: { readonly done: number; readonly total: number | undefined } | undefined
   readonly failure: StepFailure | undefined
   readonly skippedBecause: string | undefined
 }

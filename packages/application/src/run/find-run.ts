@@ -1,0 +1,50 @@
+import {
+  type Fault,
+  Forbidden,
+  isRunId,
+  rangeOf,
+  RunNotFound,
+  subjectKey,
+  subjectText,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
+import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { requireRangeAccess } from "../access/select-range.ts"
+import { RunEngine } from "./run-engine.ts"
+
+/** Who may see and steer a run, for the description of operations. */
+export const runAccess = "of the run's range; who started the run, whose its source or blueprint is; else administrators"
+
+/** Those of the runs, about no range, that the user may see and steer. Asks once for each subject whose it is. */
+export const followable = (runs: readonly RunRecord[], user: User): Effect.Effect<readonly RunRecord[], Fault, RunEngine> =>
+  Effect.gen(function* () {
+    if (user.isAdmin) return runs
+    const engine = yield* RunEngine
+    const owners = new Map<string, UserId | undefined>()
+    for (const run of runs) {
+      const key = subjectKey(run.subject)
+      if (run.subject.type !== "installation" && !owners.has(key)) owners.set(key, yield* engine.owner(run))
+    }
+    return runs.filter(
+      (run) => run.subject.type !== "installation" && (run.by === user.id || owners.get(subjectKey(run.subject)) === user.id),
+    )
+  })
+
+/** A run, for a user who may see and steer it: whoever may use its range, or has to do with what else it is about. */
+export const findRun = (runId: string, user: User): Effect.Effect<RunRecord, Fault, Ranges | RunJournal | RunEngine> =>
+  Effect.gen(function* () {
+    const run = isRunId(runId) ? yield* (yield* RunJournal).find(runId) : undefined
+    const notFound = new RunNotFound({ runId: runId.slice(0, 64) })
+    if (run === undefined) return yield* Effect.fail(notFound)
+    const rangeId = rangeOf(run)
+    if (rangeId === undefined) {
+      if ((yield* followable([run], user)).length === 1) return run
+      return yield* Effect.fail(new Forbidden({ reason: `Cannot use run ${run.id}: ${subjectText(run.subject)} is not yours` }))
+    }
+    const range = yield* (yield* Ranges).find(rangeId)
+    if (range === undefined) return yield* Effect.fail(notFound)
+    yield* requireRangeAccess(range, user, "range-access")
+    return run
+  })
