@@ -1,5 +1,5 @@
 import { commitTo, type MemoryFiles, publishTo } from "@rangewright/adapter-memory"
-import type { SourceId, User } from "@rangewright/domain"
+import type { RecordId, SourceId, User } from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -62,26 +62,21 @@ beforeEach(async () => {
   await addSource()
 })
 
-const recordId = "source000000001" as never
-const addSource = (owner = ada, id = "labs") =>
-  app.run(
-    Effect.flatMap(Sources, (sources) =>
-      sources.create({
-        recordId,
-        id: id as SourceId,
-        owner: owner.id,
-        type: "git",
-        url,
-        ref: "HEAD",
-        path: "",
-        name: id,
-        access: undefined,
-        schedule: undefined,
-        nextSyncAt: undefined,
-        createdAt: new Date(0),
-      }),
-    ),
-  )
+const labs = {
+  recordId: "source000000001" as RecordId,
+  id: "labs" as SourceId,
+  type: "git",
+  url,
+  ref: "HEAD",
+  path: "",
+  name: "labs",
+  access: undefined,
+  schedule: undefined,
+  nextSyncAt: undefined,
+  createdAt: new Date(0),
+} as const
+const second = { ...labs, recordId: "source000000002" as RecordId, id: "other" as SourceId }
+const addSource = () => app.run(Effect.flatMap(Sources, (sources) => sources.create({ ...labs, owner: ada.id })))
 const path = { sourceID: "labs" }
 interface Result {
   readonly templateResults: readonly { readonly name: string; readonly ok: boolean; readonly message?: string }[]
@@ -373,5 +368,120 @@ describe("a dry run", () => {
       subscriptionRoles: [],
     })
     expect([await source(), installed()]).toEqual([before, ["user:Ada/role/acme.hello"]])
+  })
+})
+
+describe("an upgrade", () => {
+  const newer: MemoryFiles = {
+    ...files,
+    "blueprints/web/blueprint.yml": "id: web\nname: A web server\nversion: 1.1.0\nconfig: range-config.yml\n",
+    "ansible/roles/hello/meta/version.yml": "version: 2.1.0\n",
+    "ansible/roles/unused/tasks/main.yml": "[{debug: {}}]\n",
+  }
+  const upgrade = (body?: Record<string, unknown>) => app.call("upgradeFromSource", ada, { path, body }) as Promise<Result>
+
+  it("replaces what was installed by what is shipped now, and installs nothing else", async () => {
+    await only({ blueprints: ["web"] })
+    commitTo(app.artifacts.content, url, newer)
+    await upgrade()
+    expect((await blueprint("labs/web"))?.version).toBe("1.1.0")
+    expect(await listed("listSourceRoles")).toContainEqual({ name: "acme.hello", version: "2.1.0", scope: "local" })
+    expect(installed()).not.toContain("user:Ada/role/unused")
+    expect(await blueprint("labs/bare")).toBeUndefined()
+  })
+
+  it("is of single items where they are named, and of no item that was not installed", async () => {
+    await only({ localRoles: ["acme.hello"], blueprints: ["bare"] })
+    commitTo(app.artifacts.content, url, newer)
+    const { localAnsibleResults, blueprintResults } = await upgrade({ selection: { localRoles: ["acme.hello"] } })
+    expect([localAnsibleResults.roleResults, blueprintResults.results]).toEqual([[{ name: "acme.hello", ok: true }], undefined])
+    const fault = await app.fails("upgradeFromSource", ada, { path, body: { selection: { localRoles: ["unused"] } } })
+    expect([fault.kind, fault.message]).toEqual([
+      "invalid",
+      "Cannot upgrade what was not installed from the source or is no longer shipped: localRoles: unused",
+    ])
+  })
+})
+
+describe("an uninstallation", () => {
+  const uninstall = (selection: Record<string, readonly string[]>, more = {}) =>
+    app.call("uninstallFromSource", ada, { path, body: { selection, ...more } }) as Promise<Result>
+
+  it("takes away what is named: copies, rows, pins and claims", async () => {
+    await install()
+    const row = await blueprint("labs/web")
+    await uninstall({
+      blueprints: ["web"],
+      templates: ["debian-lab"],
+      localRoles: ["acme.hello"],
+      localCollections: ["acme.util"],
+      roles: ["pub.docker"],
+      collections: ["pub.tools"],
+    })
+    expect(installed()).toEqual(["user:Ada/role/unused"])
+    expect(await listed("listSourceRoles")).toEqual([{ name: "unused", scope: "local" }])
+    expect([await listed("listSourceTemplates"), await listed("listSourceCollections")]).toEqual([[], []])
+    expect([await blueprint("labs/web"), await pinned(`blueprint:${row?.recordId}`)]).toEqual([undefined, []])
+  })
+
+  it("leaves what an installed blueprint names, by any of its names, and says which", async () => {
+    await install()
+    const result = await uninstall({ localRoles: ["acme.hello", "unused"], roles: ["pub.docker"], templates: ["debian-lab"] })
+    expect(result.localAnsibleResults.roleResults).toEqual([
+      { name: "acme.hello", ok: false, message: "blueprint labs/web needs it; use force to remove it" },
+      { name: "unused", ok: true },
+    ])
+    expect([result.templateResults[0]?.ok, result.blueprintResults.ansibleResults[0]?.ok]).toEqual([false, false])
+    expect(installed()).toContain("user:Ada/role/acme.hello")
+  })
+
+  it("takes it away with force, and says who needed it", async () => {
+    await install()
+    const result = await uninstall({ localRoles: ["acme.hello"] }, { force: true })
+    expect(result.localAnsibleResults.roleResults).toEqual([
+      { name: "acme.hello", ok: true, message: "blueprint labs/web needs it" },
+    ])
+    expect(installed()).not.toContain("user:Ada/role/acme.hello")
+  })
+
+  it("leaves what another source brought too", async () => {
+    await install()
+    await app.run(
+      Effect.flatMap(Sources, (sources) =>
+        Effect.andThen(
+          sources.create({ ...second, owner: ada.id }),
+          sources.claim(second.recordId, [
+            { kind: "galaxy-role", name: "unused", version: "", scope: { type: "user", userId: ada.id } },
+          ]),
+        ),
+      ),
+    )
+    const result = await uninstall({ localRoles: ["unused"] })
+    expect(result.localAnsibleResults.roleResults).toEqual([
+      { name: "unused", ok: false, message: "source other brought it too; use force to remove it" },
+    ])
+  })
+
+  it("names what was not installed from the source, and takes nothing away", async () => {
+    await only({ localRoles: ["unused"] })
+    const fault = await app.fails("uninstallFromSource", ada, {
+      path,
+      body: { selection: { localRoles: ["unused", "../x"], blueprints: ["web"] } },
+    })
+    expect([fault.kind, fault.message]).toEqual([
+      "invalid",
+      "Cannot uninstall from source labs: not installed from it for you: blueprint web, local_role ../x",
+    ])
+    expect(installed()).toEqual(["user:Ada/role/unused"])
+  })
+
+  it("of what everybody has needs an administrator, and leaves users' copies", async () => {
+    await only({ localRoles: ["unused"] })
+    await install({ selection: { localRoles: ["unused"] }, global: true }, admin)
+    const body = { selection: { localRoles: ["unused"] }, global: true }
+    expect((await app.fails("uninstallFromSource", ada, { path, body })).kind).toBe("forbidden")
+    await app.call("uninstallFromSource", admin, { path, body })
+    expect(installed()).toEqual(["user:Ada/role/unused"])
+    expect(await listed("listSourceRoles")).toEqual([{ name: "unused", scope: "local" }])
   })
 })

@@ -1,9 +1,9 @@
-import { Forbidden } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { fetchedBefore, fetchToInstall } from "../source/fetch-to-install.ts"
 import { dryRunInstall, installFrom } from "../source/install.ts"
+import { targetFor } from "../source/installation.ts"
 import { SourceContents } from "../source/source-contents.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { InstallRequest, InstallResponse, installWish } from "../wire/install.ts"
@@ -33,10 +33,8 @@ export const installSource = operation({
   handle: ({ path, query, body = {}, user }) =>
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
-      const global = body.global ?? false
-      if (global && !user.isAdmin) return yield* onlyAdministrators
+      const target = yield* targetFor(user, body.global)
       const wish = installWish(body)
-      const target = { user: user.id, global }
       if (query.dryRun === true || body.dryRun === true) {
         const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, wish)
         return { ...syncResult(source.id, [], undeclared), ...plan }
@@ -47,9 +45,4 @@ export const installSource = operation({
       })
       return yield* (yield* SourceContents).alone(source)(work)
     }),
-})
-
-const onlyAdministrators = new Forbidden({
-  reason: "Only administrators can install globally",
-  hint: "Leave out `global` to install for yourself.",
 })

@@ -1,6 +1,8 @@
-import type { ArtifactKind, UserId } from "@rangewright/domain"
+import { type ArtifactKind, Forbidden, type User, type UserId } from "@rangewright/domain"
 import type { LibraryScope } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import type { FetchedSource } from "./fetch-source.ts"
+import type { SnapshotContent } from "./read-content.ts"
 
 /** For whom something is installed. */
 export interface InstallTarget {
@@ -12,6 +14,23 @@ export interface InstallTarget {
 /** What is installed from, in the state in which it is installed, and for whom. */
 export interface Installation extends FetchedSource, InstallTarget {}
 
+/** As much of it as a template, role or collection needs. */
+export interface ArtifactInstallation extends InstallTarget {
+  readonly source: Pick<Source, "recordId">
+  readonly content: Pick<SnapshotContent, "snapshot">
+}
+
 /** Where a thing of this kind goes: there are no global templates. */
 export const scopeFor = (kind: ArtifactKind, { user, global }: InstallTarget): LibraryScope =>
   global && kind !== "template" ? { type: "global" } : { type: "user", userId: user }
+
+/** The user's own target, or everybody's, which only administrators may change. */
+export const targetFor = (user: User, global = false): Effect.Effect<InstallTarget, Forbidden> =>
+  global && !user.isAdmin
+    ? Effect.fail(
+        new Forbidden({
+          reason: "Only administrators may install for everybody, or take away what was",
+          hint: "Leave out `global` to do it for yourself.",
+        }),
+      )
+    : Effect.succeed({ user: user.id, global })

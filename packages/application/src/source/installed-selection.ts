@@ -1,4 +1,4 @@
-import { type Selection, type SourceContent, type Source, stillShipped } from "@rangewright/domain"
+import { InvalidInput, type Selection, type Source, type SourceContent, stillShipped } from "@rangewright/domain"
 import { Blueprints, type ClaimKind, type LibraryScope, Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type InstallTarget, scopeFor } from "./installation.ts"
@@ -24,6 +24,24 @@ export const installedSelection = (
       localCollections: claimed("local-collection", scopeFor("collection", target)),
     })
   })
+
+/** What of the wanted things is installed; `InvalidInput` names those that are not. Without a wish everything that is. */
+export const onlyInstalled = (
+  installed: Selection,
+  wanted: Partial<Selection> | null | undefined,
+): Effect.Effect<Partial<Selection>, InvalidInput> => {
+  const missing = (Object.keys(installed) as readonly (keyof Selection)[]).flatMap((member) =>
+    (wanted?.[member] ?? []).filter((name) => !installed[member].includes(name)).map((name) => `${member}: ${name}`),
+  )
+  return missing.length === 0
+    ? Effect.succeed(wanted ?? installed)
+    : Effect.fail(
+        new InvalidInput({
+          what: `Cannot upgrade what was not installed from the source or is no longer shipped: ${missing.join(", ")}`,
+          hint: "Install it with POST /sources/{sourceID}/install.",
+        }),
+      )
+}
 
 export const isSameScope = (a: LibraryScope, b: LibraryScope): boolean =>
   a.type === "user" && b.type === "user" ? a.userId === b.userId : a.type === b.type

@@ -61,3 +61,26 @@ export const InstallResponse = Schema.Struct({
     ),
   ),
 }).annotate({ identifier: "InstallResponse" })
+
+/** What is to be taken away of what was installed from a source; `roles`, `collections` and `subscriptionRoles` came from elsewhere with it. */
+export const UninstallRequest = Schema.Struct({
+  selection: Schema.Struct({
+    blueprints: names,
+    templates: names,
+    localRoles: names,
+    localCollections: names,
+    roles: names,
+    collections: names,
+    subscriptionRoles: names,
+  }).annotate({ identifier: "UninstallSelection" }),
+  global: Schema.optionalKey(Schema.Boolean),
+  /** Also what is still needed. */
+  force: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "UninstallRequest" })
+
+/** What is to be installed anew in the version that the source ships now; without a selection everything that was installed from it. */
+export const UpgradeRequest = Schema.Struct({
+  selection: Schema.optionalKey(Schema.NullOr(InstallSelection)),
+  global: Schema.optionalKey(Schema.Boolean),
+  noDeps: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "UpgradeRequest" })

@@ -1,0 +1,99 @@
+import { type InstalledItem, type InstallItemKind, InvalidInput, type Source } from "@rangewright/domain"
+import { type ArtifactRef, Blueprints, type ClaimKind, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { SourceRow } from "./install-blueprint.ts"
+import { type InstallTarget, scopeFor } from "./installation.ts"
+import { isSameScope } from "./installed-selection.ts"
+
+/** What of a source is to be taken away, by name: blueprints by the ids in their manifests, the rest as the source's lists tell it. */
+export interface UninstallSelection {
+  readonly blueprints?: readonly string[]
+  readonly templates?: readonly string[]
+  readonly localRoles?: readonly string[]
+  readonly localCollections?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly collections?: readonly string[]
+  readonly subscriptionRoles?: readonly string[]
+}
+
+/** An installed thing of a source, with what takes it away. */
+export type InstalledThing = InstalledItem &
+  ({ readonly row: SourceRow } | { readonly artifact: ArtifactRef; readonly claims: readonly ClaimKind[] })
+
+type Member = Exclude<keyof UninstallSelection, "blueprints">
+
+/** By member of the selection: what its items are called in results, where they lie, and who else may claim the same copy. */
+const artifactMembers = {
+  templates: { kind: "template", type: "template", claim: "template", claims: ["template"] },
+  localRoles: { kind: "local_role", type: "role", claim: "local-role", claims: ["local-role", "galaxy-role"] },
+  localCollections: {
+    kind: "local_collection",
+    type: "collection",
+    claim: "local-collection",
+    claims: ["local-collection", "galaxy-collection"],
+  },
+  roles: { kind: "role", type: "role", claim: "galaxy-role", claims: ["local-role", "galaxy-role"] },
+  collections: {
+    kind: "collection",
+    type: "collection",
+    claim: "galaxy-collection",
+    claims: ["local-collection", "galaxy-collection"],
+  },
+  subscriptionRoles: { kind: "subscription_role", type: "role", claim: "subscription-role", claims: ["subscription-role"] },
+} as const satisfies Record<
+  Member,
+  {
+    readonly kind: InstallItemKind
+    readonly type: ArtifactRef["kind"]
+    readonly claim: ClaimKind
+    readonly claims: readonly ClaimKind[]
+  }
+>
+
+const members = Object.keys(artifactMembers) as readonly Member[]
+
+/** The selected things, each found among what the source brought for the target. `InvalidInput` names all that are not. */
+export const installedThings = (
+  source: Source,
+  target: InstallTarget,
+  selection: UninstallSelection,
+): Effect.Effect<readonly InstalledThing[], InvalidInput | StorageFault, Blueprints | Sources> =>
+  Effect.gen(function* () {
+    const sources = yield* Sources
+    const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
+    const own = yield* sources.claims(source.recordId)
+    const others = (yield* sources.list()).filter(({ recordId }) => recordId !== source.recordId)
+    const claimsOfOthers = yield* Effect.forEach(others, ({ id, recordId }) =>
+      Effect.map(sources.claims(recordId), (claims) => ({ id, claims })),
+    )
+    const missing: string[] = []
+    const blueprints = [...new Set(selection.blueprints)].flatMap((id): readonly InstalledThing[] => {
+      const row = rows.find(({ origin }) => origin?.sourceBlueprintID === id)
+      if (row === undefined) missing.push(`blueprint ${id}`)
+      return row === undefined
+        ? []
+        : [{ kind: "blueprint", name: row.id, otherSources: [], row: { sourceBlueprintID: id, recordId: row.recordId } }]
+    })
+    const artifacts = members.flatMap((member) => {
+      const { kind, type, claim, claims } = artifactMembers[member]
+      const scope = kind === "subscription_role" ? ({ type: "global" } as const) : scopeFor(type, target)
+      const isOf = (kinds: readonly ClaimKind[], name: string) => (known: SourceClaim) =>
+        kinds.includes(known.kind) && known.name === name && isSameScope(known.scope, scope)
+      return [...new Set(selection[member])].flatMap((name): readonly InstalledThing[] => {
+        if (!own.some(isOf([claim], name))) {
+          missing.push(`${kind} ${name}`)
+          return []
+        }
+        const otherSources = claimsOfOthers.flatMap((other) => (other.claims.some(isOf(claims, name)) ? [other.id] : []))
+        return [{ kind, name, otherSources, artifact: { scope, kind: type, name }, claims }]
+      })
+    })
+    if (missing.length > 0) return yield* notInstalled(source, target, missing)
+    return [...blueprints, ...artifacts]
+  })
+
+const notInstalled = (source: Source, { global }: InstallTarget, missing: readonly string[]) =>
+  new InvalidInput({
+    what: `Cannot uninstall from source ${source.id}: not installed from it ${global ? "globally" : "for you"}: ${missing.join(", ")}`,
+    hint: `GET /sources/${source.id}/blueprints, /templates, /roles and /collections list what was installed.`,
+  })
