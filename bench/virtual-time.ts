@@ -19,6 +19,7 @@ import {
   type AppServices,
   RunEngine,
   runEngineLayer,
+  runKinds,
   runPlannerLayer,
   type RunRequest,
   Settings,
@@ -131,7 +132,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }).pipe(
+  const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }, runKinds).pipe(
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),

@@ -6,6 +6,7 @@ import {
   backgroundLayer,
   type ApiDescription,
   runEngineLayer,
+  runKinds,
   runPlannerLayer,
   Settings,
   sourceContentsLayer,
@@ -54,7 +55,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
     parts.description,
   )
   return Layer.mergeAll(backgroundLayer, auditRetentionLayer(parts.auditDays)).pipe(
-    Layer.provideMerge(runEngineLayer({ owner: parts.owner })),
+    Layer.provideMerge(runEngineLayer({ owner: parts.owner }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
