@@ -6,6 +6,7 @@ import type {
   Fault,
   GroupName,
   GroupRole,
+  License,
   ObservedCluster,
   RangeId,
   RecordId,
@@ -165,15 +166,22 @@ export interface WholeService extends Service {
 }
 
 /** Every operation of the registry over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
-export const startWholeService = async ({ running = false } = {}): Promise<WholeService> => {
+export const startWholeService = async ({
+  running = false,
+  license,
+}: { readonly running?: boolean; readonly license?: License } = {}): Promise<WholeService> => {
   const runs = fakeRuns("R1")
   const service = await startService({
     operations,
-    services: Layer.mergeAll(
-      memoryHypervisorLayer(makeMemoryWorld()),
-      Layer.succeed(Settings, settings),
-      apiDescriptionLayer(operations, settings),
-      fakeRunsLayer(runs),
+    ...(license === undefined ? {} : { license }),
+    services: fakeRunsLayer(runs).pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          memoryHypervisorLayer(makeMemoryWorld()),
+          Layer.succeed(Settings, settings),
+          apiDescriptionLayer(operations, settings),
+        ),
+      ),
     ) as unknown as Layer.Layer<AppServices>,
   })
   service.artifacts.content.archives.get = uploadedFiles

@@ -22,7 +22,18 @@ import {
   type MemoryWorld,
   openLicense,
 } from "@rangewright/adapter-memory"
-import type { Fault, ObservedCluster, ObservedMachine, Range, RangeId, RecordId, User, UserId, Vmid } from "@rangewright/domain"
+import type {
+  Fault,
+  License,
+  ObservedCluster,
+  ObservedMachine,
+  Range,
+  RangeId,
+  RecordId,
+  User,
+  UserId,
+  Vmid,
+} from "@rangewright/domain"
 import {
   type Archives,
   type ContentFetcher,
@@ -37,6 +48,7 @@ import {
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
 
 export const settings: SettingsShape = {
@@ -101,9 +113,12 @@ const named = (operationId: string): Operation => {
 export interface TestAppOptions {
   /** What sources and archives are fetched with; absent: the memory adapter's. */
   readonly content?: Context.Context<Archives | ContentFetcher>
+  /** In force; absent: the one that includes everything. */
+  readonly license?: License
+  readonly settings?: Partial<SettingsShape>
 }
 
-export const makeTestApp = ({ content }: TestAppOptions = {}): TestApp => {
+export const makeTestApp = ({ content, license = openLicense, settings: chosen }: TestAppOptions = {}): TestApp => {
   const artifacts = makeMemoryArtifacts()
   const inMemory = memoryArtifactsLayer(artifacts)
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
@@ -111,19 +126,19 @@ export const makeTestApp = ({ content }: TestAppOptions = {}): TestApp => {
   const world = makeMemoryWorld()
   const runs = fakeRuns("LAB")
   const storage = memoryStorageLayer(store)
-  const layer: Layer.Layer<AppServices> = Layer.mergeAll(
+  const services = Layer.mergeAll(
     storage,
     memoryHypervisorLayer(world),
     secrets,
     Layer.provideMerge(sourceContentsLayer, fetched),
-    licenseLayer(openLicense),
-    Layer.succeed(Settings, settings),
+    licenseLayer(license),
+    Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
-    fakeRunsLayer(runs).pipe(Layer.provide(storage)),
   )
-  // built once: what is kept for a store must stay with it
-  const context = Effect.runSync(Effect.scoped(Layer.build(layer)))
+  const layer: Layer.Layer<AppServices> = Layer.provideMerge(fakeRunsLayer(runs), services)
+  // built once: what is kept for a store must stay with it; nothing of it has to be closed
+  const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
   const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
 
   const handle = (operationId: string, user: User, { lastEventId, ...request }: Request = {}) =>
