@@ -2,7 +2,7 @@ import { type PlannedArtifact, shippedItemKinds } from "@rangewright/domain"
 import { ArtifactLibrary, type ContentFetcher, type Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { claimItems } from "./claim-items.ts"
-import { type Installation, scopeFor } from "./installation.ts"
+import { type ArtifactInstallation, scopeFor } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 import { snapshotEntries } from "./snapshot-entries.ts"
 
@@ -14,7 +14,7 @@ const differs = "something else of this name is there and stays; use force to re
  * there stays, which is no failure (contract C 6.5). A failure is the item's own and leaves the others.
  */
 export const installArtifact = (
-  installation: Installation,
+  installation: ArtifactInstallation,
   { kind, name, version, description, directory, change, because }: PlannedArtifact,
   force: boolean,
 ): Effect.Effect<ItemOutcome, StorageFault, ArtifactLibrary | ContentFetcher | Sources> =>

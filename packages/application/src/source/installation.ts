@@ -1,4 +1,4 @@
-import { type ArtifactKind, Forbidden, type User, type UserId } from "@rangewright/domain"
+import { type ArtifactKind, Forbidden, type Source, type User, type UserId } from "@rangewright/domain"
 import type { LibraryScope } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { FetchedSource } from "./fetch-source.ts"
