@@ -116,14 +116,16 @@ export interface TestAppOptions {
   /** In force; absent: the one that includes everything. */
   readonly license?: License
   readonly settings?: Partial<SettingsShape>
+  /** The app before its process was started anew: what it kept is there. */
+  readonly after?: Pick<TestApp, "artifacts" | "store" | "world">
 }
 
-export const makeTestApp = ({ content, license = openLicense, settings: chosen }: TestAppOptions = {}): TestApp => {
-  const artifacts = makeMemoryArtifacts()
+export const makeTestApp = ({ content, license = openLicense, settings: chosen, after }: TestAppOptions = {}): TestApp => {
+  const artifacts = after?.artifacts ?? makeMemoryArtifacts()
   const inMemory = memoryArtifactsLayer(artifacts)
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
-  const store = makeMemoryStore()
-  const world = makeMemoryWorld()
+  const store = after?.store ?? makeMemoryStore()
+  const world = after?.world ?? makeMemoryWorld()
   const runs = fakeRuns("LAB")
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(

@@ -13,7 +13,7 @@ import {
   subjectKey,
   type UserId,
 } from "@rangewright/domain"
-import { RunEngine, type RunRequest } from "@rangewright/application"
+import { RunEngine, runEngineLayer, runKinds, runPlannerLayer, type RunRequest } from "@rangewright/application"
 import { Lease, RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ export interface FakeRuns {
   readonly asked: { readonly request: RunRequest; readonly by: UserId }[]
   plan: (request: RunRequest) => Plan
   ending: (request: RunRequest) => Ending
-  /** Whose a subject is, by its key. */
+  /** Whose a subject is, by its key; others are whose their kind says. */
   readonly owners: Map<string, UserId>
   /** What the run does to the world before it ends. */
   effect: (request: RunRequest) => Effect.Effect<void, Fault>
@@ -70,18 +70,28 @@ const failureOf = (message: string): RunEvent => ({
   final: true,
 })
 
-/** A `RunEngine` over a real journal: runs are opened, journaled and closed as the engine does, at once. */
-export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, RunJournal | Lease> =>
+/** The engine itself, for runs about something else than a range. */
+const working = Layer.provide(runEngineLayer({ owner: "test" }, runKinds), runPlannerLayer)
+
+/**
+ * A `RunEngine` whose runs of ranges are scripted, over a real journal: they are opened, journaled and closed as the engine does, at once.
+ * All other runs are the engine's own.
+ */
+export const fakeRunsLayer = (runs: FakeRuns) =>
   Layer.effect(
     RunEngine,
     Effect.gen(function* () {
+      const engine = yield* RunEngine
       const journal = yield* RunJournal
+      /** What the engine does with a run that is not scripted, else what the script does. */
+      const chosen = <A>(runId: RunId, worked: Effect.Effect<A, Fault>, scripted: Effect.Effect<A, Fault>) =>
+        Effect.flatMap(journal.find(runId), (run) => (run === undefined || run.subject.type === "range" ? scripted : worked))
       const lease = yield* Lease
       const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
       const state = (runId: RunId) => Effect.map(journal.read(runId, 0), foldRun)
       const endState = (request: RunRequest, ending: Exclude<Ending, string>): RangeState | undefined =>
         request.kind === "deploy" ? (ending.status === "success" ? "SUCCESS" : "ERROR") : undefined
-      return {
+      return RunEngine.of({
         preview: (_range, request) => Effect.sync(() => runs.plan(request)),
         drift: () =>
           Effect.sync(() => {
@@ -127,19 +137,41 @@ export const fakeRunsLayer = (runs: FakeRuns): Layer.Layer<RunEngine, never, Run
             return head
           }),
         wait: (runId) =>
-          Effect.flatMap(state(runId), (reached) => (reached.status === "running" ? Effect.never : Effect.succeed(reached))),
+          chosen(
+            runId,
+            engine.wait(runId),
+            Effect.flatMap(state(runId), (reached) => (reached.status === "running" ? Effect.never : Effect.succeed(reached))),
+          ),
         cancel: (runId, by) =>
-          Effect.flatMap(now, (at) => journal.requestCancel(runId, { type: "CancelRequested", by }, at, "ABORTED")),
+          chosen(
+            runId,
+            engine.cancel(runId, by),
+            Effect.flatMap(now, (at) => journal.requestCancel(runId, { type: "CancelRequested", by }, at, "ABORTED")),
+          ),
         resume: (runId, by) =>
-          Effect.gen(function* () {
-            const head = yield* journal.find(runId)
-            return { ...(head ?? (yield* Effect.die("no such run"))), id: "resumed00000000" as RunId, by }
-          }),
-        startWork: () => Effect.die(new Error("these runs are of ranges")),
-        owner: ({ subject }) => Effect.succeed(runs.owners.get(subjectKey(subject))),
+          chosen(
+            runId,
+            engine.resume(runId, by),
+            Effect.gen(function* () {
+              const head = yield* journal.find(runId)
+              return { ...(head ?? (yield* Effect.die("no such run"))), id: "resumed00000000" as RunId, by }
+            }),
+          ),
+        startWork: engine.startWork,
+        owner: (run) => {
+          const said = runs.owners.get(subjectKey(run.subject))
+          return said === undefined ? engine.owner(run) : Effect.succeed(said)
+        },
         state,
-        events: (runId, afterSeq) => Stream.fromIterableEffect(journal.read(runId, afterSeq)),
-        recover: Effect.succeed(0),
-      }
+        events: (runId, afterSeq) =>
+          Stream.unwrap(
+            chosen(
+              runId,
+              Effect.succeed(engine.events(runId, afterSeq)),
+              Effect.succeed(Stream.fromIterableEffect(journal.read(runId, afterSeq))),
+            ),
+          ),
+        recover: engine.recover,
+      })
     }),
-  )
+  ).pipe(Layer.provide(working))
