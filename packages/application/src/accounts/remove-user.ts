@@ -1,17 +1,23 @@
 import { Conflict, InvalidInput, UserNotFound, rootUserId, type Fault, type User, type UserId } from "@rangewright/domain"
-import { HypervisorAccess, Ranges, Users } from "@rangewright/ports"
+import { type Blueprints, type ContentFetcher, HypervisorAccess, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "../run/run-engine.ts"
+import { deleteSource } from "../source/delete-source.ts"
+import type { SourceContents } from "../source/source-contents.ts"
 
 /**
- * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, then the row with
- * its grants. What is gone already is no failure, so the call may be repeated after one.
+ * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, the
+ * sources with what they brought, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
  */
 export const removeUser = (
   target: UserId,
   caller: User,
   options: { readonly deleteDefaultRange: boolean },
-): Effect.Effect<void, Fault, Users | Ranges | HypervisorAccess | RunEngine> =>
+): Effect.Effect<
+  void,
+  Fault,
+  Users | Ranges | HypervisorAccess | RunEngine | Blueprints | ContentFetcher | SourceContents | Sources
+> =>
   Effect.gen(function* () {
     const users = yield* Users
     if (target === rootUserId)
@@ -41,5 +47,7 @@ export const removeUser = (
       }
     }
     yield* (yield* HypervisorAccess).removeUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
+    // what sources brought goes with them; the rows alone would leave it behind
+    for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source)
     yield* users.remove(target)
   })
