@@ -1,0 +1,143 @@
+import {
+  installation,
+  type Json,
+  type RunEvent,
+  type RunHead,
+  type RunId,
+  type RunSubject,
+  subjectKey,
+  type User,
+  workPlan,
+} from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+import { stepOf } from "./support/fake-runs.ts"
+
+let app: TestApp
+let admin: User
+let ada: User
+let bob: User
+let eve: User
+beforeEach(async () => {
+  app = makeTestApp()
+  admin = await app.addUser("Root1", { isAdmin: true })
+  ada = await app.addUser("Ada")
+  bob = await app.addUser("Bob")
+  eve = await app.addUser("Eve")
+  app.runs.owners.set(subjectKey(source), ada.id)
+})
+
+const source: RunSubject = { type: "source", id: "web/labs" }
+const input: Json = { name: "web", token: "hunter2" }
+const plan = workPlan([{ ...stepOf("item:web", { kind: "work", work: "install-item", input }), tolerated: true }])
+const events: readonly RunEvent[] = [
+  { type: "Planned", plan },
+  { type: "StepStarted", key: "item:web", attempt: 1 },
+  { type: "StepDispatched", key: "item:web", attempt: 1, token: null },
+  { type: "StepProgress", key: "item:web", done: 3, total: 4 },
+]
+let started = 0
+
+/** A run that Bob started, with this much in its journal. */
+const runAbout = (subject: RunSubject, more: readonly RunEvent[] = []): Promise<RunId> => {
+  const head: RunHead = {
+    id: `work${String(++started).padStart(11, "0")}` as RunId,
+    kind: "source-install",
+    subject,
+    by: bob.id,
+    options: null,
+    startedAt: new Date(Date.UTC(2026, 0, 1, 0, 0, started)),
+  }
+  return app.run(
+    Effect.gen(function* () {
+      const journal = yield* RunJournal
+      yield* journal.open(head, undefined)
+      yield* journal.append(head.id, 0, [...events, ...more], head.startedAt)
+      return head.id
+    }),
+  )
+}
+const idsFor = async (user: User) =>
+  ((await app.call("listRuns", user)) as readonly { readonly id: string }[]).map(({ id }) => id)
+
+describe("a run about something else than a range", () => {
+  it("shows its subject, how far its steps are and what they found out", async () => {
+    const runID = await runAbout(source)
+    const run = await app.call("getRun", bob, { path: { runID } })
+    expect(run).toMatchObject({
+      kind: "source-install",
+      subject: source,
+      status: "running",
+      progress: { total: 1, running: 1, percent: 75 },
+      steps: [{ key: "item:web", action: "install-item", phase: "dispatched", tolerated: true, progress: { done: 3, total: 4 } }],
+    })
+    expect(run).not.toHaveProperty("rangeID")
+    expect(JSON.stringify(run)).not.toContain("hunter2")
+    const done = await runAbout({ type: "source", id: "other" }, [
+      { type: "StepSettled", key: "item:web", facts: { data: { version: "1.2.3" } } },
+    ])
+    expect(await app.call("getRun", bob, { path: { runID: done } })).toMatchObject({
+      steps: [{ phase: "settled", data: { version: "1.2.3" } }],
+    })
+  })
+
+  it("is for who started it, whose its subject is, and administrators", async () => {
+    const runID = await runAbout(source)
+    for (const user of [bob, ada, admin]) {
+      expect(await app.call("getRun", user, { path: { runID } })).toMatchObject({ id: runID })
+      expect(await idsFor(user)).toEqual([runID])
+    }
+    for (const operation of ["getRun", "streamRunEvents", "cancelRun", "resumeRun"])
+      expect(await app.fails(operation, eve, { path: { runID } })).toMatchObject({
+        kind: "forbidden",
+        message: `Cannot use run ${runID}: source web/labs is not yours`,
+      })
+    expect(await idsFor(eve)).toEqual([])
+  })
+
+  it("that changes the installation is for administrators alone, whoever started it", async () => {
+    const runID = await runAbout(installation)
+    expect(await app.fails("getRun", bob, { path: { runID } })).toMatchObject({ kind: "forbidden" })
+    expect(await idsFor(bob)).toEqual([])
+    expect(await app.call("getRun", admin, { path: { runID } })).toMatchObject({ subject: installation })
+  })
+
+  it("stands between the runs of ranges in the list, newest first", async () => {
+    const range = await app.addRange("LAB", [bob])
+    const first = await runAbout(source)
+    const { runID } = (await app.call("deployRange", bob, { range })) as { readonly runID: string }
+    expect(await idsFor(bob)).toEqual([runID, first])
+    expect(await app.call("listRuns", bob, { range })).toMatchObject([
+      { id: runID, rangeID: "LAB", subject: { type: "range", id: "LAB" } },
+    ])
+  })
+
+  it("is cancelled by its owner, once", async () => {
+    const runID = await runAbout(source)
+    expect(await app.call("cancelRun", ada, { path: { runID } })).toEqual({
+      result: `Run ${runID} of source web/labs is being cancelled`,
+    })
+    expect(await app.call("getRun", bob, { path: { runID } })).toMatchObject({ cancelRequested: true })
+  })
+})
+
+describe("while a run changes the installation", () => {
+  it("no range is made, and reads go on", async () => {
+    const runID = await runAbout(installation)
+    const body = { name: "Lab", rangeID: "LAB" }
+    expect(await app.fails("createRange", ada, { body })).toMatchObject({
+      kind: "conflict",
+      message: `Cannot create range LAB: run ${runID} (source-install) is changing the whole installation`,
+    })
+    expect(app.store.ranges.size).toBe(0)
+    expect(await app.call("listUserAccessibleRanges", ada)).toEqual([])
+    await app.run(
+      Effect.flatMap(RunJournal, (journal) =>
+        journal.close(runID, 0, { type: "Ended", status: "success", message: "" }, undefined, new Date(0)),
+      ),
+    )
+    expect(await app.call("createRange", ada, { body })).toMatchObject({ result: expect.stringContaining("Range LAB created") })
+  })
+})
