@@ -1,0 +1,123 @@
+import { createKeyFile, issueLicense, packRegistry, readKeyFile } from "@rangewright/adapter-subscription"
+import { isFault, tiers } from "@rangewright/domain"
+import { writeFile } from "node:fs/promises"
+import { parseArgs } from "node:util"
+import { UsageError } from "./arguments.ts"
+
+const helpText = `Subscription roles of your own: pack a registry, issue licences
+
+usage: npm start -- subscription COMMAND [options]
+
+  keygen --key FILE
+      make a private key (mode 0600) and print the public one, for subscription_keys and license_keys
+  pack ROLES --key FILE --out FOLDER [--entitlements NAMES]
+      pack each folder of ROLES as a role into the signed registry FOLDER, or bring it up to date; name the folder as
+      subscription_folder, or let any web server serve it over HTTPS as subscription_registry
+      version: meta/version.yml; description: galaxy_info in meta/main.yml; entitlements: meta/subscription.yml,
+      else NAMES, parted by commas (default PRO_ROLES,ENTERPRISE_ROLES)
+  license --key FILE --out FILE --tier TIER --to NAME [--expires DATE] [--host NAME]...
+      write a signed licence for license_file; TIER is ${tiers.join(", ")}; it ends at the beginning of DATE
+      (2027-01-31, in UTC); with hosts it is in force only on one of them, by host name or name of the instance
+`
+
+const options = {
+  key: { type: "string" },
+  out: { type: "string" },
+  entitlements: { type: "string", default: "PRO_ROLES,ENTERPRISE_ROLES" },
+  tier: { type: "string" },
+  to: { type: "string" },
+  expires: { type: "string" },
+  host: { type: "string", multiple: true },
+  help: { type: "boolean", short: "h", default: false },
+} as const
+
+const parse = (argv: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+type Values = ReturnType<typeof parse>["values"]
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const needed = (values: Values, command: string, name: "key" | "out" | "tier" | "to"): string => {
+  const value = values[name]
+  if (value === undefined || value === "") throw new UsageError(`subscription ${command} needs --${name}`)
+  return value
+}
+
+const keygen = async (values: Values): Promise<void> => {
+  const file = needed(values, "keygen", "key")
+  const key = await createKeyFile(file)
+  say(`${file} written: whoever has it can sign in your name. Keep it off the service's host.`)
+  say(`Public key: ${key.public.text}`)
+}
+
+const pack = async (values: Values, roles: string | undefined): Promise<void> => {
+  if (roles === undefined) throw new UsageError("subscription pack needs the folder of roles: subscription pack ROLES")
+  const [file, out] = [needed(values, "pack", "key"), needed(values, "pack", "out")]
+  const key = await readKeyFile(file)
+  const entitlements = values.entitlements.split(",").map((name) => name.trim())
+  const { index, changed } = await packRegistry({ roles, out, key, entitlements, now: new Date() })
+  for (const role of index.roles) say(`${role.role} ${role.version}  ${role.fileCount} files  ${role.entitlements.join(",")}`)
+  say(changed ? `${out} holds ${index.roles.length} roles, serial ${index.serial}.` : `${out} holds all of this already.`)
+  say(`Public key: ${key.public.text}`)
+}
+
+const dateOf = (text: string): Date => {
+  const date = new Date(`${text}T00:00:00Z`)
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(text) || Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
+    throw new UsageError(`--expires needs a day such as 2027-01-31, not ${text}`)
+  return date
+}
+
+const license = async (values: Values): Promise<void> => {
+  const file = needed(values, "license", "key")
+  const out = needed(values, "license", "out")
+  const named = needed(values, "license", "tier")
+  const tier = tiers.find((one) => one === named)
+  if (tier === undefined) throw new UsageError(`--tier needs one of ${tiers.join(", ")}, not ${named}`)
+  const terms = {
+    tier,
+    licensedTo: needed(values, "license", "to"),
+    issuedAt: new Date(),
+    expiresAt: values.expires === undefined ? undefined : dateOf(values.expires),
+    hosts: values.host ?? [],
+  }
+  const key = await readKeyFile(file)
+  await writeFile(out, issueLicense(terms, key), { flag: "wx", mode: 0o644 })
+  say(`${out} written: ${tier}, for ${terms.licensedTo}.`)
+  say(`Public key: ${key.public.text}`)
+}
+
+const run = async (argv: readonly string[]): Promise<void> => {
+  const { values, positionals } = parse(argv)
+  const [command, ...rest] = positionals
+  if (values.help || command === undefined || command === "help") return void process.stdout.write(helpText)
+  const surplus = command === "pack" ? rest.slice(1) : rest
+  if (surplus.length > 0) throw new UsageError(`subscription ${command} takes no ${surplus.join(" ")}`)
+  switch (command) {
+    case "keygen":
+      return keygen(values)
+    case "pack":
+      return pack(values, rest[0])
+    case "license":
+      return license(values)
+    default:
+      throw new UsageError(`There is no command subscription ${command}. Commands: keygen, pack, license`)
+  }
+}
+
+/** What organisations need that offer roles and licences of their own. Touches no service and no data folder. */
+export const subscription = async (argv: readonly string[]): Promise<number> => {
+  try {
+    await run(argv)
+    return 0
+  } catch (error) {
+    if (!isFault(error)) throw error
+    process.stderr.write(`${error.message}\n${error.hint === undefined ? "" : `${error.hint}\n`}`)
+    return 1
+  }
+}

@@ -1,0 +1,108 @@
+import { folderSubscriptionLayer, signedLicenseLayer } from "@rangewright/adapter-subscription"
+import { LicenseProvider, SubscriptionProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { UsageError } from "../src/command/arguments.ts"
+import { subscription } from "../src/command/subscription.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+let folder = ""
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rangewright-command-"))
+  const role = join(folder, "roles/acme_web")
+  mkdirSync(join(role, "tasks"), { recursive: true })
+  mkdirSync(join(role, "meta"))
+  writeFileSync(join(role, "tasks/main.yml"), "- debug: msg=web\n")
+  writeFileSync(join(role, "meta/version.yml"), 'version: "1.2.3"\n')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Runs the command in this process, in the folder of the test. */
+const run = async (...argv: readonly string[]) => {
+  const printed = { stdout: "", stderr: "" }
+  for (const name of ["stdout", "stderr"] as const)
+    vi.spyOn(process[name], "write").mockImplementation((text) => {
+      printed[name] += String(text)
+      return true
+    })
+  const paths = argv.map((word) => (inFolder.has(word) ? join(folder, word) : word))
+  const status = await subscription(paths).finally(() => vi.restoreAllMocks())
+  return { status, ...printed }
+}
+const inFolder: ReadonlySet<string> = new Set(["key.pem", "roles", "registry", "license.json"])
+const publicKeyIn = (stdout: string): string => /^Public key: (\S+)$/mu.exec(stdout)?.[1] ?? ""
+
+describe("the command subscription", () => {
+  test("makes a key, packs roles and issues a licence that a service takes", async () => {
+    const made = await run("keygen", "--key", "key.pem")
+    expect([made.status, made.stderr]).toEqual([0, ""])
+    expect(statSync(join(folder, "key.pem")).mode & 0o777).toBe(0o600)
+    const key = publicKeyIn(made.stdout)
+
+    const packed = await run("pack", "roles", "--key", "key.pem", "--out", "registry", "--entitlements", "PRO_ROLES")
+    expect([packed.status, publicKeyIn(packed.stdout)]).toEqual([0, key])
+    expect(packed.stdout).toContain("acme_web 1.2.3  2 files  PRO_ROLES")
+    const layer = folderSubscriptionLayer({ folder: join(folder, "registry"), keys: [key], state: join(folder, "state") })
+    const roles = await Effect.runPromise(SubscriptionProvider.use((port) => port.list).pipe(Effect.provide(layer)))
+    expect(roles.map(({ role }) => role)).toEqual(["acme_web"])
+    expect((await run("pack", "roles", "--key", "key.pem", "--out", "registry", "--entitlements", "PRO_ROLES")).stdout).toContain(
+      "already",
+    )
+
+    const terms = ["--tier", "professional", "--to", "Example Training", "--expires", "2999-01-31", "--host", "lab.example"]
+    expect((await run("license", "--key", "key.pem", "--out", "license.json", ...terms)).status).toBe(0)
+    const licenses = signedLicenseLayer({
+      file: join(folder, "license.json"),
+      keys: [key],
+      hosts: ["lab.example"],
+      state: join(folder, "state"),
+    })
+    const license = await Effect.runPromise(LicenseProvider.use((port) => port.current).pipe(Effect.provide(licenses)))
+    expect(license).toMatchObject({ active: true, licensedTo: "Example Training", entitlements: ["PRO_ROLES"] })
+    expect(license.expiresAt).toEqual(new Date("2999-01-31T00:00:00Z"))
+  })
+
+  test("explains itself", async () => {
+    for (const argv of [["--help"], ["pack", "-h"], []]) {
+      const { status, stdout } = await run(...argv)
+      expect([status, stdout]).toEqual([0, expect.stringContaining("subscription COMMAND")])
+    }
+  })
+
+  test("is a command of the service's program, which refuses what it does not understand with status 2", () => {
+    const { status, stderr } = spawnSync(process.execPath, [main, "subscription", "frob"], { encoding: "utf8" })
+    expect([status, stderr]).toEqual([2, "There is no command subscription frob. Commands: keygen, pack, license\nTry --help.\n"])
+  })
+
+  test.each([
+    [["keygen"], /needs --key/u],
+    [["keygen", "surplus", "--key", "key.pem"], /takes no surplus/u],
+    [["pack", "--key", "key.pem", "--out", "registry"], /folder of roles/u],
+    [["pack", "roles", "--out", "registry"], /needs --key/u],
+    [["license", "--key", "key.pem", "--out", "license.json", "--tier", "gold", "--to", "x"], /one of community, professional/u],
+    [
+      ["license", "--key", "key.pem", "--out", "license.json", "--tier", "community", "--to", "x", "--expires", "2026-02-30"],
+      /a day such as/u,
+    ],
+    [["pack", "--frob"], /frob/u],
+  ])("does not take %j", async (argv, expected) => {
+    const refusal = await run(...argv).catch((cause: unknown) => cause)
+    expect(refusal).toBeInstanceOf(UsageError)
+    expect(String(refusal)).toMatch(expected)
+  })
+
+  test("fails with status 1 where it cannot do it, says what to do, and changes nothing", async () => {
+    writeFileSync(join(folder, "key.pem"), "precious", { mode: 0o600 })
+    const over = await run("keygen", "--key", "key.pem")
+    expect([over.status, over.stderr]).toEqual([1, expect.stringContaining("Name another file")])
+    expect(readFileSync(join(folder, "key.pem"), "utf8")).toBe("precious")
+    const wrong = await run("pack", "roles", "--key", "key.pem", "--out", "registry")
+    expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining("no Ed25519 private key")])
+    expect(wrong.stderr).not.toContain("precious")
+  })
+})
