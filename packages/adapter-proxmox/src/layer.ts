@@ -1,4 +1,4 @@
-import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NetworkMigration, NodeShell } from "@rangewright/ports"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,6 +10,7 @@ import { httpsTransport } from "./client/https-transport.ts"
 import { guestProgramAutomation } from "./guest/guest-program.ts"
 import { makeHypervisor } from "./hypervisor/hypervisor.ts"
 import { makeIdentity } from "./hypervisor/identity.ts"
+import { makeNetworkMigration } from "./migration/network-migration.ts"
 import { makeHypervisorNetwork } from "./network/hypervisor-network.ts"
 import type { ProxmoxOptions } from "./options.ts"
 import { noShell, sshShell } from "./shell/ssh-shell.ts"
@@ -44,6 +45,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
     Context.add(HypervisorNetwork, timed(makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode }))),
     Context.add(HypervisorAccess, timed(makeHypervisorAccess(client))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
+    Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask))),
     // commands on a node take real time
     Context.add(NodeShell, options.ssh === undefined ? noShell : yield* sshShell(options.ssh)),
   )
@@ -55,5 +57,5 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
  */
 export const proxmoxLayer = (
   options: ProxmoxOptions,
-): Layer.Layer<Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NodeShell> =>
+): Layer.Layer<Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NetworkMigration | NodeShell> =>
   Layer.effectContext(atScale(options.timeScale ?? 1)(make(options)))

@@ -1,14 +1,29 @@
-import type { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import type {
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  NetworkMigration,
+  NodeShell,
+} from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { accessLayer } from "./access.ts"
 import { guestLayer } from "./guest.ts"
 import { hypervisorLayer } from "./hypervisor.ts"
 import type { MemoryWorld } from "./memory-world.ts"
 import { networkLayer } from "./network.ts"
+import { networkMigrationLayer } from "./network-migration.ts"
 import { noShellLayer } from "./shell.ts"
 
 /** All hypervisor ports over one world. Layers made over the same world see the same machines: a new one is a restarted process. */
 export const memoryHypervisorLayer = (
   world: MemoryWorld,
-): Layer.Layer<GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | NodeShell> =>
-  Layer.mergeAll(accessLayer(world), guestLayer(world), hypervisorLayer(world), networkLayer(world), noShellLayer)
+): Layer.Layer<GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell> =>
+  Layer.mergeAll(
+    accessLayer(world),
+    guestLayer(world),
+    hypervisorLayer(world),
+    networkLayer(world),
+    networkMigrationLayer(world),
+    noShellLayer,
+  )

@@ -49,7 +49,7 @@ export interface MemoryTask {
 
 /** One call of a port. */
 export interface MemoryCall {
-  readonly port: "hypervisor" | "network" | "access" | "guest"
+  readonly port: "hypervisor" | "network" | "access" | "guest" | "migration"
   readonly method: string
   readonly mutating: boolean
   readonly action: Action | undefined
@@ -77,6 +77,10 @@ export interface MemoryWorld {
   readonly storages: ObservedStorage[]
   readonly vms: Map<Vmid, MemoryVm>
   readonly networks: Map<string, { readonly spec: NetworkSpec; readonly ours: boolean }>
+  /** Peers of VXLAN zones by name. */
+  readonly zones: Map<string, readonly string[]>
+  /** Who may use a VNet, by its name. */
+  readonly vnetRights: Map<string, { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> }>
   readonly pools: Set<RangeId>
   /** Accounts (`name@realm`) with rights on a pool. */
   readonly grants: Map<RangeId, Set<string>>
@@ -111,6 +115,8 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   })),
   vms: new Map(),
   networks: new Map(),
+  zones: new Map(),
+  vnetRights: new Map(),
   pools: new Set(),
   grants: new Map(),
   users: new Map(),

@@ -37,7 +37,13 @@ export type MigrationAction =
   | { readonly kind: "create-vnet"; readonly vnet: VnetToMake }
   | { readonly kind: "remove-vnet"; readonly vnet: string; readonly zone: string; readonly alias: string }
   /** Puts all SDN changes that wait into force, on every node. Refused where others than these wait. */
-  | { readonly kind: "apply-sdn"; readonly expects: readonly string[] }
+  | {
+      readonly kind: "apply-sdn"
+      readonly zone: string
+      /** VNets that stand on every node of the zone then, and VNets that are gone. */
+      readonly present: readonly string[]
+      readonly absent: readonly string[]
+    }
   /** Lets users and groups use a VNet; one call. */
   | {
       readonly kind: "grant-vnet"
@@ -47,7 +53,12 @@ export type MigrationAction =
       readonly groups: readonly string[]
     }
   /** Proves that every one of these networks is usable on each of these nodes. The last step before machines move. */
-  | { readonly kind: "verify-networks"; readonly networks: readonly NetworkOnNodes[] }
+  | {
+      readonly kind: "verify-networks"
+      /** The zone of the networks; undefined: they are bridges. */
+      readonly zone: string | undefined
+      readonly networks: readonly NetworkOnNodes[]
+    }
   /** Moves cards of one machine, in one call. A card that is where it should be stays; one that is elsewhere is a failure. */
   | {
       readonly kind: "move-nics"
@@ -59,12 +70,23 @@ export type MigrationAction =
     }
   /** Makes the bridge again as it was. */
   | { readonly kind: "create-bridge"; readonly bridge: InstallationBridge }
-  /** Refused while the bridge has ports or an address, or a machine hangs on it. */
+  /** Refused while the bridge has ports or an address. */
   | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string }
-  /** Puts the changes of a node's own network into force. Refused where others than these wait. */
-  | { readonly kind: "reload-network"; readonly node: string; readonly expects: readonly string[] }
-  /** Proves that each of these machines hangs where it should. */
-  | { readonly kind: "verify-machines"; readonly machines: readonly Vmid[] }
+  /** Puts the changes of a node's own network into force. Refused where others than these wait, or a machine hangs on a bridge that goes. */
+  | {
+      readonly kind: "reload-network"
+      readonly node: string
+      /** Bridges that stand then, and bridges that are gone. */
+      readonly present: readonly string[]
+      readonly absent: readonly string[]
+    }
+  /** Proves that none of these machines of a node hangs on any of these networks. */
+  | {
+      readonly kind: "verify-machines"
+      readonly node: string
+      readonly machines: readonly Vmid[]
+      readonly leaving: readonly string[]
+    }
 
 export type MigrationActionKind = MigrationAction["kind"]
 

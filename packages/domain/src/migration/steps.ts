@@ -69,14 +69,18 @@ export const migrationStep = (facts: StepFacts, action: MigrationAction): Migrat
 })
 
 /** The proof that all networks stand, after which machines move. */
-export const networksStep = (networks: readonly NetworkOnNodes[], after: readonly string[]): MigrationStep =>
+export const networksStep = (
+  zone: string | undefined,
+  networks: readonly NetworkOnNodes[],
+  after: readonly string[],
+): MigrationStep =>
   migrationStep(
     { key: "verify-networks", title: "Verify that every network is usable on its nodes", phase: "prepare", after },
-    { kind: "verify-networks", networks },
+    { kind: "verify-networks", zone, networks },
   )
 
 /** The moves, and for each node the proof that its machines are where they should be. */
-export const moveSteps = (movers: readonly Mover[]): readonly MigrationStep[] => {
+export const moveSteps = (movers: readonly Mover[], leaving: readonly string[]): readonly MigrationStep[] => {
   const moves = movers.map((mover) => {
     const { machine, range } = mover.own
     const targets = [...new Set(mover.nics.map(({ to }) => to))].join(", ")
@@ -103,7 +107,7 @@ export const moveSteps = (movers: readonly Mover[]): readonly MigrationStep[] =>
           phase: "move",
           after: vmids.map((vmid) => `move:${vmid}`),
         },
-        { kind: "verify-machines", machines: vmids },
+        { kind: "verify-machines", node, machines: vmids, leaving },
       )
     })
   return [...moves, ...proofs]

@@ -29,7 +29,14 @@ export const planReturn = (installation: Installation, options: MigrationOptions
   const way = wayBack(migrationPicture(installation, options))
   if (installation.record === undefined)
     return way.movers.length === 0 && way.surplus.length === 0 ? idlePlan("to-bridges", "done") : planOf(way, [noRecord], [])
-  const work = [...bridgeSteps(way), ...moveSteps(way.movers), ...sdnSteps(way)]
+  const work = [
+    ...bridgeSteps(way),
+    ...moveSteps(
+      way.movers,
+      way.pairs.map(({ vnet }) => vnet),
+    ),
+    ...sdnSteps(way),
+  ]
   const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
   // all is as it was: the record is not needed any more
   if (work.length === 0 && stuck.length === 0) return planOf(way, [], [dropStep([])])
@@ -141,7 +148,7 @@ const bridgeSteps = ({ missing, installation }: Way): readonly MigrationStep[] =
         phase: "prepare",
         after: creates.map(({ key }) => key),
       },
-      { kind: "reload-network", node, expects },
+      { kind: "reload-network", node, present: expects, absent: [] },
     )
     return [...creates, reload]
   })
@@ -186,7 +193,7 @@ const sdnSteps = (way: Way): readonly MigrationStep[] => {
       phase: "clean",
       after: written.length === 0 ? after : written.map(({ key }) => key),
     },
-    { kind: "apply-sdn", expects: [...removed].sort() },
+    { kind: "apply-sdn", zone: options.zone, present: [], absent: [...removed].sort() },
   )
   return [...written, apply]
 }
@@ -199,6 +206,7 @@ const ordered = (way: Way, work: readonly MigrationStep[]): readonly MigrationSt
   )
   const networks = [...uses].map(([network, list]) => ({ network, nodes: [...new Set(list.map(({ node }) => node))].sort() }))
   const proof = networksStep(
+    undefined,
     networks,
     prepare.map(({ key }) => key),
   )

@@ -33,7 +33,7 @@ export const planMigration = (installation: Installation, options: MigrationOpti
   const picture = migrationPicture(installation, options)
   const leaving = new Set(picture.pairs.map(({ bridge }) => bridge))
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
-  const work = [...prepareSteps(picture), ...moveSteps(movers), ...cleanSteps(picture, movers)]
+  const work = [...prepareSteps(picture), ...moveSteps(movers, [...leaving]), ...cleanSteps(picture, movers)]
   const machines = machineObstacles(picture, movers, leaving)
   if (work.length === 0 && machines.length === 0) return idlePlan("to-sdn", "done")
   const blockers = [...sdnObstacles(picture, movers, work), ...machines]
@@ -118,7 +118,7 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
               phase: "prepare",
               after: written.map(({ key }) => key),
             },
-            { kind: "apply-sdn", expects },
+            { kind: "apply-sdn", zone: options.zone, present: expects, absent: [] },
           ),
         ]
   return [
@@ -199,7 +199,7 @@ const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[]): readon
         phase: "clean",
         after: removals.length === 0 ? after : removals.map(({ key }) => key),
       },
-      { kind: "reload-network", node, expects: [...left, ...gone].sort() },
+      { kind: "reload-network", node, present: [], absent: [...left, ...gone].sort() },
     )
     return [...removals, reload]
   })
@@ -233,6 +233,6 @@ const ordered = (
     .map((step) => (step.after.length === 0 ? { ...step, after: afterFirst } : step))
   const nodes = zoneNodes(zone, installation)
   const networks = movers.length === 0 && prepare.length === 0 ? [] : pairs.map(({ vnet }) => ({ network: vnet, nodes }))
-  const proof = networksStep(networks, prepare.length === 0 ? afterFirst : prepare.map(({ key }) => key))
+  const proof = networksStep(options.zone, networks, prepare.length === 0 ? afterFirst : prepare.map(({ key }) => key))
   return [...first, ...prepare, proof, ...work.filter(({ phase }) => phase !== "prepare")]
 }

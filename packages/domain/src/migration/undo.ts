@@ -38,10 +38,7 @@ export const undoMigration = (
               phase: "prepare",
               after: written.map(({ key }) => key),
             },
-            {
-              kind: "apply-sdn",
-              expects: vnets.flatMap(({ action }) => (action.kind === "remove-vnet" ? [action.vnet] : [])).sort(),
-            },
+            { kind: "apply-sdn", zone: zoneOf(undone), present: [], absent: vnetsOf(undone) },
           ),
         ]
   const bridges = bridgeSteps(undone)
@@ -58,6 +55,12 @@ export const undoMigration = (
     : []
   return [...before, ...record]
 }
+
+const zoneOf = (undone: readonly MigrationAction[]): string =>
+  undone.flatMap((action) => (action.kind === "remove-vnet" || action.kind === "remove-zone" ? [action.zone] : []))[0] ?? ""
+
+const vnetsOf = (undone: readonly MigrationAction[]): readonly string[] =>
+  undone.flatMap((action) => (action.kind === "remove-vnet" ? [action.vnet] : [])).sort()
 
 const step = (action: MigrationAction, title: string, after: readonly string[]): MigrationStep =>
   migrationStep({ key: `undo:${action.kind}`, title, phase: "prepare", after }, action)
@@ -115,7 +118,7 @@ const bridgeSteps = (undone: readonly MigrationAction[]): readonly MigrationStep
         phase: "prepare",
         after: steps.map(({ key }) => key),
       },
-      { kind: "reload-network", node, expects: list.map(({ bridge }) => bridge).sort() },
+      { kind: "reload-network", node, present: [], absent: list.map(({ bridge }) => bridge).sort() },
     )
     return [...steps, reload]
   })

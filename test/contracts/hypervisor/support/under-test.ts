@@ -4,12 +4,13 @@ import {
   Hypervisor,
   type HypervisorAccess,
   type HypervisorNetwork,
+  type NetworkMigration,
   type MachineAction,
   type NodeShell,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-export type HypervisorPorts = Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NodeShell
+export type HypervisorPorts = Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NetworkMigration | NodeShell
 
 /** A hypervisor with one Linux template, as the contracts see it. */
 export interface World {

@@ -1,0 +1,142 @@
+import { type InstallationBridge, type MigrationAction, nicNetwork } from "@rangewright/domain"
+import { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { recordOf, rows, text } from "../wire/read.ts"
+import { nicTexts } from "./observe-machines.ts"
+import { readNodeNetwork } from "./observe-networks.ts"
+
+type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
+
+const bridgeOn = (
+  client: PveClient,
+  node: string,
+  name: string,
+): Effect.Effect<InstallationBridge | undefined, HypervisorFault> =>
+  Effect.map(readNodeNetwork(client, node), ({ bridges }) => bridges.find((bridge) => bridge.name === name))
+
+/** Keys that are kept when a bridge is made again. What else a node says of one is its own, and addresses are never given back. */
+const keptKeys = ["bridge_vids", "comments", "mtu"] as const
+
+export const createBridge = Effect.fnUntraced(function* (
+  client: PveClient,
+  { bridge: { node, name, settings } }: Of<"create-bridge">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `create bridge ${name} on node ${node}`
+  if ((yield* bridgeOn(client, node, name)) !== undefined) return
+  const kept = Object.fromEntries(
+    keptKeys.flatMap((key) => {
+      const value = settings[key]
+      return value === undefined ? [] : [[key, String(value).trim()]]
+    }),
+  )
+  yield* client.post(
+    path`/nodes/${node}/network`,
+    { ...kept, iface: name, type: "bridge", autostart: true, bridge_vlan_aware: true },
+    { doing },
+  )
+})
+
+export const removeBridge = Effect.fnUntraced(function* (
+  client: PveClient,
+  { node, bridge: name }: Of<"remove-bridge">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `remove bridge ${name} from node ${node}`
+  const found = yield* bridgeOn(client, node, name)
+  if (found === undefined) return
+  if (found.ports.length > 0 || found.address !== undefined)
+    return yield* new HypervisorFault({
+      doing,
+      reason: "not-ours",
+      detail:
+        found.ports.length > 0 ? `it has the ports ${found.ports.join(", ")}` : `the node has the address ${found.address} on it`,
+    })
+  yield* client.remove(path`/nodes/${node}/network/${name}`, {}, { doing }).pipe(
+    Effect.catchIf(
+      ({ facts }) => facts.reason === "not-found",
+      () => Effect.void,
+    ),
+  )
+})
+
+/** Guests of a node that hang on one of these bridges, by VMID. */
+const onBridges = Effect.fnUntraced(function* (
+  client: PveClient,
+  node: string,
+  bridges: ReadonlySet<string>,
+  doing: string,
+): Effect.fn.Return<readonly string[], HypervisorFault> {
+  const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing })
+  const here = rows(reply.data).filter((row) => text(row, "node") === node && text(row, "template") !== "1")
+  const found = yield* Effect.forEach(
+    here,
+    (row) => {
+      const [type, vmid] = [text(row, "type") ?? "qemu", text(row, "vmid") ?? "0"]
+      return client.get(path`/nodes/${node}/${type}/${vmid}/config`, {}, { doing }).pipe(
+        Effect.map((answer) => {
+          const cards = nicTexts(recordOf(answer.data))
+          return cards.some((card) => bridges.has(nicNetwork(card.text) ?? "")) ? [vmid] : []
+        }),
+        Effect.catchIf(
+          ({ facts }) => facts.reason === "not-found",
+          () => Effect.succeed([]),
+        ),
+      )
+    },
+    { concurrency: 16 },
+  )
+  return found.flat()
+})
+
+/** Starts a reload of a node's network where one is needed; undefined when everything is in force already. */
+export const startReload = Effect.fnUntraced(function* (
+  client: PveClient,
+  { node, present, absent }: Of<"reload-network">,
+  doing: string,
+): Effect.fn.Return<unknown, HypervisorFault> {
+  const { pending } = yield* readNodeNetwork(client, node)
+  if (pending.length === 0) return undefined
+  const isOurs = ({ name, change }: (typeof pending)[number]): boolean =>
+    (change === "removed" && absent.includes(name)) || (change !== "removed" && present.includes(name))
+  const foreign = pending.filter((edit) => !isOurs(edit)).map(({ name, change }) => `${name} is ${change}`)
+  if (foreign.length > 0)
+    return yield* new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `node ${node} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
+      hint: "Apply or revert them under System > Network of the node, and start again.",
+    })
+  const hanging = absent.length === 0 ? [] : yield* onBridges(client, node, new Set(absent), doing)
+  if (hanging.length > 0)
+    return yield* new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `the machines ${hanging.slice(0, 10).join(", ")} hang on bridges that would go`,
+      hint: "Start again: they move then, or their bridges stay.",
+    })
+  return (yield* client.put(path`/nodes/${node}/network`, {}, { doing })).data
+})
+
+/** Fails unless these bridges are configured on the node, those are not, and nothing waits for a reload. */
+export const proveBridges = Effect.fnUntraced(function* (
+  client: PveClient,
+  node: string,
+  networks: { readonly present: readonly string[]; readonly absent: readonly string[] },
+  doing: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  const { bridges, pending } = yield* readNodeNetwork(client, node)
+  const there = new Set(bridges.map(({ name }) => name))
+  const waiting = new Set(pending.map(({ name }) => name))
+  const wrong = [
+    ...networks.present.filter((name) => !there.has(name) || waiting.has(name)).map((name) => `${name} is missing`),
+    ...networks.absent.filter((name) => there.has(name) || waiting.has(name)).map((name) => `${name} is still there`),
+  ]
+  if (wrong.length === 0) return
+  return yield* new HypervisorFault({
+    doing,
+    reason: "failed",
+    detail: `node ${node} is not as it should be (${wrong.slice(0, 10).join(", ")})`,
+    hint: `Look at the network reload task (srvreload) of node ${node}.`,
+  })
+})

@@ -1,0 +1,107 @@
+import type { Json } from "@rangewright/domain"
+import type { HypervisorFault, NetworkMigration, NetworkMigrationAction } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { taskFault } from "../tasks/settlement.ts"
+import { parseUpid } from "../tasks/upid.ts"
+import type { AwaitTask } from "../tasks/watcher.ts"
+import { recordOf } from "../wire/read.ts"
+import { createBridge, proveBridges, removeBridge, startReload } from "./bridge-actions.ts"
+import { moveNics, proveMachines } from "./machine-actions.ts"
+import { observeInstallation } from "./observe.ts"
+import { createVnet, createZone, grantVnet, proveVnets, removeVnet, removeZone, startApply } from "./sdn-actions.ts"
+
+/** What is being applied or proven, for faults. */
+const doingOf = (action: NetworkMigrationAction): string => {
+  if (action.kind === "apply-sdn") return "apply the SDN changes"
+  return action.kind === "reload-network" ? `reload the network of node ${action.node}` : "verify that every network is usable"
+}
+
+/** `{"task": "UPID:…"}`; null when there is nothing to wait for. */
+const tokenOf = (started: unknown): Json => (typeof started === "string" ? { task: started } : null)
+
+export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): Context.Service.Shape<typeof NetworkMigration> => {
+  const dispatch = (action: NetworkMigrationAction): Effect.Effect<Json, HypervisorFault> => {
+    switch (action.kind) {
+      case "create-zone":
+        return Effect.as(createZone(client, action), null)
+      case "remove-zone":
+        return Effect.as(removeZone(client, action), null)
+      case "create-vnet":
+        return Effect.as(createVnet(client, action), null)
+      case "remove-vnet":
+        return Effect.as(removeVnet(client, action), null)
+      case "grant-vnet":
+        return Effect.as(grantVnet(client, action), null)
+      case "create-bridge":
+        return Effect.as(createBridge(client, action), null)
+      case "remove-bridge":
+        return Effect.as(removeBridge(client, action), null)
+      case "move-nics":
+        return Effect.as(moveNics(client, action), null)
+      case "apply-sdn":
+        return Effect.map(startApply(client, action, doingOf(action)), tokenOf)
+      case "reload-network":
+        return Effect.map(startReload(client, action, doingOf(action)), tokenOf)
+      case "verify-networks":
+      case "verify-machines":
+        return Effect.succeed(null)
+    }
+  }
+
+  const prove = (action: NetworkMigrationAction): Effect.Effect<void, HypervisorFault> => {
+    switch (action.kind) {
+      case "apply-sdn":
+        return proveVnets(client, action.zone, action, doingOf(action))
+      case "reload-network":
+        return proveBridges(client, action.node, action, doingOf(action))
+      case "verify-networks":
+        return proveNetworks(client, action)
+      case "verify-machines":
+        return proveMachines(client, action)
+      case "create-zone":
+      case "remove-zone":
+      case "create-vnet":
+      case "remove-vnet":
+      case "grant-vnet":
+      case "create-bridge":
+      case "remove-bridge":
+      case "move-nics":
+        // their answer is their effect
+        return Effect.void
+    }
+  }
+
+  return {
+    observe: observeInstallation(client),
+    dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })),
+    settle: Effect.fnUntraced(function* (action, token) {
+      const upid = parseUpid(recordOf(token)["task"])
+      const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
+      // an apply's task may fail or be lost and its effect be there: what counts is what the nodes show
+      const proof = prove(action)
+      if (outcome === undefined || outcome.type === "ok") return yield* proof
+      yield* Effect.catchIf(
+        proof,
+        ({ facts }) => facts.reason === "failed",
+        () => Effect.fail(taskFault(doingOf(action), outcome)),
+      )
+    }),
+  }
+}
+
+const proveNetworks = Effect.fnUntraced(function* (
+  client: PveClient,
+  action: Extract<NetworkMigrationAction, { readonly kind: "verify-networks" }>,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = doingOf(action)
+  if (action.networks.length === 0) return
+  if (action.zone !== undefined)
+    return yield* proveVnets(client, action.zone, { present: action.networks.map(({ network }) => network), absent: [] }, doing)
+  const nodes = new Set(action.networks.flatMap((network) => network.nodes))
+  yield* Effect.forEach(nodes, (node) => {
+    const present = action.networks.filter((network) => network.nodes.includes(node)).map(({ network }) => network)
+    return proveBridges(client, node, { present, absent: [] }, doing)
+  })
+})

@@ -1,0 +1,90 @@
+import type { Installation, InstallationNode } from "@rangewright/domain"
+import type { HypervisorFault, HypervisorInstallation, NetworkMigration } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { readRights } from "../access/rights.ts"
+import { vnetRoles } from "../access/roles.ts"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { observeMachines } from "./observe-machines.ts"
+import { readCluster, readNodeNetwork, readOtherPending, vnetsOf, vnetsOn, zonesOf } from "./observe-networks.ts"
+
+/** A call that only a node with SDN knows. */
+const missingPackages = (client: PveClient, node: string): Effect.Effect<readonly string[], HypervisorFault> =>
+  client.get(path`/nodes/${node}/sdn/zones`, {}, { doing: `read the SDN zones of node ${node}` }).pipe(
+    Effect.map((): readonly string[] => []),
+    Effect.catchIf(
+      ({ facts }) => facts.reason === "invalid",
+      () => Effect.succeed(["libpve-network-perl"]),
+    ),
+  )
+
+const vnetPath = /^\/sdn\/zones\/[^/]+\/([^/]+)$/u
+
+const readVnetRights = (client: PveClient): Effect.Effect<Installation["rights"], HypervisorFault> =>
+  Effect.map(readRights(client, "read the rights on VNets"), (rights) =>
+    rights.flatMap(({ path: at, role, type, subject, propagate }) => {
+      const vnet = vnetPath.exec(at)?.[1]
+      if (vnet === undefined || !propagate || !vnetRoles.includes(role) || type === "token") return []
+      return [{ vnet, subject: type, name: subject }]
+    }),
+  )
+
+interface SdnView {
+  readonly zones: Installation["zones"]
+  readonly vnets: Installation["vnets"]
+  readonly otherPending: readonly string[]
+}
+
+/** A cluster without SDN has none. */
+const readSdn = (client: PveClient): Effect.Effect<SdnView, HypervisorFault> =>
+  Effect.gen(function* () {
+    const doing = "read the SDN of the cluster"
+    const zones = zonesOf((yield* client.get("/cluster/sdn/zones", { pending: true }, { doing })).data)
+    const vnets = vnetsOf((yield* client.get("/cluster/sdn/vnets", { pending: true }, { doing })).data)
+    return { zones, vnets, otherPending: yield* readOtherPending(client, vnets) }
+  }).pipe(
+    Effect.catchIf(
+      ({ facts }) => facts.reason === "invalid",
+      () => Effect.succeed({ zones: [], vnets: [], otherPending: [] }),
+    ),
+  )
+
+/** Everything that a migration is planned from; every node is asked, and one that is down says nothing. */
+export const observeInstallation =
+  (client: PveClient): Context.Service.Shape<typeof NetworkMigration>["observe"] =>
+  ({ zone, snapshots }) =>
+    Effect.gen(function* (): Effect.fn.Return<HypervisorInstallation, HypervisorFault> {
+      const cluster = yield* readCluster(client)
+      const { zones, vnets, otherPending } = yield* readSdn(client)
+      const ours = zones.find(({ name }) => name === zone)
+      const spans = (node: string): boolean => ours !== undefined && (ours.nodes.length === 0 || ours.nodes.includes(node))
+      const online = cluster.nodes.filter((node) => node.online)
+      const looks = yield* Effect.forEach(online, ({ name }) =>
+        Effect.gen(function* () {
+          const { bridges, pending } = yield* readNodeNetwork(client, name)
+          const lacking = yield* missingPackages(client, name)
+          const there = spans(name) && ours?.state !== "new" ? yield* vnetsOn(client, name, zone) : undefined
+          return { name, bridges, pending, lacking, there }
+        }),
+      )
+      const byName = new Map(looks.map((look) => [look.name, look]))
+      const missingOn = (vnet: Installation["vnets"][number]): readonly string[] =>
+        vnet.zone !== zone || vnet.state === "new"
+          ? []
+          : looks.flatMap(({ name, there }) => (there !== undefined && !there.has(vnet.name) ? [name] : []))
+      return {
+        quorate: cluster.quorate,
+        nodes: cluster.nodes.map((node): InstallationNode => ({
+          ...node,
+          missingPackages: byName.get(node.name)?.lacking ?? [],
+          pending: byName.get(node.name)?.pending ?? [],
+        })),
+        zones,
+        vnets: vnets.map((vnet) => ({ ...vnet, missingOn: missingOn(vnet) })),
+        otherPending,
+        bridges: looks.flatMap(({ bridges }) => bridges),
+        machines: yield* observeMachines(client, snapshots),
+        rights: yield* readVnetRights(client),
+      }
+    })

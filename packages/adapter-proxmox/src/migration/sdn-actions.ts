@@ -1,0 +1,195 @@
+import type { Installation, MigrationAction } from "@rangewright/domain"
+import { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { dropRights } from "../access/rights.ts"
+import { vnetRoles } from "../access/roles.ts"
+import { ensureGroups } from "../access/users.ts"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { isOurNetwork } from "../network/mark.ts"
+import { lookUntil } from "../tasks/settlement.ts"
+import { recordOf, text } from "../wire/read.ts"
+import { readCluster, readOtherPending, vnetsOf, vnetsOn, zonesOf } from "./observe-networks.ts"
+
+type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
+type Done = Effect.Effect<void, HypervisorFault>
+
+const isReason =
+  (...reasons: readonly HypervisorFault["facts"]["reason"][]) =>
+  (fault: HypervisorFault): boolean =>
+    reasons.includes(fault.facts.reason)
+
+export const createZone = (client: PveClient, { zone }: Of<"create-zone">): Done => {
+  const doing = `create the SDN zone ${zone.name}`
+  return client.post("/cluster/sdn/zones", { zone: zone.name, type: "vxlan", peers: zone.peers.join(",") }, { doing }).pipe(
+    Effect.asVoid,
+    Effect.catchIf(isReason("taken"), (fault) =>
+      Effect.flatMap(client.get("/cluster/sdn/zones", { pending: true }, { doing }), (reply) => {
+        const found = zonesOf(reply.data).find(({ name }) => name === zone.name)
+        const same = found?.type === "vxlan" && found.peers.toSorted().join() === zone.peers.toSorted().join()
+        return same && found.state !== "deleted" ? Effect.void : Effect.fail(fault)
+      }),
+    ),
+  )
+}
+
+export const removeZone = (client: PveClient, { zone }: Of<"remove-zone">): Done =>
+  client.remove(path`/cluster/sdn/zones/${zone}`, {}, { doing: `remove the SDN zone ${zone}` }).pipe(
+    Effect.asVoid,
+    Effect.catchIf(isReason("not-found"), () => Effect.void),
+  )
+
+const stranger = (doing: string, name: string, alias: string | undefined): HypervisorFault =>
+  new HypervisorFault({
+    doing,
+    reason: "not-ours",
+    detail: `VNet ${name} exists and is not ours: its alias is ${alias === undefined ? "empty" : `"${alias}"`}`,
+  })
+
+/** The alias of a VNet as configured; undefined when there is no such VNet. */
+const aliasOf = (client: PveClient, name: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
+  client.get(path`/cluster/sdn/vnets/${name}`, {}, { doing }).pipe(
+    Effect.map((reply): string | undefined => (text(recordOf(reply.data), "alias") ?? "").trim()),
+    Effect.catchIf(isReason("not-found"), () => Effect.succeed(undefined)),
+  )
+
+export const createVnet = (client: PveClient, { vnet }: Of<"create-vnet">): Done => {
+  const doing = `create VNet ${vnet.name} in zone ${vnet.zone}`
+  const { name, zone, tag, alias } = vnet
+  return client.post("/cluster/sdn/vnets", { vnet: name, zone, tag, vlanaware: true, alias }, { doing }).pipe(
+    Effect.asVoid,
+    Effect.catchIf(isReason("taken"), (fault) =>
+      Effect.flatMap(aliasOf(client, name, doing), (found) => {
+        if (found === alias) return Effect.void
+        // the tag was taken, not the name
+        return Effect.fail(found === undefined ? fault : stranger(doing, name, found))
+      }),
+    ),
+  )
+}
+
+/** Removes a VNet of ours and every right on it. */
+export const removeVnet = Effect.fnUntraced(function* (
+  client: PveClient,
+  { vnet, zone, alias }: Of<"remove-vnet">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `remove VNet ${vnet}`
+  const found = yield* aliasOf(client, vnet, doing)
+  if (found !== undefined && found !== alias) return yield* stranger(doing, vnet, found)
+  if (found !== undefined)
+    yield* client
+      .remove(path`/cluster/sdn/vnets/${vnet}`, {}, { doing })
+      .pipe(Effect.catchIf(isReason("not-found"), () => Effect.void))
+  yield* dropRights(client, `/sdn/zones/${zone}/${vnet}`, doing)
+})
+
+/** One call: the API takes lists of subjects. */
+export const grantVnet = Effect.fnUntraced(function* (
+  client: PveClient,
+  { zone, vnet, users, groups }: Of<"grant-vnet">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `grant the use of VNet ${vnet}`
+  if (groups.length > 0) yield* ensureGroups(client, doing)
+  const listed = (names: readonly string[]): string | undefined => (names.length === 0 ? undefined : names.join(","))
+  yield* client.put(
+    "/access/acl",
+    {
+      path: `/sdn/zones/${zone}/${vnet}`,
+      roles: vnetRoles.join(","),
+      users: listed(users),
+      groups: listed(groups),
+      propagate: true,
+    },
+    { doing },
+  )
+})
+
+/** What waits to be applied: whether anything does, and what of it others left there. */
+const readPending = Effect.fnUntraced(function* (
+  client: PveClient,
+  { zone: ours }: Of<"apply-sdn">,
+  doing: string,
+): Effect.fn.Return<{ readonly waits: boolean; readonly foreign: readonly string[] }, HypervisorFault> {
+  const zones = zonesOf((yield* client.get("/cluster/sdn/zones", { pending: true }, { doing })).data)
+  const vnets = vnetsOf((yield* client.get("/cluster/sdn/vnets", { pending: true }, { doing })).data)
+  const isPending = ({ state }: Installation["vnets"][number] | Installation["zones"][number]): boolean => state !== undefined
+  const foreign = [
+    ...zones.filter((zone) => isPending(zone) && zone.name !== ours).map(({ name, state }) => `zone ${name} is ${state}`),
+    ...vnets.filter((vnet) => isPending(vnet) && !isOurNetwork(vnet.alias)).map(({ name, state }) => `VNet ${name} is ${state}`),
+    ...(yield* readOtherPending(client, vnets)),
+  ]
+  return { waits: zones.some(isPending) || vnets.some(isPending), foreign }
+})
+
+/** Nodes of a zone that do not run exactly these of its VNets, each with what is wrong. */
+const disagreeing = Effect.fnUntraced(function* (
+  client: PveClient,
+  zone: string,
+  present: readonly string[],
+  absent: readonly string[],
+): Effect.fn.Return<readonly string[], HypervisorFault> {
+  const doing = `look for the VNets of zone ${zone} on its nodes`
+  const { nodes } = yield* readCluster(client)
+  const zones = zonesOf((yield* client.get("/cluster/sdn/zones", { running: true }, { doing })).data)
+  const spans = zones.find(({ name }) => name === zone)?.nodes ?? []
+  const wrong = yield* Effect.forEach(
+    nodes.filter(({ name }) => spans.length === 0 || spans.includes(name)),
+    ({ name, online }) =>
+      Effect.gen(function* () {
+        if (!online) return [`${name} is offline`]
+        const there = yield* vnetsOn(client, name, zone)
+        const missing = present.filter((vnet) => !there.has(vnet))
+        const left = absent.filter((vnet) => there.has(vnet))
+        return [
+          ...(missing.length === 0 ? [] : [`${name} lacks ${missing.slice(0, 5).join(", ")}`]),
+          ...(left.length === 0 ? [] : [`${name} still has ${left.slice(0, 5).join(", ")}`]),
+        ]
+      }),
+  )
+  return wrong.flat()
+})
+
+const verifySeconds = 30
+
+/** Fails unless every node of the zone agrees within half a minute. */
+export const proveVnets = Effect.fnUntraced(function* (
+  client: PveClient,
+  zone: string,
+  networks: { readonly present: readonly string[]; readonly absent: readonly string[] },
+  doing: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  let wrong: readonly string[] = []
+  const agreed = yield* lookUntil(
+    () =>
+      Effect.map(disagreeing(client, zone, networks.present, networks.absent), (found) => {
+        wrong = found
+        return found.length === 0 ? true : undefined
+      }),
+    { seconds: verifySeconds, fastest: 1, slowest: 5 },
+  )
+  if (agreed === true) return
+  return yield* new HypervisorFault({
+    doing,
+    reason: "failed",
+    detail: `not every node is as it should be (${wrong.join("; ")})`,
+    hint: "Look at the network reload task (srvreload) of that node, mend what it says, and start again.",
+  })
+})
+
+/** Starts an apply where one is needed; undefined when everything is in force already. */
+export const startApply = Effect.fnUntraced(function* (
+  client: PveClient,
+  action: Of<"apply-sdn">,
+  doing: string,
+): Effect.fn.Return<unknown, HypervisorFault> {
+  const { waits, foreign } = yield* readPending(client, action, doing)
+  if (foreign.length > 0)
+    return yield* new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `the cluster's SDN has pending changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
+      hint: "Apply or roll them back under Datacenter > SDN, and start again.",
+    })
+  if (!waits && (yield* disagreeing(client, action.zone, action.present, action.absent)).length === 0) return undefined
+  return (yield* client.put("/cluster/sdn", {}, { doing })).data
+})
