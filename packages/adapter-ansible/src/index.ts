@@ -1,2 +1,3 @@
 export * from "./installer/index.ts"
 export * from "./library/index.ts"
+export * from "./playbook/index.ts"

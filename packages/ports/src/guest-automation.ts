@@ -13,6 +13,10 @@ export interface GuestTask {
   /** Everything the stage needs; the same input again changes nothing. */
   readonly input: Json
   readonly verbose: boolean
+  /** Whose roles it uses, before the global ones; absent: only the global ones. */
+  readonly by?: UserId
+  /** Called with whole lines while the tool prints them, secrets masked. They are not in the result's `output` again. */
+  readonly output?: (text: string) => Effect.Effect<void>
 }
 
 export interface GuestResult {

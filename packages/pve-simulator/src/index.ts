@@ -4,6 +4,16 @@ export type { Guest, GuestOs, NodeState, Pool, State, StorageState, TaskRecord }
 export { defaultTiming, type Timing } from "./core/timing.ts"
 export type { CallCounts, CallLog, CallRecord } from "./faults/calls.ts"
 export type { Fault, FaultPlan, RequestMatch } from "./faults/plan.ts"
+export {
+  type HostNic,
+  hostsObstacle,
+  type HostsOptions,
+  type HostSpec,
+  makeRealHosts,
+  type Ran,
+  type RealHost,
+  type RealHosts,
+} from "./hosts/index.ts"
 export { ConnectionReset } from "./http/handle.ts"
 export type { SimRequest, SimResponse } from "./http/message.ts"
 export { createSimulator, type HttpListener, type ListenOptions, type Simulator, type SimulatorOptions } from "./simulator.ts"

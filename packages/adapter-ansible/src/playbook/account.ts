@@ -1,0 +1,77 @@
+import { eventsOf, type PlaybookEvent } from "./events.ts"
+import { logRenderer } from "./render-log.ts"
+
+type Failure = Extract<PlaybookEvent, { readonly type: "result" }>
+
+/** What the lines of one run told so far. */
+export interface Account {
+  /** Takes one printed line and returns the lines of the log that it stands for. */
+  readonly take: (line: string) => readonly string[]
+  /** Whether anything was changed on any machine; undefined when the run told no end. */
+  readonly changed: () => boolean | undefined
+  /** Why the run failed, in the words of the failed task; undefined where no task failed. */
+  readonly failure: () => string | undefined
+  /** The task that was begun last. */
+  readonly lastTask: () => string | undefined
+}
+
+const words = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
+
+const firstItem = (result: Failure["result"]): Failure["result"] => {
+  const { results } = result
+  const failed = Array.isArray(results) ? results.find((item) => Object(item).failed === true) : undefined
+  return failed === undefined ? result : (failed as Failure["result"])
+}
+
+const tail = (text: string): string => text.slice(-1500)
+
+const reasonOf = ({ task, outcome, result }: Failure): string => {
+  const item = firstItem(result)
+  const said = [...new Set([words(item["msg"]), words(item["stderr"])])].filter((text) => text !== "")
+  const because = said.length > 0 ? said : [words(item["stdout"]) || "it tells no reason"]
+  return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(because.join(": "))}`
+}
+
+/** Reads the events of the callback `ansible.posix.jsonl`. */
+const fromEvents = (): Account => {
+  const render = logRenderer()
+  let failure: Failure | undefined
+  let changed: boolean | undefined
+  let lastTask: string | undefined
+  const note = (event: PlaybookEvent): void => {
+    if (event.type === "task") lastTask = event.name
+    if (event.type === "result" && (event.outcome === "failed" || event.outcome === "unreachable")) failure = event
+    if (event.type === "recap") changed = [...event.hosts.values()].some((recap) => recap.changed > 0)
+  }
+  return {
+    take: (line) => {
+      const events = eventsOf(line)
+      events?.forEach(note)
+      return events === undefined ? [line] : events.flatMap(render)
+    },
+    changed: () => changed,
+    failure: () => (failure === undefined ? undefined : reasonOf(failure)),
+    lastTask: () => lastTask,
+  }
+}
+
+/** Reads what Ansible prints for people, where the collection `ansible.posix` is not installed. */
+const fromText = (): Account => {
+  let failure: string | undefined
+  let changed: boolean | undefined
+  let lastTask: string | undefined
+  return {
+    take: (line) => {
+      lastTask = /^(?:TASK|RUNNING HANDLER) \[(?<name>.*)\]/u.exec(line)?.groups?.["name"] ?? lastTask
+      if (/^(?:fatal|failed): \[/u.test(line)) failure = `task "${lastTask ?? ""}" failed: ${tail(line)}`
+      const counted = /\bok=\d+\s+changed=(?<changed>\d+)\s+unreachable=/u.exec(line)?.groups?.["changed"]
+      if (counted !== undefined) changed = changed === true || Number(counted) > 0
+      return [line]
+    },
+    changed: () => changed,
+    failure: () => failure,
+    lastTask: () => lastTask,
+  }
+}
+
+export const openAccount = (callback: "jsonl" | "default"): Account => (callback === "jsonl" ? fromEvents() : fromText())

@@ -1,0 +1,183 @@
+import { type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
+import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { join } from "node:path"
+import { type Account, openAccount } from "./account.ts"
+import type { AutomationAvailability } from "./availability.ts"
+import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
+import { connections, loginOf } from "./connection.ts"
+import { coverOf } from "./covering.ts"
+import { logLines } from "./log-lines.ts"
+import type { settingsOf } from "./options.ts"
+import { type ProcessEnd, runCommand } from "./process.ts"
+import { rolePlay } from "./role-play.ts"
+import { type Folders, ownFolder, scratchFolder } from "./scratch.ts"
+import { readSite, type Site, type SitePorts } from "./site.ts"
+import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
+import { unsafeYaml } from "./unsafe-yaml.ts"
+import { roleVariables } from "./variables.ts"
+
+/** What of one stage's output a log keeps. */
+const logBytes = 512 * 1024
+/** How often lines are handed on while a tool works. */
+const flushMillis = 500
+const errorTail = 2000
+
+/** Exit code of the tool when a machine could not be reached. */
+const unreachable = 4
+
+export interface Workshop {
+  readonly settings: ReturnType<typeof settingsOf>
+  readonly found: AutomationAvailability
+  readonly folders: Folders
+  readonly ports: SitePorts
+  readonly roles: Context.Service.Shape<typeof GuestAutomation>["roles"]
+}
+
+const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsupported", detail: string): GuestFault =>
+  new GuestFault({
+    doing: task.stage === "role" ? `run role ${roleOf(task) ?? ""}` : `run stage ${task.stage}`,
+    machine: task.name,
+    reason,
+    detail,
+  })
+
+/** Says why this host cannot run a stage at all; undefined when it can. */
+const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | undefined => {
+  if (found.ansible === undefined) return found.because
+  if (task.os !== "windows") return found.sshpass ? undefined : "sshpass is not installed on the service's host"
+  const speaks = settings.windows === "winrm" ? found.winrm : found.psrp
+  return speaks ? undefined : `Ansible on the service's host has no ${settings.windows === "winrm" ? "pywinrm" : "pypsrp"}`
+}
+
+/** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
+const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, folder: string) => {
+  const { inventory, passwords } = connections(settings, site, folder)
+  const role = roleOf(task)
+  const own =
+    task.stage === "role" && role !== undefined
+      ? {
+          "play.yml": rolePlay(site.target.name, role, task.input),
+          "range-config.yml": site.configText,
+          "variables.json": JSON.stringify(roleVariables(settings, site, workspaceSeen(found, workspace))),
+        }
+      : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site))}\n` }
+  return {
+    ...own,
+    ...passwords,
+    "ansible.cfg": "",
+    "inventory.yml": renderInventory([{ rangeId: site.range.id, hosts: site.hosts }]),
+    "connections.json": inventory,
+  }
+}
+
+const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
+  const { settings, found, folders } = workshop
+  const userId = task.by
+  const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host cannot: ${error.message}`))
+  const folder = (parent: string, ...parts: readonly string[]) =>
+    ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
+  const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
+  const facts = yield* folder(folders.facts, userId ?? "nobody", site.range.id)
+  const scratch = yield* ofHost(scratchFolder(folders, (path) => filesOf(workshop, task, site, workspace, path)))
+  const isRole = task.stage === "role"
+  const command = playbookCommand(settings, found, {
+    scratch,
+    playbook: isRole ? join(scratch, "play.yml") : join(settings.playbooks, `${task.stage}.yml`),
+    inventories: ["inventory.yml", "connections.json"],
+    variables: isRole ? ["range-config.yml", "variables.json"] : ["stage.yml"],
+    userId,
+    facts,
+    workspace,
+    environment: isRole ? roleEnvironment(site, scratch) : {},
+    verbose: task.verbose,
+  })
+  const cover = coverOf(task.input, Object.values(settings.environment))
+  const lines = logLines(cover, logBytes)
+  const account = openAccount(callbackOf(found))
+  let errors = ""
+  const tool = runCommand(command, settings.outputBytes, (stream, line) => {
+    if (stream === "stderr") errors = `${errors}${line}\n`.slice(-errorTail)
+    lines.add(stream === "stdout" ? account.take(line) : [line])
+  })
+  const handOn = Effect.suspend(() => {
+    const text = lines.take()
+    return text === "" || task.output === undefined ? Effect.succeed(text) : Effect.as(task.output(text), "")
+  })
+  const follow = Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn)))
+  const end = yield* (task.output === undefined ? tool : Effect.raceFirst(tool, follow)).pipe(
+    Effect.timeoutOption(settings.longest[task.stage] * 1000),
+  )
+  const output = yield* handOn
+  const failure = failureOf(settings, task, end, account, errors)
+  if (failure !== undefined) return yield* faultOf(task, failure.reason, cover(failure.detail))
+  const address = addressSet(task)
+  const changed = account.changed()
+  return {
+    facts: { ...(changed === undefined ? {} : { changed }), ...(address === undefined ? {} : { address }) },
+    output,
+  }
+})
+
+/** Roles find these in their environment too (contract B 5.1). Credentials of the hypervisor are not among them. */
+const roleEnvironment = (site: Site, scratch: string): Readonly<Record<string, string>> => ({
+  LUDUS_RANGE_ID: site.range.id,
+  LUDUS_RANGE_NUMBER: String(site.range.number),
+  LUDUS_RANGE_CONFIG: join(scratch, "range-config.yml"),
+  LUDUS_USER_IS_ADMIN: String(site.user?.isAdmin === true),
+  LUDUS_RETURN_ALL_RANGES: "false",
+})
+
+const failureOf = (
+  settings: Workshop["settings"],
+  task: GuestTask,
+  ended: Option.Option<ProcessEnd>,
+  account: Account,
+  errors: string,
+): { readonly reason: "away" | "failed" | "timeout"; readonly detail: string } | undefined => {
+  const last = account.lastTask()
+  const at = last === undefined ? "" : `; its last task was "${last}"`
+  if (Option.isNone(ended))
+    return { reason: "timeout", detail: `it did not end within ${Math.ceil(settings.longest[task.stage] / 60)} min${at}` }
+  const end = ended.value
+  switch (end.type) {
+    case "not-started":
+      return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
+    case "flooded":
+      return { reason: "failed", detail: `it printed more than ${Math.round(settings.outputBytes / 2 ** 20)} MiB${at}` }
+    case "killed":
+      return { reason: "away", detail: `Ansible was ended by ${end.signal}${at}` }
+    case "exited": {
+      if (end.code === 0) return undefined
+      const said = account.failure() ?? (errors.trim() === "" ? `Ansible ended with exit code ${end.code}${at}` : errors.trim())
+      return { reason: end.code === unreachable ? "away" : "failed", detail: said }
+    }
+  }
+}
+
+/**
+ * Stages as playbooks, each run a process of its own. The work is done while a stage settles, and ends with whoever waits for it; a stage
+ * that is settled again is run again, which changes nothing that is done.
+ */
+export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<typeof GuestAutomation> => {
+  const prepare = Effect.fnUntraced(function* (task: GuestTask) {
+    const because = obstacle(workshop, task)
+    if (because !== undefined) return yield* faultOf(task, "unsupported", because)
+    const site = yield* readSite(workshop.ports, workshop.settings, task)
+    if (loginOf(workshop.settings, site.target) === undefined)
+      return yield* faultOf(
+        task,
+        "unsupported",
+        `no login is known for its operating system (${site.target.osId ?? "unknown"}, template ${site.target.machine?.template ?? "unknown"})`,
+      )
+    return site
+  })
+  return {
+    stages: workshop.found.ansible === undefined ? new Set<GuestStage>() : new Set(guestStages),
+    roles: workshop.roles,
+    dispatch: (task) => Effect.as(prepare(task), { token: null }),
+    settle: (task) => Effect.scoped(Effect.flatMap(prepare(task), (site) => run(workshop, task, site))),
+  }
+}

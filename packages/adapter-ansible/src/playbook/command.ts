@@ -1,0 +1,111 @@
+import { dirname, isAbsolute } from "node:path"
+import type { AutomationAvailability } from "./availability.ts"
+import { type Settings, searchPaths } from "./options.ts"
+import type { Command } from "./process.ts"
+import { sandboxArguments } from "./sandbox.ts"
+
+/** Everything that one run of the tool is made of. */
+export interface Run {
+  /** Scratch folder, with the files that are named here. */
+  readonly scratch: string
+  /** Path of the playbook. */
+  readonly playbook: string
+  /** Names in the scratch folder, the later ones win. */
+  readonly inventories: readonly string[]
+  readonly variables: readonly string[]
+  /** Whose roles it may use. */
+  readonly userId: string | undefined
+  readonly facts: string
+  /** Where roles may keep files; they see it as their installation folder. */
+  readonly workspace: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly verbose: boolean
+}
+
+/** Where the workspace is seen in the sandbox: the folder that roles were written for (contract B 9.4). */
+const installFolder = "/opt/ludus"
+
+/** The path by which roles know their workspace. */
+export const workspaceSeen = ({ sandbox }: Pick<AutomationAvailability, "sandbox">, workspace: string): string =>
+  sandbox.works ? installFolder : workspace
+
+const path = (settings: Settings): string =>
+  [
+    ...(isAbsolute(settings.program) ? [dirname(settings.program)] : []),
+    ...settings.toolFolders.map((folder) => `${folder}/bin`),
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  ].join(":")
+
+/** Sockets of connections have short paths, or the system refuses them. */
+const longestSocketFolder = 60
+
+/** Made from scratch: nothing of the service's own environment reaches roles. */
+const environment = (settings: Settings, found: AutomationAvailability, run: Run): Readonly<Record<string, string>> => {
+  const search = searchPaths(settings, run.userId)
+  const home = `${run.scratch}/home`
+  const sockets = found.sandbox.works ? "/tmp/ssh" : `${home}/ssh`
+  const master = sockets.length <= longestSocketFolder ? " -o ControlMaster=auto -o ControlPersist=30s" : ""
+  return {
+    ...settings.environment,
+    ...run.environment,
+    PATH: path(settings),
+    LANG: "C.UTF-8",
+    LC_ALL: "C.UTF-8",
+    TERM: "dumb",
+    HOME: home,
+    ANSIBLE_HOME: `${home}/.ansible`,
+    ANSIBLE_CONFIG: `${run.scratch}/ansible.cfg`,
+    ANSIBLE_ROLES_PATH: search.roles.join(":"),
+    ANSIBLE_COLLECTIONS_PATH: [...search.collections, ...found.collectionFolders].join(":"),
+    ANSIBLE_STDOUT_CALLBACK: callbackOf(found) === "jsonl" ? "ansible.posix.jsonl" : "default",
+    ANSIBLE_NOCOLOR: "1",
+    ANSIBLE_RETRY_FILES_ENABLED: "0",
+    ANSIBLE_HOST_KEY_CHECKING: "0",
+    ANSIBLE_DEPRECATION_WARNINGS: "0",
+    ANSIBLE_LOCALHOST_WARNING: "0",
+    ANSIBLE_TRANSFORM_INVALID_GROUP_CHARS: "ignore",
+    ANSIBLE_PYTHON_INTERPRETER: "auto_silent",
+    ANSIBLE_TIMEOUT: "20",
+    ANSIBLE_PIPELINING: "1",
+    ANSIBLE_SSH_RETRIES: "1",
+    ANSIBLE_SSH_ARGS: `-C${master} -o ServerAliveInterval=15 -o ServerAliveCountMax=8`,
+    ANSIBLE_SSH_CONTROL_PATH_DIR: sockets,
+    // facts are gathered once for all runs of a range that follow each other
+    ANSIBLE_GATHERING: "smart",
+    ANSIBLE_CACHE_PLUGIN: "jsonfile",
+    ANSIBLE_CACHE_PLUGIN_CONNECTION: run.facts,
+    ANSIBLE_CACHE_PLUGIN_TIMEOUT: "1800",
+  }
+}
+
+/** The callback that tells events is used where its collection is; what Ansible prints for people can be read too. */
+export const callbackOf = ({ collections }: Pick<AutomationAvailability, "collections">): "jsonl" | "default" =>
+  collections.has("ansible.posix") ? "jsonl" : "default"
+
+/** The kernel keeps these limits for the tool and everything it starts; where one is already lower, the host's own stands. */
+const limits = 'ulimit -c 0 2>/dev/null; ulimit -v "$1" 2>/dev/null; shift; exec "$@"'
+
+/** One run of `ansible-playbook`, in a sandbox where that works. */
+export const playbookCommand = (settings: Settings, found: AutomationAvailability, run: Run): Command => {
+  const tool = [
+    settings.program,
+    ...run.inventories.flatMap((name) => ["--inventory", `${run.scratch}/${name}`]),
+    ...run.variables.flatMap((name) => ["--extra-vars", `@${run.scratch}/${name}`]),
+    ...(run.verbose ? ["-vvv"] : []),
+    run.playbook,
+  ]
+  const search = searchPaths(settings, run.userId)
+  const mounts = [
+    ...[settings.playbooks, ...settings.toolFolders, ...search.roles, ...search.collections].map((from) => ({ from })),
+    { from: run.scratch, writable: true },
+    { from: run.facts, writable: true },
+    { from: run.workspace, to: installFolder, writable: true },
+  ]
+  const sandboxed = found.sandbox.works ? ["bwrap", ...sandboxArguments(mounts), "--chdir", run.scratch, "--", ...tool] : tool
+  return {
+    program: "/bin/sh",
+    args: ["-c", limits, "sh", String(Math.ceil(settings.memoryBytes / 1024)), ...settings.launcher, ...sandboxed],
+    env: environment(settings, found, run),
+    folder: run.scratch,
+  }
+}

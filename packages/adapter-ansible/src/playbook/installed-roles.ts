@@ -1,0 +1,46 @@
+import type { UserId } from "@rangewright/domain"
+import { type ArtifactLibrary, GuestFault } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { type Settings, searchPaths } from "./options.ts"
+
+const names = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => [])
+
+/** Roles of one collection folder, as `<namespace>.<collection>.<role>`. */
+const rolesOfCollections = async (folder: string): Promise<readonly string[]> => {
+  const root = join(folder, "ansible_collections")
+  const found: string[] = []
+  for (const namespace of await names(root))
+    for (const collection of await names(join(root, namespace)))
+      for (const role of await names(join(root, namespace, collection, "roles"))) found.push(`${namespace}.${collection}.${role}`)
+  return found
+}
+
+/** Roles that a user's runs find: the user's, the global ones, and those of all collections. Those of the host are read once. */
+export const installedRoles = (
+  settings: Settings,
+  hostFolders: readonly string[],
+  library: Context.Service.Shape<typeof ArtifactLibrary>,
+): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>> =>
+  Effect.gen(function* () {
+    const read = (folders: readonly string[]) =>
+      Effect.map(
+        Effect.promise(() => Promise.all(folders.map(rolesOfCollections))),
+        (found) => found.flat(),
+      )
+    const ofHost = yield* read(hostFolders)
+    return (userId) =>
+      Effect.gen(function* () {
+        const own = yield* library.list({ type: "user", userId })
+        const global = yield* library.list({ type: "global" })
+        const ofCollections = yield* read(searchPaths(settings, userId).collections)
+        return new Set([...[...own.roles, ...global.roles].map(({ name }) => name), ...ofCollections, ...ofHost])
+      }).pipe(
+        Effect.mapError(
+          (error) =>
+            new GuestFault({ doing: "list the installed roles", machine: "this host", reason: "failed", detail: error.message }),
+        ),
+      )
+  })

@@ -1,0 +1,39 @@
+/** What of a run's output is kept for people. */
+export interface LogLines {
+  readonly add: (lines: readonly string[]) => void
+  /** What was added since, as whole lines; empty when nothing was. */
+  readonly take: () => string
+}
+
+/** One line of a log; the rest of it is the output of some program in a machine. */
+const longestLine = 16 * 1024
+
+/** What a log must tell also when it is full. */
+const important = /^(?:fatal: |failed: |PLAY RECAP |\S+ +: ok=)/u
+
+/** Lines of one run, masked before they are cut. When `bytes` are kept, only what decides is kept besides. */
+export const logLines = (cover: (text: string) => string, bytes: number): LogLines => {
+  let kept = 0
+  let waiting: string[] = []
+  const keep = (line: string): void => {
+    kept += line.length + 1
+    waiting.push(line)
+  }
+  return {
+    add: (lines) => {
+      for (const line of lines) {
+        if (kept > bytes && (!important.test(line) || kept > 2 * bytes)) continue
+        const covered = cover(line)
+        const cut = covered.length > longestLine ? `${covered.slice(0, longestLine)} … (${covered.length} characters)` : covered
+        const fits = kept <= bytes
+        keep(cut)
+        if (fits && kept > bytes) keep(`[the rest is left out: more than ${Math.round(bytes / 1024)} KiB]`)
+      }
+    },
+    take: () => {
+      const text = waiting.length === 0 ? "" : `${waiting.join("\n")}\n`
+      waiting = []
+      return text
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import type { GuestLogin, GuestStage, RangeDefaults } from "@rangewright/domain"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** How machines are reached from the service's host. */
+export type Route =
+  /** The host has routes to the ranges' networks. */
+  | { readonly type: "direct" }
+  /** Every machine through the router of its range, the router itself directly. Of SSH only: Windows needs a route. */
+  | { readonly type: "router" }
+
+/** How playbooks are run. Everything but the folders has a safe default. */
+export interface PlaybookOptions {
+  /** Scratch folders, caches and what roles keep live here. One process owns it: what a killed one left is swept when it starts. */
+  readonly folder: string
+  /** The library of installed roles and collections (`libraryLayer`). */
+  readonly library: string
+  /** Further folders of collections, for hosts without the `ansible` package; each holds `ansible_collections`. */
+  readonly collections?: readonly string[]
+  /** The program; found on PATH where it is a plain name. */
+  readonly program?: string
+  /** Folders outside the system's own that the program needs, such as the virtual environment of pipx. */
+  readonly toolFolders?: readonly string[]
+  /** In front of everything that is run, such as `ip netns exec labs` where the ranges' networks are in a namespace of their own. */
+  readonly launcher?: readonly string[]
+  /** `auto`: with bwrap where it works, else without, which `automationFindings` tells. `required`: not without. */
+  readonly sandbox?: "auto" | "required" | "off"
+  readonly route?: Route
+  /** How Windows machines are spoken to. */
+  readonly windows?: "winrm" | "psrp"
+  /** Logins by operating system id, before those that the known templates have. */
+  readonly logins?: ReadonlyMap<string, GuestLogin>
+  /** Environment of roles, such as `LUDUS_SECRET_*`; every value counts as a secret. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** The service's own defaults of range configurations. */
+  readonly rangeDefaults?: Partial<RangeDefaults>
+  /** Facts of the installation that roles may read as variables (contract B 9.4), no secrets. */
+  readonly variables?: Readonly<Record<string, string | number | boolean>>
+  /** Longest time of one stage. */
+  readonly stageSeconds?: Partial<Readonly<Record<GuestStage, number>>>
+  /** What one run may print. */
+  readonly outputBytes?: number
+  /** Address space of each process of one run. */
+  readonly memoryBytes?: number
+}
+
+export type Settings = Required<Omit<PlaybookOptions, "rangeDefaults">> & {
+  readonly rangeDefaults: Partial<RangeDefaults> | undefined
+  /** The playbooks that this package brings. */
+  readonly playbooks: string
+}
+
+const minutes = 60
+
+/** Long enough for a slow mirror, short enough that a hanging tool is noticed. Office and Visual Studio download gigabytes. */
+const longest: Readonly<Record<GuestStage, number>> = {
+  address: 30 * minutes,
+  router: 30 * minutes,
+  firewall: 10 * minutes,
+  dns: 10 * minutes,
+  sysprep: 60 * minutes,
+  "windows-base": 60 * minutes,
+  "primary-dc": 90 * minutes,
+  "alt-dc": 90 * minutes,
+  "domain-join": 60 * minutes,
+  packages: 60 * minutes,
+  "additional-tools": 120 * minutes,
+  chocolatey: 120 * minutes,
+  office: 180 * minutes,
+  "visual-studio": 240 * minutes,
+  role: 240 * minutes,
+}
+
+export const settingsOf = (options: PlaybookOptions): Settings & { readonly longest: Readonly<Record<GuestStage, number>> } => ({
+  collections: [],
+  program: "ansible-playbook",
+  toolFolders: [],
+  launcher: [],
+  sandbox: "auto",
+  route: { type: "direct" },
+  windows: "winrm",
+  logins: new Map(),
+  environment: {},
+  variables: {},
+  stageSeconds: {},
+  outputBytes: 64 * 1024 * 1024,
+  memoryBytes: 4 * 1024 * 1024 * 1024,
+  ...options,
+  rangeDefaults: options.rangeDefaults,
+  longest: { ...longest, ...options.stageSeconds },
+  playbooks: playbooksFolder,
+})
+
+/** The playbooks lie beside the sources in the package, whether these are compiled or not. */
+export const playbooksFolder = join(fileURLToPath(new URL(".", import.meta.url)), "..", "..", "playbooks")
+
+/** Where what one user's roles and collections lie, the user's own before the global ones (contract C 4.3). */
+export const searchPaths = (
+  { library, collections }: Pick<Settings, "library" | "collections">,
+  userId: string | undefined,
+): { readonly roles: readonly string[]; readonly collections: readonly string[] } => {
+  const scopes = [...(userId === undefined ? [] : [join(library, "users", userId)]), join(library, "global")]
+  return {
+    roles: scopes.map((scope) => join(scope, "roles")),
+    collections: [...scopes.map((scope) => join(scope, "collections")), ...collections],
+  }
+}

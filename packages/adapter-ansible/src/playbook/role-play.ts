@@ -1,0 +1,42 @@
+import type { Json } from "@rangewright/domain"
+import { stringify } from "yaml"
+
+type Fields = Readonly<Record<string, Json>>
+
+const fieldsOf = (value: Json | undefined): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+/** What Ansible takes for the name of a variable; it cannot be given others. */
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u
+
+/** Those of the stage that are the service's own, beside the ones that roles know. */
+const own = new Set(["role", "vars", "range_id", "range_second_octet"])
+
+/**
+ * The play of one role on one machine (contract B 9.4). The range's facts and the role's variables are set as facts, which win over what the
+ * role itself sets and lose to extra variables; texts in them may be templates, as the author of a configuration expects. They are
+ * variables of the play too, so that one may refer to another.
+ */
+export const rolePlay = (host: string, role: string, input: Json): string => {
+  const fields = fieldsOf(input)
+  const known = Object.entries(fields).filter(([key]) => !own.has(key))
+  const given = Object.entries(fieldsOf(fields["vars"])).filter(([key]) => variableName.test(key))
+  const facts = Object.fromEntries([...known, ...given])
+  const setFacts = {
+    name: "Set the variables of the role",
+    "ansible.builtin.set_fact": facts,
+  }
+  return stringify(
+    [
+      {
+        name: `Run role ${role} on ${host}`,
+        hosts: host,
+        vars: facts,
+        ...(Object.keys(facts).length === 0 ? {} : { pre_tasks: [setFacts] }),
+        roles: [{ role }],
+      },
+    ],
+    // 1.1 is what Ansible reads: it makes the printer quote `yes`, `on` and their like
+    { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false },
+  )
+}

@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+/** Folders that outlive a run, and the scratch folders of runs. */
+export interface Folders {
+  readonly runs: string
+  readonly facts: string
+  readonly workspaces: string
+}
+
+const foldersOf = (folder: string): Folders => ({
+  runs: join(folder, "runs"),
+  facts: join(folder, "facts"),
+  workspaces: join(folder, "workspaces"),
+})
+
+/** Makes them; scratch folders that a killed process left, with the secrets in them, go. */
+export const openFolders = async (folder: string): Promise<Folders> => {
+  const folders = foldersOf(folder)
+  await rm(folders.runs, { recursive: true, force: true })
+  for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })
+  return folders
+}
+
+/** A folder below one of them for somebody's own things. The parts are ids, never paths. */
+export const ownFolder = async (parent: string, ...parts: readonly string[]): Promise<string> => {
+  const path = join(parent, ...parts.map((part) => encodeURIComponent(part).replaceAll(".", "%2E")))
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  return path
+}
+
+/** A folder for one run with these files, readable by nobody else. It goes when the scope ends, however that comes. */
+export const scratchFolder = (
+  { runs }: Pick<Folders, "runs">,
+  files: (folder: string) => Readonly<Record<string, string>>,
+): Effect.Effect<string, Error, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        const folder = join(runs, randomUUID())
+        await mkdir(join(folder, "home"), { recursive: true, mode: 0o700 })
+        for (const [name, text] of Object.entries(files(folder))) await writeFile(join(folder, name), text, { mode: 0o600 })
+        return folder
+      },
+      catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
+    }),
+    (folder) => Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))),
+  )

@@ -1,0 +1,136 @@
+import {
+  carriesMark,
+  type Grant,
+  isRouter,
+  type MachineDetail,
+  parseRangeConfig,
+  type Range,
+  type RangeConfig,
+  type RangeHost,
+  rangeHosts,
+  renderName,
+  type SeenMachine,
+  type User,
+} from "@rangewright/domain"
+import { GuestFault, type GuestTask, Hypervisor, Machines, Ranges, Users } from "@rangewright/ports"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { isIPv4 } from "node:net"
+import type { Settings } from "./options.ts"
+
+/** What a stage must know of the range around its machine, as it is now. */
+export interface Site {
+  readonly range: Range
+  readonly config: RangeConfig | undefined
+  /** The configuration as it was uploaded. */
+  readonly configText: string
+  readonly grants: readonly Grant[]
+  readonly user: User | undefined
+  readonly hosts: readonly RangeHost[]
+  /** The machine of the stage, one of `hosts`. */
+  readonly target: RangeHost & { readonly address: string }
+  readonly detail: MachineDetail
+}
+
+/** The ports that tell of it. */
+export interface SitePorts {
+  readonly hypervisor: Context.Service.Shape<typeof Hypervisor>
+  readonly machines: Context.Service.Shape<typeof Machines>
+  readonly ranges: Context.Service.Shape<typeof Ranges>
+  readonly users: Context.Service.Shape<typeof Users>
+}
+
+export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | Machines | Ranges | Users> = Effect.all({
+  hypervisor: Hypervisor,
+  machines: Machines,
+  ranges: Ranges,
+  users: Users,
+})
+
+const natAddress = /^192\.0\.2\./u
+
+/**
+ * Where a machine is spoken to (contract B 9.3): its configured address when the guest reports it, else an outer one, else the first. The
+ * configured one alone where the configuration vouches for it.
+ */
+export const reachedAt = (reported: readonly string[], configured: string | undefined, forced: boolean): string | undefined => {
+  const own = reported.filter((address) => isIPv4(address))
+  return (
+    own.find((address) => address === configured) ??
+    own.find((address) => natAddress.test(address)) ??
+    own.find((address) => !/^172\.(?:1[6-9]|2\d|3[01])\./u.test(address)) ??
+    (forced ? configured : undefined)
+  )
+}
+
+const seenAs = (
+  task: GuestTask,
+  detail: MachineDetail,
+  known: SeenMachine | undefined,
+  routerName: string | undefined,
+): SeenMachine => ({
+  vmid: detail.vmid,
+  node: detail.node,
+  name: task.name,
+  power: "running",
+  template: false,
+  pool: known?.pool ?? task.machine.mark.range,
+  cpus: detail.cpus,
+  memoryMiB: detail.memoryMiB,
+  tags: known?.tags ?? [],
+  address: known?.address,
+  isRouter:
+    known?.isRouter === true ||
+    task.name === routerName ||
+    isRouter({ name: task.name, tags: known?.tags ?? [] }, task.machine.mark.range),
+})
+
+/** Reads it. Nothing is done to a machine that does not carry the mark, or that cannot be reached. */
+export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
+  const { machine, name, by } = task
+  const fault = (reason: "away" | "failed", detail: string) =>
+    new GuestFault({ doing: `run stage ${task.stage}`, machine: name, reason, detail })
+  const unreadable = Effect.mapError((error: { readonly message: string }) => fault("away", error.message))
+
+  const detail = yield* ports.hypervisor.detail(machine.node, machine.vmid).pipe(
+    Effect.mapError((error) => {
+      const passing = error.facts.reason === "away" || error.facts.reason === "unknown-effect"
+      return fault(passing ? "away" : "failed", error.message)
+    }),
+  )
+  if (!carriesMark(detail.description, machine.mark))
+    return yield* fault("failed", `VM ${machine.vmid} does not carry the mark of machine ${machine.mark.machine}`)
+
+  const range = yield* unreadable(ports.ranges.find(machine.mark.range))
+  if (range === undefined) return yield* fault("failed", `range ${machine.mark.range} does not exist`)
+  const stored = yield* unreadable(ports.ranges.config(range.id))
+  const options = settings.rangeDefaults === undefined ? {} : { defaults: settings.rangeDefaults }
+  const parsed = stored === undefined ? undefined : parseRangeConfig(stored.text, options)
+  const config = parsed !== undefined && Result.isSuccess(parsed) ? parsed.success.config : undefined
+
+  const kept = yield* unreadable(ports.machines.ofRange(range.id))
+  const known = kept.find(({ vmid }) => vmid === machine.vmid)
+  const others = kept.filter(({ vmid, name: other }) => vmid !== machine.vmid && other !== name)
+  const routerName = config === undefined ? undefined : renderName(config.router.name, { rangeId: range.id })
+  const hosts = rangeHosts(range, config, [...others, seenAs(task, detail, known, routerName)])
+  const target = hosts.find((host) => host.seen.vmid === machine.vmid)
+  if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
+
+  const reported = yield* ports.hypervisor
+    .addresses(machine.node, machine.vmid)
+    .pipe(Effect.mapError((error) => fault("away", error.message)))
+  const address = reachedAt(reported, target.configuredAddress, target.machine?.forceIp === true)
+  if (address === undefined) return yield* fault("away", "its guest agent reports no address")
+  const site: Site = {
+    range,
+    config,
+    configText: stored?.text ?? "{}",
+    grants: yield* unreadable(ports.ranges.grants(range.id)),
+    user: by === undefined ? undefined : yield* unreadable(ports.users.find(by)),
+    hosts: hosts.map((host) => (host === target ? { ...target, address } : host)),
+    target: { ...target, address },
+    detail,
+  }
+  return site
+})

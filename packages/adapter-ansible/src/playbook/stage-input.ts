@@ -1,0 +1,54 @@
+import { dhcpRange, type Json } from "@rangewright/domain"
+import type { GuestTask } from "@rangewright/ports"
+import type { Site } from "./site.ts"
+
+type Fields = Readonly<Record<string, Json>>
+
+const fieldsOf = (value: Json): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+/** Guests know their network cards by address alone, which they spell in lower case. */
+const macOfLeg = ({ detail }: Site, vlan: Json | undefined): string | null =>
+  detail.nics.find(({ index, tag }) => index > 0 && tag === vlan)?.mac.toLowerCase() ?? null
+
+const legsOf = (site: Site, legs: Json | undefined): Json =>
+  (Array.isArray(legs) ? (legs as readonly Json[]) : []).map((leg) => {
+    const { vlan, address } = fieldsOf(leg)
+    const pool = typeof vlan === "number" ? dhcpRange(site.range.number, vlan) : undefined
+    return {
+      vlan: vlan ?? null,
+      address: address ?? null,
+      mac: macOfLeg(site, vlan),
+      first: pool?.first ?? null,
+      last: pool?.last ?? null,
+    }
+  })
+
+/**
+ * What a built-in playbook finds as the variable `rangewright`: the host, the stage's input, and what only the hypervisor and the range's
+ * number tell of it.
+ */
+export const stageVariables = (task: GuestTask, site: Site): Json => {
+  const input = fieldsOf(task.input)
+  const outer = site.detail.nics.find(({ index }) => index === (input["interface"] ?? 0))
+  return {
+    host: site.target.name,
+    os: task.os,
+    mac: outer?.mac.toLowerCase() ?? null,
+    ...(task.stage === "router" ? { legs: legsOf(site, input["legs"]), network: `10.${site.range.number}.0.0/16` } : {}),
+    input,
+  }
+}
+
+/** The address that a stage gives its machine, without the length of its network. */
+export const addressSet = ({ stage, input }: Pick<GuestTask, "stage" | "input">): string | undefined => {
+  if (stage !== "address" && stage !== "router") return undefined
+  const { address } = fieldsOf(input)
+  return typeof address === "string" ? address.split("/")[0] : undefined
+}
+
+/** The role that a stage runs. */
+export const roleOf = ({ input }: Pick<GuestTask, "input">): string | undefined => {
+  const { role } = fieldsOf(input)
+  return typeof role === "string" ? role : undefined
+}

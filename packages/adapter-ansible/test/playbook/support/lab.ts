@@ -1,0 +1,254 @@
+import { makeMemoryLibrary, makeMemoryStore, memoryLibraryLayer, memoryStorageLayer } from "@rangewright/adapter-memory"
+import { playbookLayer, type PlaybookOptions } from "@rangewright/adapter-ansible"
+import {
+  type GuestStage,
+  type Json,
+  type MachineDetail,
+  macOf,
+  type RangeId,
+  type RecordId,
+  routerTag,
+  type UserId,
+  type Vmid,
+  writeDescription,
+} from "@rangewright/domain"
+import { GuestAutomation, type GuestTask, Hypervisor, HypervisorFault, Machines, Ranges, Users } from "@rangewright/ports"
+import { makeRealHosts, type RealHost, type RealHosts } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+
+export const rangeId = "LAB" as RangeId
+export const rangeNumber = 7
+export const userId = "alice" as UserId
+export const password = "debian-lab"
+
+/** Where a checkout of Debian's `ansible` package may lie on hosts that have only ansible-core. */
+const collections = [process.env["RANGEWRIGHT_TEST_COLLECTIONS"] ?? ""].filter((folder) => folder !== "" && existsSync(folder))
+
+export interface LabMachine {
+  readonly name: string
+  readonly vlan: number
+  readonly octet: number
+  /** As DHCP gave it at first boot; the configured one where it has that already. */
+  readonly first?: string
+}
+
+/** Machines that are real hosts, known to a hypervisor that only tells of them; everything else as in the service. */
+export interface Lab {
+  readonly folder: string
+  readonly library: string
+  readonly hosts: RealHosts
+  readonly host: (name: string) => RealHost
+  readonly addMachine: (machine: LabMachine, config?: string) => Promise<RealHost>
+  readonly addRouter: (vlans: readonly number[]) => Promise<RealHost>
+  readonly addRole: (name: string, files: Readonly<Record<string, string>>, scope?: string) => Promise<void>
+  readonly task: (name: string, stage: GuestStage, input: Json, more?: Partial<GuestTask>) => GuestTask
+  /** Dispatches and settles; the facts, everything printed, and the fault's message where it failed. */
+  readonly perform: (task: GuestTask, signal?: AbortSignal) => Promise<Performed>
+  readonly setConfig: (text: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface Performed {
+  readonly ok: boolean
+  readonly changed: boolean | undefined
+  readonly address: string | undefined
+  readonly log: string
+  readonly reason: string | undefined
+  readonly fault: string
+}
+
+export const networkOf = (vlan: number): string => `10.${rangeNumber}.${vlan}`
+export const routerName = `${rangeId}-router-debian11-x64`
+export const outerAddress = `192.0.2.${100 + rangeNumber}`
+
+const unknown = (doing: string) => new HypervisorFault({ doing, reason: "not-found", detail: "there is no such VM" })
+
+export const openLab = async (options: Partial<PlaybookOptions> = {}): Promise<Lab> => {
+  const folder = await mkdtemp(join(tmpdir(), "rw-lab-"))
+  const library = join(folder, "library")
+  const hosts = await makeRealHosts({
+    password,
+    outer: { vlan: 1, address: "192.0.2.254/24" },
+    routes: [{ to: `10.${rangeNumber}.0.0/16`, via: outerAddress }],
+  })
+  const made = new Map<Vmid, { readonly host: RealHost; readonly detail: MachineDetail }>()
+  const byName = (name: string) => [...made.values()].find(({ detail }) => detail.name === name)
+
+  const hypervisor = Layer.succeed(Hypervisor, {
+    observe: Effect.die("not asked for"),
+    detail: (_node, vmid) => {
+      const known = made.get(vmid)
+      return known === undefined ? Effect.fail(unknown(`read VM ${vmid}`)) : Effect.succeed(known.detail)
+    },
+    dispatch: () => Effect.die("not asked for"),
+    settle: () => Effect.die("not asked for"),
+    addresses: (_node, vmid) => Effect.promise(async () => (await made.get(vmid)?.host.addresses()) ?? []),
+    sessions: () => Effect.succeed(undefined),
+    clock: Effect.die("not asked for"),
+    version: Effect.succeed("9.0.0"),
+  })
+  const storage = memoryStorageLayer(makeMemoryStore())
+  const needs = Layer.mergeAll(hypervisor, storage, memoryLibraryLayer(makeMemoryLibrary()))
+  const runtime = ManagedRuntime.make(
+    playbookLayer({
+      folder: join(folder, "automation"),
+      library,
+      collections,
+      launcher: hosts.outside,
+      logins: new Map([["debian", { connection: "ssh", user: "root", password }]]),
+      ...options,
+    }).pipe(Layer.provideMerge(needs)),
+  )
+  await runtime.runPromise(
+    Effect.gen(function* () {
+      yield* (yield* Users).create({
+        id: userId,
+        recordId: "alice0000000000" as RecordId,
+        name: "Alice",
+        email: "alice@example.test",
+        isAdmin: false,
+        hypervisorUsername: "alice",
+        hypervisorRealm: "pve",
+        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "k" },
+        createdAt: new Date(0),
+      })
+      yield* (yield* Ranges).create({
+        id: rangeId,
+        recordId: "lab000000000000" as RecordId,
+        number: rangeNumber,
+        reservedNumbers: [],
+        name: "Lab",
+        description: "",
+        purpose: "",
+        config: "ludus: []\n",
+        createdBy: userId,
+        owners: [userId],
+        createdAt: new Date(0),
+      })
+    }),
+  )
+
+  const register = async (name: string, host: RealHost, nics: MachineDetail["nics"], vmid: Vmid, isRouter: boolean) => {
+    const detail: MachineDetail = {
+      vmid,
+      node: "node1",
+      name,
+      template: false,
+      description: writeDescription({ range: rangeId, machine: name }, [rangeId]),
+      cpus: 2,
+      memoryMiB: 2048,
+      balloonMiB: undefined,
+      nics,
+      lock: undefined,
+      digest: undefined,
+      storage: undefined,
+    }
+    made.set(vmid, { host, detail })
+    await runtime.runPromise(
+      Machines.use((machines) =>
+        machines.record({
+          vmid,
+          node: "node1",
+          name,
+          power: "running",
+          template: false,
+          pool: rangeId,
+          cpus: 2,
+          memoryMiB: 2048,
+          tags: ["rangewright", ...(isRouter ? [routerTag] : [])],
+        }),
+      ),
+    )
+    return host
+  }
+  const nicOf = (vmid: number, index: number, tag: number) => ({
+    index,
+    model: "virtio",
+    mac: macOf(vmid, index),
+    bridge: "vmbr1007",
+    tag,
+    firewall: false,
+  })
+  const nextVmid = () => (20_000 + made.size) as Vmid
+
+  return {
+    folder,
+    library,
+    hosts,
+    host: (name) => {
+      const known = byName(name)
+      if (known === undefined) throw new Error(`no host ${name}`)
+      return known.host
+    },
+    addMachine: async ({ name, vlan, octet, first }) => {
+      const vmid = nextVmid()
+      const nic = nicOf(vmid, 0, vlan)
+      const address = first ?? `${networkOf(vlan)}.${octet}/24`
+      const gateway = vlan === 1 ? "192.0.2.254" : `${networkOf(vlan)}.254`
+      const host = await hosts.add({ name: "template", nics: [{ vlan, mac: nic.mac, address, gateway }] })
+      return register(name, host, [nic], vmid, false)
+    },
+    addRouter: async (vlans) => {
+      const vmid = nextVmid()
+      const outer = nicOf(vmid, 0, 1)
+      const legs = vlans.map((vlan, i) => nicOf(vmid, i + 1, vlan))
+      const host = await hosts.add({
+        name: "template",
+        nics: [
+          { vlan: 1, mac: outer.mac, address: "192.0.2.60/24", gateway: "192.0.2.254" },
+          ...legs.map(({ mac, tag }) => ({ vlan: tag, mac })),
+        ],
+      })
+      return register(routerName, host, [outer, ...legs], vmid, true)
+    },
+    addRole: async (name, files, scope = `users/${userId}`) => {
+      for (const [path, text] of Object.entries({ "meta/main.yml": "{}\n", ...files })) {
+        const file = join(library, scope, "roles", name, path)
+        await mkdir(dirname(file), { recursive: true })
+        await writeFile(file, text)
+      }
+    },
+    task: (name, stage, input, more = {}) => {
+      const known = byName(name)
+      if (known === undefined) throw new Error(`no machine ${name}`)
+      const { vmid, node } = known.detail
+      const machine = { vmid, node, mark: { range: rangeId, machine: name } }
+      return { machine, name, os: "linux", stage, input, verbose: false, by: userId, ...more }
+    },
+    perform: async (task, signal) => {
+      let live = ""
+      const output = (text: string) => Effect.sync(() => void (live += text))
+      const work = GuestAutomation.use((guests) =>
+        Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle({ output, ...task }, token)),
+      )
+      const exit = await runtime.runPromiseExit(Effect.result(work), signal === undefined ? {} : { signal })
+      if (Exit.isFailure(exit))
+        return { ok: false, changed: undefined, address: undefined, log: live, reason: "interrupted", fault: "" }
+      const result = exit.value
+      if (result._tag === "Failure")
+        return {
+          ok: false,
+          changed: undefined,
+          address: undefined,
+          log: live,
+          reason: result.failure.facts.reason,
+          fault: result.failure.message,
+        }
+      const { facts, output: rest } = result.success
+      return { ok: true, changed: facts.changed, address: facts.address, log: live + rest, reason: undefined, fault: "" }
+    },
+    setConfig: (text) => runtime.runPromise(Ranges.use((ranges) => ranges.setConfig(rangeId, text))),
+    close: async () => {
+      await runtime.dispose()
+      await hosts.remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process"
+import { accessSync, constants } from "node:fs"
+
+export interface Ran {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+/** Runs a program to its end, without a shell; its exit code is an answer, not an error. */
+export const run = (program: string, args: readonly string[], input = ""): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = execFile(program, args, { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 }, (error, output, errors) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 127
+      resolve({ code, output, errors: errors === "" && error !== null ? error.message : errors })
+    })
+    child.stdin?.on("error", () => {})
+    child.stdin?.end(input)
+  })
+
+/** The same for one that must succeed; answers what it printed. */
+export const must = async (program: string, ...args: readonly string[]): Promise<string> => {
+  const { code, output, errors } = await run(program, args)
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} failed with ${code}: ${errors.trim()}`)
+  return output
+}
+
+const programs = ["/usr/sbin/sshd", "/usr/bin/python3", "/usr/bin/unshare", "/usr/bin/openssl"]
+
+const missing = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Why this machine cannot make real hosts; undefined when it can. */
+export const hostsObstacle = async (): Promise<string | undefined> => {
+  if (process.platform !== "linux") return "network namespaces are Linux's"
+  if (process.getuid?.() !== 0) return "making network namespaces needs root"
+  const absent = programs.find(missing)
+  if (absent !== undefined) return `${absent} is not installed`
+  const name = `rwprobe${process.pid}`
+  const made = await run("ip", ["netns", "add", name])
+  if (made.code !== 0) return `network namespaces cannot be made: ${made.errors.trim()}`
+  const linked = await run("ip", ["-n", name, "link", "add", "probe", "type", "bridge"])
+  await run("ip", ["netns", "del", name])
+  return linked.code === 0 ? undefined : `bridges cannot be made: ${linked.errors.trim()}`
+}
