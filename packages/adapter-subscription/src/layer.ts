@@ -2,6 +2,7 @@ import { type SubscriptionFault, SubscriptionProvider } from "@rangewright/ports
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { asFault, fault } from "./faults.ts"
 import { type SubscriptionOptions, settingsOf } from "./options.ts"
 import { fetchPackage } from "./package/fetch-package.ts"
@@ -11,6 +12,9 @@ import { watchIndex } from "./registry/index-watch.ts"
 import type { Registry } from "./registry/registry.ts"
 import { singleFlight } from "./registry/single-flight.ts"
 import { parsePublicKey, type PublicKey } from "./trust/keys.ts"
+
+/** Packages that are fetched and unpacked at once, by all who ask: each is held in memory meanwhile. */
+const atOnce = 2
 
 const configure = "use the registry of subscription roles"
 
@@ -28,6 +32,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
   const keys = yield* keysOf(options.keys)
   const settings = settingsOf(options)
   const index = singleFlight(watchIndex(registry, keys, settings), yield* Scope.Scope)
+  const turns = yield* Semaphore.make(atOnce)
   return SubscriptionProvider.of({
     list: Effect.map(index, ({ roles }) => roles),
     fetch: (packageId) =>
@@ -35,10 +40,12 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
         const role = (yield* index).roles.find((offered) => offered.packageId === packageId)
         const doing = `fetch package ${packageId}`
         if (role === undefined) return yield* Effect.fail(fault(doing, "not-found", `${registry.name} offers no such package`))
-        return yield* Effect.tryPromise({
-          try: (signal) => fetchPackage(registry, role, keys, settings, signal),
-          catch: asFault(doing),
-        })
+        return yield* turns.withPermit(
+          Effect.tryPromise({
+            try: (signal) => fetchPackage(registry, role, keys, settings, signal),
+            catch: asFault(doing),
+          }),
+        )
       }),
   })
 })

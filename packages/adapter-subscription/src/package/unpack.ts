@@ -98,7 +98,7 @@ export const unpack = async (doing: Doing, packed: Uint8Array, limits: TreeLimit
   return taken
     .map(({ entry, chunks }): ArtifactEntry => {
       const bytes = Buffer.concat(chunks)
-      return entry.kind === "link" ? entry : { ...entry, read: Effect.succeed(new Uint8Array(bytes)) }
+      return entry.kind === "link" ? entry : { ...entry, read: Effect.succeed(bytes) }
     })
     .toSorted(byPath)
 }

@@ -10,12 +10,12 @@ import {
 import * as Effect from "effect/Effect"
 import { reasonOf } from "../wire/bulk.ts"
 
-/** What became of one role. `differs`: another copy of it was there and stays. */
+/** What became of one role. `version` is that of the offer; where a copy `differs`, another stays in its place. */
 export type RoleOutcome =
   | { readonly role: string; readonly version: string; readonly placement: Placement }
   | { readonly role: string; readonly refused: string }
 
-/** Packages that are fetched at once: each is held in memory until it is in its place. */
+/** Roles of one request that are installed at once: each is held in memory until it is in its place. */
 const atOnce = 2
 
 /** The licence in force, when it is one of subscribers. */
