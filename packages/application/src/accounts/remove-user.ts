@@ -1,5 +1,13 @@
 import { Conflict, InvalidInput, UserNotFound, rootUserId, type Fault, type User, type UserId } from "@rangewright/domain"
-import { type Blueprints, type ContentFetcher, HypervisorAccess, Ranges, Sources, Users } from "@rangewright/ports"
+import {
+  type Blueprints,
+  type ContentFetcher,
+  HypervisorAccess,
+  Ranges,
+  type RunJournal,
+  Sources,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "../run/run-engine.ts"
 import { deleteSource } from "../source/delete-source.ts"
@@ -16,7 +24,7 @@ export const removeUser = (
 ): Effect.Effect<
   void,
   Fault,
-  Users | Ranges | HypervisorAccess | RunEngine | Blueprints | ContentFetcher | SourceContents | Sources
+  Users | Ranges | HypervisorAccess | RunEngine | Blueprints | ContentFetcher | RunJournal | SourceContents | Sources
 > =>
   Effect.gen(function* () {
     const users = yield* Users

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { asFailure } from "../source/content-refused.ts"
-import { syncSource as sync } from "../source/sync-source.ts"
+import { runFetch } from "../source/fetch-run.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
 import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
@@ -27,7 +27,7 @@ export const syncSource = operation({
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
-      const { content } = yield* Effect.mapError(sync(source), asFailure)
+      const { content } = yield* Effect.mapError(runFetch(source, { manifest: true, outcome: true }, user.id), asFailure)
       return syncResult(source.id, [], content.survey.undeclared)
     }),
 })

@@ -21,6 +21,9 @@ const failureOf = (fault: Fault, step: Step): StepFailure => ({
   kind: fault.kind,
   message: covered(fault.message, step),
   ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+  ...(fault.issues.length === 0
+    ? {}
+    : { issues: fault.issues.map((issue) => ({ ...issue, message: covered(issue.message, step) })) }),
 })
 
 const nodeOf = ({ action }: Step): string | undefined => ("machine" in action ? action.machine.node : undefined)

@@ -1,19 +1,15 @@
-import { Failed, type Fault, InvalidInput, SourceBroken } from "@rangewright/domain"
+import { Failed, type Fault, InvalidInput, SourceBroken, SourceUnfetched } from "@rangewright/domain"
 import { ContentFault, LibraryFault } from "@rangewright/ports"
 
 /** Whether a fault tells of content that cannot be had or read. */
-const isOfContent = (fault: Fault): boolean => fault instanceof ContentFault || fault instanceof SourceBroken
+const isOfContent = (fault: Fault): boolean =>
+  fault instanceof ContentFault || fault instanceof SourceBroken || fault instanceof SourceUnfetched
 
 const textOf = ({ message, hint }: Fault) => ({ what: message, ...(hint === undefined ? {} : { hint }) })
 
-/** What this host cannot do now is nobody's input. */
-const isOurs = (fault: Fault): boolean => fault instanceof ContentFault && fault.facts.reason === "unavailable"
-
 /** Whoever gave a source whose content cannot be had or read has to mend it (contract C 2.1): invalid, whatever went wrong. */
-export const asRefusal = (fault: Fault): Fault => {
-  if (!isOfContent(fault)) return fault
-  return isOurs(fault) ? new Failed(textOf(fault)) : new InvalidInput({ ...textOf(fault), issues: fault.issues })
-}
+export const asRefusal = (fault: Fault): Fault =>
+  isOfContent(fault) ? new InvalidInput({ ...textOf(fault), issues: fault.issues }) : fault
 
 /** A source that was fine before and whose content cannot be had or read now (contract C 2.6): failed. */
 export const asFailure = (fault: Fault): Fault =>

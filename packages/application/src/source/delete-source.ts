@@ -1,9 +1,10 @@
 import type { Blueprint, Fault, Source } from "@rangewright/domain"
-import { Blueprints, type ContentFetcher, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
+import { Blueprints, type ContentFetcher, RunJournal, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { releaseSource } from "./fetch-source.ts"
 import { releaseBundles } from "./install-blueprint.ts"
 import { SourceContents } from "./source-contents.ts"
+import { sourceSubject } from "./source-subject.ts"
 
 /** Who uses what a source brought. */
 export interface SourceUse {
@@ -26,11 +27,12 @@ export const useOfSource = Effect.fnUntraced(function* (
 /** Removes the source with its blueprints and their shares; installed templates, roles and collections stay. Says who used what. */
 export const deleteSource = Effect.fnUntraced(function* (
   source: Source,
-): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | SourceContents | Sources> {
+): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | RunJournal | SourceContents | Sources> {
   const work = Effect.gen(function* () {
     const use = yield* useOfSource(source)
     const gone = yield* (yield* Blueprints).removeOfSource(source.recordId, "all")
     yield* (yield* Sources).remove(source.recordId)
+    yield* (yield* RunJournal).forget(sourceSubject(source.recordId))
     for (const { recordId } of gone) yield* releaseBundles(recordId)
     yield* releaseSource(source)
     return use

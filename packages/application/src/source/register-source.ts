@@ -19,9 +19,11 @@ import { newRecordId } from "../accounts/identity.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { checkMembers, checkPath, checkRef, checkUrl } from "./check-origin.ts"
 import { asRefusal } from "./content-refused.ts"
-import { type FetchedSource, fetchSource, releaseSource } from "./fetch-source.ts"
+import { runFetch } from "./fetch-run.ts"
+import { type FetchedSource, releaseSource } from "./fetch-source.ts"
+import type { RunEngine } from "../run/run-engine.ts"
 import { type AccessWish, sealedAccess } from "./source-access.ts"
-import { SourceContents } from "./source-contents.ts"
+import type { SourceContents } from "./source-contents.ts"
 import { scheduleOf } from "./sync-schedule.ts"
 
 /** What a caller says of a source. */
@@ -35,7 +37,7 @@ export interface SourceWish extends AccessWish {
   readonly global?: boolean
 }
 
-type Services = ContentFetcher | CredentialHasher | SecretStore | SourceContents | Sources
+type Services = ContentFetcher | CredentialHasher | RunEngine | SecretStore | SourceContents | Sources
 
 const isType = (text: string): text is SourceType => ["git", "upload", "folder"].includes(text)
 
@@ -96,7 +98,7 @@ const registerAgain = Effect.fnUntraced(function* (
     ...(yield* sealedAccess(source.recordId, wish)),
     ...(yield* scheduleOf(type, wish.schedule)),
   })
-  return yield* Effect.mapError(fetchSource(changed, archive === undefined ? {} : { archive }), asRefusal)
+  return yield* Effect.mapError(runFetch(changed, archive === undefined ? {} : { archive }, source.owner), asRefusal)
 })
 
 /** Where the content of a new source comes from, checked. */
@@ -120,6 +122,18 @@ const originOf = Effect.fnUntraced(function* (
   }
 })
 
+/** A source that was never fetched goes again. */
+const discardUnfetched = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<void, never, ContentFetcher | Sources> {
+  const sources = yield* Sources
+  const discard = Effect.gen(function* () {
+    const left = yield* sources.findByRecordId(source.recordId)
+    if (left === undefined || left.snapshot !== undefined) return
+    yield* sources.remove(source.recordId)
+    yield* releaseSource(source)
+  })
+  yield* Effect.ignore(discard, { log: "Warn" })
+})
+
 /** Makes the row first, so that nobody else takes the id meanwhile; without content it goes again. */
 const registerNew = Effect.fnUntraced(function* (
   id: SourceId,
@@ -129,7 +143,6 @@ const registerNew = Effect.fnUntraced(function* (
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
   const sources = yield* Sources
-  const contents = yield* SourceContents
   const origin = yield* originOf(wish, type, user, archive)
   const recordId = yield* newRecordId
   const timed = yield* scheduleOf(type, wish.schedule)
@@ -146,9 +159,10 @@ const registerNew = Effect.fnUntraced(function* (
     nextSyncAt: timed.nextSyncAt,
     createdAt: new Date(yield* Clock.currentTimeMillis),
   })
-  return yield* fetchSource(source, { with: { manifest: true }, ...(archive === undefined ? {} : { archive }) }).pipe(
-    contents.alone(source),
-    Effect.onError(() => sources.remove(recordId).pipe(Effect.andThen(releaseSource(source)), Effect.ignore({ log: "Warn" }))),
+  const fetch = { manifest: true, discard: true, ...(archive === undefined ? {} : { archive }) } as const
+  return yield* runFetch(source, fetch, user.id).pipe(
+    // one whose run never began is nobody's to discard
+    Effect.tapError(() => discardUnfetched(source)),
     Effect.mapError(asRefusal),
   )
 })
@@ -165,7 +179,7 @@ export const registerSource = Effect.fnUntraced(function* (
   yield* checkMembers(type, { archive: archive !== undefined })
   const { id, derived } = yield* idOf(wish, type, user, archive)
   const there = yield* (yield* Sources).find(id)
-  if (there?.owner === user.id) return yield* registerAgain(there, wish, type, archive).pipe((yield* SourceContents).alone(there))
+  if (there?.owner === user.id) return yield* registerAgain(there, wish, type, archive)
   if (there !== undefined) return yield* new SourceExists({ source: id, derived })
   return yield* registerNew(id, wish, type, user, archive)
 })

@@ -1,11 +1,11 @@
 import type { Fault, Source, User } from "@rangewright/domain"
 import type { ContentFetcher, SecretStore, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import type { RunEngine } from "../run/run-engine.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { asRefusal } from "./content-refused.ts"
-import { fetchSource } from "./fetch-source.ts"
-import { installFrom, type InstallResult } from "./install.ts"
-import type { InstallServices } from "./install-steps.ts"
+import { runFetch } from "./fetch-run.ts"
+import { installFrom, type InstallResult, type InstallServices } from "./install.ts"
 import { installedSelection } from "./installed-selection.ts"
 import { SourceContents } from "./source-contents.ts"
 
@@ -15,12 +15,15 @@ export const updateArchive = Effect.fnUntraced(function* (
   archive: StoredFile,
   user: User,
   options: { readonly global: boolean; readonly force: boolean },
-): Effect.fn.Return<InstallResult, Fault, ContentFetcher | InstallServices | SecretStore | SourceContents | Sources> {
+): Effect.fn.Return<InstallResult, Fault, ContentFetcher | InstallServices | RunEngine | SecretStore | SourceContents | Sources> {
   const work = Effect.gen(function* () {
-    const fetched = yield* fetchSource(source, { archive, with: { manifest: true } })
+    const fetched = yield* runFetch(source, { manifest: true, archive }, user.id)
     const target = { user: user.id, global: options.global }
-    const selection = yield* installedSelection(source, fetched.content.content, target)
-    return yield* installFrom({ ...fetched, ...target }, { selection, force: options.force })
+    const install = Effect.gen(function* () {
+      const selection = yield* installedSelection(source, fetched.content.content, target)
+      return yield* installFrom({ ...fetched, ...target }, { selection, force: options.force })
+    })
+    return yield* install.pipe((yield* SourceContents).alone(source))
   })
-  return yield* Effect.mapError(work, asRefusal).pipe((yield* SourceContents).alone(source))
+  return yield* Effect.mapError(work, asRefusal)
 })

@@ -1,4 +1,5 @@
 import type { RunId, UserId, Vmid } from "../access/ids.ts"
+import type { FaultIssue } from "../fault/fault.ts"
 import type { Json } from "../plan/action.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { RunSubject } from "./subject.ts"
@@ -41,6 +42,8 @@ export interface StepFailure {
   readonly kind: string
   readonly message: string
   readonly hint?: string
+  /** Findings about parts of what was read; absent where there are none. */
+  readonly issues?: readonly FaultIssue[]
 }
 
 /**

@@ -34,6 +34,7 @@ export {
   type SourceStatus,
   type SourceText,
   type SourceType,
+  SourceUnfetched,
 } from "./source.ts"
 export { deriveSourceId, type IdBasis } from "./source-id.ts"
 export { compareVersions, parseVersion, satisfiesPin, type Version } from "./version.ts"

@@ -1,7 +1,7 @@
 import type { Brand } from "effect/Brand"
 import type { RecordId, UserId } from "../access/ids.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
-import { defineFault } from "../fault/fault.ts"
+import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import type { SourceManifest } from "./content.ts"
 import { sayIssues, type SourceIssue } from "./issue.ts"
 
@@ -98,3 +98,14 @@ export class SourceBroken extends defineFault("SourceBroken", "invalid", (f: { r
     ...(allowed === undefined ? {} : { allowed }),
   })),
 })) {}
+
+/** A run that fetched a source's content came to nothing, for a reason that lies in the content or in where it comes from. */
+export class SourceUnfetched extends defineFault(
+  "SourceUnfetched",
+  "invalid",
+  (f: { readonly what: string; readonly hint?: string; readonly issues: readonly FaultIssue[] }) => ({
+    message: f.what,
+    issues: f.issues,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}

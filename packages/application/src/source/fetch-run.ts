@@ -1,0 +1,183 @@
+import {
+  type Conclusion,
+  Conflict,
+  Failed,
+  type Fault,
+  type RecordId,
+  type RunId,
+  type RunState,
+  type Source,
+  SourceMoved,
+  SourceNotFound,
+  SourceUnfetched,
+  type StepFailure,
+  SubjectBusy,
+  type UserId,
+  workPlan,
+} from "@rangewright/domain"
+import { type ContentFetcher, type ContentProgress, type SecretStore, Sources } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { StoredFile } from "../operation/operation.ts"
+import { runKind } from "../run/run-kind.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { work, type WorkContext } from "../run/work.ts"
+import { type FetchedSource, fetchSource, releaseSource } from "./fetch-source.ts"
+import { SourceContents } from "./source-contents.ts"
+import { sourceSubject } from "./source-subject.ts"
+
+/** What a fetch is for. What is absent does not happen. */
+const Wish = Schema.Struct({
+  recordId: Schema.String,
+  /** What the source says of itself counts from now on. */
+  manifest: Schema.optionalKey(Schema.Literal(true)),
+  /** How it ends is told on the record: it is a sync. */
+  outcome: Schema.optionalKey(Schema.Literal(true)),
+  /** A source that has no content when it ends goes again: it was just registered. */
+  discard: Schema.optionalKey(Schema.Literal(true)),
+  /** An uploaded archive, which goes with its request: such a fetch cannot be taken up after a crash. */
+  archive: Schema.optionalKey(
+    Schema.Struct({ filename: Schema.String, contentType: Schema.String, size: Schema.Number, path: Schema.String }),
+  ),
+})
+type Wish = typeof Wish.Type
+
+const decodeWish = Schema.decodeUnknownOption(Wish)
+const step = "fetch"
+
+const sourceOf = Effect.fnUntraced(function* (recordId: string) {
+  const source = yield* (yield* Sources).findByRecordId(recordId as RecordId)
+  return source ?? (yield* new SourceNotFound({ source: recordId }))
+})
+
+/** Each phase is a line of the log, its numbers the progress of the step. */
+const tellTo = ({ print, progress }: Pick<WorkContext, "print" | "progress">) => {
+  let phase = ""
+  return (told: ContentProgress): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const line = `${told.phase} ${told.item}`
+      if (line !== phase) yield* print(line)
+      phase = line
+      yield* progress(told.done, told.total)
+      // a journal that takes no writes ends the run by itself
+    }).pipe(Effect.ignore)
+}
+
+const fetchWork = work({
+  name: "fetch-source",
+  input: Wish,
+  settle: ({ recordId, manifest, outcome, archive }, context) =>
+    Effect.gen(function* () {
+      const source = yield* sourceOf(recordId)
+      const work = fetchSource(source, {
+        progress: tellTo(context),
+        with: {
+          ...(manifest === undefined ? {} : { manifest }),
+          ...(outcome === undefined ? {} : { outcome: { status: "ok", error: "" } as const }),
+        },
+        ...(archive === undefined ? {} : { archive }),
+      })
+      const stopped = Effect.andThen(context.cancelled, new Conflict({ what: `The fetch of source ${source.id} was cancelled` }))
+      const fetched = yield* Effect.raceFirst(work, stopped).pipe((yield* SourceContents).alone(source))
+      const { snapshot } = fetched.source
+      return { changed: snapshot !== source.snapshot, data: { snapshot: snapshot ?? "" } }
+    }),
+})
+
+const longestError = 2000
+
+/** Why a sync failed, for people (contract C 6.8). */
+const errorText = (state: RunState, end: Conclusion): string => {
+  const text = state.steps.get(step)?.failure?.message ?? end.message
+  return text.length <= longestError ? text : `${text.slice(0, longestError - 1)}…`
+}
+
+/** What a fetch that came to nothing means for its source. */
+const concludeFetch = Effect.fnUntraced(function* (wish: Wish, state: RunState, end: Conclusion) {
+  const sources = yield* Sources
+  const source = yield* sources.findByRecordId(wish.recordId as RecordId)
+  if (source === undefined || end.status === "success") return
+  if (wish.outcome) yield* sources.setOutcome(source.recordId, { status: "error", error: errorText(state, end) })
+  if (!wish.discard || source.snapshot !== undefined) return
+  yield* sources.remove(source.recordId)
+  yield* releaseSource(source)
+})
+
+/** Fetches of sources as runs: progress, cancel, and an end that is kept, also when the process dies meanwhile. */
+export const sourceFetch = runKind({
+  name: "source-fetch",
+  doing: "a fetch",
+  request: Wish,
+  plan: (wish) =>
+    Effect.map(sourceOf(wish.recordId), (source) =>
+      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10 }, wish)]),
+    ),
+  works: [fetchWork],
+  owner: ({ id }) =>
+    Effect.map(
+      Effect.flatMap(Sources, (sources) => sources.findByRecordId(id as RecordId)),
+      (source) => source?.owner,
+    ),
+  finish: (end, state, head) => {
+    const wish = decodeWish(head.options)
+    return Option.isNone(wish) ? Effect.void : concludeFetch(wish.value, state, end)
+  },
+})
+
+const ofContent: ReadonlySet<string> = new Set(["ContentFault", "SourceBroken"])
+
+/** The fault of the step, as one of the caller's. */
+const faultOf = (source: Source, { tag, message, hint, issues }: StepFailure): Fault => {
+  if (tag === "SourceMoved") return new SourceMoved({ source: source.id })
+  if (tag === "SourceNotFound") return new SourceNotFound({ source: source.id })
+  const said = { what: message, ...(hint === undefined ? {} : { hint }) }
+  return ofContent.has(tag) ? new SourceUnfetched({ ...said, issues: issues ?? [] }) : new Failed(said)
+}
+
+/** Starts the run when no other run is about the source. */
+const startInTurn = (asked: ReturnType<typeof sourceFetch.request>, by: UserId): Effect.Effect<RunId, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    return yield* engine.startWork(asked, by).pipe(
+      Effect.map(({ id }) => id),
+      Effect.catchIf(
+        (fault) => fault instanceof SubjectBusy,
+        ({ facts }) => Effect.andThen(Effect.ignore(engine.wait(facts.runId as RunId)), startInTurn(asked, by)),
+      ),
+    )
+  })
+
+export interface FetchWish {
+  readonly manifest?: true
+  readonly outcome?: true
+  readonly discard?: true
+  readonly archive?: StoredFile
+}
+
+/**
+ * Fetches what the source ships now as a run, and waits for its end: the caller gets the content, or the fault. The run goes on when
+ * its caller leaves. Not inside `SourceContents.alone`: the run asks for that itself.
+ */
+export const runFetch = Effect.fnUntraced(function* (
+  source: Source,
+  wish: FetchWish,
+  by: UserId,
+): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> {
+  const engine = yield* RunEngine
+  const runId = yield* startInTurn(
+    sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...wish }),
+    by,
+  )
+  const state = yield* engine.wait(runId)
+  const failure = state.steps.get(step)?.failure
+  if (state.status !== "success")
+    return yield* Effect.fail(
+      failure === undefined
+        ? new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
+        : faultOf(source, failure),
+    )
+  const landed = yield* (yield* Sources).findByRecordId(source.recordId)
+  if (landed?.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
+  return { source: landed, content: yield* (yield* SourceContents).ofId(landed.snapshot) }
+})
