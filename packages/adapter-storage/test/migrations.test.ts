@@ -18,10 +18,12 @@ import { schemaDifference } from "../scripts/schema-difference.ts"
 import type { MigrationList } from "../src/engine/migrate.ts"
 import { postgresOrm } from "../src/engine/postgres.ts"
 import { sqliteLayer, sqliteOrm } from "../src/engine/sqlite.ts"
+import { postgresMigrations } from "../src/migrations/postgres/index.ts"
 import { sqliteMigrations } from "../src/migrations/sqlite/index.ts"
 import { rangesLayer } from "../src/repositories/ranges.ts"
 import { runJournalLayer } from "../src/repositories/run-journal.ts"
 import { usersLayer } from "../src/repositories/users.ts"
+import { storageLayer } from "../src/storage-layer.ts"
 import { aliceWithLab, createDatabase, onFile, temporaryFolder } from "./support.ts"
 
 /** What a later version may do to a table on SQLite, which cannot change columns: build it anew. */
@@ -68,18 +70,17 @@ const run = {
   startedAt: new Date(0),
 } as const
 
-/** What a version wrote that bound every run to a range: a run in work, and its journal. */
+const oldRuns =
+  "insert into runs (id, kind, range_id, busy_range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested, generation, lease_owner, lease_until)"
+/** What a version wrote that bound every run to a range: a run in work with its journal, and one that is over. `no` is the engine's false. */
+const runningRun = (no: string): readonly string[] => [
+  `${oldRuns} values ('${run.id}', 'deploy', 'LAB', 'LAB', 'alice', 'null', 0, 'running', null, 1, ${no}, 3, 'old', 5000)`,
+  `${oldRuns} values ('run000000000001', 'power', 'LAB', null, 'alice', 'null', 0, 'failure', 1, 0, ${no}, 1, null, null)`,
+  `insert into journal_entries (run_id, seq, at, event) values ('${run.id}', 1, 0, '{"type":"Waiting","reason":"x"}')`,
+]
 const writeRunningRun = (file: string): void => {
   const database = new DatabaseSync(file)
-  database.exec(
-    `insert into runs (id, kind, range_id, busy_range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested,
-       generation, lease_owner, lease_until)
-     values ('${run.id}', 'deploy', 'LAB', 'LAB', 'alice', 'null', 0, 'running', null, 1, 0, 3, 'old', 5000);
-     insert into runs (id, kind, range_id, busy_range_id, by_user, options, started_at, status, ended_at, last_seq, cancel_requested,
-       generation, lease_owner, lease_until)
-     values ('run000000000001', 'power', 'LAB', null, 'alice', 'null', 0, 'failure', 1, 0, 0, 1, null, null);
-     insert into journal_entries (run_id, seq, at, event) values ('${run.id}', 1, 0, '{"type":"Waiting","reason":"x"}')`,
-  )
+  for (const statement of runningRun("0")) database.exec(statement)
   database.close()
 }
 
@@ -147,30 +148,43 @@ it("gives a database of the first release what later ones brought, with all its 
   )
 })
 
-it("goes on with the run that an older version left, as a run about its range", async () => {
-  const file = await oldFolder(sqliteMigrations.slice(0, 4))
-  await onFile(
-    file,
-    Effect.gen(function* () {
-      const journal = yield* RunJournal
-      const lease = yield* Lease
-      const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1 }
-      expect(yield* journal.active(run.subject)).toEqual(record)
-      expect(yield* journal.unfinished).toEqual([record])
-      expect((yield* journal.list({ subject: run.subject, limit: 9 })).map(({ status }) => status)).toEqual([
-        "failure",
-        "running",
-      ])
-      expect(yield* lease.claim(run.id, "new", new Date(4000), 30)).toBeUndefined()
-      expect(yield* lease.claim(run.id, "new", new Date(6000), 30)).toBe(4)
-      expect((yield* journal.append(run.id, 4, [{ type: "Resumed", generation: 4 }], new Date(6000)))[0]?.seq).toBe(2)
-      expect(yield* Effect.flip(journal.open({ ...run, id: "run000000000002" as RunId }, undefined))).toBeInstanceOf(RangeBusy)
-      yield* (yield* Ranges).remove(run.subject.id)
-      expect(yield* journal.list({ limit: 9 })).toEqual([])
-      expect(yield* journal.read(run.id, 0)).toEqual([])
-    }),
-  )
+const goesOnWithTheRun = Effect.gen(function* () {
+  const journal = yield* RunJournal
+  const lease = yield* Lease
+  const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1 }
+  expect(yield* journal.active(run.subject)).toEqual(record)
+  expect(yield* journal.unfinished).toEqual([record])
+  expect((yield* journal.list({ subject: run.subject, limit: 9 })).map(({ status }) => status)).toEqual(["failure", "running"])
+  expect(yield* lease.claim(run.id, "new", new Date(4000), 30)).toBeUndefined()
+  expect(yield* lease.claim(run.id, "new", new Date(6000), 30)).toBe(4)
+  expect((yield* journal.append(run.id, 4, [{ type: "Resumed", generation: 4 }], new Date(6000)))[0]?.seq).toBe(2)
+  expect(yield* Effect.flip(journal.open({ ...run, id: "run000000000002" as RunId }, undefined))).toBeInstanceOf(RangeBusy)
+  yield* (yield* Ranges).remove(run.subject.id)
+  expect(yield* journal.list({ limit: 9 })).toEqual([])
+  expect(yield* journal.read(run.id, 0)).toEqual([])
 })
+
+it("goes on with the run that an older version left, as a run about its range", async () => {
+  await onFile(await oldFolder(sqliteMigrations.slice(0, 4)), goesOnWithTheRun)
+})
+
+it.skipIf(process.env["RANGEWRIGHT_TEST_POSTGRES"] === undefined)(
+  "goes on with such a run on PostgreSQL too (needs RANGEWRIGHT_TEST_POSTGRES)",
+  async () => {
+    const database = await createDatabase(process.env["RANGEWRIGHT_TEST_POSTGRES"] ?? "")
+    try {
+      const orm = await postgresOrm(database.url, postgresMigrations.slice(0, 4))
+      await orm.migrator.up()
+      const range = `insert into ranges (id, record_id, number, name, description, purpose, state, testing_enabled, allowed_domains, allowed_ips,
+        created_at, updated_at, version) values ('LAB', 'recordlab000000', 1, '', '', '', 'DEPLOYING', false, '[]', '[]', 0, 0, 1)`
+      for (const statement of [range, ...runningRun("false")]) await orm.em.getConnection().execute(statement)
+      await orm.close()
+      await Effect.runPromise(Effect.provide(goesOnWithTheRun, storageLayer({ databaseUrl: database.url })))
+    } finally {
+      await database.drop()
+    }
+  },
+)
 
 it("refuses a database of a newer version and leaves it as it is", async () => {
   const file = await oldFolder()

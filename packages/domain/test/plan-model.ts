@@ -227,6 +227,8 @@ export class ModelWorld {
         return
       case "guest":
         return this.guest(action, key)
+      case "work":
+        throw new Error(`no plan of a range has work of another kind: ${action.work}`)
     }
   }
 

@@ -23,6 +23,7 @@ const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.constant<RunEvent>({ type: "Planned", plan }),
   fc.record({ type: fc.constant("StepStarted" as const), key, attempt: fc.nat(5) }),
   fc.record({ type: fc.constant("StepDispatched" as const), key, attempt: fc.nat(5), token: fc.constantFrom(null, "t1") }),
+  fc.record({ type: fc.constant("StepProgress" as const), key, done: fc.double(), total: fc.constantFrom(undefined, 0, 4) }),
   fc.record({ type: fc.constant("StepSettled" as const), key, facts: fc.constant({}) }),
   fc.record({ type: fc.constant("StepFailed" as const), key, failure: fc.constant(failure), final: fc.boolean() }),
   fc.record({ type: fc.constant("StepSkipped" as const), key, because: fc.constant("b") }),
@@ -168,6 +169,21 @@ describe("the end of a run", () => {
     expect(concludeRun(cancelled).status).toBe("aborted")
   })
 
+  it("is partial when only what may fail failed, and some of it was done", () => {
+    const ends = (tolerated: readonly string[], outcomes: Readonly<Record<string, boolean>>) => {
+      const steps = Object.keys(outcomes).map((key) => ({ ...stepOf(key, []), tolerated: tolerated.includes(key) }))
+      const settled = Object.entries(outcomes).map(([key, ok]): RunEvent =>
+        ok ? { type: "StepSettled", key, facts: {} } : { type: "StepFailed", key, failure, final: true },
+      )
+      return concludeRun(foldRun(entriesOf([{ type: "Planned", plan: planOf(steps) }, ...settled]))).status
+    }
+    expect(ends(["a", "b"], { a: true, b: false, c: true })).toBe("partial")
+    expect(ends(["a", "b"], { a: true, b: true, c: true })).toBe("success")
+    expect(ends(["a", "b"], { a: true, b: false, c: false })).toBe("failure")
+    // what may not fail was done, but nothing of what was asked for
+    expect(ends(["a", "b"], { a: false, b: false, c: true })).toBe("failure")
+  })
+
   it("decides what the range shows", () => {
     expect(["success", "failure", "aborted"].map((status) => rangeStateAfter("deploy", status as "success"))).toEqual([
       "SUCCESS",
@@ -176,5 +192,6 @@ describe("the end of a run", () => {
     ])
     expect(rangeStateAfter("destroy", "success")).toBe("DESTROYED")
     expect([rangeStateDuring("power"), rangeStateAfter("power", "failure")]).toEqual([undefined, undefined])
+    expect([rangeStateDuring("source-fetch"), rangeStateAfter("source-fetch", "failure")]).toEqual([undefined, undefined])
   })
 })

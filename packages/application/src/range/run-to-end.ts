@@ -1,52 +1,8 @@
-import { defineFault, type Fault, Failed, type Range, type RunId, type RunState, type UserId } from "@rangewright/domain"
+import type { Fault, Range, RunState, UserId } from "@rangewright/domain"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { endOfRun, HypervisorAway } from "../run/end-of-run.ts"
 import { RunEngine, type RunRequest } from "../run/run-engine.ts"
-
-/** The hypervisor does not answer, so what was asked for cannot be done now. */
-export class HypervisorAway extends defineFault(
-  "HypervisorAway",
-  "unavailable",
-  (f: { readonly doing: string; readonly because: string; readonly runId?: RunId }) => ({
-    message: `Cannot ${f.doing}: the hypervisor is away (${f.because})`,
-    hint:
-      f.runId === undefined
-        ? "Try again when /readyz says that it is back."
-        : `Run ${f.runId} goes on by itself when it is back; watch it with GET /runs/${f.runId}.`,
-  }),
-) {}
-
-const mostFailuresShown = 5
-
-/** What went wrong in a run, for its caller. */
-const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
-  const failures = [...state.steps.values()].flatMap((step) =>
-    step.phase === "failed" && step.failure ? [step.failure.message] : [],
-  )
-  const shown = failures.slice(0, mostFailuresShown)
-  const more = failures.length > shown.length ? [`and ${failures.length - shown.length} more`] : []
-  const because =
-    failures.length === 0 ? [state.message === "" ? `the run was ${state.status}` : state.message] : [...shown, ...more]
-  return new Failed({
-    what: `Cannot ${doing}: ${because.join("; ")}`,
-    hint: `GET /runs/${runId} tells more; POST /runs/${runId}/resume goes on from there.`,
-  })
-}
-
-/** Fails when the run begins to wait for the hypervisor; never ends otherwise. */
-const waitingFault = (doing: string, runId: RunId): Effect.Effect<never, HypervisorAway, RunEngine> =>
-  Effect.gen(function* () {
-    const reasons = (yield* RunEngine).events(runId, 0).pipe(
-      Stream.filter((entry) => entry.event.type === "Waiting"),
-      Stream.runHead,
-      // a range that is deleted takes its journal with it; the end is told by `wait`
-      Effect.orElseSucceed(() => undefined),
-    )
-    const found = yield* reasons
-    if (found === undefined || found._tag === "None" || found.value.event.type !== "Waiting") return yield* Effect.never
-    return yield* Effect.fail(new HypervisorAway({ doing, because: found.value.event.reason, runId }))
-  })
 
 /**
  * Starts a run and waits for its success. `doing` completes "Cannot …". Fails at once while the hypervisor is known to be away, and when it
@@ -64,9 +20,6 @@ export const runToEnd = (
       return yield* Effect.fail(
         new HypervisorAway({ doing, because: `since ${awaySince.toISOString()}: ${awayReason ?? "it does not answer"}` }),
       )
-    const engine = yield* RunEngine
-    const head = yield* engine.start(range, request, by)
-    const state = yield* Effect.raceFirst(engine.wait(head.id), waitingFault(doing, head.id))
-    if (state.status !== "success") return yield* Effect.fail(outcomeFault(doing, head.id, state))
-    return state
+    const head = yield* (yield* RunEngine).start(range, request, by)
+    return yield* endOfRun(doing, head.id)
   })

@@ -79,8 +79,9 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
     if (isDone(own)) return 0
     const whole = own.step.estimate * factor
     const { done: part = 0, total } = own.progress ?? {}
+    const share = total === undefined ? Number.NaN : part / total
     // what a step says of itself is truer than its estimate
-    if (total !== undefined && total > 0) return whole * (1 - Math.min(1, Math.max(0, part / total)))
+    if (Number.isFinite(share)) return whole * (1 - Math.min(1, Math.max(0, share)))
     return own.startedAt === undefined ? whole : Math.max(0, whole - secondsBetween(own.startedAt, now))
   }
   const work = (step: Step): number => Math.max(step.estimate, 0.001)

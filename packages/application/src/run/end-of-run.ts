@@ -1,0 +1,75 @@
+import { defineFault, type Fault, Failed, type RunHead, type RunId, type RunState, type UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { RunEngine } from "./run-engine.ts"
+import type { WorkRequest } from "./run-kind.ts"
+
+/** The hypervisor does not answer, so what was asked for cannot be done now. */
+export class HypervisorAway extends defineFault(
+  "HypervisorAway",
+  "unavailable",
+  (f: { readonly doing: string; readonly because: string; readonly runId?: RunId }) => ({
+    message: `Cannot ${f.doing}: the hypervisor is away (${f.because})`,
+    hint:
+      f.runId === undefined
+        ? "Try again when /readyz says that it is back."
+        : `Run ${f.runId} goes on by itself when it is back; watch it with GET /runs/${f.runId}.`,
+  }),
+) {}
+
+const mostFailuresShown = 5
+
+/** What went wrong in a run, for its caller. */
+const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
+  const failures = [...state.steps.values()].flatMap((step) =>
+    step.phase === "failed" && step.failure ? [step.failure.message] : [],
+  )
+  const shown = failures.slice(0, mostFailuresShown)
+  const more = failures.length > shown.length ? [`and ${failures.length - shown.length} more`] : []
+  const because =
+    failures.length === 0 ? [state.message === "" ? `the run was ${state.status}` : state.message] : [...shown, ...more]
+  return new Failed({
+    what: `Cannot ${doing}: ${because.join("; ")}`,
+    hint: `GET /runs/${runId} tells more; POST /runs/${runId}/resume goes on from there.`,
+  })
+}
+
+/** Fails when the run begins to wait for the hypervisor; never ends otherwise. */
+const waitingFault = (doing: string, runId: RunId): Effect.Effect<never, HypervisorAway, RunEngine> =>
+  Effect.gen(function* () {
+    const reasons = (yield* RunEngine).events(runId, 0).pipe(
+      Stream.filter((entry) => entry.event.type === "Waiting"),
+      Stream.runHead,
+      // a range that is deleted takes its journal with it; the end is told by `wait`
+      Effect.orElseSucceed(() => undefined),
+    )
+    const found = yield* reasons
+    if (found === undefined || found._tag === "None" || found.value.event.type !== "Waiting") return yield* Effect.never
+    return yield* Effect.fail(new HypervisorAway({ doing, because: found.value.event.reason, runId }))
+  })
+
+/**
+ * Waits for the end of a run: what it came to, when it did all or a part of it, else why it did not. `doing` completes "Cannot …". Fails
+ * also when the run begins to wait for the hypervisor; the run itself then goes on.
+ */
+export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    const state = yield* Effect.raceFirst(engine.wait(runId), waitingFault(doing, runId))
+    if (state.status === "success" || state.status === "partial") return state
+    return yield* Effect.fail(outcomeFault(doing, runId, state))
+  })
+
+/**
+ * Starts a run about something else than a range, or joins the one that goes on where its kind says so, and waits for its end as
+ * `endOfRun` does. Callers that leave do not end the run.
+ */
+export const workToEnd = (
+  doing: string,
+  asked: WorkRequest,
+  by: UserId,
+): Effect.Effect<{ readonly head: RunHead; readonly state: RunState }, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const head = yield* (yield* RunEngine).startWork(asked, by)
+    return { head, state: yield* endOfRun(doing, head.id) }
+  })
