@@ -1,0 +1,208 @@
+import { type MigrationOptions, type MigrationPlan, planMigration, planReturn } from "@rangewright/domain"
+import { type HypervisorInstallation, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { asRoot, makeRig, type Rig } from "../contracts/hypervisor/support/rig.ts"
+import { cardsOf, installFirstGeneration, machinesOf, rangesOf } from "./support/first-generation.ts"
+
+const options: MigrationOptions = {
+  clusterMode: true,
+  zone: "ludus",
+  vxlanTagBase: 0,
+  natBridge: "vmbr1000",
+  natVnet: "ludusnat",
+  natGroups: ["ludus_users"],
+  createZone: true,
+}
+
+const ranges = 3
+const firstGeneration = (): Rig => {
+  const rig = makeRig({ nodes: 3 })
+  installFirstGeneration(rig.sim, { ranges, nodes: ["pve1"], marked: true })
+  return rig
+}
+
+const root = (rig: Rig, method: string, path: string, form = ""): Promise<string> =>
+  rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
+const observe = (rig: Rig, snapshots = false): Promise<HypervisorInstallation> =>
+  rig.run(NetworkMigration.use((migration) => migration.observe({ zone: "ludus", snapshots })))
+const perform = (rig: Rig, action: NetworkMigrationAction): Promise<void> =>
+  rig.run(
+    NetworkMigration.use((migration) =>
+      Effect.flatMap(migration.dispatch(action), ({ token }) => migration.settle(action, token)),
+    ),
+  )
+const planned = async (rig: Rig): Promise<MigrationPlan> =>
+  planMigration({ ...(await observe(rig)), ranges: rangesOf(ranges), record: undefined }, options)
+
+const isWorldly = (action: { readonly kind: string }): action is NetworkMigrationAction =>
+  action.kind !== "save-record" && action.kind !== "drop-record"
+
+/** Runs the plan's steps one after the other; the record is not kept. */
+const carryOut = async (rig: Rig, plan: MigrationPlan): Promise<void> => {
+  expect(plan.blockers).toEqual([])
+  for (const { action } of plan.steps) if (isWorldly(action)) await perform(rig, action)
+}
+const bridgesOn = (rig: Rig): readonly string[] => [...rig.sim.state.nodes.get("pve1")!.interfaces.keys()].toSorted()
+const mutating = (rig: Rig, route: string): number => rig.sim.calls.counts().byRoute[route] ?? 0
+
+describe("an installation of the first generation on Proxmox", () => {
+  it("is observed with everything that decides how it moves", async () => {
+    const rig = firstGeneration()
+    await root(rig, "POST", "/nodes/pve1/qemu/3011/snapshot", "snapname=clean")
+    await rig.run(Effect.sleep("10 seconds"))
+    const seen = await observe(rig, true)
+    expect(seen.quorate).toBe(true)
+    expect(seen.nodes.map(({ name, online, address }) => [name, online, address])).toEqual([
+      ["pve1", true, "10.0.0.11"],
+      ["pve2", true, "10.0.0.12"],
+      ["pve3", true, "10.0.0.13"],
+    ])
+    expect(seen.bridges.find(({ name }) => name === "vmbr1000")).toMatchObject({
+      node: "pve1",
+      address: "192.0.2.254/24",
+      ports: [],
+    })
+    expect(seen.bridges.find(({ name }) => name === "vmbr0")).toMatchObject({ ports: ["eno1"] })
+    const dc = seen.machines.find(({ vmid }) => vmid === 3011)
+    expect(dc).toMatchObject({ name: "LAB1-dc", pool: "LAB1", kind: "vm", running: true, node: "pve1" })
+    expect(dc?.nics).toEqual([{ nic: "net0", text: machinesOf(1)[1]?.nets[0] }])
+    expect(dc?.snapshots).toEqual([{ name: "clean", nics: dc?.nics }])
+    await rig.close()
+  })
+
+  it("moves to VNets and has nothing left to do; every card keeps all but its network", async () => {
+    const rig = firstGeneration()
+    const before = cardsOf(rig.sim)
+    await carryOut(rig, await planned(rig))
+    const successor = (card: string): string =>
+      card
+        .replace("bridge=vmbr1000,", "bridge=ludusnat,")
+        .replace(/bridge=vmbr1(\d{3})/u, (_, n: string) => `bridge=r${Number(n)}`)
+    expect(cardsOf(rig.sim)).toEqual(
+      Object.fromEntries(Object.entries(before).map(([vmid, cards]) => [vmid, cards.map(successor)])),
+    )
+    expect(bridgesOn(rig)).toEqual(["eno1", "vmbr0", "vmbr1000"])
+    expect(await planned(rig)).toMatchObject({ idle: "done", blockers: [] })
+    await rig.close()
+  })
+
+  it("takes one apply, one reload of the node that loses bridges, and one call for each thing that changes", async () => {
+    const rig = firstGeneration()
+    const plan = await planned(rig)
+    const before = rig.sim.calls.counts().mutating
+    await carryOut(rig, plan)
+    expect(mutating(rig, "PUT /cluster/sdn")).toBe(1)
+    expect(mutating(rig, "PUT /nodes/{node}/network")).toBe(1)
+    const vnets = ranges + 1
+    const machines = ranges * 3
+    const rights = ranges + 1
+    expect(rig.sim.calls.counts().mutating - before).toBeLessThanOrEqual(vnets + machines + rights + ranges + 2 * 3 + 5)
+    await rig.close()
+  })
+
+  it("takes every action twice, from a process that remembers nothing", async () => {
+    const rig = firstGeneration()
+    for (const { action } of (await planned(rig)).steps) {
+      if (!isWorldly(action)) continue
+      await perform(rig, action)
+      const calls = rig.sim.calls.counts().mutating
+      await perform(rig.restarted(), action)
+      const extra = rig.sim.calls.counts().mutating - calls
+      expect([action.kind, extra]).toEqual([
+        action.kind,
+        ["create-zone", "create-vnet", "grant-vnet"].includes(action.kind) ? 1 : 0,
+      ])
+    }
+    expect(await planned(rig)).toMatchObject({ idle: "done" })
+    await rig.close()
+  })
+
+  it("comes back to its bridges, card for card", async () => {
+    const rig = firstGeneration()
+    const before = cardsOf(rig.sim)
+    const there = await planned(rig)
+    await carryOut(rig, there)
+    const record = there.steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
+    const back = planReturn({ ...(await observe(rig)), ranges: rangesOf(ranges), record }, options)
+    await carryOut(rig, back)
+    expect(cardsOf(rig.sim)).toEqual(before)
+    expect(bridgesOn(rig)).toEqual(["eno1", "vmbr0", "vmbr1000", "vmbr1001", "vmbr1002", "vmbr1003"])
+    expect(rig.sim.state.nodes.get("pve1")!.interfaces.get("vmbr1001")).toMatchObject({
+      bridge_vlan_aware: 1,
+      bridge_vids: "2-4094",
+      bridge_ports: "",
+    })
+    expect([...rig.sim.state.sdn.running.zones.keys()]).toEqual([])
+    expect(await root(rig, "GET", "/access/acl")).not.toContain("/sdn/zones/ludus")
+    await rig.close()
+  })
+})
+
+describe("a migration on Proxmox refuses", () => {
+  it("changes of others that wait, which it names and does not apply", async () => {
+    const rig = firstGeneration()
+    const plan = await planned(rig)
+    await root(rig, "POST", "/cluster/sdn/zones", "type=simple&zone=theirs")
+    expect((await planned(rig)).blockers[0]?.message).toContain("zone theirs is new")
+    const apply = plan.steps.find(({ action }) => action.kind === "apply-sdn")!.action as NetworkMigrationAction
+    await expect(perform(rig, apply)).rejects.toThrow("zone theirs is new")
+    expect(rig.sim.state.sdn.running.zones.size).toBe(0)
+    await root(rig, "POST", "/cluster/sdn/rollback")
+    await root(rig, "POST", "/nodes/pve2/network", "iface=vmbr77&type=bridge&autostart=1")
+    expect((await planned(rig)).blockers.map(({ message }) => message)).toEqual([
+      expect.stringContaining("node pve2 has pending network changes that are not ours (vmbr77 is added)"),
+    ])
+    await rig.close()
+  })
+
+  it("a machine that is not the planned one any more", async () => {
+    const rig = firstGeneration()
+    const moves = (await planned(rig)).steps.flatMap(({ action }) => (action.kind === "move-nics" ? [action] : []))
+    const marked = moves.find(({ guard }) => guard.type === "mark")!
+    const pooled = moves.find(({ guard }) => guard.type === "pool")!
+    await root(rig, "PUT", `/nodes/pve1/qemu/${marked.vmid}/config`, "description=other")
+    await root(rig, "PUT", "/pools", `poolid=LAB1&vms=${pooled.vmid}&delete=1`)
+    const before = cardsOf(rig.sim)
+    await expect(perform(rig, marked)).rejects.toThrow("not the machine that was planned")
+    await expect(perform(rig, pooled)).rejects.toThrow("not the machine that was planned")
+    expect(cardsOf(rig.sim)).toEqual(before)
+    await rig.close()
+  })
+
+  it("a VNet that a node could not make, although the apply's task says OK", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const broken = rig.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error: ludus: cannot create vxlan" })
+    for (const { action } of steps) {
+      if (!isWorldly(action)) continue
+      if (action.kind === "apply-sdn") {
+        await expect(perform(rig, action)).rejects.toThrow(/pve2 lacks ludusnat, r1, r2, r3/u)
+        break
+      }
+      await perform(rig, action)
+    }
+    rig.sim.faults.remove(broken)
+    const again = await planned(rig)
+    expect(again.steps.map(({ key }) => key).slice(0, 3)).toEqual(["save-record", "apply-sdn", "grant-vnet:ludusnat"])
+    await carryOut(rig, again)
+    expect(await planned(rig)).toMatchObject({ idle: "done" })
+    await rig.close()
+  })
+
+  it("to reload a node while a machine hangs on a bridge that would go", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    for (const { action } of steps) {
+      if (!isWorldly(action)) continue
+      if (action.kind === "reload-network") {
+        rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
+        await expect(perform(rig, action)).rejects.toThrow("the machines 3011 hang on bridges that would go")
+        expect(bridgesOn(rig)).toContain("vmbr1001")
+        break
+      }
+      await perform(rig, action)
+    }
+    await rig.close()
+  })
+})
