@@ -4,7 +4,6 @@ import { operation } from "../operation/operation.ts"
 import { fetchedBefore, fetchToInstall } from "../source/fetch-to-install.ts"
 import { dryRunInstall, installFrom } from "../source/install.ts"
 import { targetFor } from "../source/installation.ts"
-import { SourceContents } from "../source/source-contents.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { InstallRequest, InstallResponse, installWish } from "../wire/install.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -39,10 +38,7 @@ export const installSource = operation({
         const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, wish)
         return { ...syncResult(source.id, [], undeclared), ...plan }
       }
-      const work = Effect.gen(function* () {
-        const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source)), ...target }, wish)
-        return syncResult(source.id, outcomes, undeclared)
-      })
-      return yield* (yield* SourceContents).alone(source)(work)
+      const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source)), ...target }, wish)
+      return syncResult(source.id, outcomes, undeclared)
     }),
 })

@@ -5,7 +5,6 @@ import { fetchToInstall } from "../source/fetch-to-install.ts"
 import { installFrom } from "../source/install.ts"
 import { targetFor } from "../source/installation.ts"
 import { installedSelection, onlyInstalled } from "../source/installed-selection.ts"
-import { SourceContents } from "../source/source-contents.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { UpgradeRequest } from "../wire/install.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
@@ -35,14 +34,11 @@ export const upgradeFromSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const target = yield* targetFor(user, body.global)
-      const work = Effect.gen(function* () {
-        const fetched = yield* fetchToInstall(source)
-        const installed = yield* installedSelection(source, fetched.content.content, target)
-        const selection = yield* onlyInstalled(installed, body.selection)
-        const wish = { selection, force: true, noDeps: body.noDeps ?? false }
-        const { outcomes, undeclared } = yield* installFrom({ ...fetched, ...target }, wish)
-        return syncResult(source.id, outcomes, undeclared)
-      })
-      return yield* (yield* SourceContents).alone(source)(work)
+      const fetched = yield* fetchToInstall(source)
+      const installed = yield* installedSelection(source, fetched.content.content, target)
+      const selection = yield* onlyInstalled(installed, body.selection)
+      const wish = { selection, force: true, noDeps: body.noDeps ?? false }
+      const { outcomes, undeclared } = yield* installFrom({ ...fetched, ...target }, wish)
+      return syncResult(source.id, outcomes, undeclared)
     }),
 })

@@ -1,48 +1,54 @@
-import { type BlueprintId, type InstallPlan, installationOf, type Requirements, sayFailures } from "@rangewright/domain"
-import { Blueprints, Sources, type StorageFault } from "@rangewright/ports"
+import {
+  type BlueprintId,
+  type Conclusion,
+  installationOf,
+  type Requirements,
+  type RunState,
+  sayFailures,
+} from "@rangewright/domain"
+import { Blueprints, ContentFetcher, Sources } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { installOutcomes, plannedBlueprints } from "./install-outcomes.ts"
 import type { Installation } from "./installation.ts"
 import { failuresAmong, type ItemOutcome } from "./item-outcome.ts"
 
+/** Who pins the snapshot while it is installed: the source may get other content meanwhile. */
+export const holderOfInstall = ({ recordId }: Pick<Installation["source"], "recordId">): string => `install:${recordId}`
+
 /**
- * All outcomes of an installation, with those of requirements that the source itself met; and how it ended, on the records of the
- * source (contract C 6.8) and of the blueprints, whose dependencies were installed unless they were left out (contract C 12.5).
+ * Keeps how an installation ended: on the record of the source (contract C 6.8), and unless dependencies were left out on those of its
+ * blueprints (contract C 12.5). May be repeated.
  */
-export const concludeInstall = (
-  { source }: Pick<Installation, "source">,
-  plan: InstallPlan,
-  performed: readonly ItemOutcome[],
-  noDeps: boolean,
-): Effect.Effect<readonly ItemOutcome[], StorageFault, Blueprints | Sources> =>
+export const concludeInstall = (installation: Installation, end: Conclusion, state: RunState, noDeps: boolean) =>
   Effect.gen(function* () {
-    const outcomes = [...performed, ...metBySource(plan, performed)]
-    const failures = failuresAmong(outcomes)
-    if (!noDeps) yield* tellBlueprints(plan, outcomes)
-    yield* (yield* Sources).setOutcome(source.recordId, {
-      status: failures.length === 0 ? "ok" : "partial",
-      error: sayFailures(failures),
-    })
-    return outcomes
+    const { source } = installation
+    const outcomes = installOutcomes(state)
+    const failures = sayFailures(failuresAmong(outcomes))
+    if (!noDeps) yield* tellBlueprints(installation, state, outcomes)
+    yield* (yield* Sources).setOutcome(
+      source.recordId,
+      // a plan that could not be made has no items
+      state.plan === undefined
+        ? { status: "error", error: end.message }
+        : { status: failures === "" ? "ok" : "partial", error: failures },
+    )
+    const content = yield* ContentFetcher
+    const holder = holderOfInstall(source)
+    for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
   })
 
-/** A requirement for a role that the source ships is met by the role (contract C 6.6). */
-const metBySource = ({ vendoredRoles }: InstallPlan, performed: readonly ItemOutcome[]): readonly ItemOutcome[] => {
-  const there = new Set(performed.flatMap(({ kind, name, ok }) => (kind === "local_role" && ok ? [name] : [])))
-  return vendoredRoles.flatMap(({ name, version }) =>
-    there.has(name) ? [{ kind: "role", name, ...(version === undefined ? {} : { version }), ok: true } as const] : [],
-  )
-}
-
-const tellBlueprints = ({ blueprints }: InstallPlan, outcomes: readonly ItemOutcome[]) =>
+const tellBlueprints = ({ content }: Installation, state: RunState, outcomes: readonly ItemOutcome[]) =>
   Effect.gen(function* () {
-    const failed = new Set(outcomes.filter(({ kind, ok }) => !ok && kind === "blueprint").map(({ name }) => name))
+    const failed = new Set(outcomes.flatMap(({ kind, name, ok }) => (kind === "blueprint" && !ok ? [name] : [])))
+    const shipped = new Map(content.content.blueprints.map((blueprint) => [blueprint.id, blueprint]))
     const at = new Date(yield* Clock.currentTimeMillis)
     const rows = yield* Blueprints
-    for (const { publicId, blueprint } of blueprints) {
-      if (failed.has(publicId)) continue
-      const own = outcomes.filter((outcome) => concerns(blueprint.requirements, outcome))
-      const lines = failuresAmong(own).map((failure) => sayFailures([failure]))
+    for (const { id, publicId } of plannedBlueprints(state)) {
+      const requirements = shipped.get(id)?.requirements
+      if (requirements === undefined || failed.has(publicId)) continue
+      const own = failuresAmong(outcomes.filter((outcome) => concerns(requirements, outcome)))
+      const lines = own.map((failure) => sayFailures([failure]))
       yield* rows.setInstallation(publicId as BlueprintId, installationOf(lines, at))
     }
   })

@@ -2,7 +2,7 @@ import { Failed, type Fault, type Source } from "@rangewright/domain"
 import { type ContentFetcher, type SecretStore, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { contentOf, fetchSource, type FetchedSource } from "./fetch-source.ts"
-import type { SourceContents } from "./source-contents.ts"
+import { SourceContents } from "./source-contents.ts"
 
 /** The longest text of a failed fetch on a source, in characters (contract C 6.8). */
 const longest = 2000
@@ -14,7 +14,7 @@ const longest = 2000
 export const fetchToInstall = (
   source: Source,
 ): Effect.Effect<FetchedSource, Fault, ContentFetcher | SecretStore | SourceContents | Sources> =>
-  fetchSource(source, { with: { manifest: true } }).pipe(
+  Effect.flatMap(SourceContents, ({ alone }) => alone(source)(fetchSource(source, { with: { manifest: true } }))).pipe(
     Effect.tapError((fault) =>
       Effect.flatMap(Sources, (sources) =>
         sources.setOutcome(source.recordId, { status: "error", error: fault.message.slice(0, longest) }),

@@ -33,6 +33,7 @@ export const installRequirements = (
   scope: LibraryScope,
   { type, planned }: RequirementsOfKind,
   force: boolean,
+  output?: (text: string) => Effect.Effect<void>,
 ): Effect.Effect<readonly ItemOutcome[], StorageFault, RoleInstaller | Sources> =>
   Effect.gen(function* () {
     if (planned.length === 0) return []
@@ -44,6 +45,7 @@ export const installRequirements = (
       roles: type === "role" ? planned.map(({ requirement }) => requirement) : [],
       collections: type === "collection" ? planned.map(({ requirement }) => requirement) : [],
       force,
+      ...(output === undefined ? {} : { output }),
     })
     yield* claimItems(
       source,

@@ -1,70 +1,130 @@
-import type { InstallPlan, PlannedArtifact, PlannedBlueprint, RecordId } from "@rangewright/domain"
-import type {
-  ArtifactLibrary,
-  Blueprints,
-  ContentFetcher,
-  CredentialHasher,
-  RoleInstaller,
-  Sources,
-  StorageFault,
-} from "@rangewright/ports"
-import * as Effect from "effect/Effect"
-import { installArtifact } from "./install-artifact.ts"
-import { installBlueprint, removeBlueprints, type SourceRow } from "./install-blueprint.ts"
-import { installRequirements, type RequirementsOfKind } from "./install-requirements.ts"
-import { type Installation, scopeFor } from "./installation.ts"
-import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
+import { isRecordId, type Step } from "@rangewright/domain"
+import * as Schema from "effect/Schema"
+import type { WorkStep } from "../run/work.ts"
 import type { PreparedInstall } from "./prepare-install.ts"
 
-/** One part of an installation, as plain data. Each may be repeated, and fails alone. */
-export type InstallStep =
-  | { readonly do: "prune"; readonly rows: readonly SourceRow[] }
-  | {
-      readonly do: "blueprint"
-      readonly id: string
-      readonly recordId: RecordId
-      readonly planned: Omit<PlannedBlueprint, "blueprint">
-    }
-  | { readonly do: "artifact"; readonly artifact: PlannedArtifact; readonly force: boolean }
-  | { readonly do: "requirements"; readonly wanted: RequirementsOfKind; readonly force: boolean }
-  | { readonly do: "subscription"; readonly roles: InstallPlan["subscriptionRoles"] }
-
-/** All that is to be done, in order: what takes longest and fails most comes last (contract C 6.1). */
-export const installStepsOf = ({ plan, records, pruned }: PreparedInstall, force: boolean): readonly InstallStep[] => [
-  ...(pruned.length === 0 ? [] : [{ do: "prune", rows: pruned } as const]),
-  ...plan.blueprints.flatMap(({ blueprint: { id }, ...planned }): readonly InstallStep[] => {
-    const recordId = records.get(id)
-    return recordId === undefined ? [] : [{ do: "blueprint", id, recordId, planned }]
-  }),
-  ...plan.artifacts.map((artifact) => ({ do: "artifact", artifact, force }) as const),
-  ...(plan.roles.length === 0 ? [] : [{ do: "requirements", wanted: { type: "role", planned: plan.roles }, force } as const]),
-  ...(plan.collections.length === 0
-    ? []
-    : [{ do: "requirements", wanted: { type: "collection", planned: plan.collections }, force } as const]),
-  ...(plan.subscriptionRoles.length === 0 ? [] : [{ do: "subscription", roles: plan.subscriptionRoles } as const]),
-]
-
-export type InstallServices = ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | RoleInstaller | Sources
-
-/** Does one step; says what became of each item in it. */
-export const performInstallStep = (
-  installation: Installation,
-  step: InstallStep,
-): Effect.Effect<readonly ItemOutcome[], StorageFault, InstallServices> => {
-  switch (step.do) {
-    case "prune":
-      return Effect.as(removeBlueprints(installation.source.recordId, step.rows), [])
-    case "blueprint": {
-      const blueprint = installation.content.content.blueprints.find(({ id }) => id === step.id)
-      return blueprint === undefined
-        ? Effect.succeed([itemFailed("blueprint", step.planned.publicId, "the source does not ship it")])
-        : Effect.map(installBlueprint(installation, { ...step.planned, blueprint }, step.recordId), (outcome) => [outcome])
-    }
-    case "artifact":
-      return Effect.map(installArtifact(installation, step.artifact, step.force), (outcome) => [outcome])
-    case "requirements":
-      return installRequirements(installation.source.recordId, scopeFor(step.wanted.type, installation), step.wanted, step.force)
-    case "subscription":
-      return Effect.succeed([])
-  }
+const text = Schema.String
+const record = Schema.String.pipe(Schema.refine(isRecordId))
+const optional = Schema.optionalKey(Schema.String)
+const requirements = <F extends Schema.Struct.Fields>(fields: F) => {
+  const requirement = Schema.Struct(fields)
+  return Schema.Array(
+    Schema.Struct({
+      requirement,
+      declared: Schema.Array(Schema.Struct({ blueprint: text, requirement })),
+      change: Schema.Literals(["place", "replace", "keep", "differs"]),
+    }),
+  )
 }
+const row = Schema.Struct({ sourceBlueprintID: text, recordId: record })
+
+/** One part of an installation, as a run's journal keeps it. Each may be repeated, and fails alone. */
+export const InstallStep = Schema.Union([
+  Schema.Struct({ do: Schema.Literal("prune"), rows: Schema.Array(row) }),
+  Schema.Struct({
+    do: Schema.Literal("blueprint"),
+    id: text,
+    recordId: record,
+    publicId: text,
+    change: Schema.Literals(["create", "refresh", "keep", "refuse"]),
+    because: optional,
+  }),
+  Schema.Struct({
+    do: Schema.Literal("artifact"),
+    artifact: Schema.Struct({
+      kind: Schema.Literals(["template", "role", "collection"]),
+      name: text,
+      directory: text,
+      description: optional,
+      version: optional,
+      change: Schema.Literals(["place", "replace", "keep", "differs", "refuse"]),
+      because: optional,
+    }),
+    /** Requirements name it by its full name too: then it is an outcome of theirs as well (contract C 6.6). */
+    required: Schema.Boolean,
+    force: Schema.Boolean,
+  }),
+  Schema.Struct({
+    do: Schema.Literal("roles"),
+    planned: requirements({ name: optional, src: optional, version: optional, scm: optional }),
+    force: Schema.Boolean,
+  }),
+  Schema.Struct({
+    do: Schema.Literal("collections"),
+    planned: requirements({ name: optional, version: optional, source: optional, type: optional }),
+    force: Schema.Boolean,
+  }),
+  Schema.Struct({ do: Schema.Literal("subscription"), names: Schema.Array(text) }),
+  /** Fails where the step of this key could not have everything: its own outcomes would be lost if it failed itself. */
+  Schema.Struct({ do: Schema.Literal("check"), of: text }),
+])
+export type InstallStep = typeof InstallStep.Type
+
+/** A step, and how it is declared in the plan of a run. */
+export interface PlannedStep {
+  readonly declared: WorkStep
+  readonly step: InstallStep
+}
+
+/** Copies that are written at once. */
+const library: Step["uses"] = [{ resource: "library", slots: 4 }]
+/** Expected seconds of a step, and of each requirement of one. */
+const seconds = { row: 0.1, copy: 0.5, requirement: 8 } as const
+
+/**
+ * All that is to be done. Nothing of it stops anything else, but what comes from elsewhere waits for what the source ships: it may need
+ * that (contract C 6.1).
+ */
+export const installStepsOf = ({ plan, blueprints, pruned }: PreparedInstall, force: boolean): readonly PlannedStep[] => {
+  const required = new Set(plan.vendoredRoles.map(({ name }) => name))
+  const copies = plan.artifacts.map((artifact): PlannedStep => {
+    const { kind, name } = artifact
+    const title = `Install ${kind} ${name}`
+    const declared = { key: `${kind}:${name}`, title, estimate: seconds.copy, uses: library, tolerated: true }
+    return { declared, step: { do: "artifact", artifact, required: kind === "role" && required.has(name), force } }
+  })
+  const after = copies.map(({ declared }) => declared.key)
+  const fetched = (key: string, title: string, count: number, step: InstallStep): readonly PlannedStep[] =>
+    count === 0
+      ? []
+      : [
+          {
+            declared: {
+              key,
+              title: `Bring in ${title} (${count})`,
+              estimate: seconds.requirement * count,
+              after,
+              tolerated: true,
+            },
+            step,
+          },
+          {
+            declared: { key: `${key}-check`, title: `Check ${title}`, estimate: 0, after: [key], tolerated: true },
+            step: { do: "check", of: key },
+          },
+        ]
+  const { roles, collections, subscriptionRoles } = plan
+  return [
+    ...(pruned.length === 0 ? [] : [pruneStep(pruned)]),
+    ...blueprints.map(({ blueprint: { id }, recordId, publicId, change, because }): PlannedStep => ({
+      declared: { key: `blueprint:${id}`, title: `Install blueprint ${publicId}`, estimate: seconds.row, tolerated: true },
+      step: { do: "blueprint", id, recordId, publicId, change, ...(because === undefined ? {} : { because }) },
+    })),
+    ...copies,
+    ...fetched("roles", "roles that blueprints require", roles.length, { do: "roles", planned: roles, force }),
+    ...fetched("collections", "collections that blueprints require", collections.length, {
+      do: "collections",
+      planned: collections,
+      force,
+    }),
+    ...fetched("subscription", "subscription roles", subscriptionRoles.length, {
+      do: "subscription",
+      names: subscriptionRoles.map(({ name }) => name),
+    }),
+  ]
+}
+
+const pruneStep = (rows: PreparedInstall["pruned"]): PlannedStep => ({
+  declared: { key: "prune", title: "Remove blueprints that are no longer shipped", estimate: seconds.row, tolerated: true },
+  step: { do: "prune", rows },
+})

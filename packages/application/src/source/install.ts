@@ -1,12 +1,14 @@
-import type { DryRunPlan, InstallWish, InvalidInput, UndeclaredDependency } from "@rangewright/domain"
-import { dryRunOf } from "@rangewright/domain"
-import type { LibraryFault, StorageFault } from "@rangewright/ports"
+import { type DryRunPlan, dryRunOf, type Fault, type InstallWish, type UndeclaredDependency } from "@rangewright/domain"
+import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { concludeInstall } from "./conclude-install.ts"
-import { type InstallServices, installStepsOf, performInstallStep } from "./install-steps.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { holderOfInstall } from "./conclude-install.ts"
+import { installOutcomes } from "./install-outcomes.ts"
+import { sourceInstall } from "./install-run.ts"
 import type { Installation } from "./installation.ts"
 import type { ItemOutcome } from "./item-outcome.ts"
 import { prepareInstall } from "./prepare-install.ts"
+import { sourceSubject, startAfterOthers } from "./start-after-others.ts"
 
 /** How an installation ended, item by item. */
 export interface InstallResult {
@@ -15,18 +17,26 @@ export interface InstallResult {
   readonly undeclared: readonly UndeclaredDependency[]
 }
 
-/** Installs from a snapshot of a source. An item that fails leaves the others; only a store that does not work ends it. */
+export type InstallServices = Blueprints | ContentFetcher | RunEngine
+
+/**
+ * Installs from a snapshot of a source, as a run of the source, and waits for its end; the run goes on without its caller. An item that
+ * fails leaves the others. Fails before anything is done where the selection names what is not shipped.
+ */
 export const installFrom = (
   installation: Installation,
-  wish: InstallWish,
-): Effect.Effect<InstallResult, InvalidInput | StorageFault | LibraryFault, InstallServices> =>
+  { selection, force = false, noDeps = false }: InstallWish,
+): Effect.Effect<InstallResult, Fault, InstallServices> =>
   Effect.gen(function* () {
-    const prepared = yield* prepareInstall(installation, wish)
-    const performed: ItemOutcome[] = []
-    for (const step of installStepsOf(prepared, wish.force ?? false))
-      performed.push(...(yield* performInstallStep(installation, step)))
-    const outcomes = yield* concludeInstall(installation, prepared.plan, performed, wish.noDeps ?? false)
-    return { outcomes, undeclared: prepared.plan.undeclared }
+    const { source, content, user, global } = installation
+    const { id } = content.snapshot
+    yield* (yield* ContentFetcher).pin(id, holderOfInstall(source))
+    const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
+    const selected = selection === undefined ? {} : { selection }
+    const request = sourceInstall.request(sourceSubject(source), { ...asked, ...selected })
+    const run = yield* startAfterOthers(request, user)
+    const state = yield* (yield* RunEngine).wait(run.id)
+    return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }
   })
 
 /** What `installFrom` would do; changes nothing. */
@@ -35,8 +45,8 @@ export const dryRunInstall = (
   wish: InstallWish,
 ): Effect.Effect<
   { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
-  InvalidInput | StorageFault | LibraryFault,
-  InstallServices
+  Fault,
+  ArtifactLibrary | Blueprints | CredentialHasher
 > =>
   Effect.map(prepareInstall(installation, wish), ({ plan }) => ({
     plan: dryRunOf(installation.source, plan),

@@ -3,6 +3,7 @@ import {
   type InstallPlan,
   type InstallWish,
   InvalidInput,
+  type PlannedBlueprint,
   planInstall,
   type Present,
   type RecordId,
@@ -20,8 +21,8 @@ import { type Installation, scopeFor } from "./installation.ts"
 /** A plan with all identities chosen, so that carrying it out twice does it once. */
 export interface PreparedInstall {
   readonly plan: InstallPlan
-  /** By the id in the manifest: the record of each planned blueprint, there or to be made. */
-  readonly records: ReadonlyMap<string, RecordId>
+  /** Those of the plan, each with its record, there or to be made. */
+  readonly blueprints: readonly (PlannedBlueprint & { readonly recordId: RecordId })[]
   /** The rows of what the source no longer ships. */
   readonly pruned: readonly SourceRow[]
 }
@@ -46,15 +47,17 @@ export const prepareInstall = (
     )
     if (Result.isFailure(planned)) return yield* unknownItems(source.id, planned.failure)
     const plan = planned.success
-    const records = new Map<string, RecordId>()
-    for (const { blueprint } of plan.blueprints)
-      records.set(blueprint.id, rows.get(blueprint.id)?.recordId ?? (yield* newRecordId))
+    const blueprints = yield* Effect.forEach(plan.blueprints, (planned) =>
+      Effect.map(recordFor(rows.get(planned.blueprint.id)), (recordId) => ({ ...planned, recordId })),
+    )
     const pruned = plan.pruned.flatMap((sourceBlueprintID) => {
       const row = rows.get(sourceBlueprintID)
       return row === undefined ? [] : [{ sourceBlueprintID, recordId: row.recordId }]
     })
-    return { plan, records, pruned }
+    return { plan, blueprints, pruned }
   })
+
+const recordFor = (row: Blueprint | undefined) => (row === undefined ? newRecordId : Effect.succeed(row.recordId))
 
 /** By the id in the manifest. */
 const rowsOf = (source: RecordId, all: readonly Blueprint[]): ReadonlyMap<string, Blueprint> =>

@@ -1,0 +1,101 @@
+import {
+  Failed,
+  isRecordId,
+  type RunHead,
+  sayFailures,
+  type SnapshotId,
+  type SourceId,
+  SourceNotFound,
+  type StepFacts,
+  type UserId,
+  workPlan,
+} from "@rangewright/domain"
+import { Sources } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { runKind } from "../run/run-kind.ts"
+import { work } from "../run/work.ts"
+import { InstallSelection } from "../wire/install.ts"
+import { concludeInstall } from "./conclude-install.ts"
+import { outcomesIn } from "./install-outcomes.ts"
+import { InstallStep, installStepsOf } from "./install-steps.ts"
+import type { Installation } from "./installation.ts"
+import { failuresAmong, type ItemOutcome } from "./item-outcome.ts"
+import { performInstallStep } from "./perform-install.ts"
+import { prepareInstall } from "./prepare-install.ts"
+import { SourceContents } from "./source-contents.ts"
+
+/** What an installation was asked to do. */
+const Request = Schema.Struct({
+  /** Of the source: one that is made anew under its id is another one. */
+  recordId: Schema.String.pipe(Schema.refine(isRecordId)),
+  snapshot: Schema.String,
+  user: Schema.String,
+  global: Schema.Boolean,
+  selection: Schema.optionalKey(InstallSelection),
+  force: Schema.Boolean,
+  noDeps: Schema.Boolean,
+})
+type Request = typeof Request.Type
+const readRequest = Schema.decodeUnknownEffect(Request)
+
+const installationOf = ({ recordId, snapshot, user, global }: Request) =>
+  Effect.gen(function* () {
+    const source = yield* (yield* Sources).findByRecordId(recordId)
+    if (source === undefined) return yield* new SourceNotFound({ source: recordId })
+    // written by `installFrom`, and read back from the store as it was
+    const content = yield* (yield* SourceContents).ofId(snapshot as SnapshotId)
+    return { source, content, user: user as UserId, global } satisfies Installation
+  })
+
+const unreadable = () => new Failed({ what: "Cannot go on with the installation: what it was asked to do cannot be read" })
+const requestOf = ({ options }: RunHead) => Effect.mapError(readRequest(options), unreadable)
+
+/** One step. An item that cannot be installed fails its own step, and what was to be brought in the check that follows. */
+const install = work({
+  name: "install",
+  input: InstallStep,
+  settle: (step, { head, factsOf, print }) =>
+    Effect.gen(function* () {
+      if (step.do === "check") return yield* failFor(outcomesIn(factsOf(step.of)))
+      const installation = yield* installationOf(yield* requestOf(head))
+      // what a tool says is for people; a journal that takes no writes ends the run by itself
+      const outcomes = yield* performInstallStep(installation, step, (said) => Effect.ignore(print(said)))
+      if (step.do === "artifact" || step.do === "blueprint") yield* failFor(outcomes)
+      return { data: outcomes.map((outcome) => ({ ...outcome })) }
+    }),
+})
+
+const failFor = (outcomes: readonly ItemOutcome[]): Effect.Effect<StepFacts, Failed> => {
+  const [first, ...others] = failuresAmong(outcomes)
+  if (first === undefined) return Effect.succeed({})
+  return Effect.fail(new Failed({ what: others.length === 0 ? first.because : sayFailures([first, ...others]) }))
+}
+
+/** Installs from a snapshot of a source, item by item. */
+export const sourceInstall = runKind({
+  name: "source-install",
+  doing: "an installation",
+  request: Request,
+  plan: (request) =>
+    Effect.gen(function* () {
+      const installation = yield* installationOf(request)
+      const steps = installStepsOf(yield* prepareInstall(installation, request), request.force)
+      return workPlan(steps.map(({ declared, step }) => install.step(declared, step)))
+    }),
+  works: [install],
+  owner: ({ id }) =>
+    Effect.map(
+      Effect.flatMap(Sources, (sources) => sources.find(id as SourceId)),
+      (source) => source?.owner,
+    ),
+  finish: (end, state, head) =>
+    Effect.gen(function* () {
+      const request = yield* requestOf(head)
+      const installation = yield* installationOf(request)
+      yield* concludeInstall(installation, end, state, request.noDeps)
+    }).pipe(
+      // of a source that is gone, or whose content is, nothing is to be kept
+      Effect.catchTags({ SourceNotFound: () => Effect.void, ContentFault: () => Effect.void, SourceBroken: () => Effect.void }),
+    ),
+})

@@ -1,0 +1,97 @@
+import type { RecordId } from "@rangewright/domain"
+import {
+  type ArtifactLibrary,
+  type Blueprints,
+  type ContentFetcher,
+  type CredentialHasher,
+  LicenseProvider,
+  type RoleInstaller,
+  type Sources,
+  type StorageFault,
+  type SubscriptionProvider,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { installSubscriptionRoles } from "../subscription/install-roles.ts"
+import { claimItems } from "./claim-items.ts"
+import { installArtifact } from "./install-artifact.ts"
+import { installBlueprint, removeBlueprints } from "./install-blueprint.ts"
+import { installRequirements } from "./install-requirements.ts"
+import type { InstallStep } from "./install-steps.ts"
+import { type Installation, scopeFor } from "./installation.ts"
+import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
+
+/** What the steps of an installation need. */
+export type StepServices =
+  | ArtifactLibrary
+  | Blueprints
+  | ContentFetcher
+  | CredentialHasher
+  | LicenseProvider
+  | RoleInstaller
+  | Sources
+  | SubscriptionProvider
+
+/** Does one step; says what became of each item in it. `output` is called with what tools print. */
+export const performInstallStep = (
+  installation: Installation,
+  step: Exclude<InstallStep, { readonly do: "check" }>,
+  output?: (text: string) => Effect.Effect<void>,
+): Effect.Effect<readonly ItemOutcome[], StorageFault, StepServices> => {
+  const { source } = installation
+  switch (step.do) {
+    case "prune":
+      return Effect.as(removeBlueprints(source.recordId, step.rows), [])
+    case "blueprint":
+      return Effect.map(shippedBlueprint(installation, step), (outcome) => [outcome])
+    case "artifact":
+      return Effect.map(installArtifact(installation, step.artifact, step.force), (outcome) =>
+        step.required && outcome.ok ? [outcome, { ...outcome, kind: "role" }] : [outcome],
+      )
+    case "roles":
+      return installRequirements(
+        source.recordId,
+        scopeFor("role", installation),
+        { type: "role", planned: step.planned },
+        step.force,
+        output,
+      )
+    case "collections":
+      return installRequirements(
+        source.recordId,
+        scopeFor("collection", installation),
+        { type: "collection", planned: step.planned },
+        step.force,
+        output,
+      )
+    case "subscription":
+      return subscriptionRoles(source.recordId, step.names)
+  }
+}
+
+const shippedBlueprint = (
+  installation: Installation,
+  { id, recordId, ...planned }: Extract<InstallStep, { readonly do: "blueprint" }>,
+) => {
+  const blueprint = installation.content.content.blueprints.find((shipped) => shipped.id === id)
+  return blueprint === undefined
+    ? Effect.succeed(itemFailed("blueprint", planned.publicId, "the source does not ship it"))
+    : installBlueprint(installation, { ...planned, blueprint }, recordId)
+}
+
+/** They are for everybody and never replaced (contract C 6.6). Without a licence for them each fails; nothing else does. */
+const subscriptionRoles = (source: RecordId, names: readonly string[]) =>
+  Effect.gen(function* () {
+    const license = yield* (yield* LicenseProvider).current
+    const scope = { type: "global" } as const
+    const outcomes = yield* installSubscriptionRoles(names, license, { scope, force: false })
+    const installed = outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome]))
+    yield* claimItems(
+      source,
+      installed.map(({ role, version }) => ({ kind: "subscription-role", name: role, version, scope })),
+    )
+    return outcomes.map((outcome): ItemOutcome =>
+      "refused" in outcome
+        ? itemFailed("subscription_role", outcome.role, outcome.refused)
+        : { kind: "subscription_role", name: outcome.role, version: outcome.version, ok: true },
+    )
+  }).pipe(Effect.catchTag("SubscriptionFault", (fault) => Effect.succeed([itemFailed("subscription_role", "", fault.message)])))
