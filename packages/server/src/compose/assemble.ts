@@ -1,5 +1,4 @@
 import type { Database } from "@rangewright/adapter-storage"
-import { noSubscriptionLayer } from "@rangewright/adapter-subscription"
 import { cryptoLayer, type MasterKey } from "@rangewright/adapter-crypto"
 import {
   activityLayer,
@@ -50,7 +49,6 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
     Layer.provideMerge(parts.library, parts.content),
     cryptoLayer(parts.masterKey),
     parts.subscription,
-    noSubscriptionLayer,
     Layer.succeed(Settings, parts.settings),
     parts.description,
   )
