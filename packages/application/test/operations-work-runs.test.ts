@@ -1,6 +1,7 @@
 import {
   installation,
   type Json,
+  type Range,
   type RunEvent,
   type RunHead,
   type RunId,
@@ -124,6 +125,17 @@ describe("a run about something else than a range", () => {
 })
 
 describe("while a run changes the installation", () => {
+  it("no range is shared, and nobody's rights change", async () => {
+    await app.addRange("LAB", [ada])
+    const runID = await runAbout(installation)
+    const path = { userID: bob.id, rangeID: "LAB" }
+    expect(await app.fails("assignRangeToUser", admin, { path, range: await app.range("LAB") })).toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining(`run ${runID} (source-install) is changing the whole installation`),
+    })
+    expect(app.store.grants.get("LAB" as Range["id"])).toEqual(new Set([ada.id]))
+  })
+
   it("no range is made, and reads go on", async () => {
     const runID = await runAbout(installation)
     const body = { name: "Lab", rangeID: "LAB" }

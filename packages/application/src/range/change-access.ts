@@ -1,7 +1,8 @@
 import type { Fault, Range, RangeId, User, UserId } from "@rangewright/domain"
-import { HypervisorAccess, type Machines, Ranges } from "@rangewright/ports"
+import { HypervisorAccess, type Machines, Ranges, type RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { requireInstallationAtRest } from "../run/installation-gate.ts"
 import type { RunEngine } from "../run/run-engine.ts"
 import type { Settings } from "../settings.ts"
 import { accountOf, rightsNetwork, routerToTell, tellRouter } from "./router-access.ts"
@@ -71,13 +72,14 @@ const tellAll = (change: Pick<AccessChange<never>, "doing" | "by">, ranges: read
  */
 export const changeAccess = <R>(
   change: AccessChange<R>,
-): Effect.Effect<readonly RangeId[], Fault, R | Ranges | HypervisorAccess | Machines | Settings | RunEngine> =>
+): Effect.Effect<readonly RangeId[], Fault, R | Ranges | HypervisorAccess | Machines | RunJournal | Settings | RunEngine> =>
   Effect.gen(function* () {
     const { doing, kind } = change
     /** For whom the change makes a difference, asked before it is written or after it was taken back. */
     const touched = withPaths(change, kind === "give" ? 0 : 1)
     const concerned = yield* touched
-    // before anything changes: what could not be told refuses the whole
+    // before anything changes: what could not be told refuses the whole, and so does a change of the installation under the rights
+    if (concerned.length > 0) yield* requireInstallationAtRest(doing)
     if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range), { discard: true })
     yield* change.store
     let told: readonly Range[] = []
