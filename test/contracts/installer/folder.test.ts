@@ -8,16 +8,9 @@ import { dirname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { expect, onTestFinished, test } from "vitest"
 import { ArtifactLibrary, RoleInstaller } from "@rangewright/ports"
-import { tar, type TarEntry } from "../content/support/archives.ts"
-import type { Files } from "../library/entries.ts"
+import { tar } from "../content/support/archives.ts"
 import { installerContract, type TestRelease } from "./installer.contract.ts"
-
-const tarEntries = (files: Files, below: string): readonly TarEntry[] =>
-  Object.entries(files).map(([path, content]) => {
-    const name = `${below}${path}`
-    if (typeof content === "string" || content instanceof Uint8Array) return { name, content }
-    return "link" in content ? { name, type: "2", link: content.link } : { name, content: content.program, mode: 0o755 }
-  })
+import { tarEntriesOf } from "./support/tar-entries.ts"
 
 const write = (path: string, bytes: Uint8Array | string): void => {
   mkdirSync(dirname(path), { recursive: true })
@@ -29,8 +22,8 @@ const publishArchive =
   (offers: string) =>
   async ({ type, name, version, files }: TestRelease): Promise<void> =>
     type === "role"
-      ? write(join(offers, "roles", `${name}-${version}.tar.gz`), gzipSync(tar(tarEntries(files, `${name}-${version}/`))))
-      : write(join(offers, "collections", `${name.replace(".", "-")}-${version}.tar.gz`), gzipSync(tar(tarEntries(files, ""))))
+      ? write(join(offers, "roles", `${name}-${version}.tar.gz`), gzipSync(tar(tarEntriesOf(files, `${name}-${version}/`))))
+      : write(join(offers, "collections", `${name.replace(".", "-")}-${version}.tar.gz`), gzipSync(tar(tarEntriesOf(files, ""))))
 
 installerContract({
   name: "folder",

@@ -1,1 +1,2 @@
-export { folderInstallerLayer, type FolderInstallerOptions } from "./layer.ts"
+export type { GalaxyOptions } from "./galaxy-options.ts"
+export { folderInstallerLayer, type FolderInstallerOptions, galaxyInstallerLayer } from "./layer.ts"

@@ -1,7 +1,9 @@
-import { type ArtifactLibrary, ContentFetcher, RoleInstaller } from "@rangewright/ports"
+import { type ArtifactLibrary, ContentFetcher, type InstallerFault, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { folderSupply } from "./folder-supply.ts"
+import type { GalaxyOptions } from "./galaxy-options.ts"
+import { galaxySupply } from "./galaxy-supply.ts"
 import { installerFrom } from "./install.ts"
 
 export interface FolderInstallerOptions {
@@ -17,3 +19,9 @@ export const folderInstallerLayer = ({
     RoleInstaller,
     Effect.flatMap(ContentFetcher, (fetcher) => installerFrom(folderSupply(folder, fetcher))),
   )
+
+/** Roles and collections from a Galaxy server, by `ansible-galaxy`. Fails when its folder cannot be used. */
+export const galaxyInstallerLayer = (
+  options: GalaxyOptions,
+): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>
+  Layer.effect(RoleInstaller, Effect.flatMap(galaxySupply(options), installerFrom))

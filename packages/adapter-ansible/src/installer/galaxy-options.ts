@@ -1,0 +1,28 @@
+import type * as Redacted from "effect/Redacted"
+
+/** How `ansible-galaxy` is run. Everything but the folder has a safe default. */
+export interface GalaxyOptions {
+  /** Scratch folders of the tool's runs. One process owns it: what a killed one left is swept when it starts. */
+  readonly folder: string
+  /** Where roles and collections are published, such as `https://galaxy.ansible.com`. */
+  readonly server?: string
+  /** Sent to that server alone; never in the arguments of a program, nor in what anybody is shown. */
+  readonly token?: Redacted.Redacted
+  /** The program; found on PATH where it is a plain name. */
+  readonly program?: string
+  /** For one run of the tool, with all that it installs. */
+  readonly timeoutSeconds?: number
+  /** What one run may print. */
+  readonly outputBytes?: number
+}
+
+export type GalaxySettings = Required<Omit<GalaxyOptions, "token">> & { readonly token: Redacted.Redacted | undefined }
+
+export const galaxySettings = (options: GalaxyOptions): GalaxySettings => ({
+  server: "https://galaxy.ansible.com",
+  program: "ansible-galaxy",
+  timeoutSeconds: 1800,
+  outputBytes: 8 * 1024 * 1024,
+  ...options,
+  token: options.token,
+})

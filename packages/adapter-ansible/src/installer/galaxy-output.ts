@@ -1,0 +1,54 @@
+/** What `ansible-galaxy` prints of failures (contract C 9.1; ansible-core 2.14 and later). */
+
+const warning = "[WARNING]: "
+const error = /^(?:\[ERROR\]:|ERROR!)\s*/u
+/** The tool's own advice after a failure is no failure. */
+const advice = /you can use --ignore-errors/u
+
+/** Warnings and errors, each put together again: the tool breaks them at 79 columns, whatever it is told. */
+export const readMessages = (lines: readonly string[]): readonly string[] => {
+  const messages: string[] = []
+  let open = false
+  for (const line of lines) {
+    const begins = line.startsWith(warning) || error.test(line)
+    if (begins) messages.push(line.startsWith(warning) ? line.slice(warning.length) : line.replace(error, ""))
+    else if (open && line.trim() !== "") messages.push(`${messages.pop() ?? ""} ${line.trim()}`)
+    open = begins || (open && line.trim() !== "")
+  }
+  return messages.map((message) => message.trim()).filter((message) => message !== "" && !advice.test(message))
+}
+
+const squeezed = (text: string): string => text.replace(/\s+/gu, "")
+const marker = "wasNOTinstalledsuccessfully"
+
+/**
+ * Why a role was not installed; undefined where nothing is said of it. A break may stand anywhere in the message, also inside of a long
+ * name, so blanks do not count.
+ */
+export const roleFailure = (messages: readonly string[], name: string): string | undefined => {
+  const begin = `-${name}${marker}`
+  const message = messages.find((candidate) => squeezed(candidate).startsWith(begin))
+  if (message === undefined) return undefined
+  const reason = afterSqueezed(message, begin.length)
+    .replace(/^[\s:.]+/u, "")
+    .replace(/^- /u, "")
+  return reason === "" ? "the tool does not say why" : reason
+}
+
+/** What comes after so many characters that are no blanks. */
+const afterSqueezed = (text: string, count: number): string => {
+  let seen = 0
+  for (let at = 0; at < text.length; at += 1) {
+    if (seen === count) return text.slice(at)
+    if (!/\s/u.test(text.charAt(at))) seen += 1
+  }
+  return ""
+}
+
+const longest = 500
+
+/** A reason for people: on one line, without the places where the tool worked, and not too long. */
+export const tidyReason = (reason: string, folder: string): string => {
+  const text = reason.replaceAll(folder, "…").replace(/\s+/gu, " ").trim()
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text
+}

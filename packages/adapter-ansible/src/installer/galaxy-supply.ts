@@ -1,0 +1,166 @@
+import { collectionSegments, roleReceiptFile, type WantedArtifact } from "@rangewright/domain"
+import type { InstallerAvailability, InstallerFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { folderEntries } from "../library/folder-entries.ts"
+import { artifactParts, kindFolders, look } from "../library/layout.ts"
+import { libraryListing } from "../library/listing.ts"
+import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
+import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
+import { hostFault, runTool, toolScope as scope } from "./galaxy-tool.ts"
+import type { Arrival, Miss, Supply } from "./supply.ts"
+
+const doing = "install roles and collections"
+type Output = (text: string) => Effect.Effect<void>
+
+const scratchFolder = (settings: GalaxySettings): Effect.Effect<string, InstallerFault, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => mkdtemp(join(settings.folder, "run-")),
+      catch: (cause) => hostFault(doing, cause),
+    }),
+    (scratch) => Effect.ignore(Effect.tryPromise(() => rm(scratch, { recursive: true, force: true, maxRetries: 5 }))),
+  )
+
+/** JSON is YAML, and leaves nothing of a name or version to be taken for something else. */
+const writeRequirements = (scratch: string, requirements: unknown): Effect.Effect<string, InstallerFault> => {
+  const file = join(scratch, "requirements.yml")
+  return Effect.as(
+    Effect.tryPromise({
+      try: () => writeFile(file, JSON.stringify(requirements), { mode: 0o600 }),
+      catch: (cause) => hostFault(doing, cause),
+    }),
+    file,
+  )
+}
+
+const publishedName = ({ origin }: WantedArtifact): string => (origin.from === "name" ? origin.name : origin.url)
+const versionOf = ({ pin }: WantedArtifact) => (pin === undefined ? {} : { version: pin })
+
+/** What the tool says of one run, put together again. */
+type Messages = readonly string[]
+
+/** All roles in one run. What they need is not fetched with them: that may come from repositories, which are fetched with checks. */
+const fetchRoles = (settings: GalaxySettings, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
+  Effect.gen(function* () {
+    const file = yield* writeRequirements(
+      scratch,
+      wanted.map((one) => ({ src: publishedName(one), name: one.name, ...versionOf(one) })),
+    )
+    const flags = ["--roles-path", kindFolders(scratch, scope).roles, "--no-deps", "--ignore-errors"]
+    const { lines } = yield* runTool(settings, { doing, args: ["role", "install", "-r", file, ...flags], scratch, output })
+    return readMessages(lines)
+  })
+
+const fetchCollections = (settings: GalaxySettings, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
+  Effect.gen(function* () {
+    const collections = wanted.map((one) => ({ name: publishedName(one), ...versionOf(one) }))
+    const file = yield* writeRequirements(scratch, { collections })
+    const flags = ["-p", kindFolders(scratch, scope).collections]
+    const { lines } = yield* runTool(settings, { doing, args: ["collection", "install", "-r", file, ...flags], scratch, output })
+    return readMessages(lines)
+  })
+
+/** What the tool installed whole. A role's receipt is the last that it writes. */
+const fetched = (scratch: string): Effect.Effect<readonly Arrival[], InstallerFault> =>
+  Effect.tryPromise({
+    try: async () => {
+      const { roles, collections } = await libraryListing(scratch)(scope)
+      const arrivals: Arrival[] = []
+      for (const [type, copies] of [
+        ["role", roles],
+        ["collection", collections],
+      ] as const)
+        for (const { name, version } of copies) {
+          const folder = join(scratch, ...artifactParts({ scope, kind: type, name }))
+          if (type === "role" && (await look(join(folder, roleReceiptFile))) === undefined) continue
+          arrivals.push({ type, name, version, entries: await folderEntries(doing, folder), wanted: undefined })
+        }
+      return arrivals
+    },
+    catch: (cause) => hostFault(doing, cause),
+  })
+
+/** Matches what was asked for with what came; what was not asked for came along. */
+const settle = (
+  wanted: readonly WantedArtifact[],
+  arrivals: readonly Arrival[],
+  reasonOf: (one: WantedArtifact) => string,
+): readonly (Arrival | Miss)[] => {
+  const asked = new Map(wanted.map((one) => [`${one.type} ${one.name}`, one]))
+  const came = arrivals.map((arrival) => ({ ...arrival, wanted: asked.get(`${arrival.type} ${arrival.name}`) }))
+  const there = new Set(came.map(({ wanted: one }) => one))
+  return [...came, ...wanted.filter((one) => !there.has(one)).map((one): Miss => ({ wanted: one, because: reasonOf(one) }))]
+}
+
+const bring = (settings: GalaxySettings, wanted: readonly WantedArtifact[], output: Output) =>
+  Effect.gen(function* () {
+    const scratch = yield* scratchFolder(settings)
+    const [roles, collections] = [
+      wanted.filter(({ type }) => type === "role"),
+      wanted.filter(({ type }) => type === "collection"),
+    ]
+    const reasons = new Map<WantedArtifact, string>()
+    const note = (one: WantedArtifact, reason: string | undefined, messages: Messages) =>
+      reasons.set(one, tidyReason(reason ?? messages.join(" "), scratch) || "the tool does not say why")
+    if (roles.length > 0) {
+      const messages = yield* fetchRoles(settings, scratch, roles, output)
+      for (const one of roles) note(one, roleFailure(messages, one.name ?? ""), messages)
+    }
+    if (collections.length > 0) {
+      const messages = yield* fetchCollections(settings, scratch, collections, output)
+      for (const one of collections) note(one, undefined, messages)
+      // the tool installs all or none of them: where one cannot be had, each is tried by itself
+      const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
+      if (missing.length > 0 && collections.length > 1)
+        for (const one of missing) note(one, undefined, yield* fetchCollections(settings, scratch, [one], output))
+    }
+    return settle(wanted, yield* fetched(scratch), (one) => reasons.get(one) ?? "the tool did not install it")
+  })
+
+const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effect<boolean, InstallerFault> =>
+  Effect.tryPromise({
+    try: async () =>
+      collectionSegments(name) !== undefined &&
+      (await look(join(scratch, ...artifactParts({ scope, kind: "collection", name })))) !== undefined,
+    catch: (cause) => hostFault(doing, cause),
+  })
+
+const oldest = [2, 14] as const
+
+const readVersion = (lines: readonly string[]): InstallerAvailability => {
+  const version = /\bcore (?<version>[0-9][^\]\s]*)/u.exec(lines.join("\n"))?.groups?.["version"]
+  if (version === undefined) return { available: false, because: "it does not tell its version" }
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  const old = major < oldest[0] || (major === oldest[0] && minor < oldest[1])
+  return old
+    ? { available: false, because: `ansible-core ${version} is too old; ${oldest.join(".")} or later is needed` }
+    : { available: true, version }
+}
+
+/** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
+export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> => {
+  const settings = galaxySettings(options)
+  const open = async () => {
+    await rm(settings.folder, { recursive: true, force: true })
+    await mkdir(settings.folder, { recursive: true, mode: 0o700 })
+  }
+  const available = Effect.scoped(
+    Effect.gen(function* () {
+      const scratch = yield* scratchFolder(settings)
+      const { lines } = yield* runTool(settings, {
+        doing: "ask for its version",
+        args: ["--version"],
+        scratch,
+        output: () => Effect.void,
+      })
+      return readVersion(lines)
+    }),
+  ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
+  return Effect.as(Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) }), {
+    available,
+    bring: (wanted, output) => bring(settings, wanted, output),
+  })
+}

@@ -1,0 +1,117 @@
+import { InstallerFault, type LibraryScope } from "@rangewright/ports"
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { mkdir, writeFile } from "node:fs/promises"
+import { dirname, isAbsolute, join } from "node:path"
+import { asLibraryFault } from "../library/faults.ts"
+import { kindFolders } from "../library/layout.ts"
+import { type ProcessEnd, runCommand } from "../playbook/process.ts"
+import type { GalaxySettings } from "./galaxy-options.ts"
+
+/** The tool installs into the global scope of a library of its own, which lasts for one request. */
+export const toolScope: LibraryScope = { type: "global" }
+
+/** Made from scratch: nothing of the service's own environment or of a person's configuration reaches the tool. */
+const environment = ({ server, token, program }: GalaxySettings, scratch: string): Readonly<Record<string, string>> => ({
+  PATH: [...(isAbsolute(program) ? [dirname(program)] : []), "/usr/local/bin:/usr/bin:/bin"].join(":"),
+  LANG: "C.UTF-8",
+  LC_ALL: "C.UTF-8",
+  TERM: "dumb",
+  NO_COLOR: "1",
+  HOME: join(scratch, "home"),
+  TMPDIR: join(scratch, "tmp"),
+  ANSIBLE_HOME: join(scratch, "home", ".ansible"),
+  ANSIBLE_CONFIG: join(scratch, "ansible.cfg"),
+  ANSIBLE_NOCOLOR: "1",
+  ANSIBLE_GALAXY_SERVER_LIST: "main",
+  ANSIBLE_GALAXY_SERVER_MAIN_URL: server,
+  ...(token === undefined ? {} : { ANSIBLE_GALAXY_SERVER_MAIN_TOKEN: Redacted.value(token) }),
+  ANSIBLE_GALAXY_DISPLAY_PROGRESS: "0",
+  ANSIBLE_DEPRECATION_WARNINGS: "0",
+  ANSIBLE_COLLECTIONS_PATH: kindFolders(scratch, toolScope).collections,
+  PYTHONUNBUFFERED: "1",
+  // repositories are fetched by other means, with checks
+  GIT_ALLOW_PROTOCOL: "none",
+})
+
+export interface ToolRun {
+  readonly doing: string
+  readonly args: readonly string[]
+  /** Of this run alone. */
+  readonly scratch: string
+  readonly output: (text: string) => Effect.Effect<void>
+}
+
+export interface ToolEnd {
+  readonly ok: boolean
+  /** The last lines of both streams, in the order of each. */
+  readonly lines: readonly string[]
+}
+
+/** The lines that are kept to find reasons in. */
+const keptLines = 4000
+
+/**
+ * Runs the tool, without a shell, in a process group of its own that an interruption ends. A fault is a tool that cannot work: it is
+ * missing, hangs or floods; how its work went is the end.
+ */
+export const runTool = (
+  settings: GalaxySettings,
+  { doing, args, scratch, output }: ToolRun,
+): Effect.Effect<ToolEnd, InstallerFault> =>
+  Effect.gen(function* () {
+    yield* Effect.tryPromise({ try: () => prepare(scratch), catch: (cause) => hostFault(doing, cause) })
+    const secret = settings.token === undefined ? "" : Redacted.value(settings.token)
+    const lines: string[] = []
+    const heard = yield* Queue.unbounded<string, Cause.Done>()
+    const onLine = (raw: string) => {
+      const line = secret === "" ? raw : raw.replaceAll(secret, "***")
+      lines.push(line)
+      if (lines.length > keptLines) lines.shift()
+      Queue.offerUnsafe(heard, `${line}\n`)
+    }
+    const command = { program: settings.program, args, env: environment(settings, scratch), folder: scratch }
+    const tool = runCommand(command, settings.outputBytes, (_, line) => onLine(line)).pipe(
+      Effect.timeoutOption(Duration.seconds(settings.timeoutSeconds)),
+      Effect.ensuring(Queue.end(heard)),
+    )
+    const [ended] = yield* Effect.all([tool, Stream.runForEach(Stream.fromQueue(heard), output)], { concurrency: 2 })
+    return yield* toolEnd(settings, doing, Option.getOrUndefined(ended), lines)
+  })
+
+const prepare = async (scratch: string): Promise<void> => {
+  for (const folder of ["home", "tmp"]) await mkdir(join(scratch, folder), { recursive: true, mode: 0o700 })
+  // an empty configuration keeps the tool from those of the host
+  await writeFile(join(scratch, "ansible.cfg"), "", { mode: 0o600 })
+}
+
+/** The host could not do what the tool needs before it begins. */
+export const hostFault = (doing: string, cause: unknown): InstallerFault =>
+  new InstallerFault({ doing, reason: "failed", detail: asLibraryFault(doing)(cause).facts.detail })
+
+const toolEnd = (
+  { program, timeoutSeconds, outputBytes }: GalaxySettings,
+  doing: string,
+  ended: ProcessEnd | undefined,
+  lines: readonly string[],
+): Effect.Effect<ToolEnd, InstallerFault> => {
+  const fault = (reason: "missing" | "timeout" | "failed", detail: string, hint: string) =>
+    Effect.fail(new InstallerFault({ doing, reason, detail, hint }))
+  switch (ended?.type) {
+    case undefined:
+      return fault("timeout", `${program} did not end within ${timeoutSeconds} s`, "Look whether the server of roles answers.")
+    case "not-started":
+      return fault("missing", `${program} cannot be started`, "Install ansible-core 2.14 or later on the service's host.")
+    case "flooded":
+      return fault("failed", `${program} printed more than ${outputBytes} bytes`, "Install fewer at once.")
+    case "killed":
+      return fault("failed", `${program} was ended by ${ended.signal}`, "Look at the host's log; it may be out of memory.")
+    case "exited":
+      return Effect.succeed({ ok: ended.code === 0, lines })
+  }
+}

@@ -1,0 +1,63 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { readMessages, roleFailure, tidyReason } from "../src/installer/galaxy-output.ts"
+
+/** Breaks a text as the tool does: at blanks where it can, else anywhere. */
+const wrap = (text: string, width = 79): readonly string[] => {
+  const lines: string[] = []
+  for (let rest = text; rest !== "";) {
+    const room = rest.slice(0, width + 1)
+    const blank = rest.length <= width ? rest.length : room.lastIndexOf(" ")
+    const end = blank <= 0 ? width : blank
+    lines.push(rest.slice(0, end))
+    rest = rest.slice(end).trimStart()
+  }
+  return lines
+}
+
+describe("what the tool says", () => {
+  test("a broken warning is one message, and ends where the next begins", () => {
+    const lines = [
+      "Starting galaxy role install process",
+      ...wrap(
+        "[WARNING]: - acme.web was NOT installed successfully: - sorry, acme.web was not found on http://127.0.0.1:8080/api/.",
+      ),
+      ...wrap(
+        "[WARNING]: - acme.db was NOT installed successfully: - the specified version (9.9) of acme.db was not found in the list",
+      ),
+      "",
+      "- acme.util (1.0) was installed successfully",
+      "ERROR! - you can use --ignore-errors to skip failed roles and finish processing the list.",
+    ]
+    const messages = readMessages(lines)
+    expect(messages).toHaveLength(2)
+    expect(roleFailure(messages, "acme.web")).toBe("sorry, acme.web was not found on http://127.0.0.1:8080/api/.")
+    expect(roleFailure(messages, "acme.db")).toBe("the specified version (9.9) of acme.db was not found in the list")
+    expect(roleFailure(messages, "acme.util")).toBeUndefined()
+    expect(roleFailure(messages, "acme.we")).toBeUndefined()
+  })
+
+  test("errors of either spelling are messages; the advice to go on is none", () => {
+    expect(readMessages(["ERROR! it failed", "because of x", "", "unrelated"])).toEqual(["it failed because of x"])
+    expect(readMessages(["[ERROR]: it failed"])).toEqual(["it failed"])
+    expect(
+      readMessages(["[WARNING]: - web was NOT installed successfully.", "ERROR! - you can use --ignore-errors to go on"]),
+    ).toHaveLength(1)
+  })
+
+  test("the reason is found wherever the tool breaks its lines", () => {
+    const name = fc.stringMatching(/^[a-z][a-z0-9_-]{0,60}\.[a-z][a-z0-9_-]{0,120}$/u)
+    fc.assert(
+      fc.property(name, fc.integer({ min: 20, max: 120 }), (role, width) => {
+        const messages = readMessages(wrap(`[WARNING]: - ${role} was NOT installed successfully: nobody knows`, width))
+        expect(roleFailure(messages, role)?.replace(/\s/gu, "")).toBe("nobodyknows")
+        expect(roleFailure(messages, `${role}x`)).toBeUndefined()
+      }),
+    )
+  })
+
+  test("a reason for people is short, on one line and without the tool's folder", () => {
+    expect(tidyReason("cannot write\n  /data/run-1/roles/x", "/data/run-1")).toBe("cannot write …/roles/x")
+    expect(tidyReason("x".repeat(2000), "/data").length).toBeLessThan(600)
+  })
+})

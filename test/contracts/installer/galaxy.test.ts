@@ -1,0 +1,193 @@
+import { galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
+import { contentLayer } from "@rangewright/adapter-git"
+import { ArtifactLibrary, type InstallRequest, RoleInstaller } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { execFileSync } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { aRelease, installerContract } from "./installer.contract.ts"
+import { galaxyServer } from "./support/galaxy-server.ts"
+
+const found = ((): string | undefined => {
+  try {
+    return execFileSync("sh", ["-c", "command -v ansible-galaxy"], { encoding: "utf8" }).trim()
+  } catch {
+    return undefined
+  }
+})()
+const tool = found ?? "ansible-galaxy"
+const without = found === undefined ? " (skipped: ansible-galaxy is not installed)" : ""
+
+const makeWorld = async (options: Partial<GalaxyOptions> = {}) => {
+  const root = mkdtempSync(join(tmpdir(), "galaxy-"))
+  const server = await galaxyServer()
+  onTestFinished(async () => {
+    await server.close()
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const below = Layer.mergeAll(libraryLayer({ folder: join(root, "library") }), contentLayer({ folder: join(root, "content") }))
+  const installer = galaxyInstallerLayer({ folder: join(root, "work"), server: server.url, program: tool, ...options })
+  const layer = Layer.provideMerge(installer, below)
+  const run = <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary>) =>
+    Effect.runPromise(Effect.provide(effect, layer))
+  const install = (request: Partial<InstallRequest>) =>
+    RoleInstaller.use((port) => port.install({ scope: { type: "global" }, roles: [], collections: [], force: false, ...request }))
+  return { root, server, run, install, publish: async (release: Parameters<typeof server.publish>[0]) => server.publish(release) }
+}
+
+/** A program that stands in for the tool; `$@` are its arguments. */
+const program = (root: string, text: string): string => {
+  const path = join(root, "tool")
+  writeFileSync(path, `#!/bin/sh\n${text}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+describe.skipIf(found === undefined)(`with the real tool${without}`, () => {
+  installerContract({ name: "ansible-galaxy", make: makeWorld })
+
+  test("thirty roles and thirty collections are two runs of the tool", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-count-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const counted = program(root, `echo run >> ${root}/runs\nexec ${tool} "$@"`)
+    const { run, install, server } = await makeWorld({ program: counted })
+    const names = Array.from({ length: 30 }, (_, at) => `acme.x${at}`)
+    for (const name of names) for (const type of ["role", "collection"] as const) server.publish(aRelease(type, name, "1.0.0"))
+    const wanted = names.map((name) => ({ name }))
+    const outcomes = await run(install({ roles: wanted, collections: wanted }))
+    expect(outcomes.filter(({ outcome }) => outcome === "installed")).toHaveLength(60)
+    expect(readFileSync(join(root, "runs"), "utf8")).toBe("run\nrun\n")
+  }, 120_000)
+
+  test("a name longer than a line of the tool's own is recognised in what it says", async () => {
+    const { run, install } = await makeWorld()
+    const name = `acme.${"long-name-".repeat(20)}end`
+    const [outcome] = await run(install({ roles: [{ name }] }))
+    expect(outcome).toMatchObject({ name, outcome: "failed" })
+    expect(outcome?.because).toMatch(/was not found on/u)
+  })
+
+  test("a server that is away fails what was asked for, with the reason", async () => {
+    const { run, install, server } = await makeWorld()
+    await server.close()
+    const outcomes = await run(install({ roles: [{ name: "acme.web" }], collections: [{ name: "acme.util" }] }))
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["failed", "failed"])
+    for (const { because } of outcomes) expect(because).toMatch(/refused|connect/iu)
+  })
+
+  test("the token reaches its server, and nobody else", async () => {
+    const token = "t0k3n-of-the-server"
+    const { run, install, server, root } = await makeWorld({ token: Redacted.make(token) })
+    server.publish(aRelease("collection", "acme.util", "1.0.0"))
+    const heard: string[] = []
+    const outcomes = await run(
+      install({ collections: [{ name: "acme.util" }], output: (text) => Effect.sync(() => void heard.push(text)) }),
+    )
+    expect(outcomes[0]?.outcome).toBe("installed")
+    expect(server.requests.some(({ authorization }) => authorization?.includes(token))).toBe(true)
+    expect(heard.join("")).not.toContain(token)
+    expect(readdirSync(join(root, "work"))).toEqual([])
+  })
+
+  test("no folder of a run is left", async () => {
+    const { run, install, root, server } = await makeWorld()
+    server.publish(aRelease("role", "acme.web", "1.0.0"))
+    await run(install({ roles: [{ name: "acme.web" }] }))
+    expect(readdirSync(join(root, "work"))).toEqual([])
+    expect(server.requests.length).toBeGreaterThan(0)
+  })
+})
+
+describe("a tool that does not work", () => {
+  test("that is missing is told, with the way out", async () => {
+    const { run, install } = await makeWorld({ program: "/nonexistent/ansible-galaxy" })
+    expect(await run(RoleInstaller.use((port) => port.available))).toMatchObject({ available: false })
+    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+    expect(fault).toMatchObject({ _tag: "InstallerFault", facts: { reason: "missing" } })
+    expect(fault.hint).toMatch(/ansible-core/u)
+  })
+
+  test.each([
+    ["is too old", "echo 'ansible-galaxy [core 2.13.9]'", /too old/u],
+    ["is something else", "echo hello", /version/u],
+  ])("that %s is told", async (_, text, because) => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-fake-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const { run } = await makeWorld({ program: program(root, text) })
+    const available = await run(RoleInstaller.use((port) => port.available))
+    expect(available).toMatchObject({ available: false, because: expect.stringMatching(because) })
+  })
+
+  test("that hangs is ended at its deadline, with all that it started", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-hang-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const hanging = program(root, `sh -c 'echo $$ > ${root}/child; exec sleep 600' &\nsleep 600`)
+    const { run, install } = await makeWorld({ program: hanging, timeoutSeconds: 1 })
+    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+    expect(fault).toMatchObject({ kind: "timeout", facts: { reason: "timeout" } })
+    expectGone(Number(readFileSync(join(root, "child"), "utf8")))
+  })
+
+  test("that prints without end is ended", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-flood-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const { run, install } = await makeWorld({ program: program(root, "yes aaaaaaaa"), outputBytes: 100_000 })
+    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+    expect(fault).toMatchObject({ facts: { reason: "failed", detail: expect.stringContaining("100000 bytes") } })
+  })
+
+  test("goes with the request that is interrupted", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-interrupt-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const { run, install } = await makeWorld({ program: program(root, `echo $$; exec sleep 600`) })
+    const pid = await run(
+      Effect.gen(function* () {
+        const heard = Promise.withResolvers<number>()
+        const output = (text: string) => Effect.sync(() => heard.resolve(Number(text)))
+        const fiber = yield* Effect.forkChild(install({ roles: [{ name: "acme.web" }], output }))
+        const started = yield* Effect.promise(() => heard.promise)
+        yield* Fiber.interrupt(fiber)
+        return started
+      }),
+    )
+    expectGone(pid)
+  })
+
+  test("is given no shell, no option and no path by what is asked for", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-args-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const { run, install } = await makeWorld({
+      program: program(
+        root,
+        `for a in "$@"; do echo "$a" >> ${root}/args; done; env | cut -d= -f1 | sort > ${root}/env; cat requirements.yml > ${root}/asked`,
+      ),
+    })
+    await run(
+      install({
+        roles: [
+          { name: "-x" },
+          { src: "/etc/passwd", name: "fine" },
+          { name: "acme.web", version: "--help" },
+          { src: "acme.db", version: "1.0; id" },
+        ],
+      }),
+    )
+    expect(existsSync(join(root, "args"))).toBe(false)
+    await run(install({ roles: [{ name: "acme.web", version: "1.0" }] }))
+    expect(readFileSync(join(root, "args"), "utf8").split("\n").slice(0, 3)).toEqual(["role", "install", "-r"])
+    expect(JSON.parse(readFileSync(join(root, "asked"), "utf8"))).toEqual([{ src: "acme.web", name: "acme.web", version: "1.0" }])
+    expect(readFileSync(join(root, "env"), "utf8")).not.toMatch(/RANGEWRIGHT|VITEST|NODE/u)
+  })
+})
+
+/** Ended; whether its new parent has looked at it yet does not matter. */
+const expectGone = (pid: number): void => {
+  expect(pid).toBeGreaterThan(1)
+  const status = existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "State:\tX"
+  expect(status).toMatch(/^State:\t[XZ]/mu)
+}
