@@ -45,8 +45,6 @@ export const notYetOffered: readonly string[] = [
   "getSDNMigrationStatus",
   "migrateToSDN",
   "migrateSQLiteToPostgreSQL",
-  // Blueprint
-  "installBlueprintDeps",
   // Quota
   "getQuotaStatus",
   "setUserQuota",

@@ -18,6 +18,8 @@ import { newRecordId } from "../accounts/identity.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { releaseBundles } from "../source/install-blueprint.ts"
 import { holdBundle } from "./bundle.ts"
+import { installForNew } from "./install-dependencies.ts"
+import { requiredByConfig } from "./required-by-config.ts"
 
 /** The id for a new blueprint: allowed, and not in use. */
 export const freeBlueprintId = (text: string) =>
@@ -83,4 +85,16 @@ export const makeBlueprint = (
     const { create } = yield* Blueprints
     const made = { ...said, id, recordId, owner: owner.id, config, requirements, bundle, thumbnail, createdAt }
     return yield* Effect.andThen(holdBundle(recordId, bundle), create(made)).pipe(Effect.onError(() => releaseBundles(recordId)))
+  })
+
+/**
+ * Makes a blueprint of a configuration alone, with what its roles require, and installs that as far as it can be had; says what became of
+ * each of them.
+ */
+export const makeFromConfig = (id: BlueprintId, text: BlueprintText, config: string, owner: User) =>
+  Effect.gen(function* () {
+    const requirements = yield* requiredByConfig(`create blueprint ${id}`, config, owner.id)
+    const content = { config, requirements, bundle: undefined, thumbnail: undefined }
+    const blueprint = yield* makeBlueprint(id, text, content, owner)
+    return requirements === undefined ? [] : yield* installForNew(blueprint, owner)
   })

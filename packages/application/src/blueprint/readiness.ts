@@ -1,13 +1,34 @@
-import { type Blueprint, readReferences, type User } from "@rangewright/domain"
-import { Blueprints, GuestAutomation, Machines } from "@rangewright/ports"
+import { type Blueprint, hasRole, readReferences, readRequirements, type User } from "@rangewright/domain"
+import { ArtifactLibrary, Blueprints, GuestAutomation, Machines, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
 /** What a blueprint needs, and whether it is there. */
 export interface Readiness {
   readonly templates: readonly { readonly name: string; readonly built: boolean }[]
-  readonly roles: readonly { readonly name: string; readonly installed: boolean }[]
+  readonly roles: readonly { readonly name: string; readonly installed: boolean; readonly subscription: boolean }[]
 }
+
+/** The roles and collections that are installed for the user, or that machines can be given without. */
+const installedFor = (user: User) =>
+  Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const own = yield* library.list({ type: "user", userId: user.id })
+    const everybodys = yield* library.list({ type: "global" })
+    const known = yield* (yield* GuestAutomation).roles(user.id)
+    return {
+      names: new Set([...[...own.roles, ...everybodys.roles].map(({ name }) => name), ...(known ?? [])]),
+      collections: new Set([...own.collections, ...everybodys.collections].map(({ name }) => name)),
+    }
+  }).pipe(Effect.orElseSucceed(() => ({ names: new Set<string>(), collections: new Set<string>() })))
+
+/** Roles for subscribers: those that the blueprint says are, and those on offer. */
+const subscriptionRoles = (blueprint: Blueprint) =>
+  Effect.gen(function* () {
+    const declared = readRequirements((yield* (yield* Blueprints).requirements(blueprint.id)) ?? "")
+    const offered = yield* (yield* SubscriptionProvider).list.pipe(Effect.orElseSucceed(() => []))
+    return new Set([...declared.requirements.subscriptionRoles, ...offered.map(({ role }) => role)])
+  })
 
 /**
  * The templates and roles that the blueprint's configuration names, ascending, for this user. What cannot be told counts as not there; the
@@ -20,9 +41,10 @@ export const readinessOf = (blueprint: Blueprint, user: User) =>
     const { templates, roles } = references.success
     const cluster = yield* (yield* Machines).cluster
     const built = new Set((cluster?.machines ?? []).flatMap(({ template, name }) => (template ? [name] : [])))
-    const installed = yield* (yield* GuestAutomation).roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
+    const installed = yield* installedFor(user)
+    const subscription = roles.length === 0 ? new Set<string>() : yield* subscriptionRoles(blueprint)
     return {
       templates: templates.map((name) => ({ name, built: built.has(name) })),
-      roles: roles.map((name) => ({ name, installed: installed?.has(name) ?? false })),
+      roles: roles.map((name) => ({ name, installed: hasRole(installed, name), subscription: subscription.has(name) })),
     } satisfies Readiness
   })

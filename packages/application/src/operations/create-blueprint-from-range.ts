@@ -3,9 +3,9 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { rangeOfBody } from "../access/select-range.ts"
-import { freeBlueprintId, makeBlueprint } from "../blueprint/make-blueprint.ts"
+import { freeBlueprintId, makeFromConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
-import { BlueprintCreated } from "../wire/blueprint.ts"
+import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
 
 export const createBlueprintFromRange = operation({
@@ -28,11 +28,11 @@ export const createBlueprintFromRange = operation({
   },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made",
+    201: "the blueprint was made, and what it requires installed as far as it could be had",
     ...rangeStatuses,
     400: "the ID or a member is not allowed; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
-    500: "the range has no configuration",
+    500: "the range has no configuration; roles that are only on this server cannot travel",
   },
   handle: ({ body, range: sentFor, user }) =>
     Effect.gen(function* () {
@@ -54,12 +54,7 @@ export const createBlueprintFromRange = operation({
         tags: [],
         minVersion: "",
       }
-      yield* makeBlueprint(
-        id,
-        text,
-        { config: stored.text, requirements: undefined, bundle: undefined, thumbnail: undefined },
-        user,
-      )
-      return { result: `Blueprint ${id} created from range ${range.id}`, blueprintID: id }
+      const outcomes = yield* makeFromConfig(id, text, stored.text, user)
+      return { result: `Blueprint ${id} created from range ${range.id}`, blueprintID: id, ...installedForNew(outcomes) }
     }),
 })

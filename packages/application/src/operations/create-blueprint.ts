@@ -1,9 +1,9 @@
 import { exampleRangeConfig, firstBlueprintVersion } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { freeBlueprintId, makeBlueprint, wellFormedConfig } from "../blueprint/make-blueprint.ts"
+import { freeBlueprintId, makeFromConfig, wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
-import { BlueprintCreated, blueprintFields, blueprintText } from "../wire/blueprint.ts"
+import { BlueprintCreated, blueprintFields, blueprintText, installedForNew } from "../wire/blueprint.ts"
 import { userStatuses } from "../wire/statuses.ts"
 
 export const createBlueprint = operation({
@@ -20,22 +20,19 @@ export const createBlueprint = operation({
   },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made",
+    201: "the blueprint was made, and what it requires installed as far as it could be had",
     ...userStatuses,
     400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
+    500: "roles that are only on this server cannot travel; unexpected server failure",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {
       const id = yield* freeBlueprintId(body.blueprintID)
       const config = yield* wellFormedConfig(body.config ?? exampleRangeConfig)
       const unsaid = { name: id, description: "", version: firstBlueprintVersion, tags: [], minVersion: "" }
-      yield* makeBlueprint(
-        id,
-        { ...unsaid, ...blueprintText(body) },
-        { config, requirements: undefined, bundle: undefined, thumbnail: undefined },
-        user,
-      )
-      return { result: `Blueprint ${id} created`, blueprintID: id }
+      const text = { ...unsaid, ...blueprintText(body) }
+      const outcomes = yield* makeFromConfig(id, text, config, user)
+      return { result: `Blueprint ${id} created`, blueprintID: id, ...installedForNew(outcomes) }
     }),
 })

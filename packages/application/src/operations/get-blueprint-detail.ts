@@ -1,3 +1,4 @@
+import { Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readableBlueprint } from "../blueprint/find-blueprint.ts"
@@ -20,6 +21,8 @@ export const getBlueprintDetail = operation({
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
-      return blueprintDetail(blueprint, yield* readinessOf(blueprint, user))
+      const { origin } = blueprint
+      const source = origin === undefined ? undefined : yield* (yield* Sources).findByRecordId(origin.source)
+      return blueprintDetail(blueprint, yield* readinessOf(blueprint, user), source)
     }),
 })

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { importBlueprint as importFrom } from "../blueprint/import-blueprint.ts"
+import { installForNew } from "../blueprint/install-dependencies.ts"
 import { operation } from "../operation/operation.ts"
-import { BlueprintCreated } from "../wire/blueprint.ts"
+import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
 import { userStatuses } from "../wire/statuses.ts"
 
 /** Bytes of an archive (contract C 11.5). */
@@ -17,7 +18,7 @@ export const importBlueprint = operation({
   body: { type: "multipart", fields: {}, file: "archive", maxBytes: mostArchiveBytes, stored: true },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made",
+    201: "the blueprint was made, and what it requires installed as far as it could be had",
     ...userStatuses,
     400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid; userID names an unknown user",
     409: "the ID is in use",
@@ -25,7 +26,9 @@ export const importBlueprint = operation({
   },
   handle: ({ file, user }) =>
     Effect.gen(function* () {
-      const { id, recordId } = yield* importFrom(file, user)
-      return { result: `Blueprint ${id} imported`, blueprintID: id, id: recordId }
+      const blueprint = yield* importFrom(file, user)
+      const { id, recordId } = blueprint
+      const outcomes = yield* installForNew(blueprint, user)
+      return { result: `Blueprint ${id} imported`, blueprintID: id, id: recordId, ...installedForNew(outcomes) }
     }),
 })

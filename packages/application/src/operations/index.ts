@@ -49,6 +49,7 @@ import { getSshConfig } from "./get-ssh-config.ts"
 import { getSubscriptionRoles } from "./get-subscription-roles.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
+import { installBlueprintDeps } from "./install-blueprint-deps.ts"
 import { installSource } from "./install-source.ts"
 import { installSubscriptionRoles } from "./install-subscription-roles.ts"
 import { listAllRange } from "./list-all-range.ts"
@@ -182,6 +183,7 @@ const blueprint = [
   deleteBlueprint,
   copyBlueprint,
   exportBlueprint,
+  installBlueprintDeps,
   applyBlueprintToRange,
   getBlueprintConfig,
   updateBlueprintConfig,

@@ -1,5 +1,5 @@
-import { blueprintAccess } from "@rangewright/domain"
-import { Blueprints } from "@rangewright/ports"
+import { blueprintAccess, isSourceId } from "@rangewright/domain"
+import { Blueprints, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { groupsOf } from "../blueprint/find-blueprint.ts"
@@ -20,14 +20,24 @@ export const listBlueprints = operation({
   statuses: { 200: "the last changed first; none where from-source is not the ID of a source", ...userStatuses },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
-      // no blueprint here comes from a source
-      if (query["from-source"] !== undefined) return []
+      const sources = yield* Sources
+      const wanted = query["from-source"]
+      const ofSource =
+        wanted === undefined ? undefined : yield* isSourceId(wanted) ? sources.find(wanted) : Effect.succeed(undefined)
+      if (wanted !== undefined && ofSource === undefined) return []
       const groups = yield* groupsOf(user)
-      const found = yield* (yield* Blueprints).list(user.isAdmin ? {} : { for: user.id })
+      const found = yield* (yield* Blueprints).list({
+        ...(user.isAdmin ? {} : { for: user.id }),
+        ...(ofSource === undefined ? {} : { ofSource: ofSource.recordId }),
+      })
+      const ids = new Map(
+        found.some(({ origin }) => origin !== undefined) ? (yield* sources.list()).map(({ recordId, id }) => [recordId, id]) : [],
+      )
       return found.flatMap((blueprint) => {
         const access = blueprintAccess(blueprint, user, groups)
-        const wanted = query.tag === undefined || blueprint.tags.includes(query.tag)
-        return access === undefined || !wanted ? [] : [blueprintListItem(blueprint, access)]
+        const tagged = query.tag === undefined || blueprint.tags.includes(query.tag)
+        const { origin } = blueprint
+        return access === undefined || !tagged ? [] : [blueprintListItem(blueprint, access, origin && ids.get(origin.source))]
       })
     }),
 })

@@ -1,9 +1,10 @@
-import { InvalidInput } from "@rangewright/domain"
-import { Blueprints } from "@rangewright/ports"
+import { Conflict, type Fault, InvalidInput } from "@rangewright/domain"
+import { Blueprints, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
 import { wellFormedConfig } from "../blueprint/make-blueprint.ts"
+import { requiredByConfig } from "../blueprint/required-by-config.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -12,7 +13,7 @@ export const updateBlueprintConfig = operation({
   id: "updateBlueprintConfig",
   route: "PUT /blueprints/{blueprintID}/config",
   group: "Blueprint",
-  summary: "Check a configuration and make it the blueprint's, byte for byte; ranges keep theirs",
+  summary: "Check a configuration and make it the blueprint's, byte for byte; its other files stay, and ranges keep theirs",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",
@@ -22,19 +23,34 @@ export const updateBlueprintConfig = operation({
   statuses: {
     200: "the configuration was stored",
     ...ownBlueprintStatuses,
+    409: "the blueprint comes from a source",
+    500: "roles that are only on this server cannot travel; unexpected server failure",
     400: "the configuration is blank or breaks the schema; the body is malformed; userID names an unknown user",
   },
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* ownBlueprint(path.blueprintID, user, "change")
+      const doing = `change blueprint ${blueprint.id}`
+      const source = blueprint.origin && (yield* (yield* Sources).findByRecordId(blueprint.origin.source))
+      if (source !== undefined)
+        return yield* Effect.fail<Fault>(
+          new Conflict({
+            what: `Cannot ${doing}: its configuration comes from source ${source.id}, and the next installation would undo the change`,
+            hint: `Make a copy of your own: POST /blueprints/{id}/copy.`,
+          }),
+        )
       if (body.config.trim() === "")
         return yield* Effect.fail(
           new InvalidInput({
-            what: `Cannot change blueprint ${blueprint.id}: the configuration is blank`,
+            what: `Cannot ${doing}: the configuration is blank`,
             issues: [{ path: "config", message: "a range configuration is needed" }],
           }),
         )
-      yield* (yield* Blueprints).setConfig(blueprint.id, yield* wellFormedConfig(body.config))
+      const config = yield* wellFormedConfig(body.config)
+      const blueprints = yield* Blueprints
+      const before = yield* blueprints.requirements(blueprint.id)
+      const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, before)
+      yield* blueprints.setConfig(blueprint.id, config, requirements)
       return { result: `Configuration of blueprint ${blueprint.id} stored` }
     }),
 })

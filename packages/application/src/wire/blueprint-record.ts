@@ -1,6 +1,6 @@
 import type { Blueprint, RecordId } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
-import { neverInstalled } from "./blueprint.ts"
+import { lastInstallation } from "./blueprint.ts"
 import { recordTime } from "./common.ts"
 
 /** A blueprint in the record API (contract C 13.2): users and groups by the ids of their records. */
@@ -52,7 +52,7 @@ export const blueprintRecord = (blueprint: Blueprint, { users, groups }: RecordI
   version: blueprint.version,
   tags: blueprint.tags,
   min_ludus_version: blueprint.minVersion,
-  ...neverInstalled,
-  source: "",
-  sourceBlueprintID: "",
+  ...lastInstallation(blueprint),
+  source: blueprint.origin?.source ?? "",
+  sourceBlueprintID: blueprint.origin?.sourceBlueprintID ?? "",
 })

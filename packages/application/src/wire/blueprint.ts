@@ -4,9 +4,13 @@ import {
   type BlueprintReader,
   type BlueprintText,
   type GroupMember,
+  type Source,
+  type SourceText,
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { Readiness } from "../blueprint/readiness.ts"
+import type { ItemOutcome } from "../source/item-outcome.ts"
+import { AnsibleInstallResult, ansibleResults } from "./sync-result.ts"
 
 /** A blueprint in lists (contract C 15.2); empty members are left out. */
 export const BlueprintListItem = Schema.Struct({
@@ -28,7 +32,12 @@ export const BlueprintListItem = Schema.Struct({
 const unlessEmpty = <K extends string, A extends { readonly length: number }>(key: K, value: A): { readonly [P in K]?: A } =>
   value.length === 0 ? {} : ({ [key]: value } as { readonly [P in K]?: A })
 
-export const blueprintListItem = (blueprint: Blueprint, access: BlueprintAccess): typeof BlueprintListItem.Type => ({
+/** `sourceID`: undefined for a blueprint that has no source, or none any more. */
+export const blueprintListItem = (
+  blueprint: Blueprint,
+  access: BlueprintAccess,
+  sourceID: string | undefined,
+): typeof BlueprintListItem.Type => ({
   blueprintID: blueprint.id,
   name: blueprint.name,
   ...unlessEmpty("description", blueprint.description),
@@ -39,6 +48,7 @@ export const blueprintListItem = (blueprint: Blueprint, access: BlueprintAccess)
   ...unlessEmpty("sharedUsers", blueprint.sharedUsers),
   ...unlessEmpty("sharedGroups", blueprint.sharedGroups),
   accessType: access,
+  ...(sourceID === undefined ? {} : { sourceID }),
   ...unlessEmpty("tags", blueprint.tags),
   created: blueprint.createdAt.toISOString(),
   updated: blueprint.updatedAt.toISOString(),
@@ -68,10 +78,26 @@ export const BlueprintDetail = Schema.Struct({
   license: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "BlueprintDetail" })
 
-/** No dependencies of a blueprint were ever installed: nothing offers that yet. */
-export const neverInstalled = { lastInstallStatus: "", lastInstallError: "", lastInstalledAt: "" } as const
+/** The last installation of what a blueprint requires, as clients show it: the time to the second (contract C 0.3, 12.5). */
+export const lastInstallation = ({ installation: { status, error, at } }: Blueprint) => ({
+  lastInstallStatus: status,
+  lastInstallError: error,
+  lastInstalledAt: at === undefined ? "" : at.toISOString().replace(/\.\d+Z$/u, "Z"),
+})
 
-export const blueprintDetail = (blueprint: Blueprint, { templates, roles }: Readiness): typeof BlueprintDetail.Type => ({
+/** What the source says of itself, for blueprints from it; what it does not say is left out. */
+const publisher = ({ authors, homepage, license }: SourceText) => ({
+  ...unlessEmpty("authors", authors),
+  ...unlessEmpty("homepage", homepage),
+  ...unlessEmpty("license", license),
+})
+
+/** `source`: absent for a blueprint that has none, or none any more. */
+export const blueprintDetail = (
+  blueprint: Blueprint,
+  { templates, roles }: Readiness,
+  source: Source | undefined,
+): typeof BlueprintDetail.Type => ({
   id: blueprint.id,
   name: blueprint.name,
   description: blueprint.description,
@@ -79,8 +105,9 @@ export const blueprintDetail = (blueprint: Blueprint, { templates, roles }: Read
   min_ludus_version: blueprint.minVersion,
   tags: blueprint.tags,
   templateStatus: templates,
-  roleStatus: roles.map((role) => ({ ...role, subscription: false })),
-  ...neverInstalled,
+  roleStatus: roles,
+  ...lastInstallation(blueprint),
+  ...(source === undefined ? {} : publisher(source)),
 })
 
 /** What clients may say of a blueprint when they make or change one. */
@@ -101,23 +128,17 @@ export const blueprintText = (said: Schema.Struct<typeof blueprintFields>["Type"
   ...(said.min_ludus_version === undefined ? {} : { minVersion: said.min_ludus_version }),
 })
 
-/** The blueprint that was made. Results of installs and the record's id come with imports. */
+/** The blueprint that was made: `id` is that of its record, `ansibleResults` what became of each thing that it requires. */
 export const BlueprintCreated = Schema.Struct({
   result: Schema.optionalKey(Schema.String),
   blueprintID: Schema.String,
   id: Schema.optionalKey(Schema.String),
-  ansibleResults: Schema.optionalKey(
-    Schema.Array(
-      Schema.Struct({
-        name: Schema.String,
-        version: Schema.optionalKey(Schema.String),
-        ok: Schema.Boolean,
-        error: Schema.optionalKey(Schema.String),
-        type: Schema.optionalKey(Schema.Literals(["role", "collection", "subscription_role"])),
-      }),
-    ),
-  ),
+  ansibleResults: Schema.optionalKey(Schema.Array(AnsibleInstallResult)),
 }).annotate({ identifier: "BlueprintCreated" })
+
+/** What became of what a new blueprint requires; absent where it requires nothing. */
+export const installedForNew = (outcomes: readonly ItemOutcome[]): Pick<typeof BlueprintCreated.Type, "ansibleResults"> =>
+  outcomes.length === 0 ? {} : { ansibleResults: ansibleResults(outcomes) }
 
 /** A user who reads a blueprint, and why (contract C 11.12). */
 export const BlueprintAccessUser = Schema.Struct({

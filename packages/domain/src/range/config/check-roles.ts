@@ -11,7 +11,7 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   const installed = (uses: ReadonlyArray<RoleUse>, base: Path): void => {
     if (roles === undefined) return
     const require = (path: Path, role: string): void => {
-      if (!isInstalled(roles, role))
+      if (!hasRole(roles, role))
         error(path, "role-not-installed", `the role ${quote(role)} is not installed`, "an installed role or collection")
     }
     for (const [index, use] of uses.entries()) {
@@ -26,8 +26,8 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   if (Result.isFailure(order)) for (const { path, code, message } of order.failure) error(path, code, message)
 }
 
-/** `namespace.collection.role` needs its collection; any other name needs the role itself. */
-const isInstalled = ({ names, collections }: InstalledRoles, role: string): boolean => {
+/** Whether a role is there: `namespace.collection.role` is with its collection, any role by itself. */
+export const hasRole = ({ names, collections }: InstalledRoles, role: string): boolean => {
   const [namespace, collection, ...rest] = role.split(".")
   return names.has(role) || (rest.length === 1 && collections.has(`${namespace}.${collection}`))
 }

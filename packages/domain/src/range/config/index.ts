@@ -1,5 +1,6 @@
 export { checkRangeConfig } from "./check.ts"
 export type { InstalledRoles, NodeFacts, RangeFacts } from "./check-context.ts"
+export { hasRole } from "./check-roles.ts"
 export { builtinDefaults, routerDefaults } from "./defaults.ts"
 export { exampleRangeConfig } from "./example.ts"
 export { configurationError, type ConfigIssue } from "./issue.ts"

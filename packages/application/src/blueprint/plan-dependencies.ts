@@ -1,0 +1,112 @@
+import {
+  type Blueprint,
+  emptyContent,
+  type Fault,
+  type InstallPlan,
+  type PlannedArtifact,
+  planInstall,
+  readReferences,
+  readRequirements,
+  type ShippedBlueprint,
+  type SourceContent,
+  type TreeEntry,
+  type UserId,
+} from "@rangewright/domain"
+import { ArtifactLibrary, Blueprints, type LibraryFault, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { bundleDirectory } from "../source/install-blueprint.ts"
+import { scopeFor } from "../source/installation.ts"
+import { SourceContents } from "../source/source-contents.ts"
+import { blueprintConfig } from "./find-blueprint.ts"
+
+/** For whom dependencies are installed. */
+export interface DependencyWish {
+  readonly user: UserId
+  /** For everybody. */
+  readonly global: boolean
+  /** Replaces what is there. */
+  readonly force: boolean
+}
+
+/** What has to be installed for a blueprint. */
+export interface DependencyPlan extends Pick<InstallPlan, "roles" | "collections" | "subscriptionRoles"> {
+  /** Roles and collections that its source ships itself. */
+  readonly artifacts: readonly PlannedArtifact[]
+}
+
+interface Surroundings {
+  /** As what the blueprint lies in the tree that surrounds it. */
+  readonly id: string
+  readonly content: SourceContent
+  readonly files?: readonly TreeEntry[]
+}
+
+/**
+ * What a blueprint lies among: what its source shipped when it was installed, also for copies of it; nothing for one that was made here or
+ * came from an archive.
+ */
+const surroundingsOf = Effect.fnUntraced(function* (blueprint: Blueprint): Effect.fn.Return<Surroundings, Fault, SourceContents> {
+  const { bundle } = blueprint
+  const alone = { id: blueprint.id, content: emptyContent }
+  const root = bundleDirectory("")
+  if (bundle === undefined || !bundle.directory.startsWith(root)) return alone
+  const { content, snapshot } = yield* (yield* SourceContents).ofId(bundle.snapshot)
+  return { id: bundle.directory.slice(root.length), content, files: snapshot.files }
+})
+
+/** The blueprint as it is now, in the words of what sources ship. */
+const asShipped = Effect.fnUntraced(function* (
+  blueprint: Blueprint,
+  id: string,
+): Effect.fn.Return<ShippedBlueprint, Fault, Blueprints> {
+  const { name, version, tags } = blueprint
+  const config = yield* blueprintConfig(blueprint)
+  const references = readReferences(config)
+  const { requirements } = readRequirements((yield* (yield* Blueprints).requirements(blueprint.id)) ?? "")
+  return {
+    id,
+    name,
+    version,
+    tags,
+    config: { path: "", text: config },
+    references: Result.isSuccess(references) ? references.success : { templates: [], roles: [] },
+    requirements,
+  }
+})
+
+/** What is there, where it would be installed to. */
+const presentFor = (wish: DependencyWish): Effect.Effect<Parameters<typeof planInstall>[1], LibraryFault, ArtifactLibrary> =>
+  Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const there = yield* library.list(scopeFor("role", wish))
+    const everybodys = yield* library.list({ type: "global" })
+    return {
+      ...there,
+      templates: [],
+      globalRoles: everybodys.roles.map(({ name }) => name),
+      blueprints: [],
+      otherBlueprints: new Set(),
+      builtInTemplates: new Set(),
+    }
+  })
+
+/**
+ * Plans to install what the blueprint requires, and changes nothing: what its source ships comes out of the snapshot that the blueprint
+ * was installed from, everything else from where it is published (contract C 6.6, 11.13). Templates are none of it: they are built.
+ */
+export const planDependencies = Effect.fnUntraced(function* (
+  blueprint: Blueprint,
+  wish: DependencyWish,
+): Effect.fn.Return<DependencyPlan, Fault | LibraryFault | StorageFault, ArtifactLibrary | Blueprints | SourceContents> {
+  const { id, content, files } = yield* surroundingsOf(blueprint)
+  const shipped = { ...content, blueprints: [yield* asShipped(blueprint, id)] }
+  const planned = planInstall({ id: "", content: shipped, ...(files === undefined ? {} : { files }) }, yield* presentFor(wish), {
+    selection: { blueprints: [id] },
+    force: wish.force,
+  })
+  // the one blueprint that is asked for is there
+  if (Result.isFailure(planned)) return { artifacts: [], roles: [], collections: [], subscriptionRoles: [] }
+  const { artifacts, roles, collections, subscriptionRoles } = planned.success
+  return { artifacts: artifacts.filter(({ kind }) => kind !== "template"), roles, collections, subscriptionRoles }
+})
