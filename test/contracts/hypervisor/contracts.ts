@@ -1,11 +1,13 @@
 import { accessContract } from "./access.contract.ts"
 import { guestContract } from "./guest.contract.ts"
 import { hypervisorContract } from "./hypervisor.contract.ts"
+import { migrationContract } from "./migration.contract.ts"
 import { networkContract } from "./network.contract.ts"
 import { shellContract } from "./shell.contract.ts"
 import type { HypervisorUnderTest } from "./support/under-test.ts"
 
 /** What every adapter of the hypervisor ports promises. */
 export const hypervisorContracts = (hypervisor: HypervisorUnderTest): void => {
-  for (const contract of [hypervisorContract, networkContract, accessContract, guestContract, shellContract]) contract(hypervisor)
+  for (const contract of [hypervisorContract, networkContract, accessContract, guestContract, shellContract, migrationContract])
+    contract(hypervisor)
 }
