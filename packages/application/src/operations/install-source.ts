@@ -38,7 +38,7 @@ export const installSource = operation({
         const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, wish)
         return { ...syncResult(source.id, [], undeclared), ...plan }
       }
-      const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source)), ...target }, wish)
+      const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source, user.id)), ...target }, wish)
       return syncResult(source.id, outcomes, undeclared)
     }),
 })

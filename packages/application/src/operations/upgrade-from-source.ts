@@ -34,7 +34,7 @@ export const upgradeFromSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const target = yield* targetFor(user, body.global)
-      const fetched = yield* fetchToInstall(source)
+      const fetched = yield* fetchToInstall(source, user.id)
       const installed = yield* installedSelection(source, fetched.content.content, target)
       const selection = yield* onlyInstalled(installed, body.selection)
       const wish = { selection, force: true, noDeps: body.noDeps ?? false }

@@ -4,14 +4,12 @@ import {
   Failed,
   type Fault,
   type RecordId,
-  type RunId,
   type RunState,
   type Source,
   SourceMoved,
   SourceNotFound,
   SourceUnfetched,
   type StepFailure,
-  SubjectBusy,
   type UserId,
   workPlan,
 } from "@rangewright/domain"
@@ -26,6 +24,7 @@ import { work, type WorkContext } from "../run/work.ts"
 import { type FetchedSource, fetchSource, releaseSource } from "./fetch-source.ts"
 import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
+import { startAfterOthers } from "./start-after-others.ts"
 
 /** What a fetch is for. What is absent does not happen. */
 const Wish = Schema.Struct({
@@ -135,19 +134,6 @@ const faultOf = (source: Source, { tag, message, hint, issues }: StepFailure): F
   return ofContent.has(tag) ? new SourceUnfetched({ ...said, issues: issues ?? [] }) : new Failed(said)
 }
 
-/** Starts the run when no other run is about the source. */
-const startInTurn = (asked: ReturnType<typeof sourceFetch.request>, by: UserId): Effect.Effect<RunId, Fault, RunEngine> =>
-  Effect.gen(function* () {
-    const engine = yield* RunEngine
-    return yield* engine.startWork(asked, by).pipe(
-      Effect.map(({ id }) => id),
-      Effect.catchIf(
-        (fault) => fault instanceof SubjectBusy,
-        ({ facts }) => Effect.andThen(Effect.ignore(engine.wait(facts.runId as RunId)), startInTurn(asked, by)),
-      ),
-    )
-  })
-
 export interface FetchWish {
   readonly manifest?: true
   readonly outcome?: true
@@ -165,11 +151,9 @@ export const runFetch = Effect.fnUntraced(function* (
   by: UserId,
 ): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> {
   const engine = yield* RunEngine
-  const runId = yield* startInTurn(
-    sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...wish }),
-    by,
-  )
-  const state = yield* engine.wait(runId)
+  const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...wish })
+  const { id } = yield* startAfterOthers(request, by)
+  const state = yield* engine.wait(id)
   const failure = state.steps.get(step)?.failure
   if (state.status !== "success")
     return yield* Effect.fail(

@@ -1,10 +1,10 @@
 import {
   Failed,
   isRecordId,
+  type RecordId,
   type RunHead,
   sayFailures,
   type SnapshotId,
-  type SourceId,
   SourceNotFound,
   type StepFacts,
   type UserId,
@@ -86,7 +86,7 @@ export const sourceInstall = runKind({
   works: [install],
   owner: ({ id }) =>
     Effect.map(
-      Effect.flatMap(Sources, (sources) => sources.find(id as SourceId)),
+      Effect.flatMap(Sources, (sources) => sources.findByRecordId(id as RecordId)),
       (source) => source?.owner,
     ),
   finish: (end, state, head) =>

@@ -8,7 +8,8 @@ import { sourceInstall } from "./install-run.ts"
 import type { Installation } from "./installation.ts"
 import type { ItemOutcome } from "./item-outcome.ts"
 import { prepareInstall } from "./prepare-install.ts"
-import { sourceSubject, startAfterOthers } from "./start-after-others.ts"
+import { sourceSubject } from "./source-subject.ts"
+import { startAfterOthers } from "./start-after-others.ts"
 
 /** How an installation ended, item by item. */
 export interface InstallResult {
@@ -33,7 +34,7 @@ export const installFrom = (
     yield* (yield* ContentFetcher).pin(id, holderOfInstall(source))
     const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
     const selected = selection === undefined ? {} : { selection }
-    const request = sourceInstall.request(sourceSubject(source), { ...asked, ...selected })
+    const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...selected })
     const run = yield* startAfterOthers(request, user)
     const state = yield* (yield* RunEngine).wait(run.id)
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }

@@ -1,10 +1,7 @@
-import { type Fault, type RunHead, type RunId, type RunSubject, type Source, SubjectBusy, type UserId } from "@rangewright/domain"
+import { type Fault, type RunHead, type RunId, SubjectBusy, type UserId } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "../run/run-engine.ts"
 import type { WorkRequest } from "../run/run-kind.ts"
-
-/** What a run about this source changes. */
-export const sourceSubject = ({ id }: Pick<Source, "id">): RunSubject => ({ type: "source", id })
 
 /** Runs that one call waits for; more are a crowd that it is better told of. */
 const mostWaits = 20

@@ -7,7 +7,7 @@ import { asRefusal } from "./content-refused.ts"
 import { runFetch } from "./fetch-run.ts"
 import { installFrom, type InstallResult, type InstallServices } from "./install.ts"
 import { installedSelection } from "./installed-selection.ts"
-import { SourceContents } from "./source-contents.ts"
+import type { SourceContents } from "./source-contents.ts"
 
 /** Gives an upload another archive and installs again what was installed from it (contract C 2.4, 6.3). A bad archive changes nothing. */
 export const updateArchive = Effect.fnUntraced(function* (
@@ -19,11 +19,8 @@ export const updateArchive = Effect.fnUntraced(function* (
   const work = Effect.gen(function* () {
     const fetched = yield* runFetch(source, { manifest: true, archive }, user.id)
     const target = { user: user.id, global: options.global }
-    const install = Effect.gen(function* () {
-      const selection = yield* installedSelection(source, fetched.content.content, target)
-      return yield* installFrom({ ...fetched, ...target }, { selection, force: options.force })
-    })
-    return yield* install.pipe((yield* SourceContents).alone(source))
+    const selection = yield* installedSelection(source, fetched.content.content, target)
+    return yield* installFrom({ ...fetched, ...target }, { selection, force: options.force })
   })
   return yield* Effect.mapError(work, asRefusal)
 })
