@@ -147,15 +147,20 @@ export const noSuchVersion = (versions: ReadonlyArray<string>, pin: string | und
   return `there is no version ${pin ?? ""}; there are: ${shown}`
 }
 
+/** Versions, conditions on them, branches and tags; nothing that a program takes for an option. */
+const pinForm = /^[A-Za-z0-9<>=!*~^][A-Za-z0-9<>=!*~^._+,@/ -]{0,255}$/u
+
 /** What is to be said of a requirement before anything is looked up; undefined: it is to be installed. */
 export const standingOf = (
   wanted: WantedArtifact,
   installed: ReadonlyMap<string, string | undefined>,
   force: boolean,
 ): SettledDecision | undefined => {
-  const { type, asked, name, pin } = wanted
+  const { type, asked, name, origin, pin } = wanted
+  if (pin !== undefined && !pinForm.test(pin)) return failed(wanted, "no version can be written so")
+  if (origin.from === "name" && !isArtifactName(type, origin.name)) return failed(wanted, `no ${type} can be called so`)
   // what a repository holds is known when it was fetched
-  if (name === undefined) return wanted.origin.from === "name" ? failed(wanted, `no ${type} can be called so`) : undefined
+  if (name === undefined) return undefined
   if (!isArtifactName(type, name)) return failed(wanted, `no ${type} can be called so`)
   if (!installed.has(name) || force) return undefined
   const version = installed.get(name)
