@@ -1,0 +1,55 @@
+import { isFault, type Source } from "@rangewright/domain"
+import { ContentFetcher, type SecretStore, Sources } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { RunEngine } from "../run/run-engine.ts"
+import { runFetch } from "../source/fetch-run.ts"
+import type { SourceContents } from "../source/source-contents.ts"
+import { nextSync } from "../source/sync-schedule.ts"
+
+/** Seconds between two looks for sources that are due. */
+const lookEverySeconds = 30
+/** Syncs at once: those that many sources wait for at one time must not take the host. */
+const syncsAtOnce = 4
+/** Seconds between two removals of content that nobody needs. */
+const pruneEverySeconds = 3600
+
+type Services = ContentFetcher | RunEngine | SecretStore | SourceContents | Sources
+
+/** Syncs one source whose time has come, unless another process has taken its turn. A failure is on its record, and in the log. */
+const syncDue = Effect.fnUntraced(function* (source: Source): Effect.fn.Return<void, never, Services> {
+  const sources = yield* Sources
+  const { schedule, nextSyncAt } = source
+  if (schedule === undefined || nextSyncAt === undefined) return
+  const work = Effect.gen(function* () {
+    if (!(yield* sources.postpone(source.recordId, nextSyncAt, yield* nextSync(schedule)))) return
+    yield* runFetch(source, { manifest: true, outcome: true }, source.owner)
+  })
+  yield* work.pipe(
+    // one source that cannot be synced keeps no other from it
+    Effect.catch((fault) => Effect.logWarning(isFault(fault) ? `source ${source.id}: ${fault.message}` : fault)),
+  )
+})
+
+/** One look: every source that is due is synced, and gets its next time before that, so that a crash repeats no sync at once. */
+export const syncDueSources = Effect.gen(function* () {
+  const due = yield* (yield* Sources).due(new Date(yield* Clock.currentTimeMillis))
+  yield* Effect.forEach(due, syncDue, { concurrency: syncsAtOnce, discard: true })
+})
+
+/** Removes content that no source, blueprint or other holder needs. */
+export const pruneContent = Effect.gen(function* () {
+  const gone = yield* (yield* ContentFetcher).prune
+  if (gone.length > 0) yield* Effect.logInfo(`${gone.length} states of content that nobody needs were removed`)
+})
+
+/** Syncs due sources and prunes what is left over, for ever. */
+export const sourceScheduleLayer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const every = <E, R>(seconds: number, work: Effect.Effect<void, E, R>) =>
+      Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(seconds * 1000), Effect.ignore(work, { log: "Warn" }))))
+    yield* every(lookEverySeconds, syncDueSources)
+    yield* every(pruneEverySeconds, pruneContent)
+  }),
+)
