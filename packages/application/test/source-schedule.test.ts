@@ -93,7 +93,13 @@ it("syncs once what several processes see as due", async () => {
 
 it("syncs at most four at once", async () => {
   const artifacts = makeMemoryArtifacts()
-  let [now, most] = [0, 0]
+  let [now, most, ended] = [0, 0, 0]
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  /** Until four are at it, or no more are left to come; then whoever else could begin has begun. */
+  const others = async () => {
+    while (now < 4 && ended + now < 9) await turn()
+    for (let n = 0; n < 20; n++) await turn()
+  }
   const content = await Effect.runPromise(
     Effect.gen(function* () {
       const fetcher = yield* ContentFetcher
@@ -102,9 +108,12 @@ it("syncs at most four at once", async () => {
         fetch: (request) =>
           Effect.acquireUseRelease(
             Effect.sync(() => (most = Math.max(most, ++now))),
-            // whoever could begin too has begun by then
-            () => Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 }), fetcher.fetch(request)),
-            () => Effect.sync(() => now--),
+            () => Effect.andThen(Effect.promise(others), fetcher.fetch(request)),
+            () =>
+              Effect.sync(() => {
+                now--
+                ended++
+              }),
           ),
       })
       return Context.make(ContentFetcher, counted).pipe(Context.add(Archives, yield* Archives))
