@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { bindHypervisor, makeSimulator } from "../compose/hypervisor.ts"
 import { checkContent } from "../doctor/content-checks.ts"
+import { checkInside } from "../doctor/inside-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { renderFinding } from "../doctor/finding.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
@@ -14,6 +15,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
   const findings = [
     ...checkDataFolder(config),
     ...(await Effect.runPromise(checkContent(config))),
+    ...(await Effect.runPromise(checkInside(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]
   if (hypervisor.kind === "simulator")

@@ -13,10 +13,22 @@ import {
   type RunPlanner,
   type SettingsShape,
 } from "@rangewright/application"
-import type { AuditTrail, Blueprints, Groups, Lease, Machines, Ranges, RunJournal, Sources, Users } from "@rangewright/ports"
+import type {
+  AuditTrail,
+  Blueprints,
+  Groups,
+  GuestFault,
+  Lease,
+  Machines,
+  Ranges,
+  RunJournal,
+  Sources,
+  Users,
+} from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
 import type { ContentPorts } from "./content.ts"
+import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
@@ -31,6 +43,8 @@ export interface Parts<E> {
   readonly subscription: Layer.Layer<SubscriptionPorts, E>
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
+  /** Takes the place of what the hypervisor's adapter brings. */
+  readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly description: Layer.Layer<ApiDescription>
@@ -42,8 +56,8 @@ export interface Parts<E> {
 export type Service = AppServices | RunPlanner | Database
 
 /** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
-export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
-  const ports = Layer.mergeAll(
+export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault> => {
+  const driven = Layer.mergeAll(
     parts.storage,
     parts.hypervisor,
     Layer.provideMerge(parts.library, parts.content),
@@ -52,6 +66,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E> => {
     Layer.succeed(Settings, parts.settings),
     parts.description,
   )
+  const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   return Layer.mergeAll(backgroundLayer, auditRetentionLayer(parts.auditDays)).pipe(
     Layer.provideMerge(runEngineLayer({ owner: parts.owner }, runKinds)),
     Layer.provideMerge(runPlannerLayer),

@@ -14,6 +14,7 @@ import { version } from "../version.ts"
 import { assemble, type StoragePorts } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
+import { bindGuest } from "./guest.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
 import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
@@ -89,6 +90,7 @@ const runtime = new ContainerModule(({ bind }) => {
             subscription,
             storage,
             hypervisor: hypervisor.layer,
+            guest: bindGuest(config, folder.path),
             content,
             library,
             description: apiDescriptionLayer(all, { version }),

@@ -1,13 +1,7 @@
-import { handlerTransport, noGuestAutomation, proxmoxLayer, type ProxmoxOptions } from "@rangewright/adapter-proxmox"
-import {
-  GuestAutomation,
-  type Hypervisor,
-  type HypervisorAccess,
-  type HypervisorNetwork,
-  type NodeShell,
-} from "@rangewright/ports"
+import { handlerTransport, proxmoxLayer, type ProxmoxOptions } from "@rangewright/adapter-proxmox"
+import type { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
 import type { Simulator } from "@rangewright/pve-simulator"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { hypervisorKind, type Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
@@ -76,12 +70,7 @@ const real = (config: Config): BoundHypervisor => {
     defaultNode: config.proxmoxNode,
     ssh: sshOf(config),
   })
-  return {
-    kind: "proxmox",
-    simulator: undefined,
-    layer:
-      config.guestAutomation === "guest-program" ? layer : Layer.merge(layer, Layer.succeed(GuestAutomation, noGuestAutomation)),
-  }
+  return { kind: "proxmox", simulator: undefined, layer }
 }
 
 /** The hypervisor that the configuration means; `simulator` is what `makeSimulator` made for it. */

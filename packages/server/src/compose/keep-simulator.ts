@@ -52,7 +52,9 @@ export const keepSimulator = async (simulator: Simulator, file: string): Promise
   let saved = ""
   const save = (): void => {
     const happened = `${simulator.trace.hash} ${simulator.calls.counts().mutating}`
-    if (happened === saved) return
+    if (happened !== saved) write(happened)
+  }
+  const write = (happened: string): void => {
     try {
       writeFileSync(`${file}.new`, simulator.save(), { mode: 0o600 })
       renameSync(`${file}.new`, file)
@@ -64,6 +66,7 @@ export const keepSimulator = async (simulator: Simulator, file: string): Promise
   const timer = setInterval(save, saveEvery).unref()
   return () => {
     clearInterval(timer)
-    save()
+    // what a task does between its start and its end is no event of its own
+    write("")
   }
 }

@@ -3,6 +3,7 @@ import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalT
 const service = "Service"
 const tls = "TLS"
 const hypervisor = "Hypervisor"
+const inside = "Inside machines"
 const network = "Networks and machines"
 const ranges = "Ranges"
 const sources = "Sources"
@@ -109,11 +110,6 @@ export const keys = {
     about: "Host key, `SHA256:…` as `ssh-keygen -lf` prints it. Required with ssh_host.",
     default: undefined,
   }),
-  guestAutomation: oneOf(["auto", "guest-program", "none"])(hypervisor, "guest_automation", {
-    about:
-      "What works inside machines. `guest-program` is the simulator's stand-in; `auto` takes it on the simulator, and nothing on Proxmox VE: the plan then leaves the stages inside machines out and says so.",
-    default: "auto",
-  }),
   simulatorSpeed: wholeNumber(1, 100_000)(hypervisor, "simulator_speed", {
     about: "How many times faster than real the built-in simulator runs.",
     default: 20,
@@ -122,6 +118,35 @@ export const keys = {
   observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
     about: "Seconds between two looks at the whole cluster.",
     default: 10,
+  }),
+
+  guestAutomation: oneOf(["auto", "ansible", "guest-program", "none"])(inside, "guest_automation", {
+    about:
+      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. With `none` the plan leaves the stages inside machines out and says so.",
+    default: "auto",
+  }),
+  ansiblePlaybook: text(inside, "ansible_playbook", {
+    about: "The program: a name on PATH or a path.",
+    default: "ansible-playbook",
+  }),
+  ansibleCollections: list(inside, "ansible_collections", {
+    about: "Further folders that hold `ansible_collections`, for hosts without the package `ansible`.",
+    default: [],
+    shown: "none",
+  }),
+  ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
+    about:
+      "Whether roles run in a sandbox (bwrap), out of reach of the service's key, database and other users' files. `auto`: where it works.",
+    default: "auto",
+  }),
+  ansibleRoute: oneOf(["direct", "router"])(inside, "ansible_route", {
+    about:
+      "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range; Linux only.",
+    default: "direct",
+  }),
+  windowsProtocol: oneOf(["winrm", "psrp"])(inside, "windows_protocol", {
+    about: "How Windows machines are spoken to.",
+    default: "winrm",
   }),
 
   clusterMode: optionalBoolean(network, "cluster_mode", {

@@ -1,5 +1,5 @@
 import { type ObservedCluster } from "@rangewright/domain"
-import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import { Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Config } from "../config/config.ts"
@@ -91,22 +91,11 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
         : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
   })
 
-const insideOf = Effect.gen(function* () {
-  const { stages } = yield* GuestAutomation
-  const { available } = yield* NodeShell
-  return [
-    stages.size === 0
-      ? warn(
-          "machines",
-          "nothing is configured that works inside machines",
-          "Deploys clone, wire, size and start machines; roles and domains are left out of the plan.",
-        )
-      : ok("machines", `${stages.size} kinds of stages can be run inside machines`),
-    available
-      ? ok("shell", "commands on the node are possible")
-      : ok("shell", "no SSH to the node is configured; diagnostics leave its measurements out"),
-  ]
-})
+const shellOf = Effect.map(NodeShell, ({ available }) =>
+  available
+    ? ok("shell", "commands on the node are possible")
+    : ok("shell", "no SSH to the node is configured; diagnostics leave its measurements out"),
+)
 
 /** A check that cannot be made is a finding too. */
 const attempt = <R>(
@@ -143,6 +132,6 @@ export const checkHypervisor = (config: Config) =>
       storagesOf(cluster),
       templatesOf(cluster),
       yield* attempt("network", networkOf(config, cluster)),
-      ...(yield* insideOf),
+      yield* shellOf,
     ]
   })
