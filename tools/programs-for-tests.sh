@@ -6,7 +6,7 @@ set -eu
 say() { printf '%s\n' "programs-for-tests: $*" >&2; }
 
 # program:package
-wanted='git:git ansible-playbook:ansible-core bwrap:bubblewrap sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables dnsmasq:dnsmasq-base'
+wanted='git:git ansible-playbook:ansible-core bwrap:bubblewrap sshpass:sshpass sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables dnsmasq:dnsmasq-base'
 
 missing=
 for pair in $wanted; do
