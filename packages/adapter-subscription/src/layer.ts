@@ -31,7 +31,13 @@ const keysOf = (texts: readonly string[]): Effect.Effect<readonly PublicKey[], S
 const provider = Effect.fnUntraced(function* (registry: Registry, options: SubscriptionOptions) {
   const keys = yield* keysOf(options.keys)
   const settings = settingsOf(options)
-  const index = singleFlight(watchIndex(registry, keys, settings), yield* Scope.Scope)
+  const { refresh, last } = yield* watchIndex(registry, keys, settings)
+  const flight = singleFlight(refresh, yield* Scope.Scope)
+  // the flight goes on behind whoever does not wait for it
+  const index = Effect.timeoutOrElse(flight, {
+    duration: settings.patienceSeconds * 1000,
+    orElse: () => Effect.flatMap(last, (known) => (known === undefined ? flight : Effect.succeed(known))),
+  })
   const turns = yield* Semaphore.make(atOnce)
   return SubscriptionProvider.of({
     list: Effect.map(index, ({ roles }) => roles),

@@ -12,6 +12,8 @@ export interface SubscriptionOptions {
   readonly retrySeconds?: number
   /** For so long the last index serves while the registry is away. */
   readonly staleSeconds?: number
+  /** Who asks waits so long for a newer index; then the last one serves, and the newer one those who ask later. */
+  readonly patienceSeconds?: number
   /** Deadline for the index, and for each package. */
   readonly indexSeconds?: number
   readonly packageSeconds?: number
@@ -30,6 +32,7 @@ export const settingsOf = (options: SubscriptionOptions): Settings => {
     freshSeconds: 300,
     retrySeconds: 15,
     staleSeconds: 30 * 24 * 3600,
+    patienceSeconds: 2,
     indexSeconds: 20,
     packageSeconds: 300,
     packageBytes: 128 * mebibyte,

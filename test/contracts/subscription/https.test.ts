@@ -137,6 +137,16 @@ test.each(misbehaviours)(
   },
 )
 
+test("who knows an index waits no longer for a newer one than a moment", async () => {
+  const { world, server } = await published()
+  await world.run(list)
+  server.misbehave = () => true
+  const run = world.provider({ patienceSeconds: 0.05, indexSeconds: 3600 })
+  for (const _ of [1, 2]) expect(await run(list)).toHaveLength(1)
+  // the question goes on: nobody asked a second one
+  expect(server.requests).toEqual(["GET /roles/index.json 200", "GET /roles/index.json misbehaved"])
+})
+
 test("an answer that never comes ends with its deadline", async () => {
   const { world, server } = await published()
   server.misbehave = () => true

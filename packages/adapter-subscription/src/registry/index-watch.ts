@@ -47,27 +47,32 @@ const successor = (doing: Doing, before: Known | undefined, index: SubscriptionI
 
 const within = (now: number, since: number, seconds: number): boolean => now >= since && now - since < seconds * 1000
 
-/**
- * The newest index of a registry, as an effect for one caller at a time. It is asked for when the last one is not fresh any more; while
- * the registry is away, or gives what is no index, the last one serves for a bounded time. An index that was replaced by an older one, or
- * that nobody trusted signed, is a fault also where an earlier one is known: somebody must look.
- */
-export const watchIndex = (registry: Registry, keys: readonly PublicKey[], settings: Settings) => {
+export interface IndexWatch {
+  /**
+   * The newest index: the last one while it is fresh, else the registry's. While that is away, or gives what is no index, the last one
+   * serves for a bounded time. An older one in its place, or one that nobody trusted signed, is a fault also where an earlier one is known:
+   * somebody must look.
+   */
+  readonly refresh: Effect.Effect<SubscriptionIndex, SubscriptionFault>
+  /** The last one as long as it may serve; undefined where there is none, or somebody must look. */
+  readonly last: Effect.Effect<SubscriptionIndex | undefined>
+}
+
+/** Watches the index of a registry, from what an earlier process saw of it; a kept copy that no key of now signed is none. */
+export const watchIndex = Effect.fnUntraced(function* (
+  registry: Registry,
+  keys: readonly PublicKey[],
+  settings: Settings,
+): Effect.fn.Return<IndexWatch> {
   const doing = `read the index of subscription roles of ${registry.name}`
   const file = keptIndexFile(settings.state, registry.name)
+  const kept = yield* Effect.promise(() => readKept(file))
   let known: Known | undefined
-  let loaded = false
   let failed: { readonly fault: SubscriptionFault; readonly at: number } | undefined
-
-  /** What an earlier process saw; a copy that no key of now signed is none. */
-  const load = Effect.gen(function* () {
-    if (loaded) return
-    const kept = yield* Effect.promise(() => readKept(file))
-    loaded = true
-    if (kept === undefined) return
-    const index = yield* Effect.option(Effect.try({ try: () => readSigned(doing, kept.envelope, keys), catch: asFault(doing) }))
-    if (index._tag === "Some") known = { ...kept, index: index.value }
-  })
+  if (kept !== undefined) {
+    const read = Effect.try({ try: () => readSigned(doing, kept.envelope, keys), catch: asFault(doing) })
+    known = yield* Effect.match(read, { onSuccess: (index) => ({ ...kept, index }), onFailure: () => undefined })
+  }
 
   const keep = (next: Known): Effect.Effect<void> => {
     known = next
@@ -94,24 +99,30 @@ export const watchIndex = (registry: Registry, keys: readonly PublicKey[], setti
     return { envelope, index, etag: found.etag, checkedAt: now }
   })
 
-  const lastKnown = (now: number, because: SubscriptionFault): Effect.Effect<SubscriptionIndex, SubscriptionFault> =>
-    known !== undefined && because.facts.reason !== "untrusted" && within(now, known.checkedAt, settings.staleSeconds)
-      ? Effect.succeed(known.index)
-      : Effect.fail(because)
+  const servesAfter = (now: number, fault: SubscriptionFault | undefined): SubscriptionIndex | undefined =>
+    known !== undefined && fault?.facts.reason !== "untrusted" && within(now, known.checkedAt, settings.staleSeconds)
+      ? known.index
+      : undefined
+  const lastOr = (now: number, fault: SubscriptionFault): Effect.Effect<SubscriptionIndex, SubscriptionFault> => {
+    const last = servesAfter(now, fault)
+    return last === undefined ? Effect.fail(fault) : Effect.succeed(last)
+  }
 
-  return Effect.gen(function* () {
-    yield* load
-    const now = yield* Clock.currentTimeMillis
-    if (known !== undefined && failed === undefined && within(now, known.checkedAt, settings.freshSeconds)) return known.index
-    if (failed !== undefined && within(now, failed.at, settings.retrySeconds)) return yield* lastKnown(now, failed.fault)
-    const asked = yield* Effect.result(ask(now))
-    if (Result.isSuccess(asked)) {
-      failed = undefined
-      yield* keep(asked.success)
-      return asked.success.index
-    }
-    failed = { fault: asked.failure, at: now }
-    yield* Effect.logWarning(asked.failure.message)
-    return yield* lastKnown(now, asked.failure)
-  })
-}
+  return {
+    last: Effect.map(Clock.currentTimeMillis, (now) => servesAfter(now, failed?.fault)),
+    refresh: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (known !== undefined && failed === undefined && within(now, known.checkedAt, settings.freshSeconds)) return known.index
+      if (failed !== undefined && within(now, failed.at, settings.retrySeconds)) return yield* lastOr(now, failed.fault)
+      const asked = yield* Effect.result(ask(now))
+      if (Result.isSuccess(asked)) {
+        failed = undefined
+        yield* keep(asked.success)
+        return asked.success.index
+      }
+      failed = { fault: asked.failure, at: now }
+      yield* Effect.logWarning(asked.failure.message)
+      return yield* lastOr(now, asked.failure)
+    }),
+  }
+})
