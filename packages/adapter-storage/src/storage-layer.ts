@@ -4,6 +4,7 @@ import type {
   Groups,
   Lease,
   Machines,
+  MigrationRecords,
   Ranges,
   RunJournal,
   Sources,
@@ -18,6 +19,7 @@ import { blueprintsLayer } from "./repositories/blueprints.ts"
 import { groupsLayer } from "./repositories/groups.ts"
 import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
+import { migrationRecordsLayer } from "./repositories/migration-records.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
 import { runJournalLayer } from "./repositories/run-journal.ts"
 import { sourcesLayer } from "./repositories/sources.ts"
@@ -43,7 +45,7 @@ const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFa
 export const storageLayer = (
   options: StorageOptions,
 ): Layer.Layer<
-  AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users,
+  AuditTrail | Blueprints | Database | Groups | Lease | Machines | MigrationRecords | Ranges | RunJournal | Sources | Users,
   StorageFault
 > =>
   Layer.mergeAll(
@@ -52,6 +54,7 @@ export const storageLayer = (
     groupsLayer,
     leaseLayer,
     machinesLayer,
+    migrationRecordsLayer,
     rangesLayer,
     runJournalLayer,
     sourcesLayer,

@@ -13,6 +13,8 @@ import type {
   Lease,
   LicenseProvider,
   Machines,
+  MigrationRecords,
+  NetworkMigration,
   NodeShell,
   Ranges,
   RoleInstaller,
@@ -45,6 +47,8 @@ export type PortServices =
   | Lease
   | LicenseProvider
   | Machines
+  | MigrationRecords
+  | NetworkMigration
   | NodeShell
   | Ranges
   | RoleInstaller

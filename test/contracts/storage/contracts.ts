@@ -3,6 +3,7 @@ import { blueprintsContract } from "./blueprints.contract.ts"
 import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
+import { migrationRecordsContract } from "./migration-records.contract.ts"
 import { rangesContract } from "./ranges.contract.ts"
 import { restartContract } from "./restart.contract.ts"
 import { runJournalContract } from "./run-journal.contract.ts"
@@ -19,6 +20,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     groupsContract,
     leaseContract,
     machinesContract,
+    migrationRecordsContract,
     rangesContract,
     restartContract,
     runJournalContract,

@@ -4,6 +4,7 @@ import type {
   Groups,
   Lease,
   Machines,
+  MigrationRecords,
   Ranges,
   RunJournal,
   Sources,
@@ -15,7 +16,17 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { it } from "vitest"
 
-export type StoragePorts = AuditTrail | Blueprints | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users
+export type StoragePorts =
+  | AuditTrail
+  | Blueprints
+  | Groups
+  | Lease
+  | Machines
+  | MigrationRecords
+  | Ranges
+  | RunJournal
+  | Sources
+  | Users
 
 /** An adapter of the storage ports, as the contracts see it. */
 export interface StorageUnderTest {

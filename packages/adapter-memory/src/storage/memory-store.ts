@@ -5,6 +5,7 @@ import {
   type GroupName,
   type GroupRole,
   type JournalEntry,
+  type MigrationRecord,
   type ObservedCluster,
   type ObservedMachine,
   type Picture,
@@ -78,6 +79,7 @@ export interface MemoryStore {
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
   readonly runs: Map<RunId, StoredRun>
   readonly audit: AuditEntry[]
+  migrationRecord: MigrationRecord | undefined
   observed: Pick<ObservedCluster, "at" | "nodes" | "storages"> | undefined
   away: Pick<Freshness, "awaySince" | "awayReason"> | undefined
   revision: number
@@ -98,6 +100,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   stages: new Map(),
   runs: new Map(),
   audit: [],
+  migrationRecord: undefined,
   observed: undefined,
   away: undefined,
   revision: 0,

@@ -349,6 +349,13 @@ const AuditEntry = defineEntity({
   },
 })
 
+/** What an installation was like before its networks moved, as JSON; one row. */
+const MigrationRecord = defineEntity({
+  name: "MigrationRecord",
+  tableName: "migration_records",
+  properties: { id: id().primary(), record: p.text() },
+})
+
 /** One row. Triggers raise it with every change that an overview of ranges can show. */
 const Revision = defineEntity({
   name: "Revision",
@@ -369,6 +376,7 @@ export const entities = [
   JournalEntry,
   Machine,
   MachineStage,
+  MigrationRecord,
   Observation,
   Range,
   RangeConfig,

@@ -56,7 +56,7 @@ export type MigrationAction =
   | {
       readonly kind: "verify-networks"
       /** The zone of the networks; undefined: they are bridges. */
-      readonly zone: string | undefined
+      readonly zone?: string | undefined
       readonly networks: readonly NetworkOnNodes[]
     }
   /** Moves cards of one machine, in one call. A card that is where it should be stays; one that is elsewhere is a failure. */

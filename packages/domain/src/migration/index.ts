@@ -1,6 +1,7 @@
 export * from "./action.ts"
 export * from "./installation.ts"
 export * from "./plan.ts"
+export { MigrationActionJson, MigrationRecordJson } from "./json.ts"
 export { adminPool, type MoveGuard } from "./machines.ts"
 export { idleText, MigrationBlocked, renderMigration } from "./render.ts"
 export { isNicKey, nicNetwork, nicsAtMost, type NicText, onNetwork } from "./nic.ts"

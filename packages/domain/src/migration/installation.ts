@@ -47,7 +47,7 @@ export interface InstallationBridge {
   readonly name: string
   readonly ports: readonly string[]
   /** The node's own address on it, with its prefix; undefined: none. */
-  readonly address: string | undefined
+  readonly address?: string | undefined
   /** All that is needed to make it again; nobody here looks into it. */
   readonly settings: Readonly<Record<string, string | number | boolean>>
 }
@@ -89,7 +89,7 @@ export interface RecordedMachine {
   readonly vmid: Vmid
   readonly name: string
   readonly node: string
-  readonly range: RangeId | undefined
+  readonly range?: RangeId | undefined
   readonly nics: readonly NicText[]
 }
 

@@ -20,6 +20,7 @@ import type {
   GuestFault,
   Lease,
   Machines,
+  MigrationRecords,
   Ranges,
   RunJournal,
   Sources,
@@ -34,7 +35,18 @@ import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
-export type StoragePorts = AuditTrail | Blueprints | Database | Groups | Lease | Machines | Ranges | RunJournal | Sources | Users
+export type StoragePorts =
+  | AuditTrail
+  | Blueprints
+  | Database
+  | Groups
+  | Lease
+  | Machines
+  | MigrationRecords
+  | Ranges
+  | RunJournal
+  | Sources
+  | Users
 
 /** What inversify chose. */
 export interface Parts<E> {

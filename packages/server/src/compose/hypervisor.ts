@@ -1,12 +1,19 @@
 import { handlerTransport, proxmoxLayer, type ProxmoxOptions } from "@rangewright/adapter-proxmox"
-import type { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import type {
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  NetworkMigration,
+  NodeShell,
+} from "@rangewright/ports"
 import type { Simulator } from "@rangewright/pve-simulator"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { hypervisorKind, type Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 
-export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | GuestAutomation | NodeShell
+export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | GuestAutomation | NodeShell
 
 export interface BoundHypervisor {
   readonly kind: "simulator" | "proxmox"

@@ -6,6 +6,7 @@ import { M0004Thumbnails } from "./m0004-thumbnails.ts"
 import { M0005Sources } from "./m0005-sources.ts"
 import { M0006BlueprintSources } from "./m0006-blueprint-sources.ts"
 import { M0007RunSubjects } from "./m0007-run-subjects.ts"
+import { M0008MigrationRecords } from "./m0008-migration-records.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const postgresMigrations: MigrationList = [
@@ -16,4 +17,5 @@ export const postgresMigrations: MigrationList = [
   { name: "0005-sources", class: M0005Sources },
   { name: "0006-blueprint-sources", class: M0006BlueprintSources },
   { name: "0007-run-subjects", class: M0007RunSubjects },
+  { name: "0008-migration-records", class: M0008MigrationRecords },
 ]
