@@ -47,6 +47,7 @@ const successor = (doing: Doing, before: Known | undefined, index: SubscriptionI
 
 const within = (now: number, since: number, seconds: number): boolean => now >= since && now - since < seconds * 1000
 
+/** What is known of the index of one registry. `refresh` is for one caller at a time. */
 export interface IndexWatch {
   /**
    * The newest index: the last one while it is fresh, else the registry's. While that is away, or gives what is no index, the last one
