@@ -21,5 +21,6 @@ export { runKind, type RunKind, type RunKindOf, type WorkRequest } from "./run/r
 export * from "./run/work.ts"
 export * from "./services.ts"
 export * from "./settings.ts"
+export { sourceInstall } from "./source/install-run.ts"
 export { SourceContents, sourceContentsLayer } from "./source/source-contents.ts"
 export * from "./wire/common.ts"

@@ -1,0 +1,323 @@
+import {
+  commitTo,
+  licenseLayer,
+  makeMemoryArtifacts,
+  makeMemoryRegistry,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryArtifactsLayer,
+  type MemoryFiles,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+  memorySubscriptionLayer,
+  openLicense,
+  publishTo,
+} from "@rangewright/adapter-memory"
+import {
+  RunEngine,
+  runEngineLayer,
+  runKinds,
+  runPlannerLayer,
+  Settings,
+  sourceContentsLayer,
+  sourceInstall,
+} from "@rangewright/application"
+import { type RecordId, type RunHead, type SourceId, type UserId } from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  Blueprints,
+  ContentFetcher,
+  CredentialHasher,
+  Lease,
+  RoleInstaller,
+  RunJournal,
+  SecretStore,
+  Sources,
+  Users,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import * as Stream from "effect/Stream"
+import { describe, expect, it } from "vitest"
+import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
+import { labSettings } from "./support/lab.ts"
+import { makeVirtualClock } from "./support/virtual-clock.ts"
+
+const ada = "ADA" as UserId
+const recordId = "source000000001" as RecordId
+const url = "https://git.example/acme/labs.git"
+const shipped = (version: string): MemoryFiles => ({
+  "blueprints/web/blueprint.yml": `id: web\nname: Web\nversion: ${version}\nconfig: range-config.yml\n`,
+  "blueprints/web/range-config.yml": "ludus: [{vm_name: a, template: debian, roles: [acme.hello]}]\n",
+  "blueprints/web/requirements.yml": "roles: [{name: pub.docker}, {name: pub.gone}]\n",
+  "templates/debian/debian.pkr.hcl": 'variable "vm_name" {\n  default = "debian"\n}\n',
+  "ansible/roles/hello/meta/main.yml": "galaxy_info: {namespace: acme, role_name: hello}\n",
+  "ansible/roles/hello/tasks/main.yml": `- debug: {msg: "${version}"}\n`,
+  "ansible/roles/broken/README.md": "no role\n",
+})
+const old: MemoryFiles = {
+  ...shipped("1.0.0"),
+  "blueprints/gone/blueprint.yml": "id: gone\nname: Gone\nversion: 1.0.0\nconfig: c.yml\n",
+  "blueprints/gone/c.yml": "ludus: []\n",
+}
+
+/** What outlives a process, with a source that ships something newer than what was installed from it. */
+const makeSite = () => {
+  const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
+  const bytes = new TextEncoder().encode("[]\n")
+  publishTo(artifacts.galaxy, "role", "pub.docker", "7.4.4", {
+    entries: [
+      { kind: "file", path: "tasks/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
+      { kind: "file", path: "meta/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
+    ],
+  })
+  let texts = 0
+  const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
+  return { store, world, artifacts, clock: makeVirtualClock(), randomText }
+}
+type Site = ReturnType<typeof makeSite>
+
+type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | Lease | RoleInstaller | RunJournal | Sources
+const keys = [ArtifactLibrary, Blueprints, ContentFetcher, Lease, RoleInstaller, RunJournal, Sources] as const
+
+/** A process over a site, whose ports are seen through a gate. */
+const boot = ({ store, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
+  const ports = Layer.mergeAll(memoryStorageLayer(store), memoryArtifactsLayer(artifacts))
+  const seen = Layer.effectContext(
+    Effect.map(Effect.context<Guarded>(), (context) =>
+      keys.reduce<Context.Context<Guarded>>((rest, key) => {
+        const wide = key as unknown as Context.Key<Guarded, object>
+        return Context.add(rest, wide, gate.guard(key.key, Context.get(context, wide))) as Context.Context<Guarded>
+      }, context),
+    ),
+  )
+  const base = Layer.mergeAll(
+    memoryHypervisorLayer(world),
+    licenseLayer(openLicense),
+    memorySubscriptionLayer(makeMemoryRegistry()),
+    Layer.succeed(CredentialHasher, { hash: String, verify: () => true, equal: (a, b) => a === b, randomText }),
+    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
+    Layer.succeed(Settings, labSettings),
+    Layer.succeed(Clock.Clock, clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  const services = Layer.provideMerge(sourceContentsLayer, Layer.merge(base, Layer.provideMerge(seen, ports)))
+  return ManagedRuntime.make(
+    runEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
+  )
+}
+type Process = ReturnType<typeof boot>
+
+const asked = (snapshot: string) =>
+  sourceInstall.request(
+    { type: "source", id: recordId },
+    { recordId, snapshot, user: ada, global: false, force: true, noDeps: false },
+  )
+
+const install = (process: Process, snapshot: string) =>
+  process.runPromise(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      const head = yield* engine.startWork(asked(snapshot), ada)
+      return { head, state: yield* engine.wait(head.id) }
+    }),
+  )
+
+/** The source as it was installed before, and the snapshot of what it ships now. */
+const seed = async (site: Site): Promise<string> => {
+  const process = boot(site)
+  const fetched = async (files: MemoryFiles) => {
+    commitTo(site.artifacts.content, url, files)
+    return process.runPromise(
+      Effect.gen(function* () {
+        const request = { location: { type: "git", url } as const, holder: `source:${recordId}` }
+        const { id } = yield* (yield* ContentFetcher).fetch(request)
+        const source = yield* (yield* Sources).findByRecordId(recordId)
+        if (source !== undefined) yield* (yield* Sources).land(source, { snapshot: id })
+        return id
+      }),
+    )
+  }
+  await process.runPromise(
+    Effect.gen(function* () {
+      yield* (yield* Users).create({
+        id: ada,
+        recordId: "user00000000001" as RecordId,
+        name: "Ada",
+        email: "ada@lab.example",
+        isAdmin: false,
+        hypervisorUsername: "ada",
+        hypervisorRealm: "pve",
+        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
+        createdAt: new Date(0),
+      })
+      yield* (yield* Sources).create({
+        recordId,
+        id: "labs" as SourceId,
+        owner: ada,
+        type: "git",
+        url,
+        ref: "HEAD",
+        path: "",
+        name: "labs",
+        access: undefined,
+        schedule: undefined,
+        nextSyncAt: undefined,
+        createdAt: new Date(0),
+      })
+    }),
+  )
+  await install(process, await fetched(old))
+  const snapshot = await fetched(shipped("2.0.0"))
+  await process.dispose()
+  return snapshot
+}
+
+const text = new TextDecoder()
+
+/** Everything that an installation leaves, as data to compare; what was chosen at random by what it belongs to. */
+const endOf = async (site: Site) => {
+  const process = boot(site)
+  const { content, library } = site.artifacts
+  const end = await process.runPromise(
+    Effect.gen(function* () {
+      const rows = yield* (yield* Blueprints).list()
+      const source = yield* (yield* Sources).findByRecordId(recordId)
+      const nameOf = (holder: string) => {
+        const row = rows.find((candidate) => holder === `blueprint:${candidate.recordId}`)
+        return row === undefined ? holder : `blueprint:${row.id}`
+      }
+      return {
+        rows: rows.map(({ id, version, bundle, installation }) => [id, version, bundle?.snapshot, installation.status]),
+        claims: yield* (yield* Sources).claims(recordId),
+        outcome: [source?.lastSyncStatus, source?.lastSyncError],
+        pins: [...content.pins].map(([snapshot, holders]) => [snapshot, [...holders].map(nameOf).toSorted()]),
+      }
+    }),
+  )
+  await process.dispose()
+  const files = [...library.artifacts].map(([key, entries]) => [
+    key,
+    Object.fromEntries(
+      // when it was installed is no part of what was
+      [...entries]
+        .filter(([path]) => path !== "meta/.galaxy_install_info")
+        .map(([path, entry]) => [path, entry.kind === "file" ? text.decode(entry.bytes) : entry.target]),
+    ),
+  ])
+  return { ...end, files: Object.fromEntries(files) as Record<string, unknown> }
+}
+
+describe("an installation from a source, as a run", () => {
+  it("tells of each item, and ends as a part of the whole where one fails", async () => {
+    const site = makeSite()
+    const process = boot(site)
+    const snapshot = await seed(site)
+    const { head, state } = await install(process, snapshot)
+    await process.dispose()
+    expect(head).toMatchObject({ kind: "source-install", by: ada, subject: { type: "source", id: recordId } })
+    expect([...state.steps].map(([key, { phase }]) => `${key} ${phase}`)).toEqual([
+      "prune settled",
+      "blueprint:web settled",
+      "template:debian settled",
+      "role:acme.hello settled",
+      "role:broken failed",
+      "roles settled",
+      "roles-check failed",
+    ])
+    expect(state.status).toBe("partial")
+    expect(state.message).toContain("Install role broken: it has none of the folders")
+    const end = await endOf(site)
+    expect(end.rows).toEqual([["labs/web", "2.0.0", snapshot, "error"]])
+    expect(end.outcome[0]).toBe("partial")
+    expect(end.outcome[1]).toMatch(/^local_role broken: .*; role pub\.gone: /u)
+    // the snapshots of what was replaced or removed are held by nobody
+    expect(end.pins.filter(([, holders]) => JSON.stringify(holders).includes("blueprint:"))).toEqual([
+      [snapshot, ["blueprint:labs/web", `source:${recordId}`]],
+    ])
+  })
+
+  it("says of what it did not begin when it was cancelled that it was not begun", async () => {
+    const site = makeSite()
+    const snapshot = await seed(site)
+    const held = Effect.runSync(Deferred.make<void>())
+    const guard: CrashGate["guard"] = (port, service) =>
+      port === ArtifactLibrary.key && "place" in service
+        ? {
+            ...service,
+            place: (...args: readonly unknown[]) =>
+              Effect.andThen(
+                Deferred.await(held),
+                (service.place as (...given: readonly unknown[]) => Effect.Effect<unknown>)(...args),
+              ),
+          }
+        : service
+    const process = boot(site, { ...makeCrashGate(), guard })
+    const state = await process.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        const { id } = yield* engine.startWork(asked(snapshot), ada)
+        const copying = Stream.takeUntil(
+          engine.events(id, 0),
+          ({ event }) => event.type === "StepDispatched" && event.key === "role:acme.hello",
+        )
+        yield* Stream.runDrain(copying)
+        yield* engine.cancel(id, ada)
+        yield* Deferred.succeed(held, undefined)
+        return yield* engine.wait(id)
+      }),
+    )
+    await process.dispose()
+    expect([state.status, state.steps.get("roles")?.phase]).toEqual(["aborted", "skipped"])
+    const [status, error] = (await endOf(site)).outcome
+    expect([status, error]).toEqual(["partial", expect.stringContaining("role pub.docker: it was not begun")])
+  })
+
+  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+    const whole = makeSite()
+    const counting = makeCrashGate()
+    const snapshot = await seed(whole)
+    const first = boot(whole, counting)
+    await install(first, snapshot)
+    await first.dispose()
+    const expected = await endOf(whole)
+    expect(counting.points()).toBeGreaterThan(60)
+
+    for (let at = 1; at <= counting.points(); at++) {
+      const site = makeSite()
+      const gate = makeCrashGate(at)
+      expect(await seed(site)).toBe(snapshot)
+      const dying = boot(site, gate)
+      let acknowledged: RunHead | undefined
+      await dying
+        .runPromise(
+          Effect.gen(function* () {
+            const engine = yield* RunEngine
+            acknowledged = yield* engine.startWork(asked(snapshot), ada)
+            const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
+            yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
+          }),
+        )
+        .catch(() => undefined)
+      await dying.dispose().catch(() => undefined)
+      const next = boot(site)
+      await next.runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          yield* engine.recover
+          // a client that was never answered asks again, unless the run was opened
+          const [, open] = [...site.store.runs.values()].map(({ record }) => record)
+          const head = acknowledged ?? open ?? (yield* engine.startWork(asked(snapshot), ada))
+          yield* engine.wait(head.id)
+        }),
+      )
+      await next.dispose()
+      expect(await endOf(site), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(expected)
+    }
+  })
+})
