@@ -7,6 +7,7 @@ import {
   licenseLayer,
   makeMemoryArtifacts,
   makeMemoryStore,
+  type MemoryArtifacts,
   memoryArtifactsLayer,
   memoryStorageLayer,
   openLicense,
@@ -101,6 +102,8 @@ const newOwner = {
 export interface VirtualLab {
   readonly simulator: Simulator
   readonly range: Range
+  /** What sources are fetched from. */
+  readonly artifacts: MemoryArtifacts
   /** Runs an effect in a process of its own; the store and the simulated machines outlive it. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, AppServices>) => Promise<A>
 }
@@ -117,6 +120,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
   const clock = createManualClock()
   const simulator = createSimulator({ nodes, seed, clock })
   const settings = settingsFor(nodes)
+  const artifacts = makeMemoryArtifacts()
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   const ports = Layer.mergeAll(
     memoryStorageLayer(makeMemoryStore()),
@@ -126,7 +130,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
       auth: { type: "token", id, secret: Redacted.make(secret) },
     }),
     cryptoLayer({ bytes: new Uint8Array(32) }),
-    memoryArtifactsLayer(makeMemoryArtifacts()),
+    memoryArtifactsLayer(artifacts),
     licenseLayer(openLicense),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),
@@ -151,7 +155,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     }),
   )
   simulator.calls.clear()
-  return { simulator, range, run }
+  return { simulator, range, artifacts, run }
 }
 
 const everything: Extract<RunRequest, { readonly kind: "deploy" }> = {

@@ -1,6 +1,7 @@
+import { commitTo } from "@rangewright/adapter-memory"
 import { type HandlerRequest, operations, type Operation, passwordContext, type ServerSentEvent } from "@rangewright/application"
-import type { BlueprintId, Fault, GroupName, RecordId } from "@rangewright/domain"
-import { Blueprints, Groups, Ranges, SecretStore, Users } from "@rangewright/ports"
+import type { BlueprintId, Fault, GroupName, RecordId, SourceId } from "@rangewright/domain"
+import { Blueprints, ContentFetcher, Groups, Ranges, SecretStore, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
@@ -16,6 +17,29 @@ const counts = (lab: VirtualLab) => lab.simulator.calls.counts()
 /** Machines that the range has at the hypervisor, the router among them. */
 const machinesOf = (lab: VirtualLab): number =>
   [...lab.simulator.state.guests.values()].filter((guest) => guest.config["template"] !== 1).length
+
+const sourceAt = { type: "git", url: "https://git.example/acme/labs.git" } as const
+
+/** A source of the owner, fetched, that ships a role. */
+const seedSource = Effect.gen(function* () {
+  const sources = yield* Sources
+  const at = new Date(0)
+  const source = yield* sources.create({
+    ...sourceAt,
+    id: "labs" as SourceId,
+    recordId: "source000000000" as RecordId,
+    owner,
+    ref: "",
+    path: "",
+    name: "Labs",
+    access: undefined,
+    schedule: "",
+    nextSyncAt: undefined,
+    createdAt: at,
+  })
+  const snapshot = yield* (yield* ContentFetcher).fetch({ location: sourceAt, holder: `source:${source.recordId}` })
+  yield* sources.land(source, { snapshot: snapshot.id, syncedAt: at })
+})
 
 /** A random range of so many machines, as the benchmarks make them for so many nodes. */
 const randomRange = (machines: number, nodes: number): string => {
@@ -59,6 +83,10 @@ describe("an API read", () => {
   let request: HandlerRequest
   beforeAll(async () => {
     lab = await makeVirtualLab({ config: company })
+    commitTo(lab.artifacts.content, sourceAt.url, {
+      "source.yml": "name: Labs\n",
+      "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello, description: Says hello}\n",
+    })
     const { runId } = await deployLab(lab)
     const [user, range, group] = await lab.run(
       Effect.gen(function* () {
@@ -66,6 +94,7 @@ describe("an API read", () => {
         const sealedPassword = (yield* SecretStore).seal("a long password", passwordContext(owner))
         yield* users.setSecrets(owner, { sealedPassword })
         yield* users.change(owner, { defaultRangeId: lab.range.id })
+        yield* seedSource
         const group = yield* (yield* Groups).create({
           name: "red" as GroupName,
           recordId: "groupred0000000" as RecordId,
@@ -92,7 +121,15 @@ describe("an API read", () => {
     )
     const file = { collection: "blueprints", recordID: "blueprint000000", filename: "web_x.png" }
     const blueprint = { blueprintID: "web", ...file }
-    const path = { groupName: "red", rangeID: lab.range.id, userID: owner, runID: runId, logID: runId, ...blueprint }
+    const path = {
+      groupName: "red",
+      rangeID: lab.range.id,
+      userID: owner,
+      sourceID: "labs",
+      runID: runId,
+      logID: runId,
+      ...blueprint,
+    }
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
     request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, group, meta }
   })
