@@ -1,7 +1,8 @@
+import { blueprintInstall } from "./blueprint/dependency-run.ts"
 import { sourceFetch } from "./source/fetch-run.ts"
 import { sourceInstall } from "./source/install-run.ts"
 
 /**
  * Every kind of run beside those of ranges, for `runEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md.
  */
-export const runKinds = [sourceFetch, sourceInstall] as const
+export const runKinds = [blueprintInstall, sourceFetch, sourceInstall] as const

@@ -1,6 +1,6 @@
 import { commitTo, type MemoryFiles, offerRole, publishTo } from "@rangewright/adapter-memory"
 import type { BlueprintId, RecordId, SourceId, User } from "@rangewright/domain"
-import { ArtifactLibrary, Blueprints, ContentFetcher, type LibraryScope, Sources } from "@rangewright/ports"
+import { ArtifactLibrary, Blueprints, ContentFetcher, type LibraryScope, RunJournal, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -193,6 +193,25 @@ describe("installing what a blueprint requires", () => {
     expect((await app.fails("installBlueprintDeps", ada, { path: { blueprintID: "none" } })).kind).toBe("not-found")
     expect(await install(undefined, ada, own)).toEqual({ blueprintID: "lab", ansibleResults: [] })
     expect(await detail("lab")).toMatchObject({ lastInstallStatus: "ok", lastInstallError: "" })
+  })
+
+  it("is a run of the blueprint, which its owner may follow, with a step for each thing; deleting the blueprint takes it along", async () => {
+    await installWeb()
+    await app.call("shareBlueprintWithUsers", admin, { ...web, body: { userIDs: ["Bob"] } })
+    await install(undefined, bob)
+    const [run, ...others] = await app.run(
+      Effect.flatMap(RunJournal, (journal) => journal.list({ types: ["blueprint"], limit: 9 })),
+    )
+    expect(others).toEqual([])
+    expect(run).toMatchObject({ kind: "blueprint-install", by: "Bob", status: "success" })
+    const { steps } = (await app.call("getRun", ada, { path: { runID: run?.id } })) as {
+      readonly steps: readonly { readonly title: string }[]
+    }
+    expect(steps.map(({ title }) => title)).toEqual(
+      expect.arrayContaining(["Install role acme.hello", "Install collection acme.util"]) as string[],
+    )
+    await app.call("deleteBlueprint", ada, web)
+    expect(await app.run(Effect.flatMap(RunJournal, (journal) => journal.list({ types: ["blueprint"], limit: 9 })))).toEqual([])
   })
 
   it("takes what the source ships out of the snapshot that the blueprint was installed from, and never from elsewhere", async () => {

@@ -3,7 +3,6 @@ import {
   emptyContent,
   type Fault,
   type InstallPlan,
-  type PlannedArtifact,
   planInstall,
   readReferences,
   readRequirements,
@@ -12,7 +11,7 @@ import {
   type TreeEntry,
   type UserId,
 } from "@rangewright/domain"
-import { ArtifactLibrary, Blueprints, type LibraryFault, type StorageFault } from "@rangewright/ports"
+import { ArtifactLibrary, Blueprints, type LibraryFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { bundleDirectory } from "../source/install-blueprint.ts"
@@ -27,12 +26,6 @@ export interface DependencyWish {
   readonly global: boolean
   /** Replaces what is there. */
   readonly force: boolean
-}
-
-/** What has to be installed for a blueprint. */
-export interface DependencyPlan extends Pick<InstallPlan, "roles" | "collections" | "subscriptionRoles"> {
-  /** Roles and collections that its source ships itself. */
-  readonly artifacts: readonly PlannedArtifact[]
 }
 
 interface Surroundings {
@@ -98,15 +91,23 @@ const presentFor = (wish: DependencyWish): Effect.Effect<Parameters<typeof planI
 export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
   wish: DependencyWish,
-): Effect.fn.Return<DependencyPlan, Fault | LibraryFault | StorageFault, ArtifactLibrary | Blueprints | SourceContents> {
+): Effect.fn.Return<InstallPlan, Fault, ArtifactLibrary | Blueprints | SourceContents> {
   const { id, content, files } = yield* surroundingsOf(blueprint)
   const shipped = { ...content, blueprints: [yield* asShipped(blueprint, id)] }
   const planned = planInstall({ id: "", content: shipped, ...(files === undefined ? {} : { files }) }, yield* presentFor(wish), {
     selection: { blueprints: [id] },
     force: wish.force,
   })
-  // the one blueprint that is asked for is there
-  if (Result.isFailure(planned)) return { artifacts: [], roles: [], collections: [], subscriptionRoles: [] }
-  const { artifacts, roles, collections, subscriptionRoles } = planned.success
-  return { artifacts: artifacts.filter(({ kind }) => kind !== "template"), roles, collections, subscriptionRoles }
+  // it cannot be: the one blueprint that is asked for is there
+  if (Result.isFailure(planned)) return yield* Effect.die(new Error(`blueprint ${blueprint.id} is not in its own plan`))
+  const plan = planned.success
+  return { ...plan, artifacts: plan.artifacts.filter(({ kind }) => kind !== "template") }
+})
+
+/** What of the plan is to be done: subscription roles that are there are never replaced (contract C 6.6). */
+export const stillToInstall = (plan: InstallPlan): InstallPlan => ({
+  ...plan,
+  subscriptionRoles: plan.subscriptionRoles.filter(({ there }) => !there),
+  // a role that the source ships is told once
+  vendoredRoles: [],
 })

@@ -1,6 +1,7 @@
-import { Blueprints } from "@rangewright/ports"
+import { Blueprints, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { blueprintSubject } from "../blueprint/dependency-run.ts"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
 import { releaseBundles } from "../source/install-blueprint.ts"
 import { operation } from "../operation/operation.ts"
@@ -23,6 +24,7 @@ export const deleteBlueprint = operation({
       const { id, recordId } = yield* ownBlueprint(path.blueprintID, user, "delete")
       yield* (yield* Blueprints).remove(id)
       yield* releaseBundles(recordId)
+      yield* (yield* RunJournal).forget(blueprintSubject({ recordId }))
       return { result: `Blueprint ${id} deleted` }
     }),
 })

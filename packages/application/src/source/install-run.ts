@@ -66,7 +66,8 @@ const install = work({
     }),
 })
 
-const failFor = (outcomes: readonly ItemOutcome[]): Effect.Effect<StepFacts, Failed> => {
+/** Fails for the first of those that failed, naming all. */
+export const failFor = (outcomes: readonly ItemOutcome[]): Effect.Effect<StepFacts, Failed> => {
   const [first, ...others] = failuresAmong(outcomes)
   if (first === undefined) return Effect.succeed({})
   return Effect.fail(new Failed({ what: others.length === 0 ? first.because : sayFailures([first, ...others]) }))

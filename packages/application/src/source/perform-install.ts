@@ -17,7 +17,7 @@ import { installArtifact } from "./install-artifact.ts"
 import { installBlueprint, removeBlueprints } from "./install-blueprint.ts"
 import { installRequirements } from "./install-requirements.ts"
 import type { InstallStep } from "./install-steps.ts"
-import { type Installation, scopeFor } from "./installation.ts"
+import { type ArtifactInstallation, type Installation, scopeFor } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
 /** What the steps of an installation need. */
@@ -31,18 +31,17 @@ export type StepServices =
   | Sources
   | SubscriptionProvider
 
-/** Does one step; says what became of each item in it. `output` is called with what tools print. */
-export const performInstallStep = (
-  installation: Installation,
-  step: Exclude<InstallStep, { readonly do: "check" }>,
+/** A step that brings in something which is no blueprint. */
+export type ArtifactStep = Extract<InstallStep, { readonly do: "artifact" | "roles" | "collections" | "subscription" }>
+
+/** Does such a step, which may be for what is no source. */
+export const performArtifactStep = (
+  installation: ArtifactInstallation,
+  step: ArtifactStep,
   output?: (text: string) => Effect.Effect<void>,
 ): Effect.Effect<readonly ItemOutcome[], StorageFault, StepServices> => {
   const { source } = installation
   switch (step.do) {
-    case "prune":
-      return Effect.as(removeBlueprints(source.recordId, step.rows), [])
-    case "blueprint":
-      return Effect.map(shippedBlueprint(installation, step), (outcome) => [outcome])
     case "artifact":
       return Effect.map(installArtifact(installation, step.artifact, step.force), (outcome) =>
         step.required && outcome.ok ? [outcome, { ...outcome, kind: "role" }] : [outcome],
@@ -65,6 +64,22 @@ export const performInstallStep = (
       )
     case "subscription":
       return subscriptionRoles(source.recordId, step.names)
+  }
+}
+
+/** Does one step; says what became of each item in it. `output` is called with what tools print. */
+export const performInstallStep = (
+  installation: Installation,
+  step: Exclude<InstallStep, { readonly do: "check" }>,
+  output?: (text: string) => Effect.Effect<void>,
+): Effect.Effect<readonly ItemOutcome[], StorageFault, StepServices> => {
+  switch (step.do) {
+    case "prune":
+      return Effect.as(removeBlueprints(installation.source.recordId, step.rows), [])
+    case "blueprint":
+      return Effect.map(shippedBlueprint(installation, step), (outcome) => [outcome])
+    default:
+      return performArtifactStep(installation, step, output)
   }
 }
 

@@ -1,0 +1,115 @@
+import {
+  type Blueprint,
+  BlueprintNotFound,
+  Failed,
+  isRecordId,
+  type RecordId,
+  type RunHead,
+  type RunState,
+  type RunSubject,
+  type UserId,
+  workPlan,
+} from "@rangewright/domain"
+import { Blueprints } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { runKind } from "../run/run-kind.ts"
+import { work } from "../run/work.ts"
+import { installOutcomes, outcomesIn } from "../source/install-outcomes.ts"
+import { failFor } from "../source/install-run.ts"
+import { InstallStep, installStepsOf } from "../source/install-steps.ts"
+import type { ArtifactInstallation } from "../source/installation.ts"
+import type { ItemOutcome } from "../source/item-outcome.ts"
+import { performArtifactStep } from "../source/perform-install.ts"
+import { SourceContents } from "../source/source-contents.ts"
+import { concludeDependencies } from "./conclude-dependencies.ts"
+import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
+
+/** A blueprint as what runs are about: by its record, for one made anew under an old id is another one. */
+export const blueprintSubject = ({ recordId }: Pick<Blueprint, "recordId">): RunSubject => ({ type: "blueprint", id: recordId })
+
+/** What an installation was asked to do. */
+const Request = Schema.Struct({
+  recordId: Schema.String.pipe(Schema.refine(isRecordId)),
+  user: Schema.String,
+  global: Schema.Boolean,
+  force: Schema.Boolean,
+})
+const readRequest = Schema.decodeUnknownEffect(Request)
+const unreadable = () => new Failed({ what: "Cannot go on with the installation: what it was asked to do cannot be read" })
+
+const asked = ({ options }: RunHead) =>
+  Effect.map(Effect.mapError(readRequest(options), unreadable), ({ recordId, user, ...wish }) => ({
+    recordId,
+    // written by `installDependencies`, and read back from the store as it was
+    wish: { ...wish, user: user as UserId } satisfies DependencyWish,
+  }))
+
+const blueprintOf = (recordId: RecordId) =>
+  Effect.gen(function* () {
+    const found = yield* (yield* Blueprints).findByRecordId(recordId)
+    return found ?? (yield* new BlueprintNotFound({ blueprint: recordId }))
+  })
+
+/** What surrounds a blueprint that ships nothing: no step looks into it. */
+const nothing = { snapshot: { id: "" as never, root: undefined, files: [] } }
+
+/** Where things come from and go to. A record that is no source's claims nothing. */
+const installationFor = (blueprint: Blueprint, wish: DependencyWish, step: InstallStep) =>
+  Effect.gen(function* () {
+    const { origin, bundle, recordId } = blueprint
+    const content =
+      bundle === undefined || step.do !== "artifact" ? nothing : yield* (yield* SourceContents).ofId(bundle.snapshot)
+    return { ...wish, source: { recordId: origin?.source ?? recordId }, content } satisfies ArtifactInstallation
+  })
+
+/** One step. What a step of several items could not have fails the check that follows it. */
+const install = work({
+  name: "install-dependency",
+  input: InstallStep,
+  settle: (step, { head, factsOf, print }) =>
+    Effect.gen(function* () {
+      if (step.do === "check") return yield* failFor(outcomesIn(factsOf(step.of)))
+      // a blueprint has no rows to make or remove
+      if (step.do === "prune" || step.do === "blueprint") return {}
+      const { recordId, wish } = yield* asked(head)
+      const installation = yield* installationFor(yield* blueprintOf(recordId), wish, step)
+      // what a tool says is for people; a journal that takes no writes ends the run by itself
+      const outcomes = yield* performArtifactStep(installation, step, (said) => Effect.ignore(print(said)))
+      if (step.do === "artifact") yield* failFor(outcomes)
+      return { data: outcomes.map((outcome) => ({ ...outcome })) }
+    }),
+})
+
+const asRequired: Partial<Record<ItemOutcome["kind"], ItemOutcome["kind"]>> = {
+  local_role: "role",
+  local_collection: "collection",
+}
+
+/** What became of each requirement, in the order of the plan. Clients know three kinds; what a source ships is one of them to them. */
+export const dependencyOutcomes = (state: RunState): readonly ItemOutcome[] =>
+  installOutcomes(state).map((outcome) => ({ ...outcome, kind: asRequired[outcome.kind] ?? outcome.kind }))
+
+/** Installs what a blueprint requires, item by item. */
+export const blueprintInstall = runKind({
+  name: "blueprint-install",
+  doing: "an installation",
+  request: Request,
+  plan: ({ recordId, user, ...wish }) =>
+    Effect.gen(function* () {
+      const plan = yield* planDependencies(yield* blueprintOf(recordId), { ...wish, user: user as UserId })
+      const prepared = { plan: stillToInstall(plan), blueprints: [], pruned: [] }
+      return workPlan(installStepsOf(prepared, wish.force).map(({ declared, step }) => install.step(declared, step)))
+    }),
+  works: [install],
+  owner: ({ id }) =>
+    Effect.map(
+      Effect.flatMap(Blueprints, (blueprints) => blueprints.findByRecordId(id as RecordId)),
+      (blueprint) => blueprint?.owner,
+    ),
+  finish: (_end, state, head) =>
+    Effect.gen(function* () {
+      const { recordId } = yield* asked(head)
+      yield* concludeDependencies(yield* blueprintOf(recordId), dependencyOutcomes(state))
+    }).pipe(Effect.catchTag("BlueprintNotFound", () => Effect.void)),
+})
