@@ -78,7 +78,10 @@ export const performInstallStep = (
       return Effect.as(removeBlueprints(installation.source.recordId, step.rows), [])
     case "blueprint":
       return Effect.map(shippedBlueprint(installation, step), (outcome) => [outcome])
-    default:
+    case "artifact":
+    case "roles":
+    case "collections":
+    case "subscription":
       return performArtifactStep(installation, step, output)
   }
 }
