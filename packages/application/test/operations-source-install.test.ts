@@ -188,6 +188,17 @@ describe("an installation", () => {
     ])
   })
 
+  it("brings users no roles and collections where that is left to administrators, but all the rest", async () => {
+    app = makeTestApp({ settings: { onlyAdminsChangeArtifacts: true } })
+    ada = await app.addUser("Ada")
+    commitTo(app.artifacts.content, url, files)
+    await addSource()
+    expect((await app.fails("installSource", ada, { path })).kind).toBe("forbidden")
+    expect((await app.fails("installSource", ada, { path, query: { dryRun: true } })).kind).toBe("forbidden")
+    await only({ blueprints: ["bare"], templates: ["debian-lab"] })
+    expect(installed()).toEqual(["user:Ada/template/debian-lab"])
+  })
+
   it("of a source that the caller does not see does not exist", async () => {
     const other = await app.addUser("Bob")
     expect((await app.fails("installSource", other, { path })).kind).toBe("not-found")

@@ -1,7 +1,8 @@
 import { type DryRunPlan, dryRunOf, type Fault, type InstallWish, type UndeclaredDependency } from "@rangewright/domain"
-import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher } from "@rangewright/ports"
+import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "../run/run-engine.ts"
+import type { Settings } from "../settings.ts"
 import { holderOfInstall } from "./conclude-install.ts"
 import { installOutcomes } from "./install-outcomes.ts"
 import { sourceInstall } from "./install-run.ts"
@@ -47,7 +48,7 @@ export const dryRunInstall = (
 ): Effect.Effect<
   { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
   Fault,
-  ArtifactLibrary | Blueprints | CredentialHasher
+  ArtifactLibrary | Blueprints | CredentialHasher | Settings | Users
 > =>
   Effect.map(prepareInstall(installation, wish), ({ plan }) => ({
     plan: dryRunOf(installation.source, plan),

@@ -1,5 +1,6 @@
 import {
   type Blueprint,
+  type Forbidden,
   type InstallPlan,
   type InstallWish,
   InvalidInput,
@@ -10,11 +11,21 @@ import {
   type ShippedBlueprint,
   type SourceContent,
   type UnknownItem,
+  UserNotFound,
 } from "@rangewright/domain"
-import { ArtifactLibrary, Blueprints, type CredentialHasher, type LibraryFault, type StorageFault } from "@rangewright/ports"
+import {
+  ArtifactLibrary,
+  Blueprints,
+  type CredentialHasher,
+  type LibraryFault,
+  type StorageFault,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
+import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import type { Settings } from "../settings.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
 
@@ -30,11 +41,18 @@ export interface PreparedInstall {
 /** No template comes with the service itself, so a source may use every name. */
 const builtInTemplates: ReadonlySet<string> = new Set()
 
-/** Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship. */
+/**
+ * Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship,
+ * `Forbidden` says why the user may not install roles and collections.
+ */
 export const prepareInstall = (
   installation: Installation,
   wish: InstallWish,
-): Effect.Effect<PreparedInstall, InvalidInput | StorageFault | LibraryFault, ArtifactLibrary | Blueprints | CredentialHasher> =>
+): Effect.Effect<
+  PreparedInstall,
+  InvalidInput | Forbidden | UserNotFound | StorageFault | LibraryFault,
+  ArtifactLibrary | Blueprints | CredentialHasher | Settings | Users
+> =>
   Effect.gen(function* () {
     const { source } = installation
     const { content, survey, snapshot } = installation.content
@@ -47,6 +65,7 @@ export const prepareInstall = (
     )
     if (Result.isFailure(planned)) return yield* unknownItems(source.id, planned.failure)
     const plan = planned.success
+    yield* mayInstall(installation, plan)
     const blueprints = yield* Effect.forEach(plan.blueprints, (planned) =>
       Effect.map(recordFor(rows.get(planned.blueprint.id)), (recordId) => ({ ...planned, recordId })),
     )
@@ -55,6 +74,16 @@ export const prepareInstall = (
       return row === undefined ? [] : [{ sourceBlueprintID, recordId: row.recordId }]
     })
     return { plan, blueprints, pruned }
+  })
+
+/** Roles and collections out of sources are for whom those from elsewhere are; blueprints and templates are for all (contract C 18.35). */
+const mayInstall = ({ user: userId, global }: Installation, plan: InstallPlan) =>
+  Effect.gen(function* () {
+    const ofAnsible = [...plan.artifacts.filter(({ kind }) => kind !== "template"), ...plan.roles, ...plan.collections]
+    if (ofAnsible.length === 0 && plan.subscriptionRoles.length === 0) return
+    const user = yield* (yield* Users).find(userId)
+    if (user === undefined) return yield* new UserNotFound({ userId })
+    yield* mayChangeArtifacts(user, { global })
   })
 
 const recordFor = (row: Blueprint | undefined) => (row === undefined ? newRecordId : Effect.succeed(row.recordId))
