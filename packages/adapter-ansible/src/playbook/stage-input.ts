@@ -1,4 +1,4 @@
-import { dhcpRange, type Json } from "@rangewright/domain"
+import { dhcpRange, type Json, rangeNetwork, vlanNetwork, vpnNetwork } from "@rangewright/domain"
 import type { GuestTask } from "@rangewright/ports"
 import type { Site } from "./site.ts"
 
@@ -19,6 +19,7 @@ const legsOf = (site: Site, legs: Json | undefined): Json =>
       vlan: vlan ?? null,
       address: address ?? null,
       mac: macOfLeg(site, vlan),
+      network: typeof vlan === "number" ? vlanNetwork(site.range.number, vlan).text : null,
       first: pool?.first ?? null,
       last: pool?.last ?? null,
     }
@@ -35,7 +36,9 @@ export const stageVariables = (task: GuestTask, site: Site): Json => {
     host: site.target.name,
     os: task.os,
     mac: outer?.mac.toLowerCase() ?? null,
-    ...(task.stage === "router" ? { legs: legsOf(site, input["legs"]), network: `10.${site.range.number}.0.0/16` } : {}),
+    ...(task.stage === "router"
+      ? { legs: legsOf(site, input["legs"]), network: rangeNetwork(site.range.number).text, vpn: vpnNetwork.text }
+      : {}),
     input,
   }
 }

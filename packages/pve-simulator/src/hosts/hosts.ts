@@ -67,7 +67,7 @@ ln -s /proc/self/fd "$1/dev/fd"
 for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$1/dev/\${node%:*}" c 1 "\${node#*:}"; done
 mknod -m 666 "$1/dev/tty" c 5 0
 hostname "$2"
-exec chroot "$1" /bin/sh -c '/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config & echo ready; wait; while :; do sleep 3600; done'
+exec chroot "$1" /etc/sysvinit -c '/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config & echo ready; wait; while :; do sleep 3600; done'
 `
 
 const started = (child: ChildProcess, name: string): Promise<void> =>

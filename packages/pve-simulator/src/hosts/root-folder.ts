@@ -1,14 +1,24 @@
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { must } from "./command.ts"
 
 /** Folders of a host that are its own; programs and libraries are the machine's, which it sees but cannot change. */
 const folders = [
-  "dev", "etc/default", "etc/init.d", "etc/network", "etc/ssh", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr",
-  "var/cache", "var/lib/dpkg", "var/lib/misc", "var/log", "var/tmp",
-] // prettier-ignore
+  ...["dev", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr"],
+  ...["default", "dnsmasq.d", "init.d", "network/if-pre-up.d", "ssh", "sysctl.d"].map((name) => `etc/${name}`),
+  ...["0", "1", "2", "3", "4", "5", "6", "S"].map((level) => `etc/rc${level}.d`),
+  ...["cache", "lib/dpkg", "lib/misc", "lib/systemd", "log", "tmp"].map((name) => `var/${name}`),
+]
 
-const links = { bin: "usr/bin", sbin: "usr/sbin", lib: "usr/lib", lib64: "usr/lib64", "var/run": "../run" }
+/** A first process by the name of a shell would be taken for none, and the host for one with systemd. */
+const links = {
+  bin: "usr/bin",
+  sbin: "usr/sbin",
+  lib: "usr/lib",
+  lib64: "usr/lib64",
+  "var/run": "../run",
+  "etc/sysvinit": "/bin/sh",
+}
 
 const sshd = `Port 22
 HostKey /etc/ssh/host_key
@@ -51,6 +61,8 @@ export const makeRootFolder = async (root: string, name: string, password: strin
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true })
   await chmod(join(root, "tmp"), 0o1777)
   for (const [path, target] of Object.entries(links)) await symlink(target, join(root, path))
+  // some programs are links to one of several of their kind
+  await cp("/etc/alternatives", join(root, "etc/alternatives"), { recursive: true, verbatimSymlinks: true })
   const hash = (await must("/usr/bin/openssl", "passwd", "-6", password)).trim()
   const files: Readonly<Record<string, string>> = {
     "etc/passwd": accounts,
