@@ -2,8 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { targetFor } from "../source/installation.ts"
-import { SourceContents } from "../source/source-contents.ts"
-import { uninstallFrom } from "../source/uninstall.ts"
+import { uninstallFrom } from "../source/uninstall-run.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { UninstallRequest } from "../wire/install.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
@@ -32,7 +31,6 @@ export const uninstallFromSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const target = yield* targetFor(user, body.global)
-      const work = uninstallFrom(source, target, body.selection, body.force ?? false)
-      return syncResult(source.id, yield* (yield* SourceContents).alone(source)(work), [])
+      return syncResult(source.id, yield* uninstallFrom(source, target, body.selection, body.force ?? false), [])
     }),
 })

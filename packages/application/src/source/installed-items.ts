@@ -1,24 +1,42 @@
-import { type InstalledItem, type InstallItemKind, InvalidInput, type Source } from "@rangewright/domain"
-import { type ArtifactRef, Blueprints, type ClaimKind, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
+import { type InstalledItem, type InstallItemKind, InvalidInput, isRecordId, isUserId, type Source } from "@rangewright/domain"
+import {
+  type ArtifactRef,
+  Blueprints,
+  type ClaimKind,
+  claimKinds,
+  type SourceClaim,
+  Sources,
+  type StorageFault,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { SourceRow } from "./install-blueprint.ts"
+import * as Schema from "effect/Schema"
+import { UninstallSelection as Selection } from "../wire/install.ts"
 import { type InstallTarget, scopeFor } from "./installation.ts"
 import { isSameScope } from "./installed-selection.ts"
 
-/** What of a source is to be taken away, by name: blueprints by the ids in their manifests, the rest as the source's lists tell it. */
-export interface UninstallSelection {
-  readonly blueprints?: readonly string[]
-  readonly templates?: readonly string[]
-  readonly localRoles?: readonly string[]
-  readonly localCollections?: readonly string[]
-  readonly roles?: readonly string[]
-  readonly collections?: readonly string[]
-  readonly subscriptionRoles?: readonly string[]
-}
+/** See the wire's words for it. */
+export type UninstallSelection = typeof Selection.Type
 
-/** An installed thing of a source, with what takes it away. */
-export type InstalledThing = InstalledItem &
-  ({ readonly row: SourceRow } | { readonly artifact: ArtifactRef; readonly claims: readonly ClaimKind[] })
+const scope = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("user"), userId: Schema.String.pipe(Schema.refine(isUserId)) }),
+  Schema.Struct({ type: Schema.Literal("global") }),
+])
+
+/** What takes a thing away: the row of a blueprint, or a copy with the claims on it. */
+export const Removal = Schema.Union([
+  Schema.Struct({
+    row: Schema.Struct({ sourceBlueprintID: Schema.String, recordId: Schema.String.pipe(Schema.refine(isRecordId)) }),
+  }),
+  Schema.Struct({
+    artifact: Schema.Struct({ scope, kind: Schema.Literals(["template", "role", "collection"]), name: Schema.String }),
+    claims: Schema.Array(Schema.Literals(claimKinds)),
+  }),
+])
+
+/** An installed thing of a source. */
+export interface InstalledThing extends InstalledItem {
+  readonly removal: typeof Removal.Type
+}
 
 type Member = Exclude<keyof UninstallSelection, "blueprints">
 
@@ -72,7 +90,14 @@ export const installedThings = (
       if (row === undefined) missing.push(`blueprint ${id}`)
       return row === undefined
         ? []
-        : [{ kind: "blueprint", name: row.id, otherSources: [], row: { sourceBlueprintID: id, recordId: row.recordId } }]
+        : [
+            {
+              kind: "blueprint",
+              name: row.id,
+              otherSources: [],
+              removal: { row: { sourceBlueprintID: id, recordId: row.recordId } },
+            },
+          ]
     })
     const artifacts = members.flatMap((member) => {
       const { kind, type, claim, claims } = artifactMembers[member]
@@ -85,7 +110,7 @@ export const installedThings = (
           return []
         }
         const otherSources = claimsOfOthers.flatMap((other) => (other.claims.some(isOf(claims, name)) ? [other.id] : []))
-        return [{ kind, name, otherSources, artifact: { scope, kind: type, name }, claims }]
+        return [{ kind, name, otherSources, removal: { artifact: { scope, kind: type, name }, claims } }]
       })
     })
     if (missing.length > 0) return yield* notInstalled(source, target, missing)

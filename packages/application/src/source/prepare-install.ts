@@ -11,7 +11,7 @@ import {
   type ShippedBlueprint,
   type SourceContent,
   type UnknownItem,
-  UserNotFound,
+  type UserNotFound,
 } from "@rangewright/domain"
 import {
   ArtifactLibrary,
@@ -24,10 +24,10 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
-import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import type { Settings } from "../settings.ts"
 import { bundleDirectory, shippedText, type SourceRow } from "./install-blueprint.ts"
 import { type Installation, scopeFor } from "./installation.ts"
+import { mayChangeRolesOf } from "./target-rights.ts"
 
 /** A plan with all identities chosen, so that carrying it out twice does it once. */
 export interface PreparedInstall {
@@ -65,7 +65,7 @@ export const prepareInstall = (
     )
     if (Result.isFailure(planned)) return yield* unknownItems(source.id, planned.failure)
     const plan = planned.success
-    yield* mayInstall(installation, plan)
+    if (isOfAnsible(plan)) yield* mayChangeRolesOf(installation)
     const blueprints = yield* Effect.forEach(plan.blueprints, (planned) =>
       Effect.map(recordFor(rows.get(planned.blueprint.id)), (recordId) => ({ ...planned, recordId })),
     )
@@ -76,15 +76,9 @@ export const prepareInstall = (
     return { plan, blueprints, pruned }
   })
 
-/** Roles and collections out of sources are for whom those from elsewhere are; blueprints and templates are for all (contract C 18.35). */
-const mayInstall = ({ user: userId, global }: Installation, plan: InstallPlan) =>
-  Effect.gen(function* () {
-    const ofAnsible = [...plan.artifacts.filter(({ kind }) => kind !== "template"), ...plan.roles, ...plan.collections]
-    if (ofAnsible.length === 0 && plan.subscriptionRoles.length === 0) return
-    const user = yield* (yield* Users).find(userId)
-    if (user === undefined) return yield* new UserNotFound({ userId })
-    yield* mayChangeArtifacts(user, { global })
-  })
+/** Whether roles or collections come of it. */
+const isOfAnsible = ({ artifacts, roles, collections, subscriptionRoles }: InstallPlan): boolean =>
+  artifacts.some(({ kind }) => kind !== "template") || roles.length + collections.length + subscriptionRoles.length > 0
 
 const recordFor = (row: Blueprint | undefined) => (row === undefined ? newRecordId : Effect.succeed(row.recordId))
 

@@ -1,6 +1,7 @@
 import {
   type BlueprintNeeds,
   type Fault,
+  type PlannedRemoval,
   planUninstall,
   readReferences,
   readRequirements,
@@ -11,35 +12,47 @@ import {
   ArtifactLibrary,
   Blueprints,
   type ContentFetcher,
+  type LibraryFault,
   type SecretStore,
   Sources,
   type StorageFault,
+  type Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { Settings } from "../settings.ts"
 import { contentOf } from "./fetch-source.ts"
 import { removeBlueprints } from "./install-blueprint.ts"
 import type { InstallTarget } from "./installation.ts"
 import { type InstalledThing, installedThings, type UninstallSelection } from "./installed-items.ts"
-import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 import type { SourceContents } from "./source-contents.ts"
+import { mayChangeRolesOf } from "./target-rights.ts"
+
+/** What an uninstallation will do with each selected thing. */
+export interface PlannedUninstall {
+  readonly thing: InstalledThing
+  readonly change: PlannedRemoval["change"]
+  /** Who needs it. */
+  readonly because?: string
+}
 
 /**
- * Takes away what is selected of what was installed from a source. What an installed blueprint names, or another source brought too, stays
- * unless `force` is set; either way the outcome says who needs it. May be repeated with what is left. What is gone is claimed by nobody.
+ * Plans to take away what is selected of what was installed from a source, and changes nothing. What an installed blueprint names, or
+ * another source brought too, stays unless `force` is set; either way the plan says who needs it.
  */
-export const uninstallFrom = (
+export const prepareUninstall = (
   source: Source,
   target: InstallTarget,
   selection: UninstallSelection,
   force: boolean,
 ): Effect.Effect<
-  readonly ItemOutcome[],
+  readonly PlannedUninstall[],
   Fault,
-  ArtifactLibrary | Blueprints | ContentFetcher | SecretStore | SourceContents | Sources
+  Blueprints | ContentFetcher | SecretStore | Settings | SourceContents | Sources | Users
 > =>
   Effect.gen(function* () {
     const things = yield* installedThings(source, target, selection)
+    if (things.some(({ kind }) => kind !== "blueprint" && kind !== "template")) yield* mayChangeRolesOf(target)
     // A source whose content is lost can be cleared away all the same: only short names of roles are not known then.
     const content = yield* contentOf(source).pipe(Effect.catch(() => Effect.succeed(undefined)))
     const removals = planUninstall(
@@ -47,13 +60,11 @@ export const uninstallFrom = (
       yield* needsFor(target),
       force,
     )
-    return yield* Effect.forEach(removals, ({ item: { kind, name }, change, because }, at) => {
-      const thing = things[at]
-      if (change === "refuse" || thing === undefined)
-        return Effect.succeed(itemFailed(kind, name, `${because ?? "it is needed"}; use force to remove it`))
-      return Effect.as(remove(source, thing), { kind, name, ok: true, ...(because === undefined ? {} : { text: because }) }).pipe(
-        Effect.catchTag("LibraryFault", (fault) => Effect.succeed(itemFailed(kind, name, fault.message))),
-      )
+    return things.flatMap((thing, at) => {
+      const planned = removals[at]
+      if (planned === undefined) return []
+      const { change, because } = planned
+      return [{ thing, change, ...(because === undefined ? {} : { because }) }]
     })
   })
 
@@ -65,12 +76,16 @@ const aliasesOf = ({ kind, name }: InstalledThing, content: SourceContent | unde
         role.name === name ? [role.directory.slice(role.directory.lastIndexOf("/") + 1)] : [],
       )
 
-/** Copies go before the claim on them: what dies in between can be repeated. */
-const remove = (source: Source, thing: InstalledThing) =>
+/** Takes one thing away; may be repeated. Copies go before the claims on them: then nobody claims what is not there. */
+export const takeAway = (
+  source: Pick<Source, "recordId">,
+  removal: InstalledThing["removal"],
+): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Blueprints | ContentFetcher | Sources> =>
   Effect.gen(function* () {
-    if ("row" in thing) return yield* removeBlueprints(source.recordId, [thing.row])
-    yield* (yield* ArtifactLibrary).remove(thing.artifact)
-    yield* (yield* Sources).release(thing.claims, thing.name, thing.artifact.scope)
+    if ("row" in removal) return yield* removeBlueprints(source.recordId, [removal.row])
+    const { artifact, claims } = removal
+    yield* (yield* ArtifactLibrary).remove(artifact)
+    yield* (yield* Sources).release(claims, artifact.name, artifact.scope)
   })
 
 /**

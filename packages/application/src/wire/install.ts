@@ -62,17 +62,22 @@ export const InstallResponse = Schema.Struct({
   ),
 }).annotate({ identifier: "InstallResponse" })
 
-/** What is to be taken away of what was installed from a source; `roles`, `collections` and `subscriptionRoles` came from elsewhere with it. */
+/**
+ * What of a source is to be taken away, by name: blueprints by the IDs in their manifests, the rest as the source's lists tell it;
+ * `roles`, `collections` and `subscriptionRoles` came from elsewhere with it.
+ */
+export const UninstallSelection = Schema.Struct({
+  blueprints: names,
+  templates: names,
+  localRoles: names,
+  localCollections: names,
+  roles: names,
+  collections: names,
+  subscriptionRoles: names,
+}).annotate({ identifier: "UninstallSelection" })
+
 export const UninstallRequest = Schema.Struct({
-  selection: Schema.Struct({
-    blueprints: names,
-    templates: names,
-    localRoles: names,
-    localCollections: names,
-    roles: names,
-    collections: names,
-    subscriptionRoles: names,
-  }).annotate({ identifier: "UninstallSelection" }),
+  selection: UninstallSelection,
   global: Schema.optionalKey(Schema.Boolean),
   /** Also what is still needed. */
   force: Schema.optionalKey(Schema.Boolean),

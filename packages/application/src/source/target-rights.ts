@@ -1,0 +1,13 @@
+import { UserNotFound } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import type { InstallTarget } from "./installation.ts"
+
+/** Roles and collections of sources are for whom those from elsewhere are; blueprints and templates are for all (contract C 18.35). */
+export const mayChangeRolesOf = ({ user: userId, global }: InstallTarget) =>
+  Effect.gen(function* () {
+    const user = yield* (yield* Users).find(userId)
+    if (user === undefined) return yield* new UserNotFound({ userId })
+    yield* mayChangeArtifacts(user, { global })
+  })
