@@ -19,7 +19,15 @@ import {
 } from "@rangewright/adapter-memory"
 import { activityLayer, type AppServices, type Operation, sourceContentsLayer } from "@rangewright/application"
 import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
-import { CredentialHasher, Ranges, TokenSigner, Users } from "@rangewright/ports"
+import {
+  type Archives,
+  type ContentFault,
+  type ContentFetcher,
+  CredentialHasher,
+  Ranges,
+  TokenSigner,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -99,12 +107,18 @@ export interface Service {
 /** What every test service has. */
 type Provided = Layer.Success<ReturnType<typeof portsOver>>
 
-const portsOver = (store: MemoryStore, artifacts: MemoryArtifacts, license: License) =>
-  Layer.mergeAll(
-    memoryStorageLayer(store),
-    cryptoLayer({ bytes: randomBytes(32) }),
-    memoryArtifactsLayer(artifacts),
-    licenseLayer(license),
+const portsOver = (store: MemoryStore, artifacts: MemoryArtifacts, license: License, content: ServiceOptions["content"]) =>
+  sourceContentsLayer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        memoryStorageLayer(store),
+        cryptoLayer({ bytes: randomBytes(32) }),
+        content === undefined
+          ? memoryArtifactsLayer(artifacts)
+          : Layer.merge(memoryArtifactsLayer(artifacts), Layer.orDie(content)),
+        licenseLayer(license),
+      ),
+    ),
   )
 
 export interface ServiceOptions {
@@ -114,6 +128,8 @@ export interface ServiceOptions {
   readonly host?: string
   readonly limits?: Partial<ConnectionLimits>
   readonly http?: Partial<HttpOptions>
+  /** What sources and archives are fetched with; absent: the memory adapter's. */
+  readonly content?: Layer.Layer<Archives | ContentFetcher, ContentFault>
   /** Further services that the operations ask for. */
   readonly services?: Layer.Layer<never, never, Provided> | Layer.Layer<AppServices, never, Provided>
 }
@@ -122,9 +138,9 @@ export interface ServiceOptions {
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const store = makeMemoryStore()
   const artifacts = makeMemoryArtifacts()
-  const ports = portsOver(store, artifacts, options.license ?? openLicense)
+  const ports = portsOver(store, artifacts, options.license ?? openLicense, options.content)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, sourceContentsLayer, further), ports))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, further), ports))
   const { keys, tokens } = await runtime.runPromise(seed)
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []

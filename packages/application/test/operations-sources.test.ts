@@ -1,6 +1,8 @@
-import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
-import type { SnapshotId, SourceCatalog, SourceId, User } from "@rangewright/domain"
-import { ContentFetcher, Sources } from "@rangewright/ports"
+import { commitTo, memoryArtifactsLayer, type MemoryFiles } from "@rangewright/adapter-memory"
+import { RunEngine } from "@rangewright/application"
+import type { RecordId, RunHead, RunId, SnapshotId, SourceCatalog, SourceId, User } from "@rangewright/domain"
+import { Archives, ContentFetcher, RunJournal, Sources } from "@rangewright/ports"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -404,5 +406,96 @@ describe("a user who is removed", () => {
     expect(await app.call("listBlueprints", root)).toEqual([])
     expect(pinned()).toEqual([])
     expect(await app.run(Effect.flatMap(ContentFetcher, ({ prune }) => prune))).toHaveLength(1)
+  })
+})
+
+describe("a fetch as a run", () => {
+  const runs = async (user: User) =>
+    (await app.call("listRuns", user, { query: {} })) as readonly { readonly id: string; readonly kind: string }[]
+
+  it("can be followed by whoever has the source, and by nobody else", async () => {
+    await register(ada, { type: "git", url })
+    const [fetch] = (await runs(ada)).filter(({ kind }) => kind === "source-fetch")
+    const path = { runID: fetch?.id ?? "" }
+    expect(await app.call("getRun", ada, { path })).toMatchObject({
+      kind: "source-fetch",
+      status: "success",
+      steps: [{ title: "Fetch source Ada-acme-labs", phase: "settled" }],
+    })
+    expect(await app.fails("getRun", bea, { path })).toMatchObject({ kind: "forbidden" })
+    expect(await app.call("getRun", root, { path })).toMatchObject({ status: "success" })
+    expect((await runs(bea)).filter(({ kind }) => kind === "source-fetch")).toEqual([])
+  })
+
+  it("that died with its process is taken up; a registration that cannot be ended then leaves nothing", async () => {
+    const recordId = "recordofsource0" as RecordId
+    const create = (id: string) =>
+      Effect.flatMap(Sources, (sources) =>
+        sources.create({
+          recordId,
+          id: id as SourceId,
+          owner: ada.id,
+          type: "upload",
+          url: "",
+          ref: "",
+          path: "",
+          name: id,
+          access: undefined,
+          schedule: undefined,
+          nextSyncAt: undefined,
+          createdAt: new Date(),
+        }),
+      )
+    const archive = { filename: "labs.zip", contentType: "", size: 1, path: "/uploads/gone" }
+    const head: RunHead = {
+      id: "diedinthemiddle" as RunId,
+      kind: "source-fetch",
+      subject: { type: "source", id: recordId },
+      by: ada.id,
+      options: { recordId, manifest: true, discard: true, archive },
+      startedAt: new Date(),
+    }
+    await app.run(
+      Effect.andThen(
+        create("labs"),
+        Effect.flatMap(RunJournal, (journal) => journal.open(head, undefined)),
+      ),
+    )
+    const restarted = makeTestApp({ after: app })
+    await restarted.run(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        expect(yield* engine.recover).toBe(1)
+        expect((yield* engine.wait(head.id)).status).toBe("failure")
+      }),
+    )
+    expect(await app.call("listSources", ada)).toEqual([])
+  })
+
+  it("that is cancelled leaves a source as it was", async () => {
+    const { sourceID } = await register(ada, { type: "git", url })
+    const before = await show(sourceID)
+    const hanging = await Effect.runPromise(
+      Effect.gen(function* () {
+        const fetcher = yield* ContentFetcher
+        return Context.make(ContentFetcher, { ...fetcher, fetch: () => Effect.never }).pipe(
+          Context.add(Archives, yield* Archives),
+        )
+      }).pipe(Effect.provide(memoryArtifactsLayer(app.artifacts))),
+    )
+    const stuck = makeTestApp({ after: app, content: hanging })
+    const synced = stuck.fails("syncSource", ada, { path: { sourceID } })
+    const running = () =>
+      stuck.run(Effect.flatMap(RunJournal, (journal) => Effect.map(journal.unfinished, ([run]) => run?.lastSeq ?? 0)))
+    // planned and started
+    await expect.poll(running).toBeGreaterThan(1)
+    await stuck.run(
+      Effect.gen(function* () {
+        const [run] = yield* (yield* RunJournal).unfinished
+        if (run !== undefined) yield* (yield* RunEngine).cancel(run.id, ada.id)
+      }),
+    )
+    expect(await synced).toMatchObject({ kind: "failed", message: expect.stringContaining("cancelled") })
+    expect(await show(sourceID)).toMatchObject({ snapshot: (before as { readonly snapshot: string }).snapshot })
   })
 })
