@@ -3,13 +3,6 @@
  * be taken out, and one of the contract that is neither here nor offered fails the tests.
  */
 export const notYetOffered: readonly string[] = [
-  // Ansible
-  "getRolesAndCollections",
-  "InstallRole",
-  "InstallRoleTar",
-  "MoveRoleScope",
-  "GetRoleVars",
-  "InstallCollection",
   // User
   "getWireguardConfig",
   // Testing
@@ -42,8 +35,6 @@ export const notYetOffered: readonly string[] = [
   "kmsInstall",
   "kmsLicense",
   // Migration
-  "getSDNMigrationStatus",
-  "migrateToSDN",
   "migrateSQLiteToPostgreSQL",
   // Quota
   "getQuotaStatus",

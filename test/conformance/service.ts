@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
 import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
+import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
 
@@ -138,6 +139,7 @@ const seed = Effect.gen(function* () {
   yield* seedGroups
   yield* seedBlueprints
   yield* seedSources
+  yield* seedRoles
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)
@@ -192,6 +194,7 @@ export const startWholeService = async ({
   }
   fillRepositories(service.artifacts.content)
   fillRegistry(service.artifacts.registry)
+  fillGalaxy(service.artifacts.galaxy)
   const finished = await start(seed)
   runs.ending = () => "running"
   const runId = running ? await start(startRun) : finished

@@ -7,17 +7,25 @@ const systemAccount = "root"
 
 /**
  * Fails unless the user may add or remove roles and collections, for themselves or for everybody (contract C 8, G1 to G3). Rights are
- * those of the user acted as. The beginning of the last text is matched by tests of the original.
+ * those of the user acted as.
  */
 export const mayChangeArtifacts = Effect.fnUntraced(function* (
   user: User,
-  { global }: { readonly global: boolean },
+  target: { readonly global: boolean },
 ): Effect.fn.Return<void, Forbidden, Settings> {
   if (user.hypervisorUsername === systemAccount)
     return yield* new Forbidden({
       reason: `The account ${systemAccount} of the hypervisor cannot install or remove roles and collections`,
       hint: "Use an account of your own, or say on whose behalf it is with ?userID=.",
     })
+  yield* mayUploadArtifacts(user, target)
+})
+
+/** The same, but for the hypervisor's own account, which may upload (contract C 8, G2 and G3). Tests of the original match the last text. */
+export const mayUploadArtifacts = Effect.fnUntraced(function* (
+  user: User,
+  { global }: { readonly global: boolean },
+): Effect.fn.Return<void, Forbidden, Settings> {
   if ((yield* Settings).onlyAdminsChangeArtifacts && !user.isAdmin)
     return yield* new Forbidden({
       reason: `${user.id} is not authorized to install or remove roles and collections: this service leaves that to administrators`,

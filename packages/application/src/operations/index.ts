@@ -42,7 +42,13 @@ import { getRangeDrift } from "./get-range-drift.ts"
 import { getRangeLogHistory } from "./get-range-log-history.ts"
 import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
 import { getRdp } from "./get-rdp.ts"
+import { getRolesAndCollections } from "./get-roles-and-collections.ts"
+import { getRoleVars } from "./get-role-vars.ts"
 import { getRun } from "./get-run.ts"
+import { getSDNMigrationReport } from "./get-sdn-migration-report.ts"
+import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
+import { migrateToSDN } from "./migrate-to-sdn.ts"
+import { rollbackSDNMigration } from "./rollback-sdn-migration.ts"
 import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
@@ -50,6 +56,9 @@ import { getSubscriptionRoles } from "./get-subscription-roles.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
 import { installBlueprintDeps } from "./install-blueprint-deps.ts"
+import { installCollection } from "./install-collection.ts"
+import { installRole } from "./install-role.ts"
+import { installRoleTar } from "./install-role-tar.ts"
 import { installSource } from "./install-source.ts"
 import { installSubscriptionRoles } from "./install-subscription-roles.ts"
 import { listAllRange } from "./list-all-range.ts"
@@ -72,6 +81,7 @@ import { listSourceTemplates } from "./list-source-templates.ts"
 import { listSources } from "./list-sources.ts"
 import { listUser } from "./list-user.ts"
 import { listUserAccessibleRanges } from "./list-user-accessible-ranges.ts"
+import { moveRoleScope } from "./move-role-scope.ts"
 import { planRange } from "./plan-range.ts"
 import { postCredentials } from "./post-credentials.ts"
 import { powerOffRange } from "./power-off-range.ts"
@@ -213,7 +223,16 @@ const source = [
   listSourceRoles,
   listSourceCollections,
 ]
-const ansible = [getSubscriptionRoles, installSubscriptionRoles]
+const ansible = [
+  getRolesAndCollections,
+  getRoleVars,
+  installCollection,
+  installRole,
+  installRoleTar,
+  moveRoleScope,
+  getSubscriptionRoles,
+  installSubscriptionRoles,
+]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]

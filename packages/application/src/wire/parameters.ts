@@ -21,6 +21,14 @@ export const BooleanText = Schema.String.pipe(
   }),
 )
 
+/** A boolean in a form; an empty field is false (contract C 8.3). */
+export const FormBoolean = Schema.String.pipe(
+  Schema.decodeTo(BooleanText, {
+    decode: SchemaGetter.transform((text: string) => (text === "" ? "false" : text)),
+    encode: SchemaGetter.transform((text: string) => text),
+  }),
+)
+
 /** A whole number from 0 in a query or a path; at most nine digits. */
 export const WholeNumberText = Schema.String.pipe(
   Schema.decodeTo(Schema.Int, {

@@ -36,3 +36,5 @@ export {
   standingOf,
   wantedIn,
 } from "./resolve.ts"
+export { readRoleVariables, type RoleVariable, roleVariableFiles, type RoleVariables } from "./role-variables.ts"
+export { roleOfArchive } from "./archive-name.ts"

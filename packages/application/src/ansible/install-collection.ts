@@ -1,0 +1,56 @@
+import { type CollectionRequirement, Conflict, type Failed } from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  type LibraryFault,
+  type LibraryScope,
+  type RoleInstaller,
+  Sources,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { bring } from "./bring.ts"
+
+const collectionClaims = ["local-collection", "galaxy-collection"] as const
+
+const isRepository = (text: string): boolean => text.includes("://") || text.startsWith("git@") || text.startsWith("git+")
+
+/** A collection by `<namespace>.<name>`, or from a git repository. */
+export const collectionRequirement = (collection: string, version: string | undefined): CollectionRequirement => ({
+  name: collection,
+  ...(isRepository(collection) ? { type: "git" } : {}),
+  ...(version === undefined || version === "" ? {} : { version }),
+})
+
+/**
+ * Installs a collection. One that is there already and fits is a conflict whose text clients match; another version takes its place, also
+ * without force, as the field's tool has it (contract C 8.6).
+ */
+export const installCollection = (
+  requirement: CollectionRequirement,
+  scope: LibraryScope,
+  force: boolean,
+): Effect.Effect<void, Conflict | Failed, RoleInstaller> =>
+  Effect.gen(function* () {
+    const first = yield* bring({ type: "collection", requirement }, scope, force)
+    if (first.outcome === "other-version") {
+      yield* bring({ type: "collection", requirement }, scope, true)
+      return
+    }
+    if (first.outcome === "present") {
+      const version = first.version === undefined ? "" : ` (${first.version})`
+      return yield* new Conflict({
+        what: `Nothing to do: ${first.name}${version} is already installed`,
+        hint: "Use force to install it again.",
+      })
+    }
+  })
+
+/** Removes a collection of one scope, if it is there. Whatever source brought it there claims it no longer. */
+export const removeCollection = (
+  name: string,
+  scope: LibraryScope,
+): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Sources> =>
+  Effect.gen(function* () {
+    yield* (yield* ArtifactLibrary).remove({ scope, kind: "collection", name })
+    yield* (yield* Sources).release(collectionClaims, name, scope)
+  })

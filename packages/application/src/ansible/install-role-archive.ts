@@ -1,0 +1,74 @@
+import { Failed, InvalidInput, isArtifactName, roleFolders, roleOfArchive } from "@rangewright/domain"
+import {
+  type ArtifactEntry,
+  ArtifactLibrary,
+  type ContentFault,
+  ContentFetcher,
+  type LibraryScope,
+  type Placement,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { StoredFile } from "../operation/operation.ts"
+import { hostFailures } from "./installed.ts"
+
+const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
+
+/** The names by which a file is tried: clients send a plain tar without an ending. */
+const namesFor = (filename: string): readonly string[] => (known.test(filename) ? [filename] : ["role.tar", "role.tar.gz"])
+
+/**
+ * Installs the role that was uploaded as an archive, under the name of the file (contract C 8.3). The one folder that all of it lies in is
+ * left out. Tells whether it is there now, or something else stays because replacing it was not asked for.
+ */
+export const installRoleArchive = (
+  file: StoredFile,
+  scope: LibraryScope,
+  replace: boolean,
+): Effect.Effect<
+  { readonly name: string; readonly placement: Placement },
+  Failed | InvalidInput | ContentFault,
+  ArtifactLibrary | ContentFetcher
+> =>
+  Effect.gen(function* () {
+    const name = roleOfArchive(file.filename)
+    if (!isArtifactName("role", name))
+      return yield* new InvalidInput({
+        what: `Cannot install the archive ${JSON.stringify(file.filename.slice(0, 200))}: no role can be called as its file`,
+        hint: "Name the file after the role, as in acme.web.tar.",
+      })
+    const placement = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const entries = yield* uploadedEntries(file)
+        return yield* (yield* ArtifactLibrary).place({ scope, kind: "role", name }, entries, { replace })
+      }),
+    )
+    return { name, placement }
+  }).pipe(
+    hostFailures,
+    Effect.catchTag("LibraryFault", ({ message, hint }) =>
+      Effect.fail(new Failed({ what: message, ...(hint === undefined ? {} : { hint }) })),
+    ),
+  )
+
+/** What is in the archive, to be read as long as the scope lasts. */
+const uploadedEntries = (file: StoredFile) =>
+  Effect.gen(function* () {
+    const fetcher = yield* ContentFetcher
+    const holder = `upload:${file.path}`
+    const fetched = (name: string) =>
+      fetcher.fetch({ location: { type: "archive", file: file.path, name, unwrap: { keep: roleFolders } }, holder })
+    const [first = "role.tar", ...others] = namesFor(file.filename)
+    const whole = others.reduce(
+      (tried, name) =>
+        Effect.catchIf(
+          tried,
+          (fault) => fault.facts.reason === "broken",
+          () => fetched(name),
+        ),
+      fetched(first),
+    )
+    const { id, files } = yield* Effect.acquireRelease(whole, (snapshot) => Effect.ignore(fetcher.release(snapshot.id, holder)))
+    return files.map((entry): ArtifactEntry =>
+      entry.kind === "link" ? entry : { ...entry, read: Effect.suspend(() => fetcher.read(id, entry.path, entry.size)) },
+    )
+  })

@@ -1,0 +1,57 @@
+import { Conflict, Failed, InvalidInput, type RoleRequirement } from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  type LibraryFault,
+  type LibraryScope,
+  type RoleInstaller,
+  Sources,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { bring } from "./bring.ts"
+
+/** Roles that installations of the original rely on; they cannot be removed (contract C 8.2). */
+const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.packer", "ansible-thoteam.nexus3-oss"])
+
+/** Kinds by which sources claim a role; when it is gone none does. */
+const roleClaims = ["local-role", "galaxy-role", "subscription-role"] as const
+
+const isUrl = (text: string): boolean => text.includes("://") || text.startsWith("git+") || /^[^/:]+@[^/:]+:/u.test(text)
+
+/** A role by its name, or from a URL. */
+export const roleRequirement = (role: string, version: string | undefined): RoleRequirement => ({
+  ...(isUrl(role) ? { src: role } : { name: role }),
+  ...(version === undefined || version === "" ? {} : { version }),
+})
+
+/**
+ * Installs a role. One that is there in another version than asked for is a failure whose beginning clients match (contract C 8.2); so is
+ * one that is there when none is asked for, unless its version is not known.
+ */
+export const installRole = (
+  requirement: RoleRequirement,
+  scope: LibraryScope,
+  force: boolean,
+): Effect.Effect<void, Failed, RoleInstaller> =>
+  Effect.gen(function* () {
+    const { name, outcome, version, because } = yield* bring({ type: "role", requirement }, scope, force)
+    const hint = "Use force to replace it."
+    if (outcome === "other-version") return yield* new Failed({ what: because ?? `${name} is already installed`, hint })
+    if (outcome === "present" && requirement.version === undefined && version !== undefined) {
+      const what = `${name} (${version}) is already installed - use force to change version to unspecified`
+      return yield* new Failed({ what, hint })
+    }
+  })
+
+/** Removes a role of one scope. Whatever source brought it there claims it no longer. */
+export const removeRole = (
+  name: string,
+  scope: LibraryScope,
+): Effect.Effect<void, Conflict | InvalidInput | LibraryFault | StorageFault, ArtifactLibrary | Sources> =>
+  Effect.gen(function* () {
+    if (coreRoles.has(name)) return yield* new InvalidInput({ what: `Cannot remove the role ${name}: it is a core role` })
+    const removed = yield* (yield* ArtifactLibrary).remove({ scope, kind: "role", name })
+    if (!removed)
+      return yield* new Conflict({ what: `${name} is not installed, skipping.`, hint: "GET /ansible lists what is installed." })
+    yield* (yield* Sources).release(roleClaims, name, scope)
+  })

@@ -1,0 +1,41 @@
+import { type ArtifactKind, Failed, longestText, type User } from "@rangewright/domain"
+import { ArtifactLibrary, ContentFault, LibraryFault, type LibraryScope } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+/** Where a user's things go, or those of everybody. */
+export const scopeOf = (user: User, global = false): LibraryScope =>
+  global ? { type: "global" } : { type: "user", userId: user.id }
+
+/** What the host cannot do at present is a failure of the work, not of the hypervisor, which is what clients take status 502 for. */
+export const hostFailures = <A, E, R>(
+  work: Effect.Effect<A, E | LibraryFault | ContentFault, R>,
+): Effect.Effect<A, E | LibraryFault | ContentFault | Failed, R> =>
+  Effect.mapError(work, (fault) =>
+    (fault instanceof LibraryFault || fault instanceof ContentFault) && (fault.kind === "unavailable" || fault.kind === "timeout")
+      ? new Failed({ what: fault.message, ...(fault.hint === undefined ? {} : { hint: fault.hint }) })
+      : fault,
+  )
+
+/** What a user's machines can be given: the user's own first, as Ansible searches. */
+export const listInstalled = (user: User) =>
+  Effect.gen(function* () {
+    const { list } = yield* ArtifactLibrary
+    return { own: yield* list(scopeOf(user)), global: yield* list(scopeOf(user, true)) }
+  })
+
+/** The texts of those files of an installed artifact that are there; undefined: it is not there itself. */
+export const textsOf = (
+  kind: ArtifactKind,
+  name: string,
+  scope: LibraryScope,
+  paths: readonly string[],
+): Effect.Effect<ReadonlyMap<string, string> | undefined, LibraryFault | ContentFault, ArtifactLibrary> =>
+  Effect.gen(function* () {
+    const entries = yield* (yield* ArtifactLibrary).files({ scope, kind, name })
+    if (entries === undefined) return undefined
+    const texts = new Map<string, string>()
+    for (const entry of entries)
+      if (entry.kind === "file" && paths.includes(entry.path) && entry.size <= longestText)
+        texts.set(entry.path, new TextDecoder().decode(yield* entry.read))
+    return texts
+  })

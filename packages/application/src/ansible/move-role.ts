@@ -1,0 +1,47 @@
+import type { User } from "@rangewright/domain"
+import { ArtifactLibrary, type LibraryFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { listInstalled, scopeOf } from "./installed.ts"
+
+/** What became of one role. */
+export interface MovedRole {
+  readonly role: string
+  readonly refused: string | undefined
+}
+
+const nameOf = (global: boolean): string => (global ? "global" : "user's")
+
+/**
+ * Moves or copies roles between a user's scope and that of everybody. A role is looked for among the global ones first, so one that is in
+ * both cannot go either way (contract C 8.4).
+ */
+export const moveRoles = (
+  roles: readonly string[],
+  user: User,
+  toGlobal: boolean,
+  mode: "copy" | "move",
+): Effect.Effect<readonly MovedRole[], LibraryFault, ArtifactLibrary> =>
+  Effect.gen(function* () {
+    const library = yield* ArtifactLibrary
+    const one = (role: string) =>
+      Effect.gen(function* () {
+        const { own, global } = yield* listInstalled(user)
+        const isThere = ({ roles: copies }: typeof own) => copies.some(({ name }) => name === role)
+        if (!isThere(global) && !isThere(own)) return { role, refused: `Role ${role.slice(0, 255)} is not installed` }
+        const fromGlobal = isThere(global)
+        if (fromGlobal === toGlobal) return { role, refused: `Role ${role} is already in the ${nameOf(toGlobal)} scope` }
+        return yield* library
+          .transfer({ scope: scopeOf(user, fromGlobal), kind: "role", name: role }, scopeOf(user, toGlobal), mode)
+          .pipe(
+            Effect.as({ role, refused: undefined }),
+            Effect.catch(({ facts }) =>
+              Effect.succeed({
+                role,
+                refused:
+                  facts.reason === "exists" ? `Role ${role} exists at destination, the ${nameOf(toGlobal)} scope` : facts.detail,
+              }),
+            ),
+          )
+      })
+    return yield* Effect.forEach(roles, one)
+  })

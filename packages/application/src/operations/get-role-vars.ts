@@ -1,0 +1,60 @@
+import { isArtifactName, readRoleVariables, roleVariableFiles, type User } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { hostFailures, scopeOf, textsOf } from "../ansible/installed.ts"
+import { operation } from "../operation/operation.ts"
+import { AnyObject } from "../wire/common.ts"
+import { itemsOf } from "../wire/bulk.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+const RoleVariable = Schema.Struct({
+  name: Schema.String,
+  type: Schema.optionalKey(Schema.String),
+  elements: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  required: Schema.optionalKey(Schema.Boolean),
+  default: Schema.optionalKey(Schema.Unknown),
+  choices: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+}).annotate({ identifier: "RoleVariable" })
+
+const RoleVars = Schema.Struct({
+  name: Schema.String,
+  global: Schema.optionalKey(Schema.Boolean),
+  vars: AnyObject,
+  variables: Schema.optionalKey(Schema.Array(RoleVariable)),
+}).annotate({ identifier: "RoleVars" })
+
+/** The user's copy counts before the global one. A role that is not there has no variables (contract C 8.5). */
+const variablesOf = (user: User, name: string) =>
+  Effect.gen(function* () {
+    if (!isArtifactName("role", name)) return { name, vars: {} }
+    for (const global of [false, true]) {
+      const texts = yield* textsOf("role", name, scopeOf(user, global), roleVariableFiles)
+      if (texts === undefined) continue
+      const { defaults, variables } = readRoleVariables((path) => texts.get(path))
+      return { name, ...(global ? { global } : {}), vars: defaults, variables }
+    }
+    return { name, vars: {} }
+  })
+
+export const getRoleVars = operation({
+  id: "GetRoleVars",
+  route: "POST /ansible/role/vars",
+  group: "Ansible",
+  summary: "The default variables of roles, and what the roles say of each variable",
+  access: "user",
+  target: "none",
+  mutates: false,
+  body: { type: "json", required: true, schema: Schema.Struct({ roles: Schema.Array(Schema.String) }) },
+  output: { type: "json", schema: Schema.Struct({ roles: Schema.Array(RoleVars) }) },
+  statuses: {
+    200: "the variables of each role, in the order of the request",
+    ...userStatuses,
+    400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const names = yield* itemsOf("show variables", "roles", body.roles)
+      return { roles: yield* hostFailures(Effect.forEach(names, (name) => variablesOf(user, name))) }
+    }),
+})

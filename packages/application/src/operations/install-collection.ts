@@ -1,0 +1,50 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { collectionRequirement, installCollection as install, removeCollection } from "../ansible/install-collection.ts"
+import { hostFailures, scopeOf } from "../ansible/installed.ts"
+import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const installCollection = operation({
+  id: "InstallCollection",
+  route: "POST /ansible/collection",
+  group: "Ansible",
+  summary: "Install a collection by its name or from a git repository, with the collections that it needs; or remove one",
+  access: "user",
+  accessNote: "administrators when global or restricted",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      collection: Schema.String,
+      version: Schema.optionalKey(Schema.String),
+      action: Schema.optionalKey(Schema.Literals(["", "install", "remove"])),
+      force: Schema.optionalKey(Schema.Boolean),
+      global: Schema.optionalKey(Schema.Boolean),
+    }),
+  },
+  output: { type: "json", schema: TextResult, status: 201 },
+  statuses: {
+    201: "the collection is installed, or is not there any more",
+    ...userStatuses,
+    400: "the action is unknown; no collection can be called so; the body is malformed or wrongly typed; userID names an unknown user",
+    403: "the hypervisor's own account may not do this; changes are left to administrators; global needs an administrator",
+    409: "the collection is installed already, in a version that fits",
+    500: "the collection, or what it needs, cannot be had; the store or the library does not work",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const { collection, version = "", action, force = false, global = false } = body
+      yield* mayChangeArtifacts(user, { global })
+      const scope = scopeOf(user, global)
+      if (action === "remove") {
+        yield* hostFailures(removeCollection(collection, scope))
+        return { result: `Successfully removed: ${collection}` }
+      }
+      yield* install(collectionRequirement(collection, version), scope, force)
+      return { result: `Successfully installed: ${version === "" ? collection : `${collection}:${version}`}` }
+    }),
+})

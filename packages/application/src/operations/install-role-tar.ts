@@ -1,0 +1,50 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { installRoleArchive } from "../ansible/install-role-archive.ts"
+import { scopeOf } from "../ansible/installed.ts"
+import { mayUploadArtifacts } from "../ansible/may-change.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { FormBoolean } from "../wire/parameters.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+/** Bytes of an archive: as much as all files of a role may hold. */
+const mostArchiveBytes = 512 * 1024 * 1024
+
+export const installRoleTar = operation({
+  id: "InstallRoleTar",
+  route: "PUT /ansible/role/fromtar",
+  group: "Ansible",
+  summary: "Install a role from an archive of its folder; the file is named after the role",
+  access: "user",
+  accessNote: "administrators when global or restricted",
+  target: "none",
+  body: {
+    type: "multipart",
+    fields: { force: Schema.optionalKey(FormBoolean), global: Schema.optionalKey(FormBoolean) },
+    file: "file",
+    maxBytes: mostArchiveBytes,
+    stored: true,
+  },
+  output: { type: "json", schema: TextResult, status: 201 },
+  statuses: {
+    201: "the role is installed; or another copy was there and stays, which the answer says",
+    ...userStatuses,
+    400: "the form is unreadable or the file missing, damaged or unsafe; no role can be called so; force or global is no boolean; userID names an unknown user",
+    403: "role changes are left to administrators; global needs an administrator",
+    413: "the archive is too large",
+    500: "the archive holds no role, or cannot be unpacked or installed at present",
+  },
+  handle: ({ body, file, user }) =>
+    Effect.gen(function* () {
+      const { force = false, global = false } = body
+      yield* mayUploadArtifacts(user, { global })
+      const { name, placement } = yield* installRoleArchive(file, scopeOf(user, global), force)
+      return {
+        result:
+          placement === "differs"
+            ? `Role ${name} is already installed and was left as it is; use force to replace it`
+            : "Successfully installed role",
+      }
+    }),
+})

@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { installRole as install, removeRole, roleRequirement } from "../ansible/install-role.ts"
+import { hostFailures, scopeOf } from "../ansible/installed.ts"
+import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+export const installRole = operation({
+  id: "InstallRole",
+  route: "POST /ansible/role",
+  group: "Ansible",
+  summary: "Install a role by its name or from a git repository, with the roles that it needs; or remove one",
+  access: "user",
+  accessNote: "administrators when global or restricted",
+  target: "none",
+  body: {
+    type: "json",
+    required: true,
+    schema: Schema.Struct({
+      role: Schema.String,
+      version: Schema.optionalKey(Schema.String),
+      action: Schema.Literals(["install", "remove"]),
+      force: Schema.optionalKey(Schema.Boolean),
+      global: Schema.optionalKey(Schema.Boolean),
+    }),
+  },
+  output: { type: "json", schema: TextResult, status: 201 },
+  statuses: {
+    201: "the role is installed, or removed",
+    ...userStatuses,
+    400: "the action is unknown or missing; no role can be called so; core roles stay; the body is malformed or wrongly typed; userID names an unknown user",
+    403: "the hypervisor's own account may not do this; role changes are left to administrators; global needs an administrator",
+    409: "the role that is to be removed is not installed",
+    500: "the role cannot be had, or is there in another version; not all that it needs can be had; the store or the library does not work",
+  },
+  handle: ({ body, user }) =>
+    Effect.gen(function* () {
+      const { role, version = "", action, force = false, global = false } = body
+      yield* mayChangeArtifacts(user, { global })
+      const scope = scopeOf(user, global)
+      const argument = version === "" ? role : `${role},${version}`
+      if (action === "remove") {
+        yield* hostFailures(removeRole(role, scope))
+        return { result: `Successfully removed: ${argument}` }
+      }
+      yield* install(roleRequirement(role, version), scope, force)
+      return { result: `Successfully installed: ${argument}` }
+    }),
+})
