@@ -1,4 +1,5 @@
 import { blueprintInstall } from "./blueprint/dependency-run.ts"
+import { migrateToSdn, returnToBridges } from "./migration/migration-runs.ts"
 import { sourceFetch } from "./source/fetch-run.ts"
 import { sourceInstall } from "./source/install-run.ts"
 import { sourceUninstall } from "./source/uninstall-run.ts"
@@ -6,4 +7,4 @@ import { sourceUninstall } from "./source/uninstall-run.ts"
 /**
  * Every kind of run beside those of ranges, for `runEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md.
  */
-export const runKinds = [blueprintInstall, sourceFetch, sourceInstall, sourceUninstall] as const
+export const runKinds = [blueprintInstall, sourceFetch, sourceInstall, sourceUninstall, migrateToSdn, returnToBridges] as const

@@ -27,6 +27,8 @@ export class NetworkMigration extends Context.Service<
       readonly zone: string
       readonly snapshots: boolean
     }) => Effect.Effect<HypervisorInstallation, HypervisorFault>
+    /** Names of the groups on the hypervisor that hold all administrators, and everybody. */
+    readonly groups: { readonly admins: string; readonly users: string }
     readonly dispatch: (action: NetworkMigrationAction) => Effect.Effect<Dispatched, HypervisorFault>
     /** Waits until the effect was observed. May be called again with the same token, also after a restart. */
     readonly settle: (action: NetworkMigrationAction, token: Json) => Effect.Effect<void, HypervisorFault>

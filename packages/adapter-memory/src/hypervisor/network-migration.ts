@@ -184,6 +184,7 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
   }
 
   return Layer.succeed(NetworkMigration, {
+    groups: { admins: "admins", users: "users" },
     observe: () =>
       run(
         "observe",

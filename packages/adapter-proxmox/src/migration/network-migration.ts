@@ -2,6 +2,7 @@ import type { Json } from "@rangewright/domain"
 import type { HypervisorFault, NetworkMigration, NetworkMigrationAction } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { adminGroup, userGroup } from "../access/roles.ts"
 import type { PveClient } from "../client/client.ts"
 import { taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
@@ -75,6 +76,7 @@ export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): C
 
   return {
     observe: observeInstallation(client),
+    groups: { admins: adminGroup, users: userGroup },
     dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })),
     settle: Effect.fnUntraced(function* (action, token) {
       const upid = parseUpid(recordOf(token)["task"])

@@ -45,6 +45,10 @@ import { getRdp } from "./get-rdp.ts"
 import { getRolesAndCollections } from "./get-roles-and-collections.ts"
 import { getRoleVars } from "./get-role-vars.ts"
 import { getRun } from "./get-run.ts"
+import { getSDNMigrationReport } from "./get-sdn-migration-report.ts"
+import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
+import { migrateToSDN } from "./migrate-to-sdn.ts"
+import { rollbackSDNMigration } from "./rollback-sdn-migration.ts"
 import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
@@ -231,6 +235,8 @@ const ansible = [
 ]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
+const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport]
+
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 
 /** Every operation of the service. Routes, the OpenAPI document, the access matrix and the conformance tests are made from this list. */
@@ -244,5 +250,6 @@ export const operations: readonly Operation[] = [
   ...ansible,
   ...power,
   ...vm,
+  ...migration,
   ...run,
 ]

@@ -1,4 +1,3 @@
-import type { MigrationRecord } from "./installation.ts"
 import type { MigrationAction } from "./action.ts"
 import type { MigrationStep } from "./plan.ts"
 import { migrationStep } from "./steps.ts"
@@ -6,12 +5,12 @@ import { groupBy } from "./group-by.ts"
 
 /**
  * The steps that take back what a migration has prepared, or may have: `begun` holds the keys of all steps that were started. Undefined
- * when machines have begun to move; from there it goes forward only. `earlier` is the record that stood before.
+ * when machines have begun to move; from there it goes forward only. With `keepRecord`, what was saved stays: an earlier record is in it.
  */
 export const undoMigration = (
-  steps: readonly MigrationStep[],
+  steps: readonly Pick<MigrationStep, "key" | "phase" | "action">[],
   begun: ReadonlySet<string>,
-  earlier: MigrationRecord | undefined,
+  keepRecord: boolean,
 ): readonly MigrationStep[] | undefined => {
   const done = steps.filter(({ key }) => begun.has(key))
   if (done.some(({ phase }) => phase !== "prepare")) return undefined
@@ -44,15 +43,16 @@ export const undoMigration = (
   const bridges = bridgeSteps(undone)
   const before = [...written, ...apply, ...bridges]
   const saved = done.some(({ action }) => action.kind === "save-record")
-  const record = saved
-    ? [
-        step(
-          earlier === undefined ? { kind: "drop-record" } : { kind: "save-record", record: earlier },
-          "Forget what was saved",
-          before.map(({ key }) => key),
-        ),
-      ]
-    : []
+  const record =
+    saved && !keepRecord
+      ? [
+          step(
+            { kind: "drop-record" },
+            "Forget what was saved",
+            before.map(({ key }) => key),
+          ),
+        ]
+      : []
   return [...before, ...record]
 }
 

@@ -1,0 +1,84 @@
+import {
+  Conflict,
+  Failed,
+  idleText,
+  installation,
+  type MigrationDirection,
+  type RunState,
+  subjectText,
+  type UserId,
+} from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { endOfRun } from "../run/end-of-run.ts"
+import { RunEngine } from "../run/run-engine.ts"
+import { isRecorded, migrateToSdn, returnToBridges } from "./migration-runs.ts"
+import { migrationOptions } from "./read-installation.ts"
+import { haveMoved } from "./undo-networks.ts"
+
+const texts = {
+  "to-sdn": { doing: "migrate to SDN networking", done: "The migration to SDN VNets finished successfully" },
+  "to-bridges": { doing: "return to bridges", done: "The return to bridges finished successfully" },
+} as const satisfies Record<MigrationDirection, unknown>
+
+/** Fails while ranges are being changed, unless a migration goes on already: then the caller joins it. */
+const requireRangesAtRest = (doing: string) =>
+  Effect.gen(function* () {
+    const journal = yield* RunJournal
+    if ((yield* journal.active(installation)) !== undefined) return
+    const busy = (yield* journal.unfinished).filter(({ subject }) => subject.type === "range")
+    if (busy.length === 0) return
+    const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
+    const more = busy.length > named.length ? ` and ${busy.length - named.length} more` : ""
+    return yield* new Conflict({
+      what: `Cannot ${doing}: ${named.join(", ")}${more} ${busy.length === 1 ? "goes" : "go"} on`,
+      hint: "Wait for them, or abort them.",
+    })
+  })
+
+/** What the run did, for people, and what is left to do by hand. */
+const outcome = (direction: MigrationDirection, { steps, plan }: RunState): string => {
+  if (plan === undefined || plan.steps.length === 0) return idleText({ direction, idle: "done" }) ?? ""
+  const moved = [...steps.keys()].filter((key) => key.startsWith("move:")).length
+  return [
+    `${texts[direction].done}: ${moved} ${moved === 1 ? "machine" : "machines"} moved in ${steps.size} steps.`,
+    ...plan.notes.map((note) => `! ${note}`),
+    ...(direction === "to-sdn" ? ["GET /migrate/sdn/report compares every machine before and after."] : []),
+  ].join("\n")
+}
+
+/** Where a run that failed has left the installation. */
+const aftermath = (state: RunState): string =>
+  haveMoved(state)
+    ? "Machines have begun to move, so nothing was taken back: mend the cause and start again, which goes on from here"
+    : "No machine has moved, and what had been prepared was taken back"
+
+/**
+ * Moves the installation's networks as a run, and waits for its end; the text tells what came of it. A caller that leaves does not end
+ * the run, and one that comes while it goes on waits for the same end.
+ */
+export const migrateToEnd = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
+  Effect.gen(function* () {
+    const { doing } = texts[direction]
+    const { clusterMode } = yield* migrationOptions(createZone)
+    if (!clusterMode) return idleText({ direction, idle: "single-node" }) ?? ""
+    yield* requireRangesAtRest(doing)
+    const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
+    const engine = yield* RunEngine
+    const { id } = yield* engine.startWork(kind.request(installation, { createZone, recorded: yield* isRecorded }), by)
+    const state = yield* endOfRun(doing, id).pipe(
+      Effect.catchIf(
+        (fault) => fault instanceof Failed,
+        (fault) =>
+          Effect.flatMap(engine.state(id), (failed) =>
+            Effect.fail(
+              new Failed({
+                what: `${fault.message}. ${aftermath(failed)}`,
+                ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+              }),
+            ),
+          ),
+      ),
+    )
+    return outcome(direction, state)
+  })

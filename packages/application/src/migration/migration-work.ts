@@ -1,0 +1,105 @@
+import {
+  Conflict,
+  type MigrationAction,
+  MigrationActionJson,
+  type MigrationDirection,
+  type MigrationPlan,
+  type MigrationStep,
+  stageFingerprint,
+  type Step,
+} from "@rangewright/domain"
+import { MigrationRecords, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { untilRangesRest } from "../run/installation-gate.ts"
+import { work } from "../run/work.ts"
+import { planNetworks } from "./plan-networks.ts"
+
+const isWorldly = (action: MigrationAction): action is NetworkMigrationAction =>
+  action.kind !== "save-record" && action.kind !== "drop-record"
+
+/** Starts an action; the token is what `settleAction` needs. */
+const dispatchAction = (action: MigrationAction) =>
+  Effect.gen(function* () {
+    if (!isWorldly(action)) return null
+    return (yield* (yield* NetworkMigration).dispatch(action)).token
+  })
+
+const keepOrDrop = (action: Extract<MigrationAction, { readonly kind: "save-record" | "drop-record" }>) =>
+  MigrationRecords.use((records) => (action.kind === "save-record" ? records.save(action.record) : records.remove))
+
+/** Does one action from beginning to end; may be repeated. */
+export const performAction = (action: MigrationAction) =>
+  Effect.gen(function* () {
+    if (!isWorldly(action)) return yield* keepOrDrop(action)
+    const migration = yield* NetworkMigration
+    const { token } = yield* migration.dispatch(action)
+    return yield* migration.settle(action, token)
+  })
+
+/** What the journal keeps of a step: enough to undo it. */
+export const MigrationStepJson = Schema.Struct({
+  phase: Schema.Literals(["prepare", "move", "clean"]),
+  action: MigrationActionJson,
+})
+
+export const networkStep = work({
+  name: "network-step",
+  input: MigrationStepJson,
+  dispatch: ({ action }) => dispatchAction(action),
+  settle: ({ action }, _context, token) =>
+    Effect.gen(function* () {
+      if (!isWorldly(action)) yield* keepOrDrop(action)
+      else yield* (yield* NetworkMigration).settle(action, token)
+      return { changed: action.kind !== "verify-networks" && action.kind !== "verify-machines" }
+    }),
+})
+
+const restStep = work({
+  name: "ranges-at-rest",
+  input: Schema.Struct({}),
+  settle: () => Effect.as(untilRangesRest, {}),
+})
+
+/** A short text that differs when anything of what a plan does differs. */
+const fingerprintOf = ({ steps }: Pick<MigrationPlan, "steps">): string =>
+  stageFingerprint(steps.map(({ key, action }) => [key, Schema.encodeSync(Schema.fromJsonString(MigrationActionJson))(action)]))
+
+/** A run of a range that ended after the plan was made may have changed what it was made from. */
+const checkStep = work({
+  name: "network-check",
+  input: Schema.Struct({
+    direction: Schema.Literals(["to-sdn", "to-bridges"]),
+    createZone: Schema.Boolean,
+    fingerprint: Schema.String,
+  }),
+  settle: ({ direction, createZone, fingerprint }) =>
+    Effect.gen(function* () {
+      const now = yield* planNetworks(direction, createZone)
+      if (fingerprintOf(now) === fingerprint) return {}
+      return yield* new Conflict({
+        what: "Cannot move the networks as planned: the installation has changed since the plan was made",
+        hint: "Nothing was changed. Start again.",
+      })
+    }),
+})
+
+export const migrationWorks = [networkStep, restStep, checkStep] as const
+
+const restKey = "ranges-at-rest"
+const checkKey = "check"
+
+const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: MigrationStep): Step => ({
+  ...networkStep.step({ key, title, after: after.length === 0 ? [checkKey] : after, uses, estimate }, { phase, action }),
+  machine,
+})
+
+/** The steps of a run: when no range changes any more, and what was planned still holds, the plan's own. */
+export const runSteps = (plan: MigrationPlan, wish: { readonly direction: MigrationDirection; readonly createZone: boolean }) => [
+  restStep.step({ key: restKey, title: "Wait until no range is being changed", estimate: 1 }, {}),
+  checkStep.step(
+    { key: checkKey, title: "Look whether the plan still holds", estimate: 2, after: [restKey] },
+    { ...wish, fingerprint: fingerprintOf(plan) },
+  ),
+  ...plan.steps.map(stepOf),
+]

@@ -1,0 +1,61 @@
+import { type MigrationStep, type RunState, undoMigration } from "@rangewright/domain"
+import { HypervisorFault, MigrationRecords, type NetworkMigration } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { backoffSeconds } from "../run/backoff.ts"
+import { MigrationStepJson, networkStep, performAction } from "./migration-work.ts"
+
+const decode = Schema.decodeUnknownOption(MigrationStepJson)
+
+/** The migration's own steps of a run, with those that were started. */
+const stepsOf = (state: RunState) => {
+  const steps: Pick<MigrationStep, "key" | "phase" | "action">[] = []
+  const begun = new Set<string>()
+  for (const { step, attempt } of state.steps.values()) {
+    const { action } = step
+    if (action.kind !== "work" || action.work !== networkStep.name) continue
+    const read = decode(action.input)
+    if (Option.isNone(read)) continue
+    steps.push({ key: step.key, ...read.value })
+    if (attempt > 0) begun.add(step.key)
+  }
+  return { steps, begun }
+}
+
+/** Whether machines have begun to move: from there a migration goes forward only. */
+export const haveMoved = (state: RunState): boolean => {
+  const { steps, begun } = stepsOf(state)
+  return steps.some(({ key, phase }) => phase !== "prepare" && begun.has(key))
+}
+
+/** Tries of an action that meets a lock, or whose effect is not known; a hypervisor that is away is waited for without end. */
+const triesAtMost = 8
+const backoffMost = 10
+
+const passing: ReadonlySet<string> = new Set(["locked", "unknown-effect"])
+const absent: ReadonlySet<string> = new Set(["away", "no-quorum"])
+
+const insist = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    let passed = 0
+    for (let n = 0; ; n++) {
+      const done = yield* Effect.result(effect)
+      if (done._tag === "Success") return done.success
+      const reason = done.failure instanceof HypervisorFault ? done.failure.facts.reason : ""
+      if (passing.has(reason)) passed += 1
+      if (!absent.has(reason) && (!passing.has(reason) || passed >= triesAtMost)) return yield* Effect.fail(done.failure)
+      yield* Effect.sleep(backoffSeconds(n, backoffMost) * 1000)
+    }
+  })
+
+/** Takes back what a run that came to nothing has prepared, unless machines have moved. May be repeated. */
+export const undoNetworks = (
+  state: RunState,
+  keepRecord: boolean,
+): Effect.Effect<void, Effect.Error<ReturnType<typeof performAction>>, MigrationRecords | NetworkMigration> =>
+  Effect.suspend(() => {
+    const { steps, begun } = stepsOf(state)
+    const undo = undoMigration(steps, begun, keepRecord) ?? []
+    return Effect.forEach(undo, ({ action }) => insist(performAction(action)), { discard: true })
+  })

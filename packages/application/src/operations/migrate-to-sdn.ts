@@ -1,0 +1,38 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { migrateToEnd } from "../migration/migrate-to-end.ts"
+import { planNetworks } from "../migration/plan-networks.ts"
+import { operation } from "../operation/operation.ts"
+import { migrationPreview, MigrationResult } from "../wire/migration.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+
+export const migrateToSDN = operation({
+  id: "migrateToSDN",
+  route: "POST /migrate/sdn",
+  group: "Migration",
+  summary: "Move all networks from bridges to SDN VNets; answers when it is done, and joins a migration that goes on",
+  access: "admin",
+  target: "none",
+  query: {
+    /** Tells what would be done, and changes nothing. */
+    dryRun: Schema.optionalKey(BooleanText),
+    /** Makes the zone where it is missing, with all nodes as peers. */
+    createZone: Schema.optionalKey(BooleanText),
+  },
+  output: { type: "json", schema: MigrationResult },
+  statuses: {
+    200: "text reports how it went",
+    ...adminStatuses,
+    400: "dryRun or createZone is neither true nor false; userID names an unknown user",
+    409: "something stands in the way: all of it is listed, and nothing was changed; ranges are being changed; a return to bridges goes on",
+    500: "a step failed: what had been prepared was taken back, or machines have begun to move and a new call goes on from there",
+    502: hypervisorAway,
+  },
+  handle: ({ query, user }) => {
+    const createZone = query.createZone ?? false
+    return query.dryRun === true
+      ? Effect.map(planNetworks("to-sdn", createZone), migrationPreview)
+      : Effect.map(migrateToEnd("to-sdn", createZone, user.id), (result) => ({ result }))
+  },
+})

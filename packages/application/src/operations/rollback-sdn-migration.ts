@@ -1,0 +1,32 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { migrateToEnd } from "../migration/migrate-to-end.ts"
+import { planNetworks } from "../migration/plan-networks.ts"
+import { operation } from "../operation/operation.ts"
+import { migrationPreview, MigrationResult } from "../wire/migration.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+
+export const rollbackSDNMigration = operation({
+  id: "rollbackSDNMigration",
+  route: "POST /migrate/sdn/rollback",
+  group: "Migration",
+  origin: "ours",
+  summary: "Bring a migrated installation back to its bridges; answers when it is done",
+  access: "admin",
+  target: "none",
+  query: { dryRun: Schema.optionalKey(BooleanText) },
+  output: { type: "json", schema: MigrationResult },
+  statuses: {
+    200: "text reports how it went",
+    ...adminStatuses,
+    400: "dryRun is neither true nor false; userID names an unknown user",
+    409: "something stands in the way, such as a missing record of the bridges: all of it is listed, and nothing was changed",
+    500: "a step failed: what had been prepared was taken back, or machines have begun to move and a new call goes on from there",
+    502: hypervisorAway,
+  },
+  handle: ({ query, user }) =>
+    query.dryRun === true
+      ? Effect.map(planNetworks("to-bridges", false), migrationPreview)
+      : Effect.map(migrateToEnd("to-bridges", false, user.id), (result) => ({ result })),
+})
