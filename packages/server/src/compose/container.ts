@@ -56,7 +56,7 @@ const adaptersWith = (simulator: Simulator | undefined) =>
       .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
       .inSingletonScope()
     bind<Layer.Layer<LibraryPorts, unknown, ContentPorts>>(T.library)
-      .toResolvedValue((config: Config, folder: DataFolder) => bindLibrary(config, folder.library), [T.config, T.folder])
+      .toResolvedValue((config: Config, folder: DataFolder) => bindLibrary(config, folder.path), [T.config, T.folder])
       .inSingletonScope()
     bind<Layer.Layer<SubscriptionPorts, unknown>>(T.subscription)
       .toResolvedValue((config: Config, folder: DataFolder) => bindSubscription(config, folder), [T.config, T.folder])

@@ -11,8 +11,6 @@ export interface DataFolder {
   readonly database: string
   /** Fetched content: snapshots, pins, caches of repositories. */
   readonly content: string
-  /** Installed templates, roles and collections. */
-  readonly library: string
   readonly keyFile: string
   readonly certificateFile: string
   /** Names this installation among those that share a PostgreSQL server; kept in the folder. */
@@ -80,7 +78,6 @@ export const openDataFolder = (configured: string): DataFolder => {
     path,
     database: join(path, "rangewright.db"),
     content: join(path, "content"),
-    library: join(path, "library"),
     keyFile: join(path, "secret-key"),
     certificateFile: join(path, "certificate.pem"),
     instance: instanceOf(join(path, "instance")),

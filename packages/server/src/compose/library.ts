@@ -1,10 +1,28 @@
-import { folderInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
-import type { ArtifactLibrary, ContentFetcher, LibraryFault, RoleInstaller } from "@rangewright/ports"
+import { folderInstallerLayer, galaxyInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
+import type { ArtifactLibrary, ContentFetcher, InstallerFault, LibraryFault, RoleInstaller } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { join } from "node:path"
 import type { Config } from "../config/config.ts"
 
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
 
-/** Installed templates, roles and collections below this folder, and where what they require comes from. */
-export const bindLibrary = (config: Config, folder: string): Layer.Layer<LibraryPorts, LibraryFault, ContentFetcher> =>
-  folderInstallerLayer({ folder: config.roleFolder ?? "" }).pipe(Layer.provideMerge(libraryLayer({ folder })))
+const installerOf = (
+  config: Config,
+  data: string,
+): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>
+  config.roleFolder === undefined
+    ? galaxyInstallerLayer({
+        folder: join(data, "galaxy-runs"),
+        server: config.galaxyUrl,
+        program: config.ansibleGalaxy,
+        ...(config.galaxyToken === undefined ? {} : { token: Redacted.make(config.galaxyToken) }),
+      })
+    : folderInstallerLayer({ folder: config.roleFolder })
+
+/** Installed templates, roles and collections in the data folder, and where what they require comes from. */
+export const bindLibrary = (
+  config: Config,
+  data: string,
+): Layer.Layer<LibraryPorts, InstallerFault | LibraryFault, ContentFetcher> =>
+  installerOf(config, data).pipe(Layer.provideMerge(libraryLayer({ folder: join(data, "library") })))

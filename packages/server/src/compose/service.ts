@@ -6,7 +6,7 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 import { createSecureContext } from "node:tls"
 import type * as Context from "effect/Context"
-import { ContentFetcher } from "@rangewright/ports"
+import { ContentFetcher, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Container } from "inversify"
 import type { Config } from "../config/config.ts"
@@ -82,6 +82,16 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, conte
   })
 }
 
+/** What sources and roles need on this host and do not find there. */
+const tellWhatIsMissing = (log: Log) =>
+  Effect.gen(function* () {
+    const git = yield* (yield* ContentFetcher).gitAvailable
+    if (!git.available) log.warn({ because: git.because }, "git cannot be used: sources come from archives and folders only")
+    const installer = yield* (yield* RoleInstaller).available
+    if (!installer.available)
+      log.warn({ because: installer.because }, "roles and collections that are published elsewhere cannot be installed")
+  })
+
 const shown = (host: string): string =>
   host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
 
@@ -106,8 +116,8 @@ export const startService = async (config: Config): Promise<RunningService> => {
       log.info({ file: rootKeyFile(folder.path) }, "a key for ROOT was written")
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
-    const git = await runtime.runPromise(Effect.flatMap(ContentFetcher, ({ gitAvailable }) => gitAvailable))
-    if (!git.available) log.warn({ because: git.because }, "git cannot be used: sources come from archives and folders only")
+    // asking takes a second of another program's time: nobody waits for it
+    runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
     const app = httpOf(container, config, runtime, context)
     const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]

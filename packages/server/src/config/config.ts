@@ -105,6 +105,8 @@ const crossChecks = (config: Config): readonly string[] => {
     if (!isAbsolute(folder)) problems.push(`source_folders: ${folder} is no absolute path`)
   if (config.roleFolder !== undefined && !isAbsolute(config.roleFolder))
     problems.push(`role_folder: ${config.roleFolder} is no absolute path`)
+  if (!URL.canParse(config.galaxyUrl) || !/^https?:/u.test(config.galaxyUrl))
+    problems.push(`galaxy_url: ${config.galaxyUrl} is no http(s) URL`)
   if (config.subscriptionRegistry !== undefined && config.subscriptionFolder !== undefined)
     problems.push("subscription_registry and subscription_folder: give one of them")
   if ((config.subscriptionRegistry ?? config.subscriptionFolder) !== undefined && config.subscriptionKeys.length === 0)

@@ -221,6 +221,19 @@ export const keys = {
   }),
   git: text(sources, "git", { about: "The git program: a name on PATH or a path.", default: "git" }),
 
+  galaxyUrl: text(sources, "galaxy_url", {
+    about: "Galaxy server that publishes the roles and collections which blueprints require.",
+    default: "https://galaxy.ansible.com",
+  }),
+  galaxyToken: optionalText(sources, "galaxy_token", {
+    about: "Token for galaxy_url.",
+    default: undefined,
+    secret: true,
+  }),
+  ansibleGalaxy: text(sources, "ansible_galaxy", {
+    about: "The program that installs them: a name on PATH or a path.",
+    default: "ansible-galaxy",
+  }),
   roleFolder: optionalText(sources, "role_folder", {
     about:
       "Folder that holds `roles/` and `collections/`, for sites without a network: what blueprints require is taken from it, and Galaxy is not asked.",
