@@ -1,52 +1,13 @@
-import {
-  commitTo,
-  licenseLayer,
-  makeMemoryArtifacts,
-  makeMemoryRegistry,
-  makeMemoryStore,
-  makeMemoryWorld,
-  memoryArtifactsLayer,
-  type MemoryFiles,
-  memoryHypervisorLayer,
-  memoryStorageLayer,
-  memorySubscriptionLayer,
-  openLicense,
-  publishTo,
-} from "@rangewright/adapter-memory"
-import {
-  RunEngine,
-  runEngineLayer,
-  runKinds,
-  runPlannerLayer,
-  Settings,
-  sourceContentsLayer,
-  sourceInstall,
-} from "@rangewright/application"
+import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
+import { RunEngine, sourceInstall, sourceUninstall, type WorkRequest } from "@rangewright/application"
 import { type RecordId, type RunHead, type SourceId, type UserId } from "@rangewright/domain"
-import {
-  ArtifactLibrary,
-  Blueprints,
-  ContentFetcher,
-  CredentialHasher,
-  Lease,
-  RoleInstaller,
-  RunJournal,
-  SecretStore,
-  Sources,
-  Users,
-} from "@rangewright/ports"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
+import { ArtifactLibrary, Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
-import { labSettings } from "./support/lab.ts"
-import { makeVirtualClock } from "./support/virtual-clock.ts"
+import { boot, makeSite, type Process, type Site } from "./support/site.ts"
 
 const ada = "ADA" as UserId
 const recordId = "source000000001" as RecordId
@@ -65,53 +26,6 @@ const old: MemoryFiles = {
   "blueprints/gone/blueprint.yml": "id: gone\nname: Gone\nversion: 1.0.0\nconfig: c.yml\n",
   "blueprints/gone/c.yml": "ludus: []\n",
 }
-
-/** What outlives a process, with a source that ships something newer than what was installed from it. */
-const makeSite = () => {
-  const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
-  const bytes = new TextEncoder().encode("[]\n")
-  publishTo(artifacts.galaxy, "role", "pub.docker", "7.4.4", {
-    entries: [
-      { kind: "file", path: "tasks/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
-      { kind: "file", path: "meta/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
-    ],
-  })
-  let texts = 0
-  const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
-  return { store, world, artifacts, clock: makeVirtualClock(), randomText }
-}
-type Site = ReturnType<typeof makeSite>
-
-type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | Lease | RoleInstaller | RunJournal | Sources
-const keys = [ArtifactLibrary, Blueprints, ContentFetcher, Lease, RoleInstaller, RunJournal, Sources] as const
-
-/** A process over a site, whose ports are seen through a gate. */
-const boot = ({ store, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
-  const ports = Layer.mergeAll(memoryStorageLayer(store), memoryArtifactsLayer(artifacts))
-  const seen = Layer.effectContext(
-    Effect.map(Effect.context<Guarded>(), (context) =>
-      keys.reduce<Context.Context<Guarded>>((rest, key) => {
-        const wide = key as unknown as Context.Key<Guarded, object>
-        return Context.add(rest, wide, gate.guard(key.key, Context.get(context, wide))) as Context.Context<Guarded>
-      }, context),
-    ),
-  )
-  const base = Layer.mergeAll(
-    memoryHypervisorLayer(world),
-    licenseLayer(openLicense),
-    memorySubscriptionLayer(makeMemoryRegistry()),
-    Layer.succeed(CredentialHasher, { hash: String, verify: () => true, equal: (a, b) => a === b, randomText }),
-    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
-    Layer.succeed(Settings, labSettings),
-    Layer.succeed(Clock.Clock, clock),
-    Layer.succeed(References.MinimumLogLevel, "None"),
-  )
-  const services = Layer.provideMerge(sourceContentsLayer, Layer.merge(base, Layer.provideMerge(seen, ports)))
-  return ManagedRuntime.make(
-    runEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
-  )
-}
-type Process = ReturnType<typeof boot>
 
 const asked = (snapshot: string) =>
   sourceInstall.request(
@@ -279,45 +193,78 @@ describe("an installation from a source, as a run", () => {
   })
 
   it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
-    const whole = makeSite()
-    const counting = makeCrashGate()
-    const snapshot = await seed(whole)
-    const first = boot(whole, counting)
-    await install(first, snapshot)
-    await first.dispose()
-    const expected = await endOf(whole)
-    expect(counting.points()).toBeGreaterThan(60)
-
-    for (let at = 1; at <= counting.points(); at++) {
-      const site = makeSite()
-      const gate = makeCrashGate(at)
-      expect(await seed(site)).toBe(snapshot)
-      const dying = boot(site, gate)
-      let acknowledged: RunHead | undefined
-      await dying
-        .runPromise(
-          Effect.gen(function* () {
-            const engine = yield* RunEngine
-            acknowledged = yield* engine.startWork(asked(snapshot), ada)
-            const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
-            yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
-          }),
-        )
-        .catch(() => undefined)
-      await dying.dispose().catch(() => undefined)
-      const next = boot(site)
-      await next.runPromise(
-        Effect.gen(function* () {
-          const engine = yield* RunEngine
-          yield* engine.recover
-          // a client that was never answered asks again, unless the run was opened
-          const [, open] = [...site.store.runs.values()].map(({ record }) => record)
-          const head = acknowledged ?? open ?? (yield* engine.startWork(asked(snapshot), ada))
-          yield* engine.wait(head.id)
-        }),
-      )
-      await next.dispose()
-      expect(await endOf(site), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(expected)
-    }
+    await expectOneEnd(seed, asked)
   })
 })
+
+describe("an uninstallation from a source, as a run", () => {
+  const all = { blueprints: ["web"], templates: ["debian"], localRoles: ["acme.hello"], roles: ["pub.docker"] }
+  const uninstall = () =>
+    sourceUninstall.request(
+      { type: "source", id: recordId },
+      { recordId, user: ada, global: false, force: false, selection: all },
+    )
+  const installed = async (site: Site) => {
+    const snapshot = await seed(site)
+    const process = boot(site)
+    await install(process, snapshot)
+    await process.dispose()
+    return snapshot
+  }
+
+  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+    const end = await expectOneEnd(installed, uninstall)
+    expect([end.rows, end.claims, Object.keys(end.files)]).toEqual([[], [], []])
+  })
+})
+
+/** Runs the request whole, then with a death at every call of a port, a new process and its end; all ends must be one. */
+const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (snapshot: string) => WorkRequest) => {
+  const whole = makeSite()
+  const counting = makeCrashGate()
+  const snapshot = await prepare(whole)
+  const runsBefore = whole.store.runs.size
+  const first = boot(whole, counting)
+  await first.runPromise(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      yield* engine.wait((yield* engine.startWork(request(snapshot), ada)).id)
+    }),
+  )
+  await first.dispose()
+  const expected = await endOf(whole)
+  expect(counting.points()).toBeGreaterThan(40)
+
+  for (let at = 1; at <= counting.points(); at++) {
+    const site = makeSite()
+    const gate = makeCrashGate(at)
+    expect(await prepare(site)).toBe(snapshot)
+    const dying = boot(site, gate)
+    let acknowledged: RunHead | undefined
+    await dying
+      .runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          acknowledged = yield* engine.startWork(request(snapshot), ada)
+          const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
+          yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
+        }),
+      )
+      .catch(() => undefined)
+    await dying.dispose().catch(() => undefined)
+    const next = boot(site)
+    await next.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        yield* engine.recover
+        // a client that was never answered asks again, unless the run was opened
+        const opened = [...site.store.runs.values()][runsBefore]?.record
+        const head = acknowledged ?? opened ?? (yield* engine.startWork(request(snapshot), ada))
+        yield* engine.wait(head.id)
+      }),
+    )
+    await next.dispose()
+    expect(await endOf(site), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(expected)
+  }
+  return expected
+}

@@ -1,0 +1,164 @@
+import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
+import { blueprintInstall, RunEngine } from "@rangewright/application"
+import { type BlueprintId, neverInstalled, type RecordId, type RunHead, type UserId } from "@rangewright/domain"
+import { Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import { boot, makeSite, type Process, type Site } from "./support/site.ts"
+
+const ada = "ADA" as UserId
+const recordId = "blueprint000001" as RecordId
+const id = "lab" as BlueprintId
+const url = "https://git.example/acme/labs.git"
+const shipped: MemoryFiles = {
+  "blueprints/web/blueprint.yml": "id: web\nname: Web\nversion: 1.0.0\nconfig: c.yml\n",
+  "blueprints/web/c.yml": "ludus: [{vm_name: a, template: debian, roles: [acme.hello, acme.broken]}]\n",
+  "ansible/roles/hello/meta/main.yml": "galaxy_info: {namespace: acme, role_name: hello}\n",
+  "ansible/roles/hello/tasks/main.yml": "[]\n",
+  "ansible/roles/broken/meta.yml": "no role\n",
+  "ansible/roles/broken/README.md": "no role\n",
+}
+
+/** A copy of a source's blueprint, of which nothing is installed. */
+const seed = async (site: Site): Promise<void> => {
+  commitTo(site.artifacts.content, url, shipped)
+  const process = boot(site)
+  await process.runPromise(
+    Effect.gen(function* () {
+      yield* (yield* Users).create({
+        id: ada,
+        recordId: "user00000000001" as RecordId,
+        name: "Ada",
+        email: "ada@lab.example",
+        isAdmin: false,
+        hypervisorUsername: "ada",
+        hypervisorRealm: "pve",
+        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
+        createdAt: new Date(0),
+      })
+      const holder = `blueprint:${recordId}`
+      const { id: snapshot } = yield* (yield* ContentFetcher).fetch({ location: { type: "git", url }, holder })
+      yield* (yield* Blueprints).create({
+        id,
+        recordId,
+        owner: ada,
+        name: "Lab",
+        description: "",
+        version: "1.0.0",
+        tags: [],
+        minVersion: "",
+        config: String(shipped["blueprints/web/c.yml"] as string).replace("acme.broken", "broken"),
+        requirements: "roles: [{name: pub.docker}, {name: pub.gone}]\n",
+        bundle: { snapshot, directory: "blueprints/web" },
+        thumbnail: undefined,
+        createdAt: new Date(0),
+      })
+    }),
+  )
+  await process.dispose()
+}
+
+const asked = blueprintInstall.request({ type: "blueprint", id: recordId }, { recordId, user: ada, global: false, force: false })
+
+const install = (process: Process) =>
+  process.runPromise(
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      return yield* engine.wait((yield* engine.startWork(asked, ada)).id)
+    }),
+  )
+
+/** What an installation leaves; when it ended is no part of it. */
+const endOf = async ({ artifacts, ...site }: Site) => {
+  const process = boot({ artifacts, ...site })
+  const end = await process.runPromise(
+    Effect.gen(function* () {
+      const found = yield* (yield* Blueprints).find(id)
+      return { status: found?.installation.status, error: found?.installation.error, sources: yield* (yield* Sources).list() }
+    }),
+  )
+  await process.dispose()
+  const paths = [...artifacts.library.artifacts].map(([key, entries]) => [key, [...entries.keys()].toSorted()] as const)
+  return { ...end, pins: [...artifacts.content.pins].map(([, holders]) => [...holders]), files: new Map(paths) }
+}
+
+describe("an installation of what a blueprint requires, as a run", () => {
+  it("tells of each thing, ends as a part of the whole, and notes on the blueprint what is missing", async () => {
+    const site = makeSite()
+    await seed(site)
+    const process = boot(site)
+    const state = await install(process)
+    await process.dispose()
+    expect([...state.steps].map(([key, { phase }]) => `${key} ${phase}`)).toEqual([
+      "role:acme.hello settled",
+      "role:broken failed",
+      "roles settled",
+      "roles-check failed",
+    ])
+    expect(state.status).toBe("partial")
+    const { status, error, files } = await endOf(site)
+    expect([status, error]).toEqual(["partial", expect.stringMatching(/^role broken: .*; role pub\.gone: /u)])
+    expect([...files.keys()].map((key) => key.replace(/^.*[ :/]/u, "")).toSorted()).toEqual(["acme.hello", "pub.docker"])
+  })
+
+  it("comes to nothing when the blueprint is deleted meanwhile", async () => {
+    const site = makeSite()
+    await seed(site)
+    const process = boot(site)
+    const state = await process.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        const head = yield* engine.startWork(asked, ada)
+        yield* (yield* Blueprints).remove(id)
+        return yield* engine.wait(head.id)
+      }),
+    )
+    expect(["failure", "partial"]).toContain(state.status)
+    await process.dispose()
+    expect(await endOf(site)).toMatchObject({ status: undefined })
+  })
+
+  it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {
+    const whole = makeSite()
+    await seed(whole)
+    const counting = makeCrashGate()
+    const first = boot(whole, counting)
+    await install(first)
+    await first.dispose()
+    const expected = await endOf(whole)
+    expect(expected.status).not.toBe(neverInstalled.status)
+    expect(counting.points()).toBeGreaterThan(30)
+
+    for (let at = 1; at <= counting.points(); at++) {
+      const site = makeSite()
+      await seed(site)
+      const gate = makeCrashGate(at)
+      const dying = boot(site, gate)
+      let acknowledged: RunHead | undefined
+      await dying
+        .runPromise(
+          Effect.gen(function* () {
+            const engine = yield* RunEngine
+            acknowledged = yield* engine.startWork(asked, ada)
+            const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
+            yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
+          }),
+        )
+        .catch(() => undefined)
+      await dying.dispose().catch(() => undefined)
+      const next = boot(site)
+      await next.runPromise(
+        Effect.gen(function* () {
+          const engine = yield* RunEngine
+          yield* engine.recover
+          // a client that was never answered asks again, unless the run was opened
+          const [open] = [...site.store.runs.values()].map(({ record }) => record)
+          yield* engine.wait((acknowledged ?? open ?? (yield* engine.startWork(asked, ada))).id)
+        }),
+      )
+      await next.dispose()
+      expect(await endOf(site), `crashed at ${at}: ${gate.trace.at(-1)}`).toEqual(expected)
+    }
+  })
+})

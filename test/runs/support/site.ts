@@ -1,0 +1,81 @@
+import {
+  licenseLayer,
+  makeMemoryArtifacts,
+  makeMemoryRegistry,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryArtifactsLayer,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+  memorySubscriptionLayer,
+  openLicense,
+  publishTo,
+} from "@rangewright/adapter-memory"
+import { runEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
+import {
+  ArtifactLibrary,
+  Blueprints,
+  ContentFetcher,
+  CredentialHasher,
+  Lease,
+  RoleInstaller,
+  RunJournal,
+  SecretStore,
+  Sources,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
+import { labSettings } from "./lab.ts"
+import { makeVirtualClock } from "./virtual-clock.ts"
+
+/** What outlives a process: its store, what can be fetched, pub.docker 7.4.4 where roles are published, and a clock. */
+export const makeSite = () => {
+  const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
+  const bytes = new TextEncoder().encode("[]\n")
+  publishTo(artifacts.galaxy, "role", "pub.docker", "7.4.4", {
+    entries: [
+      { kind: "file", path: "tasks/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
+      { kind: "file", path: "meta/main.yml", size: bytes.length, executable: false, read: Effect.succeed(bytes) },
+    ],
+  })
+  let texts = 0
+  const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
+  return { store, world, artifacts, clock: makeVirtualClock(), randomText }
+}
+export type Site = ReturnType<typeof makeSite>
+
+type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | Lease | RoleInstaller | RunJournal | Sources
+const keys = [ArtifactLibrary, Blueprints, ContentFetcher, Lease, RoleInstaller, RunJournal, Sources] as const
+
+/** A process over a site that installs things, whose ports are seen through a gate. */
+export const boot = ({ store, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
+  const ports = Layer.mergeAll(memoryStorageLayer(store), memoryArtifactsLayer(artifacts))
+  const seen = Layer.effectContext(
+    Effect.map(Effect.context<Guarded>(), (context) =>
+      keys.reduce<Context.Context<Guarded>>((rest, key) => {
+        const wide = key as unknown as Context.Key<Guarded, object>
+        return Context.add(rest, wide, gate.guard(key.key, Context.get(context, wide))) as Context.Context<Guarded>
+      }, context),
+    ),
+  )
+  const base = Layer.mergeAll(
+    memoryHypervisorLayer(world),
+    licenseLayer(openLicense),
+    memorySubscriptionLayer(makeMemoryRegistry()),
+    Layer.succeed(CredentialHasher, { hash: String, verify: () => true, equal: (a, b) => a === b, randomText }),
+    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
+    Layer.succeed(Settings, labSettings),
+    Layer.succeed(Clock.Clock, clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  const services = Layer.provideMerge(sourceContentsLayer, Layer.merge(base, Layer.provideMerge(seen, ports)))
+  return ManagedRuntime.make(
+    runEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
+  )
+}
+export type Process = ReturnType<typeof boot>
