@@ -7,6 +7,7 @@ import {
   unmetDeclarations,
 } from "@rangewright/domain"
 import {
+  ArtifactLibrary,
   type InstallOutcome,
   type LibraryScope,
   RoleInstaller,
@@ -34,19 +35,20 @@ export const installRequirements = (
   { type, planned }: RequirementsOfKind,
   force: boolean,
   output?: (text: string) => Effect.Effect<void>,
-): Effect.Effect<readonly ItemOutcome[], StorageFault, RoleInstaller | Sources> =>
+): Effect.Effect<readonly ItemOutcome[], StorageFault, ArtifactLibrary | RoleInstaller | Sources> =>
   Effect.gen(function* () {
     if (planned.length === 0) return []
     const wanted = new Map<string, PlannedRequirement<RoleRequirement & CollectionRequirement>>(
       planned.map((requirement) => [nameOf(requirement.requirement), requirement]),
     )
-    const outcomes = yield* (yield* RoleInstaller).install({
+    const told = yield* (yield* RoleInstaller).install({
       scope,
       roles: type === "role" ? planned.map(({ requirement }) => requirement) : [],
       collections: type === "collection" ? planned.map(({ requirement }) => requirement) : [],
       force,
       ...(output === undefined ? {} : { output }),
     })
+    const outcomes = yield* withVersions(scope, told)
     yield* claimItems(
       source,
       outcomes.flatMap((outcome) => (isThere(outcome) ? [claimOf(scope, outcome)] : [])),
@@ -60,6 +62,21 @@ export const installRequirements = (
       Effect.succeed(planned.map(({ requirement }) => itemFailed(type, nameOf(requirement), fault.message, requirement.version))),
     ),
   )
+
+/** With the versions that copies tell of themselves, where the tool did not (contract C 6.6). */
+const withVersions = (scope: LibraryScope, outcomes: readonly InstallOutcome[]) =>
+  Effect.gen(function* () {
+    const isUntold = (outcome: InstallOutcome) => isThere(outcome) && !outcome.version
+    if (!outcomes.some(isUntold)) return outcomes
+    const { roles, collections } = yield* (yield* ArtifactLibrary).list(scope)
+    return outcomes.map((outcome): InstallOutcome => {
+      const { type, name } = outcome
+      const copies = type === "role" ? roles : collections
+      const copy = copies.find((candidate) => candidate.name === (type === "role" ? name : (guessCollection(name) ?? name)))
+      return isUntold(outcome) && copy?.version !== undefined ? { ...outcome, version: copy.version } : outcome
+    })
+    // versions are worth telling, but they are not what was asked for
+  }).pipe(Effect.catchTag("LibraryFault", () => Effect.succeed(outcomes)))
 
 const nameOf = ({ name, src }: RoleRequirement): string => name ?? src ?? ""
 

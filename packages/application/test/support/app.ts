@@ -36,11 +36,13 @@ import type {
 } from "@rangewright/domain"
 import {
   type Archives,
+  type ArtifactLibrary,
   type ContentFetcher,
   CredentialHasher,
   Machines,
   type MachineSighting,
   Ranges,
+  type RoleInstaller,
   SecretStore,
   TokenSigner,
   Users,
@@ -111,8 +113,10 @@ const named = (operationId: string): Operation => {
 }
 
 export interface TestAppOptions {
-  /** What sources and archives are fetched with; absent: the memory adapter's. */
-  readonly content?: Context.Context<Archives | ContentFetcher>
+  /** What sources and archives are fetched with, and where things are installed, as far as it is given; the rest is in memory. */
+  readonly content?:
+    | Context.Context<Archives | ContentFetcher>
+    | Context.Context<Archives | ArtifactLibrary | ContentFetcher | RoleInstaller>
   /** In force; absent: the one that includes everything. */
   readonly license?: License
   readonly settings?: Partial<SettingsShape>
