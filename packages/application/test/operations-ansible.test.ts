@@ -69,6 +69,16 @@ describe("what is installed", () => {
   })
 })
 
+describe("a user that is removed", () => {
+  it("leaves nothing installed to whoever has the id next", async () => {
+    await role({})
+    await role({ global: true }, boss)
+    await app.call("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
+    ada = await app.addUser("Ada")
+    expect(await listed()).toEqual([{ name: "acme.web", version: "2.0.0", type: "role", global: true }])
+  })
+})
+
 describe("who may change roles and collections", () => {
   const changes = [roleFails, collectionFails] as const
 

@@ -1,5 +1,6 @@
 import { Conflict, InvalidInput, UserNotFound, rootUserId, type Fault, type User, type UserId } from "@rangewright/domain"
 import {
+  ArtifactLibrary,
   type Blueprints,
   type ContentFetcher,
   HypervisorAccess,
@@ -9,13 +10,14 @@ import {
   Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { hostFailures } from "../ansible/installed.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { deleteSource } from "../source/delete-source.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 
 /**
  * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, the
- * sources with what they brought, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
+ * sources with what they brought, what is installed for the user, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
  */
 export const removeUser = (
   target: UserId,
@@ -24,7 +26,16 @@ export const removeUser = (
 ): Effect.Effect<
   void,
   Fault,
-  Users | Ranges | HypervisorAccess | RunEngine | Blueprints | ContentFetcher | RunJournal | SourceContents | Sources
+  | Users
+  | Ranges
+  | HypervisorAccess
+  | RunEngine
+  | Blueprints
+  | ArtifactLibrary
+  | ContentFetcher
+  | RunJournal
+  | SourceContents
+  | Sources
 > =>
   Effect.gen(function* () {
     const users = yield* Users
@@ -57,5 +68,7 @@ export const removeUser = (
     yield* (yield* HypervisorAccess).removeUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
     // what sources brought goes with them; the rows alone would leave it behind
     for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source)
+    // before the row: a later user of the same id must not inherit them
+    yield* hostFailures(Effect.flatMap(ArtifactLibrary, (library) => library.removeUser(target)))
     yield* users.remove(target)
   })

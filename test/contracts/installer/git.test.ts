@@ -1,0 +1,126 @@
+import { folderInstallerLayer, libraryLayer } from "@rangewright/adapter-ansible"
+import { contentLayer } from "@rangewright/adapter-git"
+import type { CollectionRequirement, RoleRequirement } from "@rangewright/domain"
+import { ArtifactLibrary, ContentFetcher, type InstallOutcome, RoleInstaller } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { testRepository } from "../content/support/repository.ts"
+
+/** An installer whose names come from an empty folder; repositories are served from another. */
+const world = () => {
+  const root = mkdtempSync(join(tmpdir(), "installer-git-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const [served, offers] = [join(root, "served"), join(root, "offers")]
+  for (const folder of [served, join(offers, "roles/acme.base/tasks")]) mkdirSync(folder, { recursive: true })
+  writeFileSync(join(offers, "roles/acme.base/tasks/main.yml"), "[]\n")
+  const below = Layer.mergeAll(
+    libraryLayer({ folder: join(root, "library") }),
+    contentLayer({ folder: join(root, "content"), schemes: ["file"], folders: [served] }),
+  )
+  const layer = Layer.provideMerge(folderInstallerLayer({ folder: offers }), below)
+  const run = <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary | ContentFetcher>) =>
+    Effect.runPromise(Effect.provide(effect, layer))
+  const scope = { type: "global" } as const
+  const install = (
+    wanted: { readonly roles?: readonly RoleRequirement[]; readonly collections?: readonly CollectionRequirement[] },
+    force = false,
+  ) => run(RoleInstaller.use((port) => port.install({ scope, roles: [], collections: [], force, ...wanted })))
+  const listed = async () => {
+    const { roles, collections } = await run(ArtifactLibrary.use((port) => port.list(scope)))
+    return [...roles, ...collections].map(({ name, version }) => `${name} ${version ?? "?"}`)
+  }
+  /** How many snapshots nobody needs any more. */
+  const pruned = () => run(ContentFetcher.use((port) => port.prune)).then((snapshots) => snapshots.length)
+  return { served, install, listed, pruned, urlOf: (name: string) => `file://${served}/${name}.git` }
+}
+
+const said = (outcomes: readonly InstallOutcome[]) =>
+  outcomes.map(({ type, outcome, version = "?" }) => `${type} ${outcome} ${version}`)
+const roleFiles = (dependencies = "[]") => ({
+  "meta/main.yml": `galaxy_info: {author: acme}\ndependencies: ${dependencies}\n`,
+  "tasks/main.yml": "[]\n",
+})
+
+describe("roles and collections from git repositories", () => {
+  test("a role is called as its repository, or as asked, and has the version that was asked for", async () => {
+    const { served, install, listed, urlOf } = world()
+    const repository = testRepository(served, "web", roleFiles())
+    repository.tag("v1.0")
+    repository.commit({ "files/new": "x" })
+    const outcomes = await install({
+      roles: [
+        { src: urlOf("web"), version: "v1.0" },
+        { src: `git+${urlOf("web")}`, name: "site", version: "main" },
+      ],
+    })
+    expect(said(outcomes)).toEqual(["role installed v1.0", "role installed main"])
+    expect(await listed()).toEqual(["site main", "web v1.0"])
+  })
+
+  test("what is there is present, another ref stays, force replaces", async () => {
+    const { served, install, listed, urlOf } = world()
+    testRepository(served, "web", roleFiles()).tag("v1.0")
+    const ask = (version: string, force = false) => install({ roles: [{ src: urlOf("web"), version }] }, force)
+    expect(said(await ask("v1.0"))).toEqual(["role installed v1.0"])
+    expect(said(await ask("v1.0"))).toEqual(["role present v1.0"])
+    expect(said(await ask("main"))).toEqual(["role other-version v1.0"])
+    expect(said(await ask("main", true))).toEqual(["role installed main"])
+    expect(await listed()).toEqual(["web main"])
+  })
+
+  test("a collection is called as it says itself, whatever its repository is called", async () => {
+    const { served, install, listed, urlOf } = world()
+    testRepository(served, "anything", { "galaxy.yml": "namespace: acme\nname: util\nversion: 1.2.3\n", "plugins/x.py": "" })
+    const ask = () => install({ collections: [{ name: urlOf("anything"), type: "git", version: "main" }] })
+    expect((await ask())[0]).toMatchObject({ type: "collection", name: urlOf("anything"), outcome: "installed" })
+    expect((await ask())[0]).toMatchObject({ outcome: "present" })
+    expect(await listed()).toHaveLength(1)
+  })
+
+  test("what a role needs comes from where it says, by name or from another repository", async () => {
+    const { served, install, listed, urlOf } = world()
+    testRepository(served, "lib", roleFiles())
+    testRepository(served, "web", roleFiles(`[acme.base, beside, {src: "git+${urlOf("lib")}", name: acme.lib, version: main}]`))
+    const outcomes = await install({ roles: [{ src: urlOf("web") }] })
+    expect(outcomes.map(({ name, outcome }) => `${name} ${outcome}`).toSorted()).toEqual([
+      "acme.base installed",
+      "acme.lib installed",
+      `${urlOf("web")} installed`,
+    ])
+    expect(await listed()).toEqual(["acme.base ?", "acme.lib main", "web ?"])
+  })
+
+  test("two that need each other are both there, once", async () => {
+    const { served, install, listed, urlOf } = world()
+    testRepository(served, "a", roleFiles(`[{src: "git+${urlOf("b")}"}]`))
+    testRepository(served, "b", roleFiles(`[{src: "git+${urlOf("a")}"}]`))
+    expect(await install({ roles: [{ src: urlOf("a") }] })).toHaveLength(2)
+    expect(await listed()).toEqual(["a ?", "b ?"])
+  })
+
+  test.each([
+    ["an option", "git+--upload-pack=x://y"],
+    ["a program", "git+ext::sh -c id"],
+    ["a place that is not allowed", "git+https://git.example/x.git"],
+    ["credentials in it", "git+https://me:s3cret@git.example/x.git"],
+    ["nothing there", "git+file:///nonexistent/x.git"],
+    ["an archive", "https://git.example/x.tar.gz"],
+  ])("a URL with %s fails with the reason", async (_, src) => {
+    const { install, listed } = world()
+    const [outcome] = await install({ roles: [{ src, name: "web" }] })
+    expect(outcome).toMatchObject({ name: "web", outcome: "failed" })
+    expect(outcome?.because).not.toContain("s3cret")
+    expect(await listed()).toEqual([])
+  })
+
+  test("content is not held on to when it was installed", async () => {
+    const { served, install, pruned, urlOf } = world()
+    testRepository(served, "web", roleFiles())
+    await install({ roles: [{ src: urlOf("web") }] })
+    expect(await pruned()).toBe(1)
+  })
+})
