@@ -2,7 +2,7 @@ import { type Blueprint, type Fault, type InstallPlan, subscribes, type User } f
 import { type ArtifactLibrary, type Blueprints, LicenseProvider, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import { mayUploadArtifacts } from "../ansible/may-change.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import type { Settings } from "../settings.ts"
 import { type ItemOutcome, itemFailed } from "../source/item-outcome.ts"
@@ -88,7 +88,7 @@ export const installForNew = (
   user: User,
 ): Effect.Effect<readonly ItemOutcome[], never, DependencyServices | Settings> =>
   Effect.andThen(
-    mayChangeArtifacts(user, { global: false }),
+    mayUploadArtifacts(user, { global: false }),
     installDependencies(blueprint, { user: user.id, global: false, force: false }),
   ).pipe(
     Effect.catchTag("Forbidden", () => Effect.succeed([])),

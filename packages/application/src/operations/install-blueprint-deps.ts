@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { mayChangeArtifacts } from "../ansible/may-change.ts"
+import { mayUploadArtifacts } from "../ansible/may-change.ts"
 import { readableBlueprint } from "../blueprint/find-blueprint.ts"
 import { installDependencies } from "../blueprint/install-dependencies.ts"
 import { operation } from "../operation/operation.ts"
@@ -36,7 +36,7 @@ export const installBlueprintDeps = operation({
   handle: ({ path, body = {}, user }) =>
     Effect.gen(function* () {
       const global = body.global ?? false
-      yield* mayChangeArtifacts(user, { global })
+      yield* mayUploadArtifacts(user, { global })
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
       const outcomes = yield* installDependencies(blueprint, { user: user.id, global, force: body.forceRoles ?? false })
       return { blueprintID: path.blueprintID, ansibleResults: ansibleResults(outcomes) }
