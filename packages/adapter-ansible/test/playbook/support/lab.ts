@@ -18,18 +18,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { collections } from "./obstacle.ts"
 
 export const rangeId = "LAB" as RangeId
 export const rangeNumber = 7
 export const userId = "alice" as UserId
 export const password = "debian-lab"
-
-/** Where a checkout of Debian's `ansible` package may lie on hosts that have only ansible-core. */
-const collections = [process.env["RANGEWRIGHT_TEST_COLLECTIONS"] ?? ""].filter((folder) => folder !== "" && existsSync(folder))
 
 export interface LabMachine {
   readonly name: string

@@ -1,8 +1,16 @@
 import { automationAvailability } from "@rangewright/adapter-ansible"
 import { hostsObstacle } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
 
-const found = await Effect.runPromise(automationAvailability({ folder: "/nonexistent", library: "/nonexistent" }))
+/** Further folders of collections, for hosts that have only ansible-core. */
+export const collections = [process.env["RANGEWRIGHT_TEST_COLLECTIONS"] ?? ""].filter(
+  (folder) => folder !== "" && existsSync(folder),
+)
+
+export const found = await Effect.runPromise(
+  automationAvailability({ folder: "/nonexistent", library: "/nonexistent", collections }),
+)
 const hosts = await hostsObstacle()
 
 /** Why the real tool cannot be run here on real hosts; undefined when it can. Such tests are skipped, and say so. */
