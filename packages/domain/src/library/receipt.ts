@@ -14,13 +14,22 @@ const known = (version: string | undefined): string | undefined =>
   version === undefined || version === "" || version === "*" || version.length > longestVersion ? undefined : version
 
 const versionLine = /^version:[ \t]*(.*?)[ \t\r]*$/mu
-const quoted = /^(["'])(.*)\1$/u
+const singleQuoted = /^'(.*)'$/u
 
 /** The version in a role's receipt. The tool writes `null` where it knows none. */
 export const readRoleReceipt = (text: string): string | undefined => {
   const written = versionLine.exec(text)?.[1] ?? ""
-  const version = quoted.exec(written)?.[2] ?? written
+  if (written.startsWith('"')) return known(textOf(parseJson(written)))
+  const version = singleQuoted.exec(written)?.[1] ?? written
   return version === "null" || version === "~" ? undefined : known(version)
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** A role's receipt. `installedOn` is a date for people. Quoted, so that `1.10` stays `1.10`. */
@@ -65,13 +74,9 @@ export const readCollectionManifest = (text: string): CollectionIdentity | undef
 }
 
 const collectionInfo = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    const root: unknown = JSON.parse(text)
-    const info = isObject(root) ? root["collection_info"] : undefined
-    return isObject(info) ? info : undefined
-  } catch {
-    return undefined
-  }
+  const root = parseJson(text)
+  const info = isObject(root) ? root["collection_info"] : undefined
+  return isObject(info) ? info : undefined
 }
 
 /** The `galaxy.yml` of a collection that was not built; undefined where it does not name one. */
