@@ -10,6 +10,7 @@ import { createWorld, type World } from "./core/world.ts"
 import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
 import { keepCertificate, makeCertificate } from "./http/certificate.ts"
+import { reaches } from "./guest/reach.ts"
 import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
@@ -69,6 +70,8 @@ export interface Simulator {
   /** The state as it is now; to be read. */
   readonly state: State
   readonly guest: (vmid: number) => Guest | undefined
+  /** Whether two running guests are on one layer-2 network now. */
+  readonly reaches: (from: number, to: number) => boolean
   readonly faults: FaultPlan
   readonly calls: CallLog
   readonly trace: Trace
@@ -166,6 +169,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
       return world.state
     },
     guest: (vmid) => world.state.guests.get(vmid),
+    reaches: (from, to) => reaches(world, from, to),
     faults: world.faults,
     calls: api.calls,
     trace: world.trace,

@@ -12,7 +12,7 @@ import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { endOfRun } from "../run/end-of-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
-import { isRecorded, migrateToSdn, returnToBridges } from "./migration-runs.ts"
+import { migrateToSdn, returnToBridges } from "./migration-runs.ts"
 import { migrationOptions } from "./read-installation.ts"
 import { haveMoved } from "./undo-networks.ts"
 
@@ -65,7 +65,7 @@ export const migrateToEnd = (direction: MigrationDirection, createZone: boolean,
     yield* requireRangesAtRest(doing)
     const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
     const engine = yield* RunEngine
-    const { id } = yield* engine.startWork(kind.request(installation, { createZone, recorded: yield* isRecorded }), by)
+    const { id } = yield* engine.startWork(kind.request(installation, { createZone }), by)
     const state = yield* endOfRun(doing, id).pipe(
       Effect.catchIf(
         (fault) => fault instanceof Failed,

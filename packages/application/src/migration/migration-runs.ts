@@ -1,19 +1,12 @@
 import { type MigrationDirection, MigrationBlocked, workPlan } from "@rangewright/domain"
-import { MigrationRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { runKind } from "../run/run-kind.ts"
 import { migrationWorks, runSteps } from "./migration-work.ts"
 import { planNetworks } from "./plan-networks.ts"
 import { undoNetworks } from "./undo-networks.ts"
 
-const Wish = Schema.Struct({
-  createZone: Schema.Boolean,
-  /** Whether an earlier migration had saved how things were: then the record outlives this one, whatever it comes to. */
-  recorded: Schema.Boolean,
-})
-const decodeWish = Schema.decodeUnknownOption(Wish)
+const Wish = Schema.Struct({ createZone: Schema.Boolean })
 
 /** A run that takes the whole installation from one sort of network to the other. */
 const networkRun = (name: string, doing: string, direction: MigrationDirection) =>
@@ -35,18 +28,8 @@ const networkRun = (name: string, doing: string, direction: MigrationDirection) 
         return workPlan(runSteps(plan, { direction, createZone }), { changes, notes: [...plan.warnings, ...plan.byHand] })
       }),
     works: migrationWorks,
-    finish: (end, state, head) => {
-      const wish = decodeWish(head.options)
-      if (end.status === "success" || Option.isNone(wish)) return Effect.void
-      return undoNetworks(state, wish.value.recorded)
-    },
+    finish: (end, state) => (end.status === "success" ? Effect.void : undoNetworks(state)),
   })
 
 export const migrateToSdn = networkRun("migrate-sdn", "the migration to SDN networking", "to-sdn")
 export const returnToBridges = networkRun("return-to-bridges", "the return to bridges", "to-bridges")
-
-/** Whether a migration has saved how things were. */
-export const isRecorded = Effect.map(
-  MigrationRecords.use((records) => records.find),
-  (record) => record !== undefined,
-)

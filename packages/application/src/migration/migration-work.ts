@@ -5,6 +5,7 @@ import {
   type MigrationDirection,
   type MigrationPlan,
   type MigrationStep,
+  type RunState,
   stageFingerprint,
   type Step,
 } from "@rangewright/domain"
@@ -76,7 +77,8 @@ const checkStep = work({
   settle: ({ direction, createZone, fingerprint }) =>
     Effect.gen(function* () {
       const now = yield* planNetworks(direction, createZone)
-      if (fingerprintOf(now) === fingerprint) return {}
+      const recorded = (yield* (yield* MigrationRecords).find) !== undefined
+      if (fingerprintOf(now) === fingerprint) return { data: { recorded } }
       return yield* new Conflict({
         what: "Cannot move the networks as planned: the installation has changed since the plan was made",
         hint: "Nothing was changed. Start again.",
@@ -93,6 +95,12 @@ const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: M
   ...networkStep.step({ key, title, after: after.length === 0 ? [checkKey] : after, uses, estimate }, { phase, action }),
   machine,
 })
+
+/** Whether an earlier migration had saved how things were, when this run began to change them: that record outlives the run. */
+export const wasRecorded = ({ steps }: RunState): boolean => {
+  const data = steps.get(checkKey)?.facts?.data
+  return typeof data === "object" && data !== null && "recorded" in data && data.recorded === true
+}
 
 /** The steps of a run: when no range changes any more, and what was planned still holds, the plan's own. */
 export const runSteps = (plan: MigrationPlan, wish: { readonly direction: MigrationDirection; readonly createZone: boolean }) => [

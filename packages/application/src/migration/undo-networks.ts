@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { backoffSeconds } from "../run/backoff.ts"
-import { MigrationStepJson, networkStep, performAction } from "./migration-work.ts"
+import { MigrationStepJson, networkStep, performAction, wasRecorded } from "./migration-work.ts"
 
 const decode = Schema.decodeUnknownOption(MigrationStepJson)
 
@@ -52,10 +52,9 @@ const insist = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
 /** Takes back what a run that came to nothing has prepared, unless machines have moved. May be repeated. */
 export const undoNetworks = (
   state: RunState,
-  keepRecord: boolean,
 ): Effect.Effect<void, Effect.Error<ReturnType<typeof performAction>>, MigrationRecords | NetworkMigration> =>
   Effect.suspend(() => {
     const { steps, begun } = stepsOf(state)
-    const undo = undoMigration(steps, begun, keepRecord) ?? []
+    const undo = undoMigration(steps, begun, wasRecorded(state)) ?? []
     return Effect.forEach(undo, ({ action }) => insist(performAction(action)), { discard: true })
   })

@@ -1,0 +1,27 @@
+import { nicsOf } from "../core/guest-config.ts"
+import type { Guest } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+
+/**
+ * The layer-2 networks that a guest is on now: a bridge ends at its node, a VNet joins the nodes that have it, and VLANs keep apart. A
+ * card whose network does not stand on the guest's node is on none.
+ */
+const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
+  const node = world.state.nodes.get(guest.node)
+  if (node === undefined || guest.status !== "running" || world.faults.isNodeDown(guest.node)) return new Set()
+  return new Set(
+    nicsOf(guest.config).flatMap(({ bridge, tag }) => {
+      if (bridge === undefined) return []
+      if (node.vnets.has(bridge)) return [`vnet ${bridge} ${tag ?? ""}`]
+      return node.interfaces.has(bridge) ? [`bridge ${guest.node} ${bridge} ${tag ?? ""}`] : []
+    }),
+  )
+}
+
+/** Whether two running guests are on one network, so that they reach each other without a router. */
+export const reaches = (world: World, from: number, to: number): boolean => {
+  const [a, b] = [world.state.guests.get(from), world.state.guests.get(to)]
+  if (a === undefined || b === undefined) return false
+  const there = segmentsOf(world, b)
+  return [...segmentsOf(world, a)].some((segment) => there.has(segment))
+}

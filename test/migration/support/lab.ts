@@ -1,0 +1,142 @@
+/** A first-generation installation under the whole service: engine, store, Proxmox adapter and simulator on one virtual clock. */
+import { makeMemoryStore, type MemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
+import { handlerTransport, proxmoxLayer, type PveTransport } from "@rangewright/adapter-proxmox"
+import {
+  migrateToEnd,
+  migrateToSdn,
+  returnToBridges,
+  runEngineLayer,
+  RunPlanner,
+  Settings,
+  type SettingsShape,
+} from "@rangewright/application"
+import type { MigrationDirection, RecordId } from "@rangewright/domain"
+import { Lease, MigrationRecords, NetworkMigration, Ranges, RunJournal, Users } from "@rangewright/ports"
+import { createSimulator, type Simulator, type SimulatorOptions } from "@rangewright/pve-simulator"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import { type CrashGate, makeCrashGate } from "../../runs/support/crash-gate.ts"
+import { admin, labSettings } from "../../runs/support/lab.ts"
+import { makeVirtualClock, type VirtualClock } from "../../runs/support/virtual-clock.ts"
+import { cardsOf, type FirstGeneration, installFirstGeneration, machinesOf, rangesOf } from "./first-generation.ts"
+
+export interface MigrationLab {
+  readonly sim: Simulator
+  readonly store: MemoryStore
+  readonly clock: VirtualClock
+  readonly settings: SettingsShape
+  readonly ranges: number
+}
+
+/** The ranges are in the store too, as if the service had made them. */
+export const makeMigrationLab = (made: FirstGeneration, options: Omit<SimulatorOptions, "clock"> = {}): MigrationLab => {
+  const clock = makeVirtualClock()
+  const sim = createSimulator({ nodes: 3, ...options, clock: { now: clock.now, schedule: clock.schedule } })
+  installFirstGeneration(sim, made)
+  const store = makeMemoryStore()
+  for (const { id, number } of rangesOf(made.ranges))
+    store.ranges.set(id, {
+      id,
+      recordId: `range${String(number).padStart(10, "0")}` as RecordId,
+      number,
+      name: id,
+      description: "",
+      purpose: "",
+      state: "SUCCESS",
+      testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+      lastDeploymentAt: undefined,
+      lastActiveAt: undefined,
+      autoShutdown: undefined,
+      createdBy: undefined,
+      createdAt: new Date(0),
+      updatedAt: new Date(0),
+      version: 1,
+    })
+  const settings: SettingsShape = {
+    ...labSettings,
+    clusterMode: true,
+    sdnZone: "ludus",
+    vxlanTagBase: 0,
+    natNetwork: "ludusnat",
+  }
+  return { sim, store, clock, settings, ranges: made.ranges }
+}
+
+const keys = [Lease, MigrationRecords, NetworkMigration, Ranges, RunJournal, Users] as const
+type Guarded = Lease | MigrationRecords | NetworkMigration | Ranges | RunJournal | Users
+
+/** The ports that a migration uses, seen through the gate; the others as they are. */
+const guarded = <P>(gate: CrashGate, ports: Context.Context<P | Guarded>): Context.Context<P | Guarded> =>
+  keys.reduce((context, key) => {
+    const wide = key as unknown as Context.Key<Guarded, object>
+    const service = gate.guard(key.key.replace("rangewright/", ""), Context.get(ports, wide))
+    return Context.add(context, wide, service) as Context.Context<P | Guarded>
+  }, ports)
+
+/** A transport whose changing calls pass the gate: the process dies just before one, or when its effect is there and the answer is not. */
+const guardedTransport = (gate: CrashGate, inner: PveTransport): PveTransport => ({
+  send: (request, signal) => {
+    if (request.method === "GET") return inner.send(request, signal)
+    const { send } = gate.guard("api", {
+      send: () => Effect.promise(() => inner.send(request, signal)),
+    })
+    return Effect.runPromise(send())
+  },
+})
+
+const noPlanner = Layer.succeed(RunPlanner, {
+  plan: () => Effect.die(new Error("no range is planned here")),
+  drift: () => Effect.die(new Error("no range is planned here")),
+})
+
+export const bootMigration = (lab: MigrationLab, gate: CrashGate = makeCrashGate()) => {
+  const [id = "", secret = ""] = lab.sim.rootToken.split("=")
+  const hypervisor = proxmoxLayer({
+    urls: [],
+    auth: { type: "token", id, secret: Redacted.make(secret) },
+    transport: guardedTransport(gate, handlerTransport(lab.sim.handle)),
+  }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
+  const all = Layer.merge(memoryStorageLayer(lab.store), hypervisor)
+  const ports = Layer.effectContext(
+    Effect.map(Effect.context<Layer.Success<typeof all>>(), (context) => guarded(gate, context)),
+  ).pipe(Layer.provide(all))
+  const base = Layer.mergeAll(
+    ports,
+    noPlanner,
+    Layer.succeed(Settings, lab.settings),
+    Layer.succeed(Clock.Clock, lab.clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  const engine = runEngineLayer({ owner: "service" }, [migrateToSdn, returnToBridges])
+  return ManagedRuntime.make(Layer.provideMerge(engine, base))
+}
+export type MigrationProcess = ReturnType<typeof bootMigration>
+
+export const migrate = (process: MigrationProcess, direction: MigrationDirection = "to-sdn"): Promise<string> =>
+  process.runPromise(migrateToEnd(direction, true, admin))
+
+/** What a migration may change, as data. */
+export const endOf = ({ sim, store }: MigrationLab) => ({
+  cards: cardsOf(sim),
+  bridges: [...sim.state.nodes.values()].map(({ name, interfaces }) => [name, [...interfaces.keys()].toSorted()]),
+  waiting: [...sim.state.nodes.values()].flatMap(({ name, pendingInterfaces }) =>
+    pendingInterfaces === undefined ? [] : [name],
+  ),
+  onNodes: [...sim.state.nodes.values()].map(({ name, vnets }) => [name, [...vnets].toSorted()]),
+  vnets: [...sim.state.sdn.config.vnets.keys()].toSorted(),
+  running: [...sim.state.sdn.running.vnets.keys()].toSorted(),
+  zones: [...sim.state.sdn.config.zones.keys()],
+  rights: [...sim.state.access.acl.keys()].filter((path) => path.startsWith("/sdn")).toSorted(),
+  recorded: store.migrationRecord !== undefined,
+})
+
+/** Pairs of machines of one range that share a VLAN and do not reach each other; each router with a machine of its VLAN. */
+export const unreachable = ({ sim, ranges }: MigrationLab): readonly string[] =>
+  Array.from({ length: ranges }, (_, at) => machinesOf(at + 1).map(({ vmid }) => vmid)).flatMap(([router = 0, ...others]) =>
+    others.filter((vmid) => !sim.reaches(router, vmid)).map((vmid) => `${router} and ${vmid}`),
+  )
