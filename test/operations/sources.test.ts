@@ -1,6 +1,6 @@
 import { contentLayer } from "@rangewright/adapter-git"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
+import { commitTo, makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { type AppServices, operations, pruneContent, Settings } from "@rangewright/application"
 import type { SourceCatalog } from "@rangewright/domain"
 import { Archives, ContentFetcher } from "@rangewright/ports"
@@ -13,7 +13,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { type Service, startService, type Who } from "../../packages/adapter-http/test/support.ts"
+import { type Service, type ServiceOptions, startService, type Who } from "../../packages/adapter-http/test/support.ts"
 import { settings } from "../../packages/application/test/support/app.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
 import { tarGz, zip } from "../contracts/content/support/archives.ts"
@@ -63,15 +63,9 @@ const content = (): Layer.Layer<Archives | ContentFetcher> =>
     Layer.orDie,
   )
 
-beforeEach(async () => {
-  root = mkdtempSync(join(tmpdir(), "sources-"))
-  served = join(root, "served")
-  mkdirSync(served)
-  mkdirSync(join(root, "uploads"))
-  reads = []
-  service = await startService({
+const start = (more: Partial<ServiceOptions> = {}): Promise<Service> =>
+  startService({
     operations,
-    content: content(),
     http: { uploads: join(root, "uploads") },
     services: fakeRunsLayer(fakeRuns("R1")).pipe(
       Layer.provideMerge(
@@ -83,7 +77,16 @@ beforeEach(async () => {
         ),
       ),
     ) as unknown as Layer.Layer<AppServices>,
+    ...more,
   })
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), "sources-"))
+  served = join(root, "served")
+  mkdirSync(served)
+  mkdirSync(join(root, "uploads"))
+  reads = []
+  service = await start({ content: content() })
 })
 afterEach(async () => {
   expect(service.defects).toEqual([])
@@ -192,6 +195,36 @@ describe("a repository", () => {
     } finally {
       await server.close()
     }
+  })
+})
+
+describe("a large source", () => {
+  it("is read with a pause after each of its parts, in which others have their turn", async () => {
+    const parts = 300
+    const large: Record<string, string> = {}
+    for (let n = 0; n < parts; n++) {
+      large[`blueprints/b${n}/blueprint.yml`] = `id: b${n}\nname: B\nversion: 1.0.0\nconfig: config.yml\n`
+      large[`blueprints/b${n}/config.yml`] = "ludus: []\n"
+    }
+    // in memory nothing but the reading itself gives others a turn
+    const inMemory = await start()
+    const url = "https://git.example/large.git"
+    commitTo(inMemory.artifacts.content, url, large)
+    let [turns, reading] = [0, true]
+    const others = (): void => {
+      turns++
+      if (reading) setImmediate(others)
+    }
+    others()
+    const { status } = await fetch(`${inMemory.url}/api/v2/sources`, {
+      method: "POST",
+      headers: { "x-api-key": inMemory.keys.member, "content-type": "application/json" },
+      body: JSON.stringify({ type: "git", url }),
+    })
+    reading = false
+    await inMemory.stop()
+    expect(status).toBe(200)
+    expect(turns).toBeGreaterThan(2 * parts)
   })
 })
 

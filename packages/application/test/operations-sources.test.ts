@@ -327,6 +327,35 @@ describe("content that is no longer kept here", () => {
   })
 })
 
+describe("an upload whose content is lost", () => {
+  it("says how to bring it again", async () => {
+    const { sourceID } = await register(ada, { type: "upload" }, upload("labs.zip", files))
+    app.artifacts.content.snapshots.clear()
+    const restarted = makeTestApp({ after: app })
+    for (const operation of ["getSourceCatalog", "syncSource"])
+      expect(await restarted.fails(operation, ada, { path: { sourceID } })).toMatchObject({
+        kind: "failed",
+        hint: expect.stringContaining(`PATCH /sources/${sourceID}`),
+      })
+  })
+})
+
+describe("a large source", () => {
+  it("is refused when its texts are too much to be read", async () => {
+    const large: Record<string, string> = {}
+    for (let n = 0; n < 35; n++) {
+      large[`blueprints/b${n}/blueprint.yml`] = `id: b${n}\nname: B\nversion: 1.0.0\nconfig: config.yml\n`
+      large[`blueprints/b${n}/config.yml`] = `# ${"x".repeat(500_000)}\n`
+    }
+    commitTo(app.artifacts.content, url, large)
+    expect(await refused(ada, { type: "git", url })).toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("more than 16 MiB together"),
+    })
+    expect(await app.call("listSources", ada)).toEqual([])
+  })
+})
+
 describe("credentials of a source", () => {
   const wanted = () =>
     app.run(

@@ -71,6 +71,17 @@ const releaseOthers = Effect.fnUntraced(function* (
 export const releaseSource = (source: Pick<Source, "recordId">): Effect.Effect<void, never, ContentFetcher | Sources> =>
   releaseOthers(source).pipe(Effect.ignore({ log: "Warn" }))
 
+/** What the source had is no longer kept here, and cannot be had again. */
+const lost = ({ id, type }: Source): ContentFault =>
+  new ContentFault({
+    doing: `read source ${id}`,
+    reason: "not-found",
+    rule: "snapshot",
+    detail: "its content is no longer kept here, and where it came from no longer has it",
+    hint:
+      type === "upload" ? `Send its archive again: PATCH /sources/${id}.` : `Take what is there now: POST /sources/${id}/sync.`,
+  })
+
 const nothingThere = (source: Source): ContentFault =>
   new ContentFault({
     doing: `read source ${source.id}`,
@@ -83,14 +94,19 @@ const nothingThere = (source: Source): ContentFault =>
 const fetchedAgain = Effect.fnUntraced(function* (
   source: Source,
   id: SnapshotId,
-  missing: ContentFault,
 ): Effect.fn.Return<Snapshot, Fault, ContentFetcher | SecretStore | Sources> {
   const location = source.type === "upload" ? undefined : yield* locationOf(source, undefined)
-  if (location === undefined) return yield* missing
+  if (location === undefined) return yield* lost(source)
   const fetcher = yield* ContentFetcher
   const holder = holderOfSource(source)
-  const snapshot = yield* fetcher.fetch({ location: location.type === "git" ? { ...location, ref: id } : location, holder })
-  return snapshot.id === id ? snapshot : yield* missing
+  const again = fetcher.fetch({ location: location.type === "git" ? { ...location, ref: id } : location, holder })
+  const snapshot = yield* Effect.catchIf(
+    again,
+    ({ facts }) => facts.reason === "not-found",
+    () => lost(source),
+  )
+  yield* releaseSource(source)
+  return snapshot.id === id ? snapshot : yield* lost(source)
 })
 
 /** The content that the source has; undefined: none. */
@@ -105,7 +121,7 @@ export const contentOf = Effect.fnUntraced(function* (
     .pipe(
       Effect.catchTag("ContentFault", (fault) =>
         fault.facts.rule === "snapshot"
-          ? Effect.flatMap(fetchedAgain(source, snapshot, fault), contents.ofSnapshot)
+          ? Effect.flatMap(fetchedAgain(source, snapshot), contents.ofSnapshot)
           : Effect.fail(fault),
       ),
     )

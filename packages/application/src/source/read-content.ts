@@ -1,7 +1,8 @@
 import {
-  neededTexts,
-  readSource,
+  type InParts,
+  neededTextsInParts,
   type ReadSource,
+  readSourceInParts,
   type SnapshotId,
   SourceBroken,
   type SourceEntry,
@@ -17,15 +18,29 @@ import * as Result from "effect/Result"
 export interface SnapshotContent extends ReadSource {
   readonly snapshot: Snapshot
   readonly survey: SourceSurvey
+  /** About how much memory it takes, in characters. */
+  readonly weight: number
 }
 
 /** Bytes of one manifest or configuration; what is larger is told as unreadable. */
 const mostTextBytes = 1024 * 1024
 /** UTF-16 units of all of them together. */
-const mostText = 64 * 1024 * 1024
+const mostText = 16 * 1024 * 1024
 const readsAtOnce = 16
+/** Characters that an entry of a snapshot counts as: its path, and the objects around it. */
+const entryWeight = 200
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** Does work in parts; others have their turn after each, however much a source holds. */
+const withPauses = <A>(work: InParts<A>): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const { done, value } = work.next()
+      if (done === true) return value
+      yield* Effect.yieldNow
+    }
+  })
 
 const decoded = (bytes: Uint8Array): string | undefined => {
   try {
@@ -51,14 +66,14 @@ const textOf = Effect.fnUntraced(function* (
 const textsOf = Effect.fnUntraced(function* (
   id: SnapshotId,
   entries: readonly SourceEntry[],
-): Effect.fn.Return<SourceFiles, ContentFault, ContentFetcher> {
+): Effect.fn.Return<{ readonly files: SourceFiles; readonly total: number }, ContentFault, ContentFetcher> {
   const texts = new Map<string, string>()
   const asked = new Set<string>()
   const files: SourceFiles = { entries, texts }
   let total = 0
   for (;;) {
-    const wanted = neededTexts(files).filter((path) => !asked.has(path))
-    if (wanted.length === 0) return files
+    const wanted = (yield* withPauses(neededTextsInParts(files))).filter((path) => !asked.has(path))
+    if (wanted.length === 0) return { files, total }
     const found = yield* Effect.forEach(
       wanted,
       (path) => {
@@ -90,7 +105,9 @@ export const readSnapshot = Effect.fnUntraced(function* (
   snapshot: Snapshot,
 ): Effect.fn.Return<SnapshotContent, ContentFault | SourceBroken, ContentFetcher> {
   const entries = snapshot.files.map(({ kind, path }): SourceEntry => ({ kind, path }))
-  const read = readSource(yield* textsOf(snapshot.id, entries))
+  const { files, total } = yield* textsOf(snapshot.id, entries)
+  const read = yield* withPauses(readSourceInParts(files))
   if (Result.isFailure(read)) return yield* new SourceBroken({ issues: read.failure })
-  return { ...read.success, snapshot, survey: surveySource(read.success.content) }
+  const survey = surveySource(read.success.content)
+  return { ...read.success, snapshot, survey, weight: total + entries.length * entryWeight }
 })

@@ -9,8 +9,10 @@ import * as Layer from "effect/Layer"
 import { keyedLock } from "./keyed-lock.ts"
 import { readSnapshot, type SnapshotContent } from "./read-content.ts"
 
-/** Snapshots whose content is kept: many times the sources that people use at once. */
-const kept = 64
+/** How much content is kept in memory, in characters: many times the sources that people use at once. */
+const mostWeight = 128 * 1024 * 1024
+/** Snapshots whose content is kept, however small. */
+const mostKept = 1_000
 
 /** What sources ship, read once a snapshot, whoever asks and however many sources have it. */
 export class SourceContents extends Context.Service<
@@ -31,17 +33,31 @@ export const sourceContentsLayer: Layer.Layer<SourceContents, never, ContentFetc
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
     const lock = keyedLock()
+    /** What each kept content weighs, the longest unused first. */
+    const weights = new Map<SnapshotId, number>()
     const cache = yield* Cache.makeWith(
       (id: SnapshotId) => Effect.flatMap(fetcher.open(id), readSnapshot).pipe(Effect.provideService(ContentFetcher, fetcher)),
       {
-        capacity: kept,
+        capacity: mostKept,
         // a snapshot never changes; what could not be read is looked at again
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero),
       },
     )
+    const used = Effect.fnUntraced(function* (id: SnapshotId, weight: number) {
+      weights.delete(id)
+      weights.set(id, weight)
+      let total = [...weights.values()].reduce((sum, one) => sum + one, 0)
+      for (const [other, freed] of weights) {
+        if (total <= mostWeight || other === id) break
+        weights.delete(other)
+        total -= freed
+        yield* Cache.invalidate(cache, other)
+      }
+    })
+    const ofId = (id: SnapshotId) => Effect.tap(Cache.get(cache, id), ({ weight }) => used(id, weight))
     return {
-      ofSnapshot: ({ id }) => Cache.get(cache, id),
-      ofId: (id) => Cache.get(cache, id),
+      ofSnapshot: ({ id }) => ofId(id),
+      ofId,
       alone: ({ recordId }: { readonly recordId: RecordId }) => lock(recordId),
     }
   }),

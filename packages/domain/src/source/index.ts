@@ -17,8 +17,9 @@ export {
 export { rootsOfLayout, type SourceEntry, type SourceFiles, sourceLimits } from "./files.ts"
 export { sayIssues, type SourceIssue } from "./issue.ts"
 export { guessCollection, isCollectionSegment, isRoleName, isShippedBlueprintId, isSourceId, isTemplateName } from "./names.ts"
-export { neededTexts } from "./needed-texts.ts"
-export { type ReadSource, readSource } from "./read-source.ts"
+export { neededTexts, neededTextsInParts } from "./needed-texts.ts"
+export { type ReadSource, readSource, readSourceInParts } from "./read-source.ts"
+export type { InParts } from "./reading.ts"
 export { readReferences } from "./references.ts"
 export { noRequirements, readRequirements } from "./requirements.ts"
 export {

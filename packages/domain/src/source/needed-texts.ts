@@ -4,22 +4,27 @@ import type { SourceFiles } from "./files.ts"
 import { checkPaths } from "./files.ts"
 import { layOut } from "./layout.ts"
 import { readManifest } from "./manifest.ts"
+import { atOnce, type InParts, readEach } from "./reading.ts"
 
 /**
  * The files whose texts `readSource` needs and that are not among the texts yet, in order and without repetition. Manifests first; once
  * their texts are there, the configurations that they name: ask again until nothing is new. No link, and nothing with an unsafe path, is
  * asked for.
  */
-export const neededTexts = (files: SourceFiles): ReadonlyArray<string> => {
+export const neededTexts = (files: SourceFiles): ReadonlyArray<string> => atOnce(neededTextsInParts(files))
+
+/** The same with a pause after each manifest. */
+export function* neededTextsInParts(files: SourceFiles): InParts<ReadonlyArray<string>> {
   const issues = { errors: [], warnings: [] }
   checkPaths(issues, files.entries)
   if (issues.errors.length > 0) return []
   const layout = layOut(files.entries)
   const regular = new Set(files.entries.filter(({ kind }) => kind === "file").map(({ path }) => path))
+  const configs = yield* readEach(layout.blueprints, ({ manifest, directory }) => configOf(files.texts.get(manifest), directory))
   const wanted = [
     layout.manifest,
     ...layout.blueprints.flatMap(({ manifest, requirements }) => [manifest, requirements]),
-    ...layout.blueprints.map(({ manifest, directory }) => configOf(files.texts.get(manifest), directory)),
+    ...configs,
     ...layout.templates.map(({ builders }) => builders[0]),
     ...layout.roles.flatMap(({ metadata, version }) => [metadata, version]),
     ...layout.collections.map(({ metadata }) => metadata),

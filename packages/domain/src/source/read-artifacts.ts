@@ -9,11 +9,11 @@ import { tellOfFile, tellOfText } from "./issue.ts"
 import type { CollectionPlace, RolePlace, TemplatePlace } from "./layout.ts"
 import { present } from "./manifest.ts"
 import { isRoleName, isTemplateName } from "./names.ts"
-import { readFile, type Reading, textAt } from "./reading.ts"
+import { type InParts, readEach, readFile, type Reading, textAt } from "./reading.ts"
 import { readRoleMetadata, roleVersion } from "./role.ts"
 
-export const readTemplates = (reading: Reading): ReadonlyArray<ShippedTemplate> =>
-  reading.layout.templates.flatMap((place) => readTemplate(reading, place) ?? [])
+export const readTemplates = (reading: Reading): InParts<ReadonlyArray<ShippedTemplate>> =>
+  readEach(reading.layout.templates, (place) => readTemplate(reading, place))
 
 const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace): ShippedTemplate | undefined => {
   const { issues } = reading
@@ -39,8 +39,8 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
   return { name, directory, ...present({ description: facts?.description, os: facts?.os, icon: iconThere }) }
 }
 
-export const readRoles = (reading: Reading): ReadonlyArray<ShippedRole> =>
-  reading.layout.roles.flatMap((place) => readRole(reading, place) ?? [])
+export const readRoles = (reading: Reading): InParts<ReadonlyArray<ShippedRole>> =>
+  readEach(reading.layout.roles, (place) => readRole(reading, place))
 
 const readRole = (reading: Reading, { directory, metadata, version }: RolePlace): ShippedRole | undefined => {
   const own = directoryName(directory)
@@ -63,8 +63,8 @@ const readRole = (reading: Reading, { directory, metadata, version }: RolePlace)
   }
 }
 
-export const readCollections = (reading: Reading): ReadonlyArray<ShippedCollection> =>
-  reading.layout.collections.flatMap((place) => readCollection(reading, place) ?? [])
+export const readCollections = (reading: Reading): InParts<ReadonlyArray<ShippedCollection>> =>
+  readEach(reading.layout.collections, (place) => readCollection(reading, place))
 
 const readCollection = (reading: Reading, { directory, metadata }: CollectionPlace): ShippedCollection | undefined => {
   if (metadata === undefined) {

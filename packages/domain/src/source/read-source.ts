@@ -6,7 +6,7 @@ import { layOut } from "./layout.ts"
 import { checkManifestVersion, type Fields, present, textField, textList } from "./manifest.ts"
 import { foldName } from "./names.ts"
 import { readBlueprints } from "./read-blueprints.ts"
-import { readFile, type Reading } from "./reading.ts"
+import { atOnce, type InParts, readFile, type Reading } from "./reading.ts"
 import { readCollections, readRoles, readTemplates } from "./read-artifacts.ts"
 
 export interface ReadSource {
@@ -19,7 +19,11 @@ export interface ReadSource {
  * Reads what a source ships from one fetched state of it, which must hold the texts that `neededTexts` asked for. Fails with everything
  * for which the source must be refused: paths and names that are unsafe or too much alike, manifests that are wrong, nothing shipped.
  */
-export const readSource = (files: SourceFiles): Result.Result<ReadSource, ReadonlyArray<SourceIssue>> => {
+export const readSource = (files: SourceFiles): Result.Result<ReadSource, ReadonlyArray<SourceIssue>> =>
+  atOnce(readSourceInParts(files))
+
+/** The same with a pause after each blueprint, template, role and collection: a large source takes seconds. */
+export function* readSourceInParts(files: SourceFiles): InParts<Result.Result<ReadSource, ReadonlyArray<SourceIssue>>> {
   const issues: Issues = { errors: [], warnings: [] }
   checkPaths(issues, files.entries)
   if (issues.errors.length > 0) return Result.fail(cutIssues(issues.errors))
@@ -30,10 +34,10 @@ export const readSource = (files: SourceFiles): Result.Result<ReadSource, Readon
     tellOfFile(issues, "warning", path, { code: "ignored", message: `is not read: ${reason}` })
   const content: SourceContent = {
     manifest: readSourceManifest(reading),
-    blueprints: readBlueprints(reading).toSorted((a, b) => compareNames(a.id, b.id)),
-    templates: byName(readTemplates(reading)),
-    roles: byName(readRoles(reading)),
-    collections: byName(readCollections(reading)),
+    blueprints: (yield* readBlueprints(reading)).toSorted((a, b) => compareNames(a.id, b.id)),
+    templates: byName(yield* readTemplates(reading)),
+    roles: byName(yield* readRoles(reading)),
+    collections: byName(yield* readCollections(reading)),
   }
   checkNames(issues, "templates", content.templates)
   checkNames(issues, "roles", content.roles)

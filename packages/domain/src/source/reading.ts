@@ -41,3 +41,25 @@ export const textAt = ({ files, issues }: Reading, path: string, severity: Sourc
     })
   return text
 }
+
+/** Work that pauses now and then, so that whoever does it may do something else in between. */
+export type InParts<A> = Generator<undefined, A>
+
+/** Reads place by place, with a pause after each; what cannot be read is left out. */
+export function* readEach<P, T>(places: ReadonlyArray<P>, read: (place: P) => T | undefined): InParts<ReadonlyArray<T>> {
+  const found: Array<T> = []
+  for (const place of places) {
+    const thing = read(place)
+    if (thing !== undefined) found.push(thing)
+    yield
+  }
+  return found
+}
+
+/** Work in parts, done without a pause. */
+export const atOnce = <A>(work: InParts<A>): A => {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
