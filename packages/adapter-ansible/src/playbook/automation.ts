@@ -22,7 +22,7 @@ import { roleVariables } from "./variables.ts"
 /** What of one stage's output a log keeps. */
 const logBytes = 512 * 1024
 /** How often lines are handed on while a tool works. */
-const flushMillis = 500
+const flushMillis = 2000
 const errorTail = 2000
 
 /** Exit code of the tool when a machine could not be reached. */

@@ -55,7 +55,13 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
   })
 }
 
-export const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, verbose: boolean): GuestTask => ({
+const guestTaskOf = (
+  step: Step,
+  action: Extract<Action, { readonly kind: "guest" }>,
+  verbose: boolean,
+  ofRun: Pick<GuestTask, "by" | "output">,
+): GuestTask => ({
+  ...ofRun,
   machine: action.machine,
   name: step.machine ?? action.machine.mark.machine,
   os: action.os,
@@ -119,7 +125,7 @@ export const makeEffects = (verbose: boolean, work: WorkEffects) =>
           case "await-address":
             return Effect.succeed(null)
           case "guest":
-            return Effect.map(guests.dispatch(guestTaskOf(step, action, verbose)), ({ token }) => token)
+            return Effect.map(guests.dispatch(guestTaskOf(step, action, verbose, work.ofRun(step))), ({ token }) => token)
           case "clone":
           case "configure":
           case "start":
@@ -144,7 +150,7 @@ export const makeEffects = (verbose: boolean, work: WorkEffects) =>
           case "await-address":
             return awaitAddress(step, action)
           case "guest":
-            return guests.settle(guestTaskOf(step, action, verbose), token)
+            return guests.settle(guestTaskOf(step, action, verbose, work.ofRun(step)), token)
           case "clone":
           case "configure":
           case "start":

@@ -1,4 +1,5 @@
 import { type Action, Conflict, type Fault, type Json, type RunHead, type Step, type StepFacts } from "@rangewright/domain"
+import type { GuestTask } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { covered } from "./covered.ts"
@@ -15,6 +16,8 @@ type WorkAction = Extract<Action, { readonly kind: "work" }>
 export interface WorkEffects {
   readonly dispatch: (step: Step, action: WorkAction) => Effect.Effect<Json, Fault>
   readonly settle: (step: Step, action: WorkAction, token: Json) => Effect.Effect<StepFacts, Fault>
+  /** What a stage in a machine is told of its run: whose it is, and where lines go while its tool works. */
+  readonly ofRun: (step: Step) => Pick<GuestTask, "by" | "output">
 }
 
 const contextOf = (head: RunHead, step: Step, book: RunBook): WorkContext => {
@@ -43,6 +46,8 @@ export const makeWorkEffects = (kind: RunKind, head: RunHead, book: RunBook): Wo
       : Effect.succeed(found)
   }
   return {
+    // lines that cannot be kept are no reason to stop the tool: whoever writes next learns of it
+    ofRun: (step) => ({ by: head.by, output: (text) => Effect.ignore(contextOf(head, step, book).print(text)) }),
     dispatch: (step, action) =>
       Effect.flatMap(find(step, action), (work) => work.dispatch(action.input, contextOf(head, step, book))),
     settle: (step, action, token) =>

@@ -80,6 +80,7 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}): Promise<L
 
   const hypervisor = Layer.succeed(Hypervisor, {
     observe: Effect.die("not asked for"),
+    quorate: Effect.succeed(true),
     detail: (_node, vmid) => {
       const known = made.get(vmid)
       return known === undefined ? Effect.fail(unknown(`read VM ${vmid}`)) : Effect.succeed(known.detail)
