@@ -308,6 +308,11 @@ describe("an import", () => {
       archive([{ name: "lab/p.png", content: "<svg/>" }], "lab", "thumbnail_path: p.png\n"),
       /p\.png: a PNG/u,
     ],
+    [
+      "requirements that a program takes for options",
+      archive([{ name: "lab/requirements.yml", content: "roles: ['--server=evil']\n" }]),
+      /requirements\.yml: .*--server/u,
+    ],
     ["tags that are too long", archive([], "lab", `tags: [${"x".repeat(65)}]\n`), /tags\[0\]/u],
   ]
   it.each(unsafe)("refuses an archive with %s, naming what is wrong, and keeps nothing", async (_, bytes, named) => {

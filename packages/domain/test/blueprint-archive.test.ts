@@ -13,7 +13,10 @@ import { describe, expect, it } from "vitest"
 const file = (path: string, executable = false): TreeEntry => ({ kind: "file", path, size: 1, executable })
 const link = (path: string, target: string): TreeEntry => ({ kind: "link", path, target })
 const paths = (entries: readonly TreeEntry[], directory: string) =>
-  bundleFiles(entries, directory).map(({ path, from }) => (path === from ? path : `${path} <- ${from}`))
+  bundleFiles(
+    entries.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    directory,
+  ).map(({ path, from }) => (path === from ? path : `${path} <- ${from}`))
 
 describe("the manifest of an archive", () => {
   const manifest = { id: "web" as BlueprintId, name: "Web", description: "", version: "1.0.0", tags: [], minVersion: "" }
@@ -79,10 +82,22 @@ describe("the files of a bundle", () => {
   it("are those below its folder, by paths from it", () => {
     const tree = [file("a/x"), file("ab/y"), file("a/b/z", true), file("root")]
     expect(paths(tree, "")).toEqual(["a/b/z", "a/x", "ab/y", "root"])
-    expect(bundleFiles(tree, "a")).toEqual([
+    expect(
+      bundleFiles(
+        tree.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+        "a",
+      ),
+    ).toEqual([
       { path: "b/z", from: "a/b/z", executable: true },
       { path: "x", from: "a/x", executable: false },
     ])
+  })
+
+  it("are counted no further than an archive may have", () => {
+    const many = Array.from({ length: 1000 }, (_, n) => file(`all/${n}`))
+    const links = Array.from({ length: 1000 }, (_, n) => link(`bp/${n}`, "../all"))
+    const tree = [...many, ...links].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    expect(bundleFiles(tree, "bp")).toHaveLength(50_001)
   })
 
   it("hold what links lead to, inside the folder or beside it, and nothing for those that lead nowhere", () => {

@@ -1,6 +1,5 @@
 import {
   type BlueprintManifest,
-  bundleFiles,
   Conflict,
   Failed,
   holderOfBundle,
@@ -9,7 +8,9 @@ import {
   manifestFile,
   mostPictureBytes,
   readBlueprintManifest,
+  readRequirements,
   requirementsFile,
+  resolveLinks,
   type User,
 } from "@rangewright/domain"
 import { Blueprints, type ContentFault, ContentFetcher, type Snapshot } from "@rangewright/ports"
@@ -37,14 +38,13 @@ const refused = (because: string) => new InvalidInput({ what: `${what}: ${becaus
 // the byte order mark stays: what was packed comes back as it was
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The files of an unpacked archive. */
+/** The files of an unpacked archive, by their paths or by those of links to them. */
 const unpacked = (snapshot: Snapshot) =>
   Effect.map(ContentFetcher, (fetcher) => {
-    const files = new Map(bundleFiles(snapshot.files, "").map(({ path, from }) => [path, from]))
-    const bytes = (path: string, most: number) => {
-      const from = files.get(path)
-      return from === undefined ? Effect.succeed(undefined) : Effect.mapError(fetcher.read(snapshot.id, from, most), refusal)
-    }
+    const tree = new Map(snapshot.files.map((entry) => [entry.path, entry]))
+    const has = (path: string) => tree.get(resolveLinks(path, tree) ?? "")?.kind === "file"
+    const bytes = (path: string, most: number) =>
+      has(path) ? Effect.mapError(fetcher.read(snapshot.id, path, most), refusal) : Effect.succeed(undefined)
     /** Undefined: it is not there, or is no text. */
     const text = (path: string) =>
       Effect.map(bytes(path, mostConfigBytes), (found) => {
@@ -54,7 +54,7 @@ const unpacked = (snapshot: Snapshot) =>
           return undefined
         }
       })
-    return { has: (path: string) => files.has(path), bytes, text }
+    return { has, bytes, text }
   })
 
 type Unpacked = Effect.Success<ReturnType<typeof unpacked>>
@@ -76,6 +76,14 @@ const configOf = (archive: Unpacked, { config }: BlueprintManifest) =>
     if (!archive.has(config))
       return yield* refused(`${manifestFile} names the configuration ${config}, which is not in the archive`)
     return (yield* archive.text(config)) ?? (yield* refused(`${config} is no UTF-8 text`))
+  })
+
+/** What it requires; text that a program would take for an option is refused, as in sources. */
+const requirementsOf = (archive: Unpacked) =>
+  Effect.gen(function* () {
+    const text = yield* archive.text(requirementsFile)
+    const [unsafe] = readRequirements(text ?? "").unsafe
+    return unsafe === undefined ? text : yield* refused(`${requirementsFile}: ${unsafe.message}`)
   })
 
 /** The picture that the manifest names; one that is not there is forgiven (contract C 3.3). */
@@ -107,10 +115,10 @@ export const importBlueprint = (file: StoredFile, user: User) =>
       if (!isAnyBlueprintId(id)) return yield* refused(`${id} is no ID of a blueprint`)
       const config = yield* configOf(archive, manifest)
       const thumbnail = yield* pictureOf(archive, manifest)
+      const requirements = yield* requirementsOf(archive)
       const exists = () =>
         new Conflict({ what: `${what}: a blueprint with the ID ${id} already exists`, hint: "Rename or delete that one first." })
       if ((yield* (yield* Blueprints).find(id)) !== undefined) return yield* exists()
-      const requirements = yield* archive.text(requirementsFile)
       const bundle = { snapshot: snapshot.id, directory: "" }
       return yield* makeBlueprint(
         id,

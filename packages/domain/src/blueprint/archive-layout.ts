@@ -1,5 +1,6 @@
 import { resolveLinks } from "../content/tree-links.ts"
-import { byPath, type TreeEntry } from "../content/tree.ts"
+import { byPath, defaultTreeLimits, type TreeEntry } from "../content/tree.ts"
+import { entriesBelow } from "../install/entries-below.ts"
 import { foldName } from "../source/names.ts"
 import type { BlueprintId } from "./blueprint.ts"
 
@@ -10,25 +11,30 @@ export interface BundleFile {
   readonly executable: boolean
 }
 
+/** More files than any archive may have are not looked for: a few links can mean very many. */
+const mostFiles = defaultTreeLimits.files + 1
+
 /**
- * The files of a folder of a tree, sorted by path. Links travel as what they lead to, so that a folder is whole without what surrounds it:
- * those that lead nowhere are left out, and links to folders inside linked folders too, which could go on for ever.
+ * The files of a folder of a tree, sorted by path; `entries` must be, too. Links travel as what they lead to, so that a folder is whole
+ * without what surrounds it: those that lead nowhere are left out, and links to folders inside linked folders too, which could go on
+ * for ever.
  */
 export const bundleFiles = (entries: readonly TreeEntry[], directory: string): readonly BundleFile[] => {
   const tree = new Map(entries.map((entry) => [entry.path, entry]))
-  const below = (folder: string): readonly TreeEntry[] =>
-    folder === "" ? entries : entries.filter(({ path }) => path.startsWith(`${folder}/`))
-  const filesAt = (folder: string, at: string, linked: boolean): readonly BundleFile[] =>
-    below(folder).flatMap((entry): readonly BundleFile[] => {
-      const path = at + entry.path.slice(folder === "" ? 0 : folder.length + 1)
-      if (entry.kind === "file") return [{ path, from: entry.path, executable: entry.executable }]
-      const target = resolveLinks(entry.path, tree)
-      if (target === undefined) return []
-      const found = tree.get(target)
-      if (found?.kind === "file") return [{ path, from: target, executable: found.executable }]
-      return linked ? [] : filesAt(target, `${path}/`, true)
-    })
-  return filesAt(directory, "", false).toSorted(byPath)
+  const files: BundleFile[] = []
+  const collect = (folder: string, at: string, linked: boolean): void => {
+    for (const { path: name } of folder === "" ? entries : entriesBelow(entries, folder)) {
+      if (files.length >= mostFiles) return
+      const own = folder === "" ? name : `${folder}/${name}`
+      const target = resolveLinks(own, tree)
+      const found = tree.get(target ?? "")
+      if (target === undefined) continue
+      if (found?.kind === "file") files.push({ path: at + name, from: target, executable: found.executable })
+      else if (!linked) collect(target, `${at}${name}/`, true)
+    }
+  }
+  collect(directory, "", false)
+  return files.toSorted(byPath)
 }
 
 /** The names that the parts of a blueprint have in an archive of it. */
