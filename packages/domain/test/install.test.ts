@@ -85,6 +85,15 @@ describe("an item", () => {
   })
 })
 
+test("a folder that should be a collection and is none is told of where everything is asked for", () => {
+  const paths = ["acme.util/README.md", "bare/README.md", "util/galaxy.yml"]
+  const files = paths.map((path) => file(`ansible/collections/${path}`))
+  const shipped = { collections: [{ name: "acme.util", directory: "ansible/collections/util" }] }
+  const told = (wish: object) => plan(shipped, {}, wish, files).artifacts.map(({ name, change }) => `${name} ${change}`)
+  expect(told({})).toEqual(["acme.util place", "ansible/collections/acme.util refuse", "bare refuse"])
+  expect(told({ selection: { localCollections: ["acme.util"] } })).toEqual(["acme.util place"])
+})
+
 describe("a blueprint", () => {
   test("is refused where another one has its ID, which a row of this source never is", () => {
     const shipped = { blueprints: [blueprint("a"), blueprint("b"), blueprint("c"), blueprint("d")] }

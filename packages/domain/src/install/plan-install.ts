@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import { idOfSourceBlueprint } from "../blueprint/origin.ts"
+import { sortedUnique } from "../catalog/needs.ts"
 import { expandSelection, everythingShipped, type Selection, type UnknownItem } from "../catalog/select.ts"
 import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
 import type { TreeEntry } from "../content/tree.ts"
@@ -83,6 +84,7 @@ export const planInstall = (
         ...artifacts(source, "template", selection.templates, present, force),
         ...artifacts(source, "role", selection.localRoles, present, force),
         ...artifacts(source, "collection", selection.localCollections, present, force),
+        ...(wish.selection === undefined ? unnamedCollections(source) : []),
       ],
       blueprints: blueprints.map((blueprint): PlannedBlueprint => {
         const publicId = idOfSourceBlueprint(source.id, blueprint.id)
@@ -132,6 +134,22 @@ const artifacts = (
       if (problem !== undefined) return { ...planned, change: "refuse", because: problem }
       return { ...planned, ...changeOf(copies.get(name), version, force) }
     })
+}
+
+const collectionFolder = /^ansible\/collections\/([^/]+)\//u
+
+/** Folders that should be collections and do not say which: whoever asks for everything is told (contract C 3.7). */
+const unnamedCollections = ({ content, files = [] }: InstallSource): ReadonlyArray<PlannedArtifact> => {
+  const named = new Set(content.collections.map(({ directory }) => directory))
+  const names = new Set(content.collections.map(({ name }) => name))
+  const folders = sortedUnique(files.flatMap(({ path }) => collectionFolder.exec(path)?.[1] ?? []))
+  return folders.flatMap((folder): ReadonlyArray<PlannedArtifact> => {
+    const directory = `ansible/collections/${folder}`
+    // no two items of a plan share a name
+    const name = names.has(folder) ? directory : folder
+    const because = `${directory} has no galaxy.yml that says which collection it is`
+    return named.has(directory) ? [] : [{ kind: "collection", name, directory, change: "refuse", because }]
+  })
 }
 
 const changeOf = (
