@@ -1,0 +1,213 @@
+import { planNetworks, RunEngine } from "@rangewright/application"
+import { installation, type RunId } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import type { Fault } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { admin } from "../runs/support/lab.ts"
+import { bootMigration, endOf, makeMigrationLab, migrate, type MigrationLab, unreachable } from "./support/lab.ts"
+
+const threeRanges = (): MigrationLab => makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
+
+const within = async <A>(lab: MigrationLab, use: (process: ReturnType<typeof bootMigration>) => Promise<A>): Promise<A> => {
+  const process = bootMigration(lab)
+  try {
+    return await use(process)
+  } finally {
+    await process.dispose()
+  }
+}
+
+const migrated = async () => {
+  const lab = threeRanges()
+  const before = endOf(lab)
+  await within(lab, migrate)
+  const { byRoute } = lab.sim.calls.counts()
+  const of = (method: string): number =>
+    Object.entries(byRoute).reduce((sum, [route, n]) => (route.startsWith(`${method} `) ? sum + n : sum), 0)
+  return { before, after: endOf(lab), calls: { POST: of("POST"), PUT: of("PUT"), DELETE: of("DELETE") } }
+}
+
+/** What a migration says that meets this fault; undefined when it succeeds all the same. */
+const failureOf = async (lab: MigrationLab, fault: Fault): Promise<string | undefined> => {
+  lab.sim.faults.add(fault)
+  const text = await within(lab, (process) =>
+    migrate(process).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    ),
+  )
+  lab.sim.faults.clear()
+  return text
+}
+
+/** How the runs of a migration end; the call itself answers early when a run begins to wait for the hypervisor. */
+const endsOf = (lab: MigrationLab): Promise<readonly string[]> =>
+  within(lab, async (process) => {
+    await migrate(process).catch(() => undefined)
+    const ends = Effect.forEach(lab.store.runs.keys(), (id) => RunEngine.use((engine) => engine.wait(id)))
+    return (await process.runPromise(ends)).map(({ status }) => status)
+  })
+
+describe("a migration of which a call fails", () => {
+  it("is undone while no machine has moved, else goes on when it is started again", { timeout: 300_000 }, async () => {
+    const { before, after, calls } = await migrated()
+    const seen = { undone: 0, forward: 0 }
+    for (const [method, count] of Object.entries(calls))
+      for (let nth = 1; nth <= count; nth++) {
+        const lab = threeRanges()
+        const match = { method, nth }
+        const text = await failureOf(lab, { kind: "respond", match, when: "before", status: 500, message: "something broke" })
+        expect([method, nth, text]).toEqual([method, nth, expect.stringContaining("something broke")])
+        if (text?.includes("what had been prepared was taken back")) {
+          seen.undone += 1
+          expect(endOf(lab)).toEqual(before)
+          expect(unreachable(lab)).toEqual([])
+        } else {
+          seen.forward += 1
+          expect(text).toContain("Machines have begun to move")
+          expect(endOf(lab).recorded).toBe(true)
+        }
+        await within(lab, migrate)
+        expect(endOf(lab)).toEqual(after)
+        expect(unreachable(lab)).toEqual([])
+      }
+    expect(seen.undone).toBeGreaterThan(8)
+    expect(seen.forward).toBeGreaterThan(10)
+  })
+
+  it("comes to its end by itself when answers are lost on the way", { timeout: 300_000 }, async () => {
+    const { after, calls } = await migrated()
+    for (const [method, count] of Object.entries(calls))
+      for (let nth = 1; nth <= count; nth++) {
+        const lab = threeRanges()
+        lab.sim.faults.add({ kind: "drop", match: { method, nth }, when: nth % 2 === 0 ? "before" : "after" })
+        expect([method, nth, await endsOf(lab)]).toEqual([method, nth, ["success"]])
+        expect(endOf(lab)).toEqual(after)
+      }
+  })
+
+  it("is undone when a node cannot make the VNets, and names it", async () => {
+    const lab = threeRanges()
+    const before = endOf(lab)
+    const broken = lab.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: ludus: cannot create vxlan" })
+    await within(lab, (process) => expect(migrate(process)).rejects.toThrow(/pve3 lacks ludusnat, r1, r2, r3.*taken back/su))
+    lab.sim.faults.remove(broken)
+    expect({ ...endOf(lab), onNodes: before.onNodes }).toEqual(before)
+  })
+
+  it("waits while the cluster has no quorum, and goes on when it has", async () => {
+    const { after } = await migrated()
+    for (const path of ["/cluster/sdn/vnets", "/access/acl", "/nodes/pve1/qemu/3011/config"]) {
+      const lab = threeRanges()
+      let lost = false
+      const handle = lab.sim.handle
+      const faulty: MigrationLab = {
+        ...lab,
+        sim: {
+          ...lab.sim,
+          state: lab.sim.state,
+          handle: (request) => {
+            if (!lost && request.method !== "GET" && request.path.endsWith(path)) {
+              lost = true
+              const fault = lab.sim.faults.add({ kind: "quorum-lost" })
+              lab.clock.schedule(120_000, () => void lab.sim.faults.remove(fault))
+            }
+            return handle(request)
+          },
+        },
+      }
+      expect(await endsOf(faulty)).toEqual(["success"])
+      expect(lost).toBe(true)
+      expect(endOf(lab)).toEqual(after)
+    }
+  })
+})
+
+describe("a migration", () => {
+  it("joined by a second call is one run, with one end for both", async () => {
+    const lab = threeRanges()
+    const texts = await within(lab, (process) => Promise.all([migrate(process), migrate(process)]))
+    expect(texts[0]).toMatch(/finished successfully/u)
+    expect(texts[1]).toBe(texts[0])
+    expect(lab.store.runs.size).toBe(1)
+    expect(lab.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(1)
+  })
+
+  it("is one run whose steps tell of every machine", async () => {
+    const lab = threeRanges()
+    await within(lab, async (process) => {
+      await migrate(process)
+      const [id] = lab.store.runs.keys()
+      const state = await process.runPromise(RunEngine.use((engine) => engine.state(id as RunId)))
+      const machines = [...state.steps.values()].flatMap(({ step }) => step.machine ?? [])
+      expect(machines).toHaveLength(9)
+      expect([...state.steps.values()].every(({ phase }) => phase === "settled")).toBe(true)
+      const record = await process.runPromise(RunJournal.use((journal) => journal.find(id as RunId)))
+      expect(record?.subject).toEqual(installation)
+    })
+  })
+
+  it("that is aborted before a machine moves leaves everything as it was", async () => {
+    const lab = threeRanges()
+    const before = endOf(lab)
+    lab.sim.faults.add({ kind: "delay", match: { method: "POST", nth: 2 }, ms: 60_000 })
+    await within(lab, async (process) => {
+      const outcome = migrate(process).catch(String)
+      await process.runPromise(
+        Effect.gen(function* () {
+          while (lab.sim.state.sdn.config.zones.size === 0) yield* Effect.sleep(1000)
+          for (const id of lab.store.runs.keys()) yield* RunEngine.use((engine) => engine.cancel(id, admin))
+        }),
+      )
+      expect(await outcome).toContain("what had been prepared was taken back")
+    })
+    expect(endOf(lab)).toEqual(before)
+  })
+
+  it("does not begin over what others left, and lists everything that stands in the way", async () => {
+    const lab = threeRanges()
+    const before = endOf(lab)
+    lab.sim.state.sdn.config.zones.set("theirs", { type: "simple", zone: "theirs" })
+    lab.sim.guest(3011)!.config["lock"] = "backup"
+    await within(lab, async (process) => {
+      await expect(migrate(process)).rejects.toMatchObject({
+        _tag: "MigrationBlocked",
+        kind: "conflict",
+        issues: [
+          { path: "pending-sdn", message: expect.stringContaining("zone theirs is new") },
+          { path: "machine-locked", message: expect.stringContaining("LAB1-dc (VM 3011 on pve1) is locked (backup)") },
+        ],
+      })
+      const { blockers } = await process.runPromise(planNetworks("to-sdn", true))
+      expect(blockers).toHaveLength(2)
+    })
+    expect(lab.store.runs.size).toBe(0)
+    expect({ ...endOf(lab), zones: [] }).toEqual(before)
+  })
+
+  it("stops before any change when a range changed after it was planned", async () => {
+    const lab = threeRanges()
+    const before = endOf(lab)
+    // between the first look and the check, somebody adds a card
+    let looks = 0
+    const handle = lab.sim.handle
+    const meddling: MigrationLab = {
+      ...lab,
+      sim: {
+        ...lab.sim,
+        state: lab.sim.state,
+        handle: (request) => {
+          if (request.path.includes("/cluster/status") && ++looks === 2)
+            lab.sim.guest(3012)!.config["net1"] = "virtio=BC:24:11:99:99:99,bridge=vmbr1001,tag=30"
+          return handle(request)
+        },
+      },
+    }
+    await within(meddling, (process) =>
+      expect(migrate(process)).rejects.toThrow("the installation has changed since the plan was made"),
+    )
+    delete lab.sim.guest(3012)!.config["net1"]
+    expect(endOf(lab)).toEqual(before)
+  })
+})
