@@ -12,20 +12,23 @@ export interface Dispatched {
  * The machines of one hypervisor cluster. Observation is cheap and never changes anything; `dispatch` starts one effect and returns at
  * once; only `settle` waits. A mutating dispatch on an existing VM first makes sure that it carries the expected mark, else it fails
  * with `not-ours` and nothing was done. Dispatching an action whose effect is already there is success. A dispatch whose answer was lost
- * fails with `unknown-effect`; dispatching it again is safe.
+ * fails with `unknown-effect`; dispatching it again is safe. The node in a machine's reference is where it was last seen: a VM that has moved
+ * since is found, and everything happens where it is.
  */
 export class Hypervisor extends Context.Service<
   Hypervisor,
   {
     /** The whole cluster, in one call. */
     readonly observe: Effect.Effect<ObservedCluster, HypervisorFault>
-    /** One VM's configuration, read live. Fails with `not-found`. */
+    /** Whether the cluster has the votes that it needs to take changes. A node that is in no cluster always has. */
+    readonly quorate: Effect.Effect<boolean, HypervisorFault>
+    /** One VM's configuration, read live, on another node where it has moved. Fails with `not-found`. */
     readonly detail: (node: string, vmid: Vmid) => Effect.Effect<MachineDetail, HypervisorFault>
     /** Actions about machines: clone, configure, start, stop, shutdown, delete. */
     readonly dispatch: (action: MachineAction) => Effect.Effect<Dispatched, HypervisorFault>
     /** Waits until the work is over. Success means that the effect was observed. May be called again with the same token, also after a restart. */
     readonly settle: (action: MachineAction, token: Json) => Effect.Effect<void, HypervisorFault>
-    /** IPv4 addresses that the guest reports, without loopback and link-local; empty while it does not answer. */
+    /** IPv4 addresses that the guest reports, without loopback and link-local; empty while it does not answer. `node`: where it was last seen. */
     readonly addresses: (node: string, vmid: Vmid) => Effect.Effect<readonly string[], HypervisorFault>
     /** Names of users with a session in the guest; undefined when no agent answers. */
     readonly sessions: (node: string, vmid: Vmid) => Effect.Effect<readonly string[] | undefined, HypervisorFault>

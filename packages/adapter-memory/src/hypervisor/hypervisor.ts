@@ -178,6 +178,11 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
 
   return Layer.succeed(Hypervisor, {
     observe: called(world, call("observe", false), observe),
+    quorate: called(
+      world,
+      call("quorate", false),
+      Effect.sync(() => world.quorate),
+    ),
     detail: (_node, vmid) =>
       called(
         world,

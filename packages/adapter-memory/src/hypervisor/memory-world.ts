@@ -88,6 +88,8 @@ export interface MemoryWorld {
   readonly users: Map<string, string>
   readonly tasks: Map<string, MemoryTask>
   readonly calls: MemoryCall[]
+  /** Whether the cluster takes changes. */
+  quorate: boolean
   durations: MemoryDurations
   /** Roles that the guest automation can run; undefined: it cannot tell. */
   roles: ReadonlySet<string> | undefined
@@ -122,6 +124,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   users: new Map(),
   tasks: new Map(),
   calls: [],
+  quorate: true,
   durations: quick,
   roles: undefined,
   print: () => "",

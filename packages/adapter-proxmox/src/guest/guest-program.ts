@@ -53,11 +53,12 @@ export const guestProgramAutomation = (
       })
     // read anew each time: what runs in a guest cannot be taken back
     identity.forget(task.machine.vmid)
-    const { node } = yield* identity.expect(task.machine, doing)
-    const reply = yield* client.guest.post(
-      path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec`,
-      { command: ["guest-stage", task.stage], "input-data": input },
-      { doing },
+    const reply = yield* identity.at(task.machine, doing, ({ node }) =>
+      client.guest.post(
+        path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec`,
+        { command: ["guest-stage", task.stage], "input-data": input },
+        { doing },
+      ),
     )
     const pid = number(recordOf(reply.data), "pid")
     if (pid !== undefined) return pid
@@ -70,9 +71,10 @@ export const guestProgramAutomation = (
     pid: number,
   ): Effect.fn.Return<Finished | "lost" | undefined, HypervisorFault | GuestSilent> {
     const doing = `${doingOf(task)} on ${task.name}`
-    const { node } = yield* identity.expect(task.machine, doing)
-    const answer = yield* client.guest
-      .get(path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec-status`, { pid }, { doing })
+    const answer = yield* identity
+      .at(task.machine, doing, ({ node }) =>
+        client.guest.get(path`/nodes/${node}/qemu/${task.machine.vmid}/agent/exec-status`, { pid }, { doing }),
+      )
       .pipe(
         Effect.map((reply) => finishedOf(recordOf(reply.data))),
         Effect.catchIf(

@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { monotonicMillis } from "../time.ts"
-import { list, recordOf, text } from "../wire/read.ts"
-import type { BootTimes } from "./boot-times.ts"
+import { type Fields, list, recordOf, text } from "../wire/read.ts"
+import { onItsNode } from "./identity.ts"
+import type { MachineKit } from "./machine-kind.ts"
 
 export interface AgentWait {
   readonly ref: MachineRef
-  readonly node: string
   /** Guests of one kind boot alike: the type of operating system that the configuration names. */
   readonly kind: string
   /** When it was started, in milliseconds of the monotonic clock. */
@@ -22,18 +22,18 @@ const stateEverySeconds = 60
 
 /** Waits until the guest agent answers, which ends the boot. Ends early when the VM is off again. */
 export const awaitAgent = Effect.fnUntraced(function* (
-  client: PveClient,
-  bootTimes: BootTimes,
-  { ref, node, kind, startedAt, seconds }: AgentWait,
+  { client, identity, bootTimes }: Pick<MachineKit, "client" | "identity" | "bootTimes">,
+  { ref, kind, startedAt, seconds }: AgentWait,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `wait for the guest agent of VM ${ref.vmid} (${ref.mark.machine})`
-  const at = path`/nodes/${node}/qemu/${ref.vmid}`
-  const ping = client.guest.post(`${at}/agent/ping`, {}, { doing, harmless: true }).pipe(
-    Effect.as(true),
-    Effect.catchTag("GuestSilent", () => Effect.succeed(false)),
+  const ping = identity.at(ref, doing, ({ node }) =>
+    client.guest.post(path`/nodes/${node}/qemu/${ref.vmid}/agent/ping`, {}, { doing, harmless: true }).pipe(
+      Effect.as(true),
+      Effect.catchTag("GuestSilent", () => Effect.succeed(false)),
+    ),
   )
-  const stillOn = client
-    .get(`${at}/status/current`, {}, { doing })
+  const stillOn = identity
+    .at(ref, doing, ({ node }) => client.get(path`/nodes/${node}/qemu/${ref.vmid}/status/current`, {}, { doing }))
     .pipe(
       Effect.flatMap((reply) =>
         text(recordOf(reply.data), "status") === "stopped"
@@ -78,21 +78,32 @@ const usableAddress = (address: string): boolean => {
   return octets.length === 4 && octets.every((octet) => octet < 256) && !/^(?:0|127|169\.254)\./u.test(address)
 }
 
+/** What the guest's agent tells, on whichever node the VM is; undefined while the guest does not answer. */
+const askGuest = (
+  client: PveClient,
+  machine: Pick<MachineRef, "node" | "vmid">,
+  command: string,
+  doing: string,
+): Effect.Effect<readonly Fields[] | undefined, HypervisorFault> =>
+  onItsNode(client, machine, doing, (node) =>
+    client.guest.get(path`/nodes/${node}/qemu/${machine.vmid}/agent/${command}`, {}, { doing }).pipe(
+      Effect.map((reply): readonly Fields[] | undefined => list(recordOf(reply.data), "result")),
+      Effect.catchTag("GuestSilent", () => Effect.succeed(undefined)),
+    ),
+  )
+
 /** IPv4 addresses of all interfaces, without loopback and link-local; empty while the guest does not answer. */
 export const guestAddresses = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<readonly string[], HypervisorFault> =>
-  client.guest
-    .get(path`/nodes/${node}/qemu/${vmid}/agent/network-get-interfaces`, {}, { doing: `read the addresses of VM ${vmid}` })
-    .pipe(
-      Effect.map((reply) => {
-        const found = list(recordOf(reply.data), "result")
-          .slice(0, 64)
-          .flatMap((port) => list(port, "ip-addresses").slice(0, 64))
-          .flatMap((entry) => text(entry, "ip-address") ?? [])
-          .filter(usableAddress)
-        return [...new Set(found)]
-      }),
-      Effect.catchTag("GuestSilent", () => Effect.succeed([])),
-    )
+  askGuest(client, { node, vmid }, "network-get-interfaces", `read the addresses of VM ${vmid}`).pipe(
+    Effect.map((ports = []) => {
+      const found = ports
+        .slice(0, 64)
+        .flatMap((port) => list(port, "ip-addresses").slice(0, 64))
+        .flatMap((entry) => text(entry, "ip-address") ?? [])
+        .filter(usableAddress)
+      return [...new Set(found)]
+    }),
+  )
 
 /** Names of users that are logged in; undefined when no agent answers. */
 export const guestSessions = (
@@ -100,13 +111,6 @@ export const guestSessions = (
   node: string,
   vmid: Vmid,
 ): Effect.Effect<readonly string[] | undefined, HypervisorFault> =>
-  client.guest.get(path`/nodes/${node}/qemu/${vmid}/agent/get-users`, {}, { doing: `read the sessions of VM ${vmid}` }).pipe(
-    Effect.map((reply): readonly string[] | undefined => [
-      ...new Set(
-        list(recordOf(reply.data), "result")
-          .slice(0, 1000)
-          .flatMap((row) => text(row, "user") ?? []),
-      ),
-    ]),
-    Effect.catchTag("GuestSilent", () => Effect.succeed(undefined)),
+  askGuest(client, { node, vmid }, "get-users", `read the sessions of VM ${vmid}`).pipe(
+    Effect.map((users) => users && [...new Set(users.slice(0, 1000).flatMap((row) => text(row, "user") ?? []))]),
   )

@@ -3,17 +3,19 @@ import { type Hypervisor, HypervisorFault, type MachineAction } from "@rangewrig
 import type * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { PveClient } from "../client/client.ts"
-import { parseUpid } from "../tasks/upid.ts"
+import type { TaskOutcome } from "../tasks/outcome.ts"
+import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf } from "../wire/cluster.ts"
-import { number, recordOf, rows, text } from "../wire/read.ts"
+import { flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { guestAddresses, guestSessions } from "./agent.ts"
 import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
 import { configure } from "./configure.ts"
-import { type Identity, readConfig } from "./identity.ts"
+import { type Identity, onItsNode, readConfig } from "./identity.ts"
 import type { MachineKind, MachineKit, MachineOptions } from "./machine-kind.ts"
 import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
@@ -35,6 +37,19 @@ export const makeHypervisor = (
   options: MachineOptions,
 ): Context.Service.Shape<typeof Hypervisor> => {
   const kit: MachineKit = { client, identity, options, bootTimes: makeBootTimes(), startedAt: new Map() }
+
+  /** A node that is away takes its tasks along: where the machine lives on elsewhere, the task has come to no end there. */
+  const outcomeOf = Effect.fnUntraced(function* (
+    action: MachineAction,
+    upid: Upid,
+  ): Effect.fn.Return<TaskOutcome, HypervisorFault> {
+    const ended = yield* Effect.result(awaitTask(upid))
+    if (Result.isSuccess(ended)) return ended.success
+    if (ended.failure.facts.reason !== "away") return yield* ended.failure
+    const found = yield* identity.locate(action.machine, ended.failure.facts.doing)
+    if (found === undefined || found.node === upid.node) return yield* ended.failure
+    return { type: "vanished", detail: `node ${upid.node} is away, and the VM is on ${found.node}` }
+  })
   return {
     observe: Effect.gen(function* () {
       const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })
@@ -48,9 +63,13 @@ export const makeHypervisor = (
     }),
     detail: Effect.fnUntraced(function* (node, vmid) {
       const doing = `read the configuration of VM ${vmid}`
-      const config = yield* readConfig(client, node, vmid, doing)
-      if (config !== undefined) return detailOf(node, vmid, config)
-      return yield* new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${vmid} on node ${node}` })
+      return yield* onItsNode(client, { node, vmid }, doing, (now) =>
+        Effect.flatMap(readConfig(client, now, vmid, doing), (config) =>
+          config === undefined
+            ? Effect.fail(new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${vmid} on node ${now}` }))
+            : Effect.succeed(detailOf(now, vmid, config)),
+        ),
+      )
     }),
     dispatch: (action) =>
       Effect.map(kindOf(action).dispatch(kit, action), (started) => ({
@@ -59,7 +78,7 @@ export const makeHypervisor = (
     settle: Effect.fnUntraced(function* (action, token) {
       if (token === null) return
       const upid = readToken(token)
-      const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
+      const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
       yield* kindOf(action).settle(kit, action, outcome)
     }),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),
@@ -72,6 +91,9 @@ export const makeHypervisor = (
       const reply = yield* client.get(`/nodes/${node}/time`, {}, { doing })
       return new Date((number(recordOf(reply.data), "time") ?? 0) * 1000)
     }),
+    quorate: client
+      .get("/cluster/status", {}, { doing: "read the state of the cluster" })
+      .pipe(Effect.map((reply) => rows(reply.data).every((row) => text(row, "type") !== "cluster" || flag(row, "quorate")))),
     version: client
       .get("/version", {}, { doing: "read the version of Proxmox" })
       .pipe(Effect.map((reply) => text(recordOf(reply.data), "version") ?? "unknown")),

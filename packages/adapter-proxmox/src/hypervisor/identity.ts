@@ -1,6 +1,7 @@
 import { carriesMark, type MachineRef, type Vmid } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
@@ -30,11 +31,24 @@ export interface Identity {
   readonly verify: (ref: MachineRef, doing: string) => Effect.Effect<Located | undefined, HypervisorFault>
   /** The same, but trusts an earlier verification of this process; fails with `not-found` when the VM is nowhere. */
   readonly expect: (ref: MachineRef, doing: string) => Effect.Effect<Located, HypervisorFault>
+  /**
+   * Does something where the VM is. Where that node has it no more, or is away, the cluster is asked, and when the VM proves to have moved
+   * it is done there: nothing has happened on the first node then.
+   */
+  readonly at: <A, E>(
+    ref: MachineRef,
+    doing: string,
+    use: (found: Located) => Effect.Effect<A, E | HypervisorFault>,
+  ) => Effect.Effect<A, E | HypervisorFault>
   /** Something spoke against what was known: the next look reads again. */
   readonly forget: (vmid: Vmid) => void
 }
 
 const isAbsent = (fault: HypervisorFault): boolean => fault.facts.reason === "not-found"
+
+/** The node says that it has no such VM, or says nothing: the VM may be on another one. */
+const mayBeElsewhere = (error: unknown): boolean =>
+  error instanceof HypervisorFault && (isAbsent(error) || error.facts.reason === "away")
 
 /** Undefined when the node has no such VM. */
 export const readConfig = (
@@ -46,6 +60,19 @@ export const readConfig = (
   client.get(path`/nodes/${node}/qemu/${vmid}/config`, {}, { doing }).pipe(
     Effect.map((reply): Fields | undefined => recordOf(reply.data)),
     Effect.catchIf(isAbsent, () => Effect.succeed(undefined)),
+  )
+
+/** Does something on the node where a VM was last seen, or where the cluster says that it is now. */
+export const onItsNode = <A>(
+  client: PveClient,
+  { node, vmid }: Pick<MachineRef, "node" | "vmid">,
+  doing: string,
+  use: (node: string) => Effect.Effect<A, HypervisorFault>,
+): Effect.Effect<A, HypervisorFault> =>
+  use(node).pipe(
+    Effect.catchIf(mayBeElsewhere, (fault) =>
+      Effect.flatMap(findNode(client, vmid, doing), (now) => (now === undefined || now === node ? Effect.fail(fault) : use(now))),
+    ),
   )
 
 /** The node that holds the VM. New and removed VMs show here at once; only names and states come late (facts c14). */
@@ -65,10 +92,12 @@ export const makeIdentity = (client: PveClient): Identity => {
     ref: MachineRef,
     doing: string,
   ): Effect.fn.Return<{ readonly node: string; readonly config: Fields } | undefined, HypervisorFault> {
-    const here = yield* readConfig(client, ref.node, ref.vmid, doing)
-    if (here !== undefined) return { node: ref.node, config: here }
+    const here = yield* Effect.result(readConfig(client, ref.node, ref.vmid, doing))
+    if (Result.isSuccess(here) && here.success !== undefined) return { node: ref.node, config: here.success }
+    if (Result.isFailure(here) && !mayBeElsewhere(here.failure)) return yield* here.failure
     const node = yield* findNode(client, ref.vmid, doing)
-    if (node === undefined || node === ref.node) return undefined
+    // a node that is silent may have the VM, although the cluster's list lacks it
+    if (node === undefined || node === ref.node) return Result.isFailure(here) ? yield* here.failure : undefined
     const there = yield* readConfig(client, node, ref.vmid, doing)
     return there === undefined ? undefined : { node, config: there }
   })
@@ -95,16 +124,27 @@ export const makeIdentity = (client: PveClient): Identity => {
     })
   })
 
+  const expect = Effect.fnUntraced(function* (ref: MachineRef, doing: string): Effect.fn.Return<Located, HypervisorFault> {
+    const known = verified.get(ref.vmid)
+    if (known !== undefined && known.mark === markOf(ref)) return known.located
+    const found = yield* verify(ref, doing)
+    if (found !== undefined) return found
+    return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })
+  })
+
   return {
     locate,
     verify,
-    expect: Effect.fnUntraced(function* (ref, doing) {
-      const known = verified.get(ref.vmid)
-      if (known !== undefined && known.mark === markOf(ref)) return known.located
-      const found = yield* verify(ref, doing)
-      if (found !== undefined) return found
-      return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })
-    }),
+    expect,
+    at: (ref, doing, use) =>
+      Effect.flatMap(expect(ref, doing), (found) =>
+        use(found).pipe(
+          Effect.catchIf(mayBeElsewhere, (fault) => {
+            verified.delete(ref.vmid)
+            return Effect.flatMap(expect(ref, doing), (now) => (now.node === found.node ? Effect.fail(fault) : use(now)))
+          }),
+        ),
+      ),
     forget: (vmid) => void verified.delete(vmid),
   }
 }

@@ -30,11 +30,14 @@ const liveState = Effect.fnUntraced(function* (
   ref: MachineRef,
   doing: string,
 ): Effect.fn.Return<Live, HypervisorFault> {
-  const located = yield* kit.identity.expect(ref, doing)
-  const reply = yield* kit.client
-    .get(path`/nodes/${located.node}/qemu/${ref.vmid}/status/current`, {}, { doing })
+  const { located, data } = yield* kit.identity
+    .at(ref, doing, (found) =>
+      Effect.map(kit.client.get(path`/nodes/${found.node}/qemu/${ref.vmid}/status/current`, {}, { doing }), (reply) => ({
+        located: found,
+        data: recordOf(reply.data),
+      })),
+    )
     .pipe(Effect.tapError(() => Effect.sync(() => kit.identity.forget(ref.vmid))))
-  const data = recordOf(reply.data)
   if (text(data, "name") !== located.name) yield* kit.identity.verify(ref, doing)
   const halted = text(data, "status") === "running" && text(data, "qmpstatus") === "paused"
   return { ...located, power: halted ? "paused" : powerOf(text(data, "status")) }
@@ -57,12 +60,23 @@ const settleAt = Effect.fnUntraced(function* (
   wanted: PowerState,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = doingOf(action)
+  let seenOn = ""
   const reached = yield* lookUntil(
-    () => Effect.map(liveState(kit, action.machine, doing), ({ power }) => (power === wanted ? power : undefined)),
+    () =>
+      Effect.map(liveState(kit, action.machine, doing), ({ node, power }) => {
+        seenOn = node
+        return power === wanted ? power : undefined
+      }),
     { seconds: outcome?.type === "failed" ? 0 : followSeconds, fastest: 1, slowest: 5 },
   )
   if (reached !== undefined) return
-  if (outcome !== undefined && outcome.type !== "ok") return yield* taskFault(doing, outcome)
+  if (outcome !== undefined && outcome.type !== "ok") {
+    const fault = taskFault(doing, outcome)
+    if (fault.facts.reason !== "not-found") return yield* fault
+    // the VM is there, but not where the task looked for it
+    const detail = `it had moved to node ${seenOn} when its task began (${outcome.detail})`
+    return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail })
+  }
   return yield* new HypervisorFault({
     doing,
     reason: "failed",
@@ -82,11 +96,10 @@ export const start: MachineKind<Action<"start">> = {
     if (!action.untilAgent || outcome?.type !== "ok") yield* settleAt(kit, action, outcome, "running")
     if (!action.untilAgent) return
     const ref = action.machine
-    const { node, osType } = yield* kit.identity.expect(ref, doingOf(action))
+    const { osType } = yield* kit.identity.expect(ref, doingOf(action))
     const known = kit.startedAt.get(ref.vmid)
-    yield* awaitAgent(kit.client, kit.bootTimes, {
+    yield* awaitAgent(kit, {
       ref,
-      node,
       // a boot whose beginning was not seen teaches the others nothing
       kind: known === undefined ? `VM ${ref.vmid}` : osType,
       startedAt: known ?? (yield* monotonicMillis),

@@ -1,5 +1,5 @@
-import type { Fault, Json, RunEvent, RunHead, Step, StepFailure, Vmid } from "@rangewright/domain"
-import { LeaseLost, Machines } from "@rangewright/ports"
+import type { Fault, Json, ObservedCluster, RunEvent, RunHead, Step, StepFailure, Vmid } from "@rangewright/domain"
+import { HypervisorFault, LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
@@ -26,7 +26,18 @@ const failureOf = (fault: Fault, step: Step): StepFailure => ({
     : { issues: fault.issues.map((issue) => ({ ...issue, message: covered(issue.message, step) })) }),
 })
 
-const nodeOf = ({ action }: Step): string | undefined => ("machine" in action ? action.machine.node : undefined)
+/** Whether the nodes are there that a step needs: the machine's, wherever it is by now, a new one's template's, and a bridge's. */
+const isReachable =
+  ({ action }: Step) =>
+  ({ machines, nodes }: ObservedCluster): boolean => {
+    const isOnline = (node: string) => nodes.some(({ name, online }) => name === node && online)
+    if (action.kind === "clone") return isOnline(action.machine.node) && isOnline(action.template.node)
+    if ("machine" in action)
+      return isOnline(machines.find(({ vmid }) => vmid === action.machine.vmid)?.node ?? action.machine.node)
+    return !("network" in action) || action.network.type !== "bridge" || isOnline(action.network.node)
+  }
+
+const lacksQuorum = (fault: Fault): boolean => fault instanceof HypervisorFault && fault.facts.reason === "no-quorum"
 
 /** Where one step stands in this process. */
 interface Life {
@@ -56,16 +67,18 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
     /** False when the run was cancelled meanwhile: then nothing is tried again. */
     const unlessCancelled = (effect: Effect.Effect<void>): Effect.Effect<boolean> =>
       Effect.raceFirst(Effect.as(effect, true), Effect.as(book.cancelled, false))
-    const awaitWorld = (step: Step, reason: string, tries: number): Effect.Effect<boolean, LeaseLost> =>
-      waiting(reason, unlessCancelled(gate.whenBack(nodeOf(step), tries)))
+    const awaitWorld = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> =>
+      waiting(
+        fault.message,
+        unlessCancelled(gate.whenBack({ isReachable: isReachable(step), quorate: lacksQuorum(fault) }, tries)),
+      )
 
     /** Gives the machine of a clone another VMID, one that nothing has. */
     const reallocate = Effect.fnUntraced(function* (step: Step): Effect.fn.Return<Verdict, LeaseLost> {
       if (step.action.kind !== "clone") return "again"
       const { vmid: from, mark } = step.action.machine
       const seen = yield* Effect.result(gate.observe)
-      if (Result.isFailure(seen))
-        return (yield* awaitWorld(step, seen.failure.message, 0)) ? yield* reallocate(step) : seen.failure
+      if (Result.isFailure(seen)) return (yield* awaitWorld(step, seen.failure, 0)) ? yield* reallocate(step) : seen.failure
       const taken = new Set<number>([from, ...seen.success.machines.map(({ vmid }) => vmid)])
       // a worker that died may have come as far as the new reservation
       const reserved = (yield* untilStored(machines.reservations(mark.range))).get(mark.machine)
@@ -82,13 +95,13 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
       const decision = decide(step.action, fault)
       if (decision === "fail") return fault
       const nth = life.tries[decision]++
-      if (decision === "wait") return (yield* awaitWorld(step, fault.message, nth)) ? "again" : fault
+      if (decision === "wait") return (yield* awaitWorld(step, fault, nth)) ? "again" : fault
       if (nth >= triesAtMost[decision]) return fault
       life.started = false
       life.token = undefined
       yield* book.write({ type: "StepFailed", key: step.key, failure: failureOf(fault, step), final: false })
       if (decision === "reallocate") return yield* reallocate(step)
-      if (decision === "look") return (yield* awaitWorld(step, fault.message, nth)) ? "again" : fault
+      if (decision === "look") return (yield* awaitWorld(step, fault, nth)) ? "again" : fault
       const pause = Effect.sleep(backoffSeconds(nth, repeatBackoffMost) * 1000)
       return (yield* unlessCancelled(pause)) ? "again" : fault
     })

@@ -10,12 +10,18 @@ const probeBackoffMost = 10
 /** Many steps that wait look once together: an answer serves all that ask within this time. */
 const sharedForMillis = 900
 
-/** Whether the hypervisor answers, and whether a node of it is there. Shared by all runs. */
+/** What a step waits for: a cluster that answers and of which this holds, and that takes changes where that is asked for. */
+export interface Awaited {
+  readonly isReachable: (cluster: ObservedCluster) => boolean
+  readonly quorate: boolean
+}
+
+/** Whether the hypervisor answers, and whether it can do what a step needs. Shared by all runs. */
 export interface WorldGate {
   /** A fresh look, or one made in the last second. */
   readonly observe: Hypervisor["Service"]["observe"]
-  /** Returns when the hypervisor answers and `node` (undefined: any) is online; first waits as long as `tries` (from 0) suggests. */
-  readonly whenBack: (node: string | undefined, tries: number) => Effect.Effect<void>
+  /** Returns when what is awaited is there; first waits as long as `tries` (from 0) suggests. */
+  readonly whenBack: (awaited: Awaited, tries: number) => Effect.Effect<void>
 }
 
 export const makeWorldGate = Effect.gen(function* () {
@@ -32,16 +38,16 @@ export const makeWorldGate = Effect.gen(function* () {
       return cluster
     }),
   )
-  const isBack = (node: string | undefined) =>
+  const isBack = ({ isReachable, quorate }: Awaited) =>
     observe.pipe(
-      Effect.map(({ nodes }) => node === undefined || nodes.some(({ name, online }) => name === node && online)),
+      Effect.flatMap((cluster) => (quorate && isReachable(cluster) ? hypervisor.quorate : Effect.succeed(isReachable(cluster)))),
       Effect.orElseSucceed(() => false),
     )
-  const whenBack: WorldGate["whenBack"] = (node, tries) =>
+  const whenBack: WorldGate["whenBack"] = (awaited, tries) =>
     Effect.gen(function* () {
       for (let n = tries; ; n++) {
         yield* Effect.sleep(backoffSeconds(n, probeBackoffMost) * 1000)
-        if (yield* isBack(node)) return
+        if (yield* isBack(awaited)) return
       }
     })
   return { observe, whenBack } satisfies WorldGate

@@ -1,0 +1,180 @@
+import { GuestAutomation, type GuestTask, Hypervisor, HypervisorAccess, type MachineAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { asRoot, makeRig, type Rig } from "./support/rig.ts"
+import { cloneOf, configureOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf, stopOf } from "./support/under-test.ts"
+
+const stage = (rig: Rig): GuestTask => ({
+  machine: refOf(rig),
+  name: "LAB1-vm20001",
+  os: "linux",
+  stage: "packages",
+  input: { packages: ["jq"] },
+  verbose: false,
+})
+const performStage = (task: GuestTask) =>
+  GuestAutomation.use((guests) => Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle(task, token)))
+
+/** A cluster of three nodes; the template is on the first, and the machine of `refOf` is cloned there. */
+const withMachine = async (...then: readonly MachineAction[]): Promise<Rig> => {
+  const rig = makeRig({ nodes: 3 })
+  const prepare = Effect.gen(function* () {
+    yield* HypervisorAccess.use((access) => access.ensurePool(rangeId))
+    for (const action of [cloneOf(rig, refOf(rig)), ...then]) yield* perform(action)
+  })
+  await rig.run(prepare)
+  return rig
+}
+
+/** Moves the machine to another node, as a person does who clicks Migrate. */
+const move = (rig: Rig, from: string, to: string): Effect.Effect<void> =>
+  Effect.andThen(
+    Effect.promise(() => asRoot(rig.sim, "POST", `/nodes/${from}/qemu/20001/migrate`, `target=${to}&online=1`)),
+    Effect.sleep("60 seconds"),
+  )
+
+const ended = (rig: Rig, type: string) =>
+  [...rig.sim.state.tasks.values()].filter((task) => task.type === type && task.exitstatus === "OK").map(({ node }) => node)
+
+describe("a VM that was moved since it was last seen", () => {
+  it("is read, configured, started, worked in, stopped and deleted where it is, each once", async () => {
+    const rig = await withMachine()
+    const ref = refOf(rig)
+    await rig.run(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        yield* move(rig, "pve1", "pve2")
+        expect((yield* hypervisor.detail("pve1", ref.vmid)).node).toBe("pve2")
+        yield* perform(configureOf(ref))
+        yield* move(rig, "pve2", "pve3")
+        yield* perform(startOf(ref, true))
+        yield* move(rig, "pve3", "pve1")
+        expect(yield* hypervisor.addresses("pve3", ref.vmid)).toHaveLength(1)
+        yield* performStage(stage(rig))
+        yield* move(rig, "pve1", "pve2")
+        yield* performStage({ ...stage(rig), stage: "role", input: { role: "web" } })
+        yield* move(rig, "pve2", "pve3")
+        yield* perform(stopOf(ref))
+        yield* move(rig, "pve3", "pve2")
+        yield* perform(deleteOf(ref))
+      }),
+    )
+    expect([ended(rig, "qmstart"), ended(rig, "qmstop"), ended(rig, "qmdestroy")]).toEqual([["pve3"], ["pve3"], ["pve2"]])
+    expect(rig.sim.guest(ref.vmid)).toBeUndefined()
+    await rig.close()
+  })
+
+  it("while its agent is waited for is waited for where it is", async () => {
+    const rig = await withMachine()
+    const action = startOf(refOf(rig), true)
+    await rig.run(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        const { token } = yield* hypervisor.dispatch(action)
+        yield* Effect.forkChild(Effect.andThen(Effect.sleep("5 seconds"), move(rig, "pve1", "pve3")))
+        yield* hypervisor.settle(action, token)
+      }),
+    )
+    expect(rig.sim.guest(20_001)).toMatchObject({ node: "pve3", status: "running", boot: { kind: "up" } })
+    expect(ended(rig, "qmstart")).toEqual(["pve1"])
+    await rig.close()
+  })
+
+  it("while somebody works in it keeps what runs there", async () => {
+    const rig = await withMachine(startOf(refOf({ node: "pve1" }), true))
+    await rig.run(
+      Effect.gen(function* () {
+        const guests = yield* GuestAutomation
+        const task = stage(rig)
+        const { token } = yield* guests.dispatch(task)
+        yield* Effect.forkChild(move(rig, "pve1", "pve2"))
+        yield* guests.settle(task, token)
+      }),
+    )
+    expect(rig.sim.guest(20_001)?.os?.stages["packages"]).toBeDefined()
+    await rig.close()
+  })
+
+  it("is locked while it moves: what is asked of it meanwhile is refused as that", async () => {
+    const rig = await withMachine(startOf(refOf({ node: "pve1" })))
+    const reason = await rig.run(
+      Effect.gen(function* () {
+        yield* Effect.forkChild(move(rig, "pve1", "pve2"))
+        yield* Effect.sleep("1 second")
+        return yield* reasonOf(perform(configureOf(refOf(rig))))
+      }),
+    )
+    expect(reason).toBe("locked")
+    await rig.close()
+  })
+})
+
+describe("a VM whose node went down", () => {
+  it("and that lives on elsewhere is followed, from whatever was known before", async () => {
+    const rig = await withMachine()
+    const ref = refOf(rig)
+    await rig.run(
+      Effect.gen(function* () {
+        yield* perform(configureOf(ref))
+        yield* move(rig, "pve1", "pve3")
+        rig.sim.faults.add({ kind: "node-down", node: "pve1" })
+        expect((yield* (yield* Hypervisor).detail("pve1", ref.vmid)).node).toBe("pve3")
+        yield* perform(startOf(ref, true))
+        yield* performStage(stage(rig))
+      }),
+    )
+    await rig.restarted().run(perform(stopOf(ref)))
+    expect([ended(rig, "qmstart"), ended(rig, "qmstop")]).toEqual([["pve3"], ["pve3"]])
+    await rig.close()
+  })
+
+  it("and that is still there is waited for: `away`, and it is not taken for gone", async () => {
+    const rig = await withMachine()
+    const down = rig.sim.faults.add({ kind: "node-down", node: "pve1" })
+    for (const action of [configureOf(refOf(rig)), startOf(refOf(rig)), deleteOf(refOf(rig))])
+      expect(await rig.restarted().run(reasonOf(perform(action)))).toBe("away")
+    rig.sim.faults.remove(down)
+    await rig.run(perform(startOf(refOf(rig))))
+    expect(ended(rig, "qmstart")).toEqual(["pve1"])
+    await rig.close()
+  })
+
+  it("with the task that worked on it is settled by looking at it where it lives on", async () => {
+    const rig = await withMachine()
+    const action = startOf(refOf(rig), true)
+    await rig.run(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        const { token } = yield* hypervisor.dispatch(action)
+        yield* Effect.sleep("3 seconds")
+        yield* move(rig, "pve1", "pve2")
+        rig.sim.faults.add({ kind: "node-down", node: "pve1" })
+        yield* hypervisor.settle(action, token)
+      }),
+    )
+    expect(ended(rig, "qmstart")).toEqual(["pve1"])
+    await rig.close()
+  })
+})
+
+describe("the votes of a cluster", () => {
+  it("are told, and without them changes are refused as `no-quorum` while reads go on", async () => {
+    const rig = await withMachine()
+    const quorate = Hypervisor.use((hypervisor) => hypervisor.quorate)
+    expect(await rig.run(quorate)).toBe(true)
+    const lost = rig.sim.faults.add({ kind: "quorum-lost" })
+    expect(await rig.run(quorate)).toBe(false)
+    expect(await rig.run(reasonOf(perform(startOf(refOf(rig)))))).toBe("no-quorum")
+    expect((await rig.run(Hypervisor.use((hypervisor) => hypervisor.observe))).nodes).toHaveLength(3)
+    rig.sim.faults.remove(lost)
+    await rig.run(perform(startOf(refOf(rig))))
+    expect(ended(rig, "qmstart")).toEqual(["pve1"])
+    await rig.close()
+  })
+
+  it("are no matter where there is one node", async () => {
+    const rig = makeRig()
+    expect(await rig.run(Hypervisor.use((hypervisor) => hypervisor.quorate))).toBe(true)
+    await rig.close()
+  })
+})
