@@ -355,6 +355,11 @@ describe("a blueprint of a source", () => {
     const stored = app.store.blueprints.get("lab" as BlueprintId)
     expect(stored?.blueprint.bundle?.directory).toBe("blueprints/web")
     expect(stored?.config).toBe(config)
+    // what its source ships comes with it, installed or not, with a version or without
+    await install(undefined, ada, own)
+    await place({ type: "user", userId: ada.id }, "unused")
+    await app.call("updateBlueprintConfig", ada, { ...own, body: { config: configWith("unused", "hello", "acme.util.one") } })
+    expect(await requirementsOf("lab")).not.toContain("unused")
     await app.run(Effect.flatMap(Sources, (sources) => sources.remove(sourceRecord)))
     await app.call("updateBlueprintConfig", ada, { ...web, body: { config } })
   })

@@ -1,23 +1,11 @@
-import {
-  type Blueprint,
-  emptyContent,
-  type Fault,
-  type InstallPlan,
-  planInstall,
-  readReferences,
-  readRequirements,
-  type ShippedBlueprint,
-  type SourceContent,
-  type TreeEntry,
-  type UserId,
-} from "@rangewright/domain"
+import { type Blueprint, type Fault, type InstallPlan, planInstall, type UserId } from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, type LibraryFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { bundleDirectory } from "../source/install-blueprint.ts"
 import { scopeFor } from "../source/installation.ts"
-import { SourceContents } from "../source/source-contents.ts"
+import type { SourceContents } from "../source/source-contents.ts"
 import { blueprintConfig } from "./find-blueprint.ts"
+import { asShipped, surroundingsOf } from "./surroundings.ts"
 
 /** For whom dependencies are installed. */
 export interface DependencyWish {
@@ -27,46 +15,6 @@ export interface DependencyWish {
   /** Replaces what is there. */
   readonly force: boolean
 }
-
-interface Surroundings {
-  /** As what the blueprint lies in the tree that surrounds it. */
-  readonly id: string
-  readonly content: SourceContent
-  readonly files?: readonly TreeEntry[]
-}
-
-/**
- * What a blueprint lies among: what its source shipped when it was installed, also for copies of it; nothing for one that was made here or
- * came from an archive.
- */
-const surroundingsOf = Effect.fnUntraced(function* (blueprint: Blueprint): Effect.fn.Return<Surroundings, Fault, SourceContents> {
-  const { bundle } = blueprint
-  const alone = { id: blueprint.id, content: emptyContent }
-  const root = bundleDirectory("")
-  if (bundle === undefined || !bundle.directory.startsWith(root)) return alone
-  const { content, snapshot } = yield* (yield* SourceContents).ofId(bundle.snapshot)
-  return { id: bundle.directory.slice(root.length), content, files: snapshot.files }
-})
-
-/** The blueprint as it is now, in the words of what sources ship. */
-const asShipped = Effect.fnUntraced(function* (
-  blueprint: Blueprint,
-  id: string,
-): Effect.fn.Return<ShippedBlueprint, Fault, Blueprints> {
-  const { name, version, tags } = blueprint
-  const config = yield* blueprintConfig(blueprint)
-  const references = readReferences(config)
-  const { requirements } = readRequirements((yield* (yield* Blueprints).requirements(blueprint.id)) ?? "")
-  return {
-    id,
-    name,
-    version,
-    tags,
-    config: { path: "", text: config },
-    references: Result.isSuccess(references) ? references.success : { templates: [], roles: [] },
-    requirements,
-  }
-})
 
 /** What is there, where it would be installed to. */
 const presentFor = (wish: DependencyWish): Effect.Effect<Parameters<typeof planInstall>[1], LibraryFault, ArtifactLibrary> =>
@@ -93,7 +41,9 @@ export const planDependencies = Effect.fnUntraced(function* (
   wish: DependencyWish,
 ): Effect.fn.Return<InstallPlan, Fault, ArtifactLibrary | Blueprints | SourceContents> {
   const { id, content, files } = yield* surroundingsOf(blueprint)
-  const shipped = { ...content, blueprints: [yield* asShipped(blueprint, id)] }
+  const config = yield* blueprintConfig(blueprint)
+  const requirements = yield* (yield* Blueprints).requirements(blueprint.id)
+  const shipped = { ...content, blueprints: [asShipped(id, blueprint, config, requirements)] }
   const planned = planInstall({ id: "", content: shipped, ...(files === undefined ? {} : { files }) }, yield* presentFor(wish), {
     selection: { blueprints: [id] },
     force: wish.force,

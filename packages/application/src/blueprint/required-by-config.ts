@@ -1,7 +1,15 @@
-import { Failed, readReferences, requiredRoles, type UserId, withRequirements } from "@rangewright/domain"
+import {
+  emptyContent,
+  Failed,
+  requiredRoles,
+  type SourceContent,
+  surveySource,
+  type UserId,
+  withRequirements,
+} from "@rangewright/domain"
 import { ArtifactLibrary, type LibraryFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { asShipped } from "./surroundings.ts"
 
 /** Names of the roles on offer to subscribers; none where nobody can tell. */
 const subscriptionNames = Effect.flatMap(SubscriptionProvider, ({ list }) => list).pipe(
@@ -9,34 +17,46 @@ const subscriptionNames = Effect.flatMap(SubscriptionProvider, ({ list }) => lis
   Effect.orElseSucceed(() => new Set<string>()),
 )
 
+/** What a configuration belongs to. */
+export interface ConfigPlace {
+  /** What its blueprint lies among; absent: nothing. */
+  readonly content?: SourceContent
+  /** The text of its `requirements.yml`. */
+  readonly requirements?: string | undefined
+}
+
 /**
- * The text of a `requirements.yml` with which this configuration works elsewhere, as installed for the user here; what `before` says
- * stays. Undefined: nothing is required. Fails where a role is only on this server's disk, for the blueprint could be used nowhere else
- * (contract C 11.2). `doing` completes "Cannot …".
+ * The text of a `requirements.yml` with which this configuration works elsewhere, as it does for the user here: what was required stays,
+ * and what neither that nor the blueprint's source has comes to it. Undefined: nothing is required. Fails where a role is only on this
+ * server's disk, for the blueprint could be used nowhere else (contract C 11.2). `doing` completes "Cannot …".
  */
 export const requiredByConfig = (
   doing: string,
   config: string,
   userId: UserId,
-  before?: string,
+  { content = emptyContent, requirements: before }: ConfigPlace = {},
 ): Effect.Effect<string | undefined, Failed | LibraryFault, ArtifactLibrary | SubscriptionProvider> =>
   Effect.gen(function* () {
-    const references = readReferences(config)
-    if (Result.isFailure(references) || references.success.roles.length === 0) return before
+    const blueprint = asShipped("new", { name: "", version: "", tags: [] }, config, before)
+    const { undeclared } = surveySource({ ...content, blueprints: [blueprint] })
+    if (undeclared.length === 0) return before
     const library = yield* ArtifactLibrary
     const own = yield* library.list({ type: "user", userId })
     const everybodys = yield* library.list({ type: "global" })
-    const { requirements, custom } = requiredRoles(references.success.roles, {
+    const names = undeclared.map(({ role }) => role)
+    const { requirements, custom } = requiredRoles(names, {
       subscription: yield* subscriptionNames,
       roles: [...own.roles, ...everybodys.roles],
       collections: [...own.collections, ...everybodys.collections],
     })
-    if (custom.length > 0)
-      return yield* new Failed({
-        what: `Cannot ${doing}: ${custom.length === 1 ? "the role" : "the roles"} ${custom.join(", ")} can be had nowhere else: ${
-          custom.length === 1 ? "it is" : "they are"
-        } on this server alone, without a version`,
-        hint: "Package them as a source (POST /sources) and install them from there, or give them a meta/version.yml.",
-      })
+    if (custom.length > 0) return yield* cannotTravel(doing, custom)
     return withRequirements(before, requirements)
   })
+
+const cannotTravel = (doing: string, roles: readonly string[]) => {
+  const [which, are] = roles.length === 1 ? ["the role", "it is"] : ["the roles", "they are"]
+  return new Failed({
+    what: `Cannot ${doing}: ${which} ${roles.join(", ")} can be had nowhere else: ${are} on this server alone, without a version`,
+    hint: "Package them as a source (POST /sources) and install them from there, or give them a meta/version.yml.",
+  })
+}

@@ -1,10 +1,11 @@
-import { Conflict, type Fault, InvalidInput } from "@rangewright/domain"
+import { Conflict, emptyContent, type Fault, InvalidInput } from "@rangewright/domain"
 import { Blueprints, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
 import { wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { requiredByConfig } from "../blueprint/required-by-config.ts"
+import { surroundingsOf } from "../blueprint/surroundings.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -48,8 +49,10 @@ export const updateBlueprintConfig = operation({
         )
       const config = yield* wellFormedConfig(body.config)
       const blueprints = yield* Blueprints
-      const before = yield* blueprints.requirements(blueprint.id)
-      const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, before)
+      // without its files it may still be mended
+      const { content } = yield* surroundingsOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
+      const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
+      const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)
       yield* blueprints.setConfig(blueprint.id, config, requirements)
       return { result: `Configuration of blueprint ${blueprint.id} stored` }
     }),

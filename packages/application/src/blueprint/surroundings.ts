@@ -1,0 +1,56 @@
+import {
+  type Blueprint,
+  type BlueprintText,
+  emptyContent,
+  type Fault,
+  readReferences,
+  readRequirements,
+  type ShippedBlueprint,
+  type SourceContent,
+  type TreeEntry,
+} from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { bundleDirectory } from "../source/install-blueprint.ts"
+import { SourceContents } from "../source/source-contents.ts"
+
+/** What a blueprint lies among. */
+export interface Surroundings {
+  /** Its id there. */
+  readonly id: string
+  readonly content: SourceContent
+  readonly files?: readonly TreeEntry[]
+}
+
+/**
+ * What its source shipped when the blueprint was installed, also for copies of it; nothing for one that was made here or came from an
+ * archive.
+ */
+export const surroundingsOf = Effect.fnUntraced(function* (
+  blueprint: Blueprint,
+): Effect.fn.Return<Surroundings, Fault, SourceContents> {
+  const { bundle } = blueprint
+  const root = bundleDirectory("")
+  if (bundle === undefined || !bundle.directory.startsWith(root)) return { id: blueprint.id, content: emptyContent }
+  const { content, snapshot } = yield* (yield* SourceContents).ofId(bundle.snapshot)
+  return { id: bundle.directory.slice(root.length), content, files: snapshot.files }
+})
+
+/** A blueprint in the words of what sources ship. */
+export const asShipped = (
+  id: string,
+  { name, version, tags }: Pick<BlueprintText, "name" | "version" | "tags">,
+  config: string,
+  requirements: string | undefined,
+): ShippedBlueprint => {
+  const references = readReferences(config)
+  return {
+    id,
+    name,
+    version,
+    tags,
+    config: { path: "", text: config },
+    references: Result.isSuccess(references) ? references.success : { templates: [], roles: [] },
+    requirements: readRequirements(requirements ?? "").requirements,
+  }
+}
