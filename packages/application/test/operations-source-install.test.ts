@@ -380,6 +380,20 @@ describe("a dry run", () => {
     })
     expect([await source(), installed()]).toEqual([before, ["user:Ada/role/acme.hello"]])
   })
+
+  it("compares what is there with what is shipped, whatever the versions say", async () => {
+    await only({ localRoles: ["acme.hello", "unused"], templates: ["debian-lab"], localCollections: ["acme.util"] })
+    commitTo(app.artifacts.content, url, { ...files, "ansible/roles/hello/tasks/main.yml": "- debug: {msg: world}\n" })
+    await app.call("syncSource", ada, { path })
+    const changes = async (force: boolean) => {
+      const told = (await app.call("installSource", ada, { path, body: { force, noDeps: true, dryRun: true } })) as {
+        readonly items: readonly { readonly kind: string; readonly name: string; readonly change: string }[]
+      }
+      return told.items.filter(({ kind }) => kind !== "blueprint").map(({ name, change }) => `${name} ${change}`)
+    }
+    expect(await changes(false)).toEqual(["debian-lab keep", "acme.hello differs", "unused keep", "acme.util keep"])
+    expect(await changes(true)).toEqual(["debian-lab keep", "acme.hello replace", "unused keep", "acme.util keep"])
+  })
 })
 
 describe("an upgrade", () => {

@@ -1,8 +1,16 @@
-import { type DryRunPlan, dryRunOf, type Fault, type InstallWish, type UndeclaredDependency } from "@rangewright/domain"
+import {
+  type DryRunPlan,
+  dryRunOf,
+  type Fault,
+  type InstallWish,
+  type PlannedArtifact,
+  type UndeclaredDependency,
+} from "@rangewright/domain"
 import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "../run/run-engine.ts"
 import type { Settings } from "../settings.ts"
+import { isSameCopy } from "./compare-artifact.ts"
 import { holderOfInstall } from "./conclude-install.ts"
 import { installOutcomes } from "./install-outcomes.ts"
 import { sourceInstall } from "./install-run.ts"
@@ -41,16 +49,33 @@ export const installFrom = (
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }
   })
 
-/** What `installFrom` would do; changes nothing. */
+/** What `installFrom` would do; changes nothing. What is there already is compared with what is shipped. */
 export const dryRunInstall = (
   installation: Installation,
   wish: InstallWish,
 ): Effect.Effect<
   { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
   Fault,
-  ArtifactLibrary | Blueprints | CredentialHasher | Settings | Users
+  ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | Settings | Users
 > =>
-  Effect.map(prepareInstall(installation, wish), ({ plan }) => ({
-    plan: dryRunOf(installation.source, plan),
-    undeclared: plan.undeclared,
-  }))
+  Effect.gen(function* () {
+    const { plan } = yield* prepareInstall(installation, wish)
+    const artifacts = yield* Effect.forEach(plan.artifacts, (artifact) => compared(installation, artifact, wish.force ?? false))
+    return { plan: dryRunOf(installation.source, { ...plan, artifacts }), undeclared: plan.undeclared }
+  })
+
+const compared = (installation: Installation, artifact: PlannedArtifact, force: boolean) => {
+  const { because = "something else of this name is there", ...planned } = artifact
+  if (artifact.change === "place" || artifact.change === "refuse") return Effect.succeed(artifact)
+  return isSameCopy(installation, artifact).pipe(
+    Effect.map((same): PlannedArtifact => {
+      if (same) return { ...planned, change: "keep" }
+      return force ? { ...planned, change: "replace" } : { ...planned, change: "differs", because }
+    }),
+    // what cannot be read cannot be installed either, and the installation will say so
+    Effect.catchTags({
+      ContentFault: ({ message }) => Effect.succeed({ ...planned, change: "refuse", because: message } as const),
+      LibraryFault: ({ message }) => Effect.succeed({ ...planned, change: "refuse", because: message } as const),
+    }),
+  )
+}
