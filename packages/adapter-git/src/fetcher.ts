@@ -20,6 +20,7 @@ import { gitAvailability, requireGit } from "./git/availability.ts"
 import { fetchGit, unpackCommit } from "./git/fetch-git.ts"
 import { keyedLock } from "./keyed-lock.ts"
 import type { Settings } from "./options.ts"
+import { download } from "./network/download.ts"
 import { progressOf } from "./progress.ts"
 import { type Folders, scratchFolder } from "./store/folders.ts"
 import { pruneRepositories } from "./store/repositories.ts"
@@ -28,17 +29,47 @@ import { type StagedTree, stagedTree } from "./store/staged-tree.ts"
 
 type GitLocation = Extract<ContentLocation, { type: "git" }>
 type HostLocation = Exclude<ContentLocation, GitLocation>
+/** What is read once it is on this host. */
+type ReadLocation = Exclude<HostLocation, { type: "download" }>
 type Report = (progress: ContentProgress) => void
 
 const doingOf = (location: ContentLocation): string => {
   switch (location.type) {
     case "git":
       return `fetch ${showGitUrl(location.url)}`
+    case "download":
+      return `download ${showGitUrl(location.url)}`
     case "archive":
       return `unpack ${showGitUrl(location.name)}`
     case "folder":
       return `read the folder ${showGitUrl(location.path)}`
   }
+}
+
+const itemOf = (location: HostLocation): string => {
+  switch (location.type) {
+    case "download":
+      return location.url
+    case "archive":
+      return location.name
+    case "folder":
+      return location.path
+  }
+}
+
+/** What is to be downloaded becomes an archive of this host, named as its URL ends. */
+const onHost = async (
+  doing: string,
+  location: HostLocation,
+  file: string,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<ReadLocation> => {
+  if (location.type !== "download") return location
+  await download(doing, location.url, file, settings, signal)
+  const path = location.url.replace(/[?#].*$/su, "")
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  return { type: "archive", file, name, ...(location.unwrap === undefined ? {} : { unwrap: location.unwrap }) }
 }
 
 /** The fetcher over one data folder. */
@@ -74,11 +105,12 @@ export const contentFetcher = (
       return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
     })
 
-  const fromHost = (doing: string, location: HostLocation, holder: string, scratch: string, report: Report) =>
+  const fromHost = (doing: string, wanted: HostLocation, holder: string, scratch: string, report: Report) =>
     Effect.gen(function* () {
-      const item = showGitUrl(location.type === "archive" ? location.name : location.path)
+      const item = showGitUrl(itemOf(wanted))
       const staged = join(scratch, "staged")
       const { entries, digest } = yield* awaited(doing, async (signal) => {
+        const location = await onHost(doing, wanted, join(scratch, "download"), settings, signal)
         const allowance = location.type === "archive" ? await allowanceOf(doing, location.file, settings.archiveRatio) : undefined
         const staging = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
         let done = 0

@@ -38,6 +38,13 @@ export type ContentLocation =
       readonly unwrap?: { readonly keep: readonly string[] }
     }
   | {
+      readonly type: "download"
+      /** Of an archive whose format its ending tells. Checked as that of a repository is, and so is every redirect. */
+      readonly url: string
+      /** As of an archive. */
+      readonly unwrap?: { readonly keep: readonly string[] }
+    }
+  | {
       readonly type: "folder"
       /** Absolute, on the service's host, inside a folder that the operator allowed. */
       readonly path: string

@@ -4,6 +4,7 @@ import {
   longestText,
   readCollectionManifest,
   readCollectionSource,
+  roleFolders,
 } from "@rangewright/domain"
 import type { WantedArtifact } from "@rangewright/domain"
 import type { ArtifactEntry, ContentFault, ContentFetcher, ContentLocation, Snapshot } from "@rangewright/ports"
@@ -51,14 +52,24 @@ const collectionName = (entries: readonly ArtifactEntry[]) =>
     return source === undefined ? undefined : readCollectionSource(source)?.name
   })
 
-/** Fetches a role or collection that lies in a git repository, by the same rules as every source. */
-export const bringFromGit = (fetcher: Fetcher, wanted: WantedArtifact): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
+const locationOf = ({ type, origin, pin }: WantedArtifact): ContentLocation | undefined => {
+  switch (origin.from) {
+    case "git":
+      return { type: "git", url: origin.url, ...(pin === undefined ? {} : { ref: pin }) }
+    case "url":
+      return { type: "download", url: origin.url, ...(type === "role" ? { unwrap: { keep: roleFolders } } : {}) }
+    case "name":
+      return undefined
+  }
+}
+
+/** Fetches a role or collection from its repository or archive, by the same rules as every source. */
+export const bringFromUrl = (fetcher: Fetcher, wanted: WantedArtifact): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
   Effect.gen(function* () {
-    if (wanted.origin.from !== "git")
-      return { wanted, because: "archives are not downloaded; name a git repository, or upload the archive" }
-    const location = { type: "git", url: wanted.origin.url, ...(wanted.pin === undefined ? {} : { ref: wanted.pin }) } as const
+    const location = locationOf(wanted)
+    if (location === undefined) return { wanted, because: "it has no URL" }
     const entries = yield* fetchedEntries(fetcher, location)
     const name = wanted.type === "role" ? wanted.name : yield* collectionName(entries)
-    if (name === undefined) return { wanted, because: "the repository does not say what collection it is" }
+    if (name === undefined) return { wanted, because: "its files do not say what collection it is" }
     return { type: wanted.type, name, version: wanted.pin, entries, wanted }
   }).pipe(Effect.catchTag("ContentFault", ({ message }) => Effect.succeed({ wanted, because: message })))

@@ -20,7 +20,7 @@ import {
 } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { bringFromGit, entryText } from "./from-content.ts"
+import { bringFromUrl, entryText } from "./from-content.ts"
 import type { Arrival, Miss, Supply } from "./supply.ts"
 
 /** How many things one request may bring in, and how far away what they need may be: a chain of needs must end. */
@@ -111,7 +111,7 @@ const install = (
           wanted.filter(({ origin }) => origin.from === "name"),
           wanted.filter(({ origin }) => origin.from !== "name"),
         ]
-        const brought = yield* Effect.forEach(located, (one) => bringFromGit(fetcher, one))
+        const brought = yield* Effect.forEach(located, (one) => bringFromUrl(fetcher, one))
         const supplied = named.length === 0 ? [] : yield* supply.bring(named, output)
         const next: Wish[] = []
         // what was asked for before what came along, so that it is told under the name that it was asked for
@@ -152,7 +152,7 @@ const install = (
   })
 }
 
-/** An installer that takes what has a name from a supply, and what has a repository from there. */
+/** An installer that takes what has a name from a supply, and what has a URL from there. */
 export const installerFrom = (
   supply: Supply,
 ): Effect.Effect<Context.Service.Shape<typeof RoleInstaller>, never, ArtifactLibrary | ContentFetcher> =>

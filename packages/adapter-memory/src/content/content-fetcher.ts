@@ -2,6 +2,7 @@ import { parseGitRef, parseGitUrl, resolveLinks } from "@rangewright/domain"
 import {
   ContentFault,
   type ContentFetcher,
+  type ContentLocation,
   type FetchRequest,
   type Snapshot,
   type SnapshotId,
@@ -11,7 +12,7 @@ import {
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { lookUp, type MemoryContent } from "./memory-content.ts"
+import { lookUp, type MemoryContent, type MemoryFiles } from "./memory-content.ts"
 import { digestOf, takeFiles, type TakenFiles } from "./take-files.ts"
 
 const missing = (doing: string, rule: string, detail: string): ContentFault =>
@@ -20,6 +21,29 @@ const refused = (doing: string, rule: string, detail: string): ContentFault =>
   new ContentFault({ doing, reason: "refused", rule, detail })
 
 const defaultMaxBytes = 1024 * 1024
+
+const filesAt = (content: MemoryContent, doing: string, location: Exclude<ContentLocation, { type: "git" }>): MemoryFiles => {
+  switch (location.type) {
+    case "archive": {
+      const given = content.archives.get(location.file)
+      if (given === undefined) throw missing(doing, "archive", "its file is not there")
+      return given
+    }
+    case "download": {
+      const url = parseGitUrl(location.url.replace(/[?#].*$/su, ""))
+      if (Result.isFailure(url)) throw urlFault(doing, url.failure)
+      if (url.success.scheme !== "https") throw refused(doing, "scheme", `${url.success.scheme} is no way to download an archive`)
+      const given = content.archives.get(location.url)
+      if (given === undefined) throw missing(doing, "archive", "there is no such file")
+      return given
+    }
+    case "folder": {
+      const given = content.folders.get(location.path)
+      if (given === undefined) throw refused(doing, "folder", "it is not inside a folder that sources may use")
+      return given
+    }
+  }
+}
 
 /** The state that a location means: its name and its files. Throws the fault. */
 const findState = async (content: MemoryContent, { location }: FetchRequest): Promise<TakenFiles & { readonly id: string }> => {
@@ -35,12 +59,7 @@ const findState = async (content: MemoryContent, { location }: FetchRequest): Pr
     if (found === "no ref") throw missing(doing, "ref", "the repository has no such branch, tag or commit")
     return { ...takeFiles(doing, found.files), id: found.commit }
   }
-  const given = location.type === "archive" ? content.archives.get(location.file) : content.folders.get(location.path)
-  if (given === undefined)
-    throw location.type === "archive"
-      ? missing(doing, "archive", "its file is not there")
-      : refused(doing, "folder", "it is not inside a folder that sources may use")
-  const taken = takeFiles(doing, given, location.type === "archive" ? location.unwrap : undefined)
+  const taken = takeFiles(doing, filesAt(content, doing, location), location.type === "folder" ? undefined : location.unwrap)
   return { ...taken, id: `sha256-${await digestOf(taken)}` }
 }
 

@@ -8,7 +8,7 @@ export type MemoryFiles = Readonly<Record<string, MemoryFile>>
 export interface MemoryContent {
   /** By URL. Refs are short names; `main` is the default. */
   readonly repositories: Map<string, { readonly commits: Map<string, MemoryFiles>; readonly refs: Map<string, string> }>
-  /** By the path of the uploaded file. */
+  /** By the path of the uploaded file, or the URL of one to be downloaded. */
   readonly archives: Map<string, MemoryFiles>
   /** The allowed folders, by path. */
   readonly folders: Map<string, MemoryFiles>

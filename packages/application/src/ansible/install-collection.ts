@@ -12,12 +12,9 @@ import { bring } from "./bring.ts"
 
 const collectionClaims = ["local-collection", "galaxy-collection"] as const
 
-const isRepository = (text: string): boolean => text.includes("://") || text.startsWith("git@") || text.startsWith("git+")
-
-/** A collection by `<namespace>.<name>`, or from a git repository. */
+/** A collection by `<namespace>.<name>`, or by the URL of its repository or archive. */
 export const collectionRequirement = (collection: string, version: string | undefined): CollectionRequirement => ({
   name: collection,
-  ...(isRepository(collection) ? { type: "git" } : {}),
   ...(version === undefined || version === "" ? {} : { version }),
 })
 

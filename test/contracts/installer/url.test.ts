@@ -8,7 +8,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { tarGz } from "../content/support/archives.ts"
+import { gitHttp } from "../content/support/git-http.ts"
 import { testRepository } from "../content/support/repository.ts"
+import { loopback } from "../content/support/world.ts"
 
 /** An installer whose names come from an empty folder; repositories are served from another. */
 const world = () => {
@@ -19,7 +22,7 @@ const world = () => {
   writeFileSync(join(offers, "roles/acme.base/tasks/main.yml"), "[]\n")
   const below = Layer.mergeAll(
     libraryLayer({ folder: join(root, "library") }),
-    contentLayer({ folder: join(root, "content"), schemes: ["file"], folders: [served] }),
+    contentLayer({ folder: join(root, "content"), schemes: ["file", "http"], folders: [served], networks: loopback }),
   )
   const layer = Layer.provideMerge(folderInstallerLayer({ folder: offers }), below)
   const run = <A, E>(effect: Effect.Effect<A, E, RoleInstaller | ArtifactLibrary | ContentFetcher>) =>
@@ -45,7 +48,7 @@ const roleFiles = (dependencies = "[]") => ({
   "tasks/main.yml": "[]\n",
 })
 
-describe("roles and collections from git repositories", () => {
+describe("roles and collections from repositories and archives", () => {
   test("a role is called as its repository, or as asked, and has the version that was asked for", async () => {
     const { served, install, listed, urlOf } = world()
     const repository = testRepository(served, "web", roleFiles())
@@ -108,13 +111,33 @@ describe("roles and collections from git repositories", () => {
     ["a place that is not allowed", "git+https://git.example/x.git"],
     ["credentials in it", "git+https://me:s3cret@git.example/x.git"],
     ["nothing there", "git+file:///nonexistent/x.git"],
-    ["an archive", "https://git.example/x.tar.gz"],
+    ["an archive that may not be had", "https://git.example/x.tar.gz"],
   ])("a URL with %s fails with the reason", async (_, src) => {
     const { install, listed } = world()
     const [outcome] = await install({ roles: [{ src, name: "web" }] })
     expect(outcome).toMatchObject({ name: "web", outcome: "failed" })
     expect(outcome?.because).not.toContain("s3cret")
     expect(await listed()).toEqual([])
+  })
+
+  test("an archive is downloaded: a role without the folder around it, a collection as it is built", async () => {
+    const { install, listed } = world()
+    const archives: Readonly<Record<string, Buffer>> = {
+      "/web-1.0.tar.gz": tarGz([{ name: "web-1.0/tasks/main.yml", content: "[]\n" }]),
+      "/acme-util.tar.gz": tarGz([{ name: "galaxy.yml", content: "namespace: acme\nname: util\nversion: 1.2.3\n" }]),
+    }
+    const server = await gitHttp("/nonexistent", (request, response) => {
+      response.end(archives[request.url ?? ""])
+      return true
+    })
+    onTestFinished(server.close)
+    const urlOf = (path: string) => `http://127.0.0.1:${server.port}${path}`
+    const outcomes = await install({
+      roles: [{ src: urlOf("/web-1.0.tar.gz"), name: "web", version: "1.0" }],
+      collections: [{ name: urlOf("/acme-util.tar.gz") }],
+    })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["installed", "installed"])
+    expect(await listed()).toEqual(["web 1.0", "acme.util 1.2.3"])
   })
 
   test("content is not held on to when it was installed", async () => {
