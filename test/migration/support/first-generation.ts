@@ -5,9 +5,11 @@ import type { InstallationRange, RangeId } from "@rangewright/domain"
 type Guest = NonNullable<ReturnType<Simulator["guest"]>>
 
 export interface FirstGeneration {
-  /** How many ranges, each with a router and two machines. */
+  /** How many ranges. */
   readonly ranges: number
   readonly nodes: readonly string[]
+  /** Machines in a range, its router counted: 3 to 10. Default 3. */
+  readonly machines?: number
   /** Whether every other machine carries our mark. */
   readonly marked: boolean
 }
@@ -15,10 +17,22 @@ export interface FirstGeneration {
 const note = (range: number, name: string, marked: boolean): string =>
   JSON.stringify({ groups: [`range${range}`], ...(marked ? { rangewright: { range: `LAB${range}`, machine: name } } : {}) })
 
-/** The machines of a range: its router, then two others. */
-export const machinesOf = (
-  range: number,
-): readonly { readonly vmid: number; readonly name: string; readonly nets: readonly string[] }[] => {
+/** Machines of a range beside its router and its two first ones. */
+const others = (range: number, count: number, mac: (vm: number, nic: number) => string) =>
+  Array.from({ length: Math.max(0, count - 3) }, (_, at) => ({
+    vmid: 3000 + range * 10 + 3 + at,
+    name: `LAB${range}-m${at}`,
+    nets: [`virtio=${mac(3 + at, 0)},bridge=vmbr${1000 + range},tag=10`],
+  }))
+
+interface Machine {
+  readonly vmid: number
+  readonly name: string
+  readonly nets: readonly string[]
+}
+
+/** The machines of a range: its router, then the others; at most ten. */
+export const machinesOf = (range: number, count = 3): readonly Machine[] => {
   const bridge = `vmbr${1000 + range}`
   const mac = (vm: number, nic: number): string => `BC:24:11:00:${range.toString(16).padStart(2, "0")}:${vm}${nic}`.toUpperCase()
   const first = 3000 + range * 10
@@ -34,6 +48,7 @@ export const machinesOf = (
     },
     { vmid: first + 1, name: `LAB${range}-dc`, nets: [`virtio=${mac(1, 0)},bridge=${bridge},firewall=1,tag=10`] },
     { vmid: first + 2, name: `LAB${range}-kali`, nets: [`e1000=${mac(2, 0)},bridge=${bridge},rate=50,tag=20`] },
+    ...others(range, count, mac),
   ]
 }
 
@@ -66,7 +81,7 @@ const running = (vmid: number, node: string, config: Guest["config"]): Guest => 
 })
 
 /** Puts the ranges there: bridges in force, machines in their pools and running. Range n is on the node n modulo their number. */
-export const installFirstGeneration = (sim: Simulator, { ranges, nodes, marked }: FirstGeneration): void => {
+export const installFirstGeneration = (sim: Simulator, { ranges, nodes, machines = 3, marked }: FirstGeneration): void => {
   const { state } = sim
   for (let range = 1; range <= ranges; range++) {
     const node = nodes[(range - 1) % nodes.length]!
@@ -83,7 +98,7 @@ export const installFirstGeneration = (sim: Simulator, { ranges, nodes, marked }
       priority: 10 + range,
     })
     state.pools.set(`LAB${range}`, { poolid: `LAB${range}`, comment: undefined, vms: new Set(), storages: new Set() })
-    for (const [index, { vmid, name, nets }] of machinesOf(range).entries()) {
+    for (const [index, { vmid, name, nets }] of machinesOf(range, machines).entries()) {
       const net = Object.fromEntries(nets.map((value, nic) => [`net${nic}`, value]))
       const config = {
         name,

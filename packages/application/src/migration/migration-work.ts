@@ -76,7 +76,7 @@ const checkStep = work({
   }),
   settle: ({ direction, createZone, fingerprint }) =>
     Effect.gen(function* () {
-      const now = yield* planNetworks(direction, createZone)
+      const now = yield* planNetworks(direction, createZone, { snapshots: false })
       const recorded = (yield* (yield* MigrationRecords).find) !== undefined
       if (fingerprintOf(now) === fingerprint) return { data: { recorded } }
       return yield* new Conflict({

@@ -2,8 +2,15 @@ import { type MigrationDirection, planMigration, planReturn } from "@rangewright
 import * as Effect from "effect/Effect"
 import { migrationOptions, readInstallation } from "./read-installation.ts"
 
-/** The plan that would take the installation's networks there now; changes nothing. On a single node the hypervisor is hardly asked. */
-export const planNetworks = (direction: MigrationDirection, createZone: boolean) =>
+/**
+ * The plan that would take the installation's networks there now; changes nothing. On a single node the hypervisor is hardly asked. The
+ * steps do not depend on snapshots: without them only the warnings about them are missing, and many calls are saved.
+ */
+export const planNetworks = (
+  direction: MigrationDirection,
+  createZone: boolean,
+  look: { readonly snapshots: boolean } = { snapshots: true },
+) =>
   Effect.gen(function* () {
     const options = yield* migrationOptions(createZone)
     const plan = direction === "to-sdn" ? planMigration : planReturn
@@ -19,5 +26,5 @@ export const planNetworks = (direction: MigrationDirection, createZone: boolean)
       rights: [],
     }
     if (!options.clusterMode) return plan({ ...nothing, record: undefined }, options)
-    return plan(yield* readInstallation(options.zone, { snapshots: true }), options)
+    return plan(yield* readInstallation(options.zone, look), options)
   })

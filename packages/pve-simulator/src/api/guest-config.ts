@@ -67,6 +67,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   const { world } = call
   const made = yield* makeDisks(world, guest, edit.changes, log)
   const values = normalise(world, made)
+  yield* moveCards(world, guest, values)
   touch(world, guest)
   for (const key of edit.reverted) delete guest.pending[key]
   for (const key of edit.removed) {
@@ -85,6 +86,18 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
     guest.config[key] = value
     delete guest.pending[key]
   }
+}
+
+/** Cards of a running guest that change are off their networks for a moment. */
+function* moveCards(world: World, guest: Guest, values: Config): Routine<void> {
+  const moved = Object.keys(values).filter(
+    (key) => isNet(key) && guest.config[key] !== undefined && guest.config[key] !== values[key],
+  )
+  if (guest.status !== "running" || moved.length === 0) return
+  const marks = moved.map((key) => `${guest.vmid} ${key}`)
+  for (const mark of marks) world.unplugged.add(mark)
+  yield* sleep(world.clock, world.timing.moveCards)
+  for (const mark of marks) world.unplugged.delete(mark)
 }
 
 /** A disk that leaves its place stays as an unused one; a cloud-init drive goes for good. */

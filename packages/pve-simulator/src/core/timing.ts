@@ -39,6 +39,8 @@ export const defaultTiming = {
   shutdownTimeout: 60 * SECOND,
   /** Config edits, conversions to a template, resizes: they touch a file. */
   configTask: 0.2 * SECOND,
+  /** The network cards of a running VM leave their bridges and join others: its link is down meanwhile. */
+  moveCards: 0.3 * SECOND,
   /** A new VM with empty disks, without its allocation. */
   createTask: 0.5 * SECOND,
   /** Removing a VM and its thin volumes. */

@@ -24,6 +24,8 @@ export interface World {
   readonly stages: Map<number, Map<number, Running>>
   /** Consoles that wait for their viewer or have one, by port. */
   readonly consoles: Map<number, { readonly upid: string; readonly vmid: number; readonly node: string; connected: boolean }>
+  /** Network cards (`110 net0`) that are just being moved. */
+  readonly unplugged: Set<string>
   /** SHA-256 fingerprint of each node's certificate. */
   fingerprint: string
   certificate: string
@@ -48,6 +50,7 @@ export const createWorld = (parts: {
   bootQueues: new Map(),
   stages: new Map(),
   consoles: new Map(),
+  unplugged: new Set(),
   fingerprint: "",
   certificate: "",
   rights: { version: -1, byKey: new Map(), pools: new Map() },

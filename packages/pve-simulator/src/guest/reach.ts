@@ -4,14 +4,14 @@ import type { World } from "../core/world.ts"
 
 /**
  * The layer-2 networks that a guest is on now: a bridge ends at its node, a VNet joins the nodes that have it, and VLANs keep apart. A
- * card whose network does not stand on the guest's node is on none.
+ * card whose network does not stand on the guest's node, or that is just being moved, is on none.
  */
 const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
   const node = world.state.nodes.get(guest.node)
   if (node === undefined || guest.status !== "running" || world.faults.isNodeDown(guest.node)) return new Set()
   return new Set(
-    nicsOf(guest.config).flatMap(({ bridge, tag }) => {
-      if (bridge === undefined) return []
+    nicsOf(guest.config).flatMap(({ index, bridge, tag }) => {
+      if (bridge === undefined || world.unplugged.has(`${guest.vmid} net${index}`)) return []
       if (node.vnets.has(bridge)) return [`vnet ${bridge} ${tag ?? ""}`]
       return node.interfaces.has(bridge) ? [`bridge ${guest.node} ${bridge} ${tag ?? ""}`] : []
     }),
