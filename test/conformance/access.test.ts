@@ -14,13 +14,16 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** Everything that is kept, but for the traces that refused calls leave. */
+/** Everything that is kept, but for the traces that refused calls leave: they are written every now and then. */
 const stored = (): string => {
-  const { users, ranges, configs, grants, groups, blueprints, machines, reservations, runs } = service.store
+  const { users, ranges, configs, grants, groups, blueprints, sources, machines, reservations, runs } = service.store
   return JSON.stringify(
-    [users, ranges, configs, grants, groups, blueprints, machines, reservations, runs],
-    (_key, value: unknown) => (value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value),
-  ).replace(/"lastActiveAt":"[^"]+",?/gu, "")
+    [users, ranges, configs, grants, groups, blueprints, sources, machines, reservations, runs],
+    (key, value: unknown) => {
+      if (key === "lastActiveAt") return undefined
+      return value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value
+    },
+  )
 }
 
 interface Answer {
