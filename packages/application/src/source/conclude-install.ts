@@ -2,46 +2,44 @@ import {
   type BlueprintId,
   type Conclusion,
   installationOf,
+  type RecordId,
   type Requirements,
   type RunState,
   sayFailures,
+  type SourceContent,
 } from "@rangewright/domain"
-import { Blueprints, ContentFetcher, Sources } from "@rangewright/ports"
+import { Blueprints, ContentFetcher, Sources, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { installOutcomes, plannedBlueprints } from "./install-outcomes.ts"
-import type { Installation } from "./installation.ts"
 import { failuresAmong, type ItemOutcome } from "./item-outcome.ts"
 
 /** Who pins the snapshot while it is installed: the source may get other content meanwhile. */
-export const holderOfInstall = ({ recordId }: Pick<Installation["source"], "recordId">): string => `install:${recordId}`
+export const holderOfInstall = (source: RecordId): string => `install:${source}`
 
-/**
- * Keeps how an installation ended: on the record of the source (contract C 6.8), and unless dependencies were left out on those of its
- * blueprints (contract C 12.5). May be repeated.
- */
-export const concludeInstall = (installation: Installation, end: Conclusion, state: RunState, noDeps: boolean) =>
+/** What is installed from the source needs its snapshot no longer. What cannot be released only takes room. */
+export const releaseInstalled = (source: RecordId): Effect.Effect<void, never, ContentFetcher> =>
   Effect.gen(function* () {
-    const { source } = installation
-    const outcomes = installOutcomes(state)
-    const failures = sayFailures(failuresAmong(outcomes))
-    if (!noDeps) yield* tellBlueprints(installation, state, outcomes)
-    yield* (yield* Sources).setOutcome(
-      source.recordId,
-      // a plan that could not be made has no items
-      state.plan === undefined
-        ? { status: "error", error: end.message }
-        : { status: failures === "" ? "ok" : "partial", error: failures },
-    )
     const content = yield* ContentFetcher
     const holder = holderOfInstall(source)
     for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
+  }).pipe(Effect.ignore({ log: "Warn" }))
+
+/** Keeps on the record of the source how an installation ended (contract C 6.8). May be repeated. */
+export const concludeInstall = (source: RecordId, end: Conclusion, state: RunState): Effect.Effect<void, StorageFault, Sources> =>
+  Effect.flatMap(Sources, (sources) => {
+    // a plan that could not be made has no items
+    if (state.plan === undefined) return sources.setOutcome(source, { status: "error", error: end.message })
+    const failures = sayFailures(failuresAmong(installOutcomes(state)))
+    return sources.setOutcome(source, { status: failures === "" ? "ok" : "partial", error: failures })
   })
 
-const tellBlueprints = ({ content }: Installation, state: RunState, outcomes: readonly ItemOutcome[]) =>
+/** Keeps on the records of the installed blueprints how the installation of what they require ended (contract C 12.5). May be repeated. */
+export const tellBlueprints = (content: SourceContent, state: RunState): Effect.Effect<void, StorageFault, Blueprints> =>
   Effect.gen(function* () {
+    const outcomes = installOutcomes(state)
     const failed = new Set(outcomes.flatMap(({ kind, name, ok }) => (kind === "blueprint" && !ok ? [name] : [])))
-    const shipped = new Map(content.content.blueprints.map((blueprint) => [blueprint.id, blueprint]))
+    const shipped = new Map(content.blueprints.map((blueprint) => [blueprint.id, blueprint]))
     const at = new Date(yield* Clock.currentTimeMillis)
     const rows = yield* Blueprints
     for (const { id, publicId } of plannedBlueprints(state)) {

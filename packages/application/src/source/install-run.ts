@@ -12,11 +12,12 @@ import {
 } from "@rangewright/domain"
 import { Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { runKind } from "../run/run-kind.ts"
 import { work } from "../run/work.ts"
 import { InstallSelection } from "../wire/install.ts"
-import { concludeInstall } from "./conclude-install.ts"
+import { concludeInstall, releaseInstalled, tellBlueprints } from "./conclude-install.ts"
 import { outcomesIn } from "./install-outcomes.ts"
 import { InstallStep, installStepsOf } from "./install-steps.ts"
 import type { Installation } from "./installation.ts"
@@ -92,11 +93,12 @@ export const sourceInstall = runKind({
     ),
   finish: (end, state, head) =>
     Effect.gen(function* () {
-      const request = yield* requestOf(head)
-      const installation = yield* installationOf(request)
-      yield* concludeInstall(installation, end, state, request.noDeps)
-    }).pipe(
-      // of a source that is gone, or whose content is, nothing is to be kept
-      Effect.catchTags({ SourceNotFound: () => Effect.void, ContentFault: () => Effect.void, SourceBroken: () => Effect.void }),
-    ),
+      const { recordId, snapshot, noDeps } = yield* requestOf(head)
+      // of a source that is gone nothing is kept, and of one whose content is gone only how it ended
+      const source = yield* (yield* Sources).findByRecordId(recordId)
+      const content = yield* Effect.option((yield* SourceContents).ofId(snapshot as SnapshotId))
+      if (source !== undefined) yield* concludeInstall(recordId, end, state)
+      if (!noDeps && Option.isSome(content)) yield* tellBlueprints(content.value.content, state)
+      yield* releaseInstalled(recordId)
+    }),
 })

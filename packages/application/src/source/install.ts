@@ -40,7 +40,7 @@ export const installFrom = (
   Effect.gen(function* () {
     const { source, content, user, global } = installation
     const { id } = content.snapshot
-    yield* (yield* ContentFetcher).pin(id, holderOfInstall(source))
+    yield* (yield* ContentFetcher).pin(id, holderOfInstall(source.recordId))
     const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
     const selected = selection === undefined ? {} : { selection }
     const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...selected })
