@@ -108,7 +108,8 @@ describe("who may change roles and collections", () => {
 describe("a role", () => {
   it("is installed under its name, in the version asked for", async () => {
     expect(await role({ version: "1.0.0" })).toEqual({ result: "Successfully installed: acme.web,1.0.0" })
-    expect(await role({ version: "1.0.0" })).toEqual({ result: "Successfully installed: acme.web,1.0.0" })
+    for (const version of ["1.0.0", ">=1.0"])
+      expect(await role({ version })).toEqual({ result: `Successfully installed: acme.web,${version}` })
     expect(await listed()).toEqual([{ name: "acme.web", version: "1.0.0", type: "role" }])
   })
 
@@ -123,6 +124,12 @@ describe("a role", () => {
       expect(await listed()).toEqual([{ name: "acme.web", version: "2.0.0", type: "role" }])
     },
   )
+
+  it("that is there in an unknown version is told when a version is asked for", async () => {
+    await place(mine, "acme.web", roleFiles("by hand"))
+    expect((await roleFails({ version: "1.0.0" })).message).toContain("acme.web (unknown version) is already installed")
+    expect(await role({})).toEqual({ result: "Successfully installed: acme.web" })
+  })
 
   it.each([
     ["that nobody publishes", { role: "acme.nothing" }],

@@ -41,8 +41,9 @@ export interface LibraryFolder {
 export const libraryFolder = (root: string): LibraryFolder => ({ root, swaps: Semaphore.makeUnsafe(mostReaders) })
 
 type Failure = LibraryFault | ContentFault
-/** Files that are written at once. */
+/** Small files are written several at once; each is held in memory while it is. */
 const writers = 8
+const smallBytes = 1024 * 1024
 
 const check = (doing: string, problem: TreeProblem | undefined): Effect.Effect<void, LibraryFault> =>
   problem === undefined ? Effect.void : Effect.fail(entriesFault(doing, problem))
@@ -87,7 +88,10 @@ const stage = (doing: string, work: string, entries: readonly ArtifactEntry[]): 
         yield* check(doing, intake.count(entry.path, bytes.length, bytes.length))
         yield* onDisk(doing, () => stageFile(work, entry.path, bytes, entry.executable))
       })
-    yield* Effect.forEach(files, one, { concurrency: writers, discard: true })
+    const small = files.filter(({ size }) => size <= smallBytes)
+    const large = files.filter(({ size }) => size > smallBytes)
+    yield* Effect.forEach(small, one, { concurrency: writers, discard: true })
+    yield* Effect.forEach(large, one, { discard: true })
     for (const entry of entries) if (entry.kind === "link") yield* onDisk(doing, () => stageLink(work, entry.path, entry.target))
   })
 

@@ -1,4 +1,4 @@
-import { Conflict, Failed, InvalidInput, type RoleRequirement } from "@rangewright/domain"
+import { Conflict, Failed, InvalidInput, otherVersion, type RoleRequirement } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type LibraryFault,
@@ -26,7 +26,7 @@ export const roleRequirement = (role: string, version: string | undefined): Role
 
 /**
  * Installs a role. One that is there in another version than asked for is a failure whose beginning clients match (contract C 8.2); so is
- * one that is there when none is asked for, unless its version is not known.
+ * one that is there in a version that nobody asked for, or in an unknown one when a version is asked for.
  */
 export const installRole = (
   requirement: RoleRequirement,
@@ -34,13 +34,10 @@ export const installRole = (
   force: boolean,
 ): Effect.Effect<void, Failed, RoleInstaller> =>
   Effect.gen(function* () {
-    const { name, outcome, version, because } = yield* bring({ type: "role", requirement }, scope, force)
-    const hint = "Use force to replace it."
-    if (outcome === "other-version") return yield* new Failed({ what: because ?? `${name} is already installed`, hint })
-    if (outcome === "present" && requirement.version === undefined && version !== undefined) {
-      const what = `${name} (${version}) is already installed - use force to change version to unspecified`
-      return yield* new Failed({ what, hint })
-    }
+    const { name, outcome, version } = yield* bring({ type: "role", requirement }, scope, force)
+    const known = (version !== undefined) === (requirement.version !== undefined)
+    if (outcome === "installed" || (outcome === "present" && known)) return
+    return yield* new Failed({ what: otherVersion(name, version, requirement.version), hint: "Use force to replace it." })
   })
 
 /** Removes a role of one scope. Whatever source brought it there claims it no longer. */

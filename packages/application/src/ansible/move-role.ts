@@ -1,5 +1,5 @@
 import type { User } from "@rangewright/domain"
-import { ArtifactLibrary, type LibraryFault } from "@rangewright/ports"
+import { ArtifactLibrary, type LibraryFault, type ScopeListing } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { listInstalled, scopeOf } from "./installed.ts"
 
@@ -9,10 +9,11 @@ export interface MovedRole {
   readonly refused: string | undefined
 }
 
+const namesIn = ({ roles }: ScopeListing): ReadonlySet<string> => new Set(roles.map(({ name }) => name))
 const nameOf = (global: boolean): string => (global ? "global" : "user's")
 
 /**
- * Moves or copies roles between a user's scope and that of everybody. A role is looked for among the global ones first, so one that is in
+ * Moves or copies roles, each named once, between a user's scope and that of everybody. A role is looked for among the global ones first, so one that is in
  * both cannot go either way (contract C 8.4).
  */
 export const moveRoles = (
@@ -23,12 +24,12 @@ export const moveRoles = (
 ): Effect.Effect<readonly MovedRole[], LibraryFault, ArtifactLibrary> =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
+    const { own, global } = yield* listInstalled(user)
+    const [ownRoles, globalRoles] = [namesIn(own), namesIn(global)]
     const one = (role: string) =>
       Effect.gen(function* () {
-        const { own, global } = yield* listInstalled(user)
-        const isThere = ({ roles: copies }: typeof own) => copies.some(({ name }) => name === role)
-        if (!isThere(global) && !isThere(own)) return { role, refused: `Role ${role.slice(0, 255)} is not installed` }
-        const fromGlobal = isThere(global)
+        const fromGlobal = globalRoles.has(role)
+        if (!fromGlobal && !ownRoles.has(role)) return { role, refused: `Role ${role.slice(0, 255)} is not installed` }
         if (fromGlobal === toGlobal) return { role, refused: `Role ${role} is already in the ${nameOf(toGlobal)} scope` }
         return yield* library
           .transfer({ scope: scopeOf(user, fromGlobal), kind: "role", name: role }, scopeOf(user, toGlobal), mode)
