@@ -5,6 +5,7 @@ import {
   type BlueprintId,
   defaultTreeLimits,
   type Fault,
+  type RecordId,
   type SnapshotId,
   treeIntake,
   type User,
@@ -14,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import fc from "fast-check"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
@@ -34,7 +35,13 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "blueprint-archives-"))
   const content = await Effect.runPromise(
     Effect.scoped(
-      Layer.build(contentLayer({ folder: join(folder, "content"), tree: { totalBytes: 4 * 1024 * 1024, files: 200 } })),
+      Layer.build(
+        contentLayer({
+          folder: join(folder, "content"),
+          folders: [join(folder, "shipped")],
+          tree: { totalBytes: 4 * 1024 * 1024, files: 200 },
+        }),
+      ),
     ),
   )
   app = makeTestApp({ content })
@@ -154,6 +161,53 @@ describe("an archive of a blueprint", () => {
     expect(await importOf(first, bob)).toBe(id)
     expect((await find(id))?.owner).toBe("Bob")
     expect(Buffer.compare(await exportOf(id, bob), first)).toBe(0)
+  })
+
+  it("of a blueprint from a source has its files, wherever its links lead, and stands alone elsewhere", async () => {
+    const shipped = join(folder, "shipped")
+    const at = join(shipped, "blueprints/a/b/c")
+    mkdirSync(join(at, "docs"), { recursive: true })
+    writeFileSync(join(shipped, "LICENSE"), "free")
+    writeFileSync(join(at, "blueprint.yml"), "id: a/b/c\nname: Deep\nversion: 1.0.0\nconfig: deep.yml\nauthor: unknown key\n")
+    writeFileSync(join(at, "deep.yml"), config)
+    writeFileSync(join(at, "docs/read.me"), "x")
+    symlinkSync("../../../../LICENSE", join(at, "LICENSE"))
+    const recordId = "blueprint000001" as RecordId
+    await app.run(
+      Effect.gen(function* () {
+        const location = { type: "folder", path: shipped } as const
+        const { id: snapshot } = yield* (yield* ContentFetcher).fetch({ location, holder: `blueprint:${recordId}` })
+        yield* (yield* Blueprints).putFromSource([
+          {
+            id: "labs/a/b/c" as BlueprintId,
+            recordId,
+            owner: ada.id,
+            name: "Deep",
+            description: "",
+            version: "1.0.0",
+            tags: [],
+            minVersion: "",
+            config,
+            requirements: undefined,
+            bundle: { snapshot, directory: "blueprints/a/b/c" },
+            thumbnail: undefined,
+            origin: { source: "source000000001" as RecordId, sourceBlueprintID: "a/b/c" },
+            createdAt: new Date(0),
+          },
+        ])
+      }),
+    )
+    const first = await exportOf("labs/a/b/c")
+    expect(filesOf(first)).toEqual({
+      "labs_a_b_c/LICENSE": "free",
+      "labs_a_b_c/blueprint.yml": 'manifest_version: 1\nid: labs/a/b/c\nname: Deep\nversion: "1.0.0"\nconfig: range-config.yml\n',
+      "labs_a_b_c/docs/read.me": "x",
+      "labs_a_b_c/range-config.yml": config,
+    })
+    await remove("labs/a/b/c")
+    expect(await importOf(first)).toBe("labs/a/b/c")
+    expect((await find("labs/a/b/c"))?.origin).toBeUndefined()
+    expect(Buffer.compare(await exportOf("labs/a/b/c"), first)).toBe(0)
   })
 
   it("has the configuration and picture that the blueprint has now, not those it came with", async () => {
