@@ -99,6 +99,63 @@ describe("a call that changes something", () => {
   })
 })
 
+describe("of several endpoints", () => {
+  const lost: readonly (readonly [string, Scripted])[] = [
+    ["answers nothing that Proxmox says", { text: "<html>welcome</html>" }],
+    ["breaks off in the midst of an answer", { text: '{"data":[{"vm' }],
+    ["stands behind a gateway that has lost it", { status: 502, text: "<html>" }],
+    ["does not answer in time", connectionError("ETIMEDOUT")],
+  ]
+  it.each(lost)("one that %s is left for the next, which reads are sent to", async (_, bad) => {
+    const [first, second] = [scriptedNode(() => bad), scriptedNode(() => ({}))]
+    const client = clientOver([first.transport, second.transport])
+    await runFast(Effect.andThen(client.get("/version", {}, doing), client.get("/version", {}, doing)))
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2])
+  })
+
+  it.each(lost)(
+    "one that %s has perhaps had its effect: the change is not sent to another, what comes later is",
+    async (_, bad) => {
+      const [first, second] = [scriptedNode(() => bad), scriptedNode(() => ({}))]
+      const client = clientOver([first.transport, second.transport])
+      expect(await runFast(reasonOf(client.post("/pools", { poolid: "x" }, doing)))).toBe("unknown-effect")
+      await runFast(client.post("/pools", { poolid: "x" }, doing))
+      expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+    },
+  )
+
+  it.each([
+    ["has no votes", { status: 500, json: { data: null, message: "cluster not ready - no quorum?\n" } }],
+    ["cannot reach the node that is meant", { status: 595, text: "", reason: "No route to host" }],
+  ])("one that %s had no effect: the change is sent to the next, which is asked from then on", async (_, bad) => {
+    const [first, second] = [scriptedNode(() => bad), scriptedNode(() => ({}))]
+    const client = clientOver([first.transport, second.transport])
+    await runFast(client.post("/nodes/pve3/qemu/100/status/start", {}, doing))
+    await runFast(client.get("/version", {}, doing))
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2])
+  })
+
+  it("none has votes: the change is refused as that", async () => {
+    const without = { status: 500, json: { data: null, message: "cluster not ready - no quorum?\n" } }
+    const nodes = [scriptedNode(() => without), scriptedNode(() => without)]
+    const client = clientOver(nodes.map(({ transport }) => transport))
+    expect(await runFast(reasonOf(client.post("/pools", {}, doing)))).toBe("no-quorum")
+  })
+
+  it("many requests that fail at once on the first all go on with the second", async () => {
+    const [first, second] = [scriptedNode(() => ({ text: "garbage" })), scriptedNode(() => ({}))]
+    const client = clientOver([first.transport, second.transport, scriptedNode(() => connectionError("ECONNRESET")).transport])
+    await runFast(Effect.forEach([1, 2, 3, 4], () => client.get("/version", {}, doing), { concurrency: "unbounded" }))
+    expect([first.requests.length, second.requests.length]).toEqual([4, 4])
+  })
+
+  it("the fault of a node that cannot be reached names it", async () => {
+    const { transport } = scriptedNode(() => ({ status: 595, text: "", reason: "No route to host" }))
+    const fault = await runFast(Effect.flip(clientOver([transport]).get("/nodes/pve3/qemu", {}, doing)))
+    expect(fault.message).toBe("Cannot try it: node pve3 cannot be reached (No route to host)")
+  })
+})
+
 describe("a refusal", () => {
   it("says the parameter, the words of the body, one line, without file names", async () => {
     const { transport } = scriptedNode(() => ({

@@ -113,6 +113,23 @@ describe("a transport", () => {
     await closed
   })
 
+  it.each([
+    ["a pin", { fingerprint: "AB".repeat(32) }],
+    ["no pin", { insecure: true }],
+  ])("with %s to a node that takes connections and says nothing was not delivered", async (_, trust) => {
+    const server = createTcpServer((socket) => void socket.on("error", () => socket.destroy()).resume())
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    const transport = httpsTransport(`https://127.0.0.1:${port}`, trust)
+    closing.push(
+      () => server.close(),
+      () => transport.close?.(),
+    )
+    const request: PveRequest = { method: "POST", path: "/", headers: {}, body: "", timeoutMs: 50 }
+    const failure = await failureOf(transport.send(request, new AbortController().signal))
+    expect(failure).toMatchObject({ delivered: false, message: "no connection within 0.05 s" })
+  })
+
   it("refuses URLs that are neither https nor http", () => {
     expect(() => httpsTransport("ftp://pve")).toThrow(RangeError)
     expect(() => httpsTransport("not a url")).toThrow(TypeError)

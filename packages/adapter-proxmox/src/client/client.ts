@@ -2,12 +2,12 @@ import { HypervisorFault } from "@rangewright/ports"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import { classifyAnswer } from "./classify.ts"
+import { classifyAnswer, type Verdict } from "./classify.ts"
 import type { Credentials } from "./credentials.ts"
-import type { Exchange, Pace } from "./exchange.ts"
+import type { Answered, Exchange, Pace } from "./exchange.ts"
 import { encodeForm, type Params } from "./form.ts"
 import { readReply, refusalText, type Reply } from "./reply.ts"
-import type { PveAnswer, PveMethod } from "./transport.ts"
+import type { PveMethod } from "./transport.ts"
 
 /** What a call is for, and how it may be treated. */
 export interface Call {
@@ -55,8 +55,20 @@ type Outcome =
 
 const baseDelayMs = 250
 
+/** What the endpoint itself lacks: the way to the node that was meant, its votes, or the API behind its gateway. */
+const isOfEndpoint = (status: number, verdict: Verdict): boolean =>
+  verdict === "no-quorum" || [502, 503, 504, 595].includes(status)
+
+/** The answer's words; of a node that cannot be reached they say only how. */
+const detailOf = (status: number, words: string, path: string): string => {
+  const node = /^\/nodes\/([^/]+)/u.exec(path)?.[1]
+  if (status === 595 && node !== undefined)
+    return `node ${decodeURIComponent(node)} cannot be reached${words === "" ? "" : ` (${words})`}`
+  return words === "" ? `Proxmox answered ${status}` : words
+}
+
 export const makeClient = (exchange: Exchange, credentials: Credentials, options: ClientOptions): PveClient => {
-  const judge = (answer: PveAnswer, method: PveMethod, path: string, call: Call): Outcome => {
+  const judge = (answer: Answered, method: PveMethod, path: string, call: Call): Outcome => {
     const mutating = method !== "GET" && call.harmless !== true
     const fault = (
       reason: HypervisorFault["facts"]["reason"],
@@ -71,14 +83,17 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     if (answer.status >= 200 && answer.status < 300) {
       const read = readReply(answer.body)
       if (read._tag === "Success") return { type: "reply", reply: read.success }
+      exchange.avoid(answer)
       return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, !mutating)
     }
     if (answer.status === 401) return { type: "refused" }
     const words = refusalText(answer.statusText, answer.body)
     const { verdict, hint } = classifyAnswer({ status: answer.status, text: words, call: `${method} ${path}`, mutating })
-    const detail = words === "" ? `Proxmox answered ${answer.status}` : words
+    const detail = detailOf(answer.status, words, path)
     if (verdict === "silent-guest") return { type: "fault", fault: new GuestSilent({ detail }), again: false }
-    return fault(verdict, detail, hint, verdict === "away")
+    // a node that is cut off from the others refuses what another one takes
+    const elsewhere = isOfEndpoint(answer.status, verdict) && exchange.avoid(answer)
+    return fault(verdict, detail, hint, verdict === "away" || (verdict === "no-quorum" && elsewhere))
   }
 
   const once = Effect.fnUntraced(function* (
@@ -91,7 +106,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     const form = encodeForm(params)
     const inBody = method === "POST" || method === "PUT"
     const sent = yield* Effect.result(
-      exchange(
+      exchange.send(
         {
           method,
           path: `/api2/json${path}${inBody || form === "" ? "" : `?${form}`}`,

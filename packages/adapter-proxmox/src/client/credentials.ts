@@ -53,22 +53,29 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
   const fault = (reason: "away" | "unauthenticated" | "failed", detail: string) =>
     new HypervisorFault({ doing: `log in as ${username}`, reason, detail })
   const login = Effect.fnUntraced(function* (secret: string): Effect.fn.Return<Ticket, HypervisorFault> {
-    const answer = yield* exchange(
-      {
-        method: "POST",
-        path: "/api2/json/access/ticket",
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-        body: encodeForm({ username, password: secret }),
-        timeoutMs: 30_000,
-      },
-      "quick",
-    ).pipe(Effect.mapError((failure) => fault("away", failure.message)))
+    const answer = yield* exchange
+      .send(
+        {
+          method: "POST",
+          path: "/api2/json/access/ticket",
+          headers: { "content-type": "application/x-www-form-urlencoded" },
+          body: encodeForm({ username, password: secret }),
+          timeoutMs: 30_000,
+        },
+        "quick",
+      )
+      .pipe(Effect.mapError((failure) => fault("away", failure.message)))
     if (answer.status !== 200) {
       const words = refusalText(answer.statusText, answer.body)
       const { verdict } = classifyAnswer({ status: answer.status, text: words, call: "POST /access/ticket", mutating: false })
       return yield* fault(verdict === "away" || verdict === "unauthenticated" ? verdict : "failed", words)
     }
-    const data = recordOf(Result.getOrElse(readReply(answer.body), () => ({ data: undefined })).data)
+    const reply = readReply(answer.body)
+    if (Result.isFailure(reply)) {
+      exchange.avoid(answer)
+      return yield* fault("away", reply.failure)
+    }
+    const data = recordOf(reply.success.data)
     const [ticket, csrf] = [text(data, "ticket"), text(data, "CSRFPreventionToken")]
     if (ticket === undefined || csrf === undefined)
       return yield* fault("failed", "no ticket in the answer (a second factor is asked for?)")

@@ -11,14 +11,23 @@ export interface Limits {
   readonly quickPerNode: number
 }
 
-export type Exchange = (request: PveRequest, pace: Pace) => Effect.Effect<PveAnswer, TransportFailure>
+/** An answer, and which endpoint gave it. */
+export interface Answered extends PveAnswer {
+  readonly endpoint: number
+}
+
+export interface Exchange {
+  readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
+  /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when there is no other. */
+  readonly avoid: (answer: Answered) => boolean
+}
 
 /** The node a path is worked on: the one it names, else the one that is asked. */
 const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(path)?.[1] ?? ""
 
 /**
- * Sends requests within the limits per node. With several endpoints it stays with one while it can be reached; a request that was certainly
- * not delivered goes to the next. Fails when none could be reached, or with the first failure after a delivery.
+ * Sends requests within the limits per node. With several endpoints it stays with one while it can be reached and is not to be avoided; a
+ * request that was certainly not delivered goes to the next. Fails when none could be reached, or with the first failure after a delivery.
  */
 export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits): Exchange => {
   let preferred = 0
@@ -33,20 +42,25 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
   }
   const via = (index: number, request: PveRequest) =>
     Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: asTransportFailure })
-  const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<PveAnswer, TransportFailure> {
+  /** Of many requests that fail on one endpoint only the first turns away from it. */
+  const turnFrom = (index: number): void => {
+    if (preferred === index) preferred = (index + 1) % endpoints.length
+  }
+  const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<Answered, TransportFailure> {
     const start = preferred
     for (let tried = 1; ; tried += 1) {
       const index = (start + tried - 1) % endpoints.length
       const outcome = yield* Effect.result(via(index, request))
-      if (outcome._tag === "Success") {
-        preferred = index
-        return outcome.success
-      }
-      if (outcome.failure.delivered || tried >= endpoints.length) {
-        preferred = (index + 1) % endpoints.length
-        return yield* Effect.fail(outcome.failure)
-      }
+      if (outcome._tag === "Success") return { ...outcome.success, endpoint: index }
+      turnFrom(index)
+      if (outcome.failure.delivered || tried >= endpoints.length) return yield* Effect.fail(outcome.failure)
     }
   })
-  return (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request))
+  return {
+    send: (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request)),
+    avoid: ({ endpoint }) => {
+      turnFrom(endpoint)
+      return endpoints.length > 1
+    },
+  }
 }

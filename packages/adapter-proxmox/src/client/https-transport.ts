@@ -19,8 +19,8 @@ export interface PveTls {
 const maxAnswerBytes = 64 * 1024 * 1024
 /** pveproxy closes idle connections after 5 s (facts c1): ours go earlier, so that no request meets a closing one. */
 const idleMs = 3_000
-/** Longest wait for a TLS connection to a pinned node. */
-const handshakeMs = 30_000
+/** Longest wait for a connection, TLS included: what hangs before it has done nothing, so the next node can be asked. */
+const openingMs = 10_000
 
 const hexBytes = (text: string): Buffer => Buffer.from(text.replace(/[^0-9a-fA-F]/gu, ""), "hex")
 
@@ -44,8 +44,8 @@ class PinnedAgent extends https.Agent {
   ): Duplex | null | undefined {
     const socket = tls.connect({ ...options, rejectUnauthorized: false })
     const late = setTimeout(
-      () => socket.destroy(new TransportFailure(`no TLS connection within ${handshakeMs / 1000} s`, false)),
-      handshakeMs,
+      () => socket.destroy(new TransportFailure(`no TLS connection within ${openingMs / 1000} s`, false)),
+      openingMs,
     )
     const opened = (error: Error | null) => {
       clearTimeout(late)
@@ -76,6 +76,12 @@ const agentFor = (url: URL, trust: PveTls): http.Agent => {
   if (trust.insecure === true) return new https.Agent({ ...keep, rejectUnauthorized: false })
   return new https.Agent(trust.ca === undefined ? keep : { ...keep, ca: trust.ca })
 }
+
+/** Calls back once when the request has a connection that it can be sent on. A pinned agent hands out no other. */
+const whenOpen = (outgoing: http.ClientRequest, secure: boolean, open: () => void): void =>
+  void outgoing.once("socket", (socket) =>
+    socket.connecting ? void socket.once(secure ? "secureConnect" : "connect", open) : open(),
+  )
 
 const receive = (
   answer: http.IncomingMessage,
@@ -116,14 +122,21 @@ export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport =
         headers: body === undefined ? request.headers : { ...request.headers, "content-length": String(body.length) },
         signal,
       })
-      const timer = setTimeout(
-        () => outgoing.destroy(new TransportFailure(`no answer within ${request.timeoutMs / 1000} s`, true)),
-        request.timeoutMs,
-      )
+      /** An agent that still opens a connection does not hear that its request was destroyed. */
+      const giveUpAfter = (ms: number, what: string, delivered: boolean) =>
+        setTimeout(() => {
+          const failure = new TransportFailure(`no ${what} within ${ms / 1000} s`, delivered)
+          fail(failure)
+          outgoing.destroy(failure)
+        }, ms)
+      const unopened = giveUpAfter(Math.min(openingMs, request.timeoutMs), "connection", false)
+      const unanswered = giveUpAfter(request.timeoutMs, "answer", true)
+      whenOpen(outgoing, url.protocol === "https:", () => clearTimeout(unopened))
       const settle =
         <A>(end: (value: A) => void) =>
         (value: A) => {
-          clearTimeout(timer)
+          clearTimeout(unopened)
+          clearTimeout(unanswered)
           end(value)
         }
       const fail = settle(reject)

@@ -60,5 +60,10 @@ export const asTransportFailure = (error: unknown): TransportFailure => {
   if (!(error instanceof Error)) return new TransportFailure("the connection failed", true)
   const code = "code" in error && typeof error.code === "string" ? error.code : ""
   const text = error.message === "" ? code : error.message
-  return new TransportFailure(code === "" || text.includes(code) ? text : `${text} (${code})`, !undelivered.has(code))
+  // the same code may come from a connection that is being made and from one that was
+  const connecting = "syscall" in error && error.syscall === "connect"
+  return new TransportFailure(
+    code === "" || text.includes(code) ? text : `${text} (${code})`,
+    !connecting && !undelivered.has(code),
+  )
 }
