@@ -340,6 +340,24 @@ describe("an upload whose content is lost", () => {
   })
 })
 
+describe("what a source holds and nobody can use", () => {
+  it("is told when it is fetched, in the answer and in the log of the run", async () => {
+    commitTo(app.artifacts.content, url, { ...files, "templates/empty/readme.md": "nothing to build here" })
+    const told = { warnings: [{ file: "templates/empty", message: expect.stringContaining("0 builder files") }] }
+    expect(await register(ada, { type: "git", url })).toMatchObject(told)
+    expect(await sync("Ada-acme-labs")).toMatchObject(told)
+    const printed = await app.run(
+      Effect.gen(function* () {
+        const journal = yield* RunJournal
+        const [run] = yield* journal.list({ kinds: ["source-fetch"], limit: 1 })
+        const entries = run === undefined ? [] : yield* journal.read(run.id, 0)
+        return entries.flatMap(({ event }) => (event.type === "Output" ? [event.text] : []))
+      }),
+    )
+    expect(printed.join("\n")).toContain("templates/empty: has 0 builder files")
+  })
+})
+
 describe("a large source", () => {
   it("is refused when its texts are too much to be read", async () => {
     const large: Record<string, string> = {}

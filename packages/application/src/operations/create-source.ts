@@ -6,6 +6,7 @@ import { registerSource } from "../source/register-source.ts"
 import { sourceCatalog } from "../source/source-catalog.ts"
 import { mostArchiveBytes, sourceFields } from "../wire/source.ts"
 import { SourceCatalog } from "../wire/source-catalog.ts"
+import { SourceWarning, sourceWarnings } from "../wire/sync-result.ts"
 import { userStatuses } from "../wire/statuses.ts"
 
 export const createSource = operation({
@@ -26,7 +27,11 @@ export const createSource = operation({
   },
   output: {
     type: "json",
-    schema: Schema.Struct({ sourceID: Schema.String, catalog: SourceCatalog }).annotate({ identifier: "RegisterSourceResponse" }),
+    schema: Schema.Struct({
+      sourceID: Schema.String,
+      catalog: SourceCatalog,
+      warnings: Schema.optionalKey(Schema.Array(SourceWarning)),
+    }).annotate({ identifier: "RegisterSourceResponse" }),
   },
   statuses: {
     200: "the source was registered, or was there and is fetched again",
@@ -39,6 +44,7 @@ export const createSource = operation({
   handle: ({ body, file, user }) =>
     Effect.gen(function* () {
       const { source, content } = yield* registerSource(body, user, file)
-      return { sourceID: source.id, catalog: yield* Effect.mapError(sourceCatalog(source, user.id, content), asFailure) }
+      const catalog = yield* Effect.mapError(sourceCatalog(source, user.id, { content }), asFailure)
+      return { sourceID: source.id, catalog, ...sourceWarnings(content.warnings) }
     }),
 })

@@ -5,7 +5,7 @@ import { asFailure } from "../source/content-refused.ts"
 import { runFetch } from "../source/fetch-run.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
-import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
+import { sourceWarnings, syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const syncSource = operation({
   id: "syncSource",
@@ -28,6 +28,6 @@ export const syncSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const { content } = yield* Effect.mapError(runFetch(source, { manifest: true, outcome: true }, user.id), asFailure)
-      return syncResult(source.id, [], content.survey.undeclared)
+      return { ...syncResult(source.id, [], content.survey.undeclared), ...sourceWarnings(content.warnings) }
     }),
 })

@@ -5,6 +5,7 @@ import {
   type Fault,
   type RecordId,
   type RunState,
+  sayIssues,
   type Source,
   SourceMoved,
   SourceNotFound,
@@ -44,6 +45,8 @@ type Wish = typeof Wish.Type
 
 const decodeWish = Schema.decodeUnknownOption(Wish)
 const step = "fetch"
+/** Fetches at once in this process: what more are asked for wait for their turn. */
+const uses = [{ resource: "source-fetch", slots: 6 }] as const
 
 const sourceOf = Effect.fnUntraced(function* (recordId: string) {
   const source = yield* (yield* Sources).findByRecordId(recordId as RecordId)
@@ -80,6 +83,8 @@ const fetchWork = work({
       const stopped = Effect.andThen(context.cancelled, new Conflict({ what: `The fetch of source ${source.id} was cancelled` }))
       const fetched = yield* Effect.raceFirst(work, stopped).pipe((yield* SourceContents).alone(source))
       const { snapshot } = fetched.source
+      const { warnings } = fetched.content
+      if (warnings.length > 0) yield* context.print(warnings.map((warning) => sayIssues([warning])).join("\n"))
       return { changed: snapshot !== source.snapshot, data: { snapshot: snapshot ?? "" } }
     }),
 })
@@ -110,7 +115,7 @@ export const sourceFetch = runKind({
   request: Wish,
   plan: (wish) =>
     Effect.map(sourceOf(wish.recordId), (source) =>
-      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10 }, wish)]),
+      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10, uses }, wish)]),
     ),
   works: [fetchWork],
   owner: ({ id }) =>

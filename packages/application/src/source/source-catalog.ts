@@ -1,9 +1,11 @@
 import {
+  type Blueprint,
   type BlueprintRow,
   catalogOf,
   emptyContent,
   type Fault,
   type Installed,
+  type RecordId,
   type Source,
   type SourceCatalog,
   surveySource,
@@ -16,7 +18,6 @@ import {
   type LibraryFault,
   type SecretStore,
   type Sources,
-  type StorageFault,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { recordTime } from "../wire/common.ts"
@@ -39,17 +40,25 @@ export const installedFor = Effect.fnUntraced(function* (
   }
 })
 
-/** The blueprints that came from the source. */
-export const blueprintRowsOf = (
-  source: Pick<Source, "recordId">,
-): Effect.Effect<readonly BlueprintRow[], StorageFault, Blueprints> =>
-  Effect.map(
-    Effect.flatMap(Blueprints, (blueprints) => blueprints.list({ ofSource: source.recordId })),
-    (found) =>
-      found.flatMap(({ origin, version }) =>
-        origin === undefined ? [] : [{ sourceBlueprintID: origin.sourceBlueprintID, version }],
-      ),
-  )
+/** Blueprints that came from sources, by the records of these. */
+export const blueprintRows = (blueprints: readonly Blueprint[]): ReadonlyMap<RecordId, readonly BlueprintRow[]> => {
+  const rows = new Map<RecordId, BlueprintRow[]>()
+  for (const { origin, version } of blueprints) {
+    if (origin === undefined) continue
+    const row = { sourceBlueprintID: origin.sourceBlueprintID, version }
+    const known = rows.get(origin.source)
+    if (known === undefined) rows.set(origin.source, [row])
+    else known.push(row)
+  }
+  return rows
+}
+
+/** What is known already of what a catalog is made of. */
+interface Known {
+  readonly content?: SnapshotContent
+  readonly installed?: Installed
+  readonly rows?: ReadonlyMap<RecordId, readonly BlueprintRow[]>
+}
 
 const nothing = { content: emptyContent, survey: surveySource(emptyContent) } as const
 
@@ -80,13 +89,14 @@ const catalogWith = (
 export const sourceCatalog = Effect.fnUntraced(function* (
   source: Source,
   userId: UserId,
-  content?: SnapshotContent,
-  installed?: Installed,
+  known: Known = {},
 ): Effect.fn.Return<
   SourceCatalog,
   Fault,
   ArtifactLibrary | Blueprints | ContentFetcher | SecretStore | SourceContents | Sources
 > {
-  const shipped = content ?? (yield* contentOf(source)) ?? nothing
-  return catalogWith(source, shipped, installed ?? (yield* installedFor(userId)), yield* blueprintRowsOf(source))
+  const shipped = known.content ?? (yield* contentOf(source)) ?? nothing
+  const installed = known.installed ?? (yield* installedFor(userId))
+  const rows = known.rows ?? blueprintRows(yield* (yield* Blueprints).list({ ofSource: source.recordId }))
+  return catalogWith(source, shipped, installed, rows.get(source.recordId) ?? [])
 })

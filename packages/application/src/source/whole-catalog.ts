@@ -1,7 +1,8 @@
 import type { CatalogBlueprint, CatalogItem, Source, SourceCatalog, UserId } from "@rangewright/domain"
+import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { installedFor, sourceCatalog } from "./source-catalog.ts"
+import { blueprintRows, installedFor, sourceCatalog } from "./source-catalog.ts"
 
 /** A source among others, and why its items are missing where they are. */
 export interface ListedSource {
@@ -33,9 +34,10 @@ const itemsOf = ({ sourceID, blueprints, templates, localRoles, localCollections
 export const wholeCatalog = (sources: readonly Source[], userId: UserId) =>
   Effect.gen(function* () {
     const installed = yield* installedFor(userId)
+    const rows = blueprintRows(yield* (yield* Blueprints).list())
     const catalogs = yield* Effect.forEach(
       sources,
-      (source) => Effect.result(sourceCatalog(source, userId, undefined, installed)),
+      (source) => Effect.result(sourceCatalog(source, userId, { installed, rows })),
       { concurrency: readAtOnce },
     )
     return {

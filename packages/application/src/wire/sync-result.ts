@@ -1,4 +1,4 @@
-import type { SourceId, UndeclaredDependency as Undeclared } from "@rangewright/domain"
+import type { SourceId, SourceIssue, UndeclaredDependency as Undeclared } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { UndeclaredDependency } from "./source-catalog.ts"
@@ -34,8 +34,26 @@ export const syncResultFields = {
   }),
 } as const
 
+/** Something of a source that is not read, or has no effect. Lines and columns count from 1. */
+export const SourceWarning = Schema.Struct({
+  file: Schema.String,
+  path: Schema.String,
+  line: Schema.Int,
+  column: Schema.Int,
+  message: Schema.String,
+}).annotate({ identifier: "SourceWarning" })
+
+/** A member with what is to be known of a source; none where there is nothing. */
+export const sourceWarnings = (issues: readonly SourceIssue[]): { readonly warnings?: readonly (typeof SourceWarning.Type)[] } =>
+  issues.length === 0
+    ? {}
+    : { warnings: issues.map(({ file, path, line, column, message }) => ({ file, path, line, column, message })) }
+
 /** How a sync or an installation ended, item by item (contract C 15.1). */
-export const SyncResultResponse = Schema.Struct(syncResultFields).annotate({ identifier: "SyncResultResponse" })
+export const SyncResultResponse = Schema.Struct({
+  ...syncResultFields,
+  warnings: Schema.optionalKey(Schema.Array(SourceWarning)),
+}).annotate({ identifier: "SyncResultResponse" })
 
 const artifactResults = (outcomes: readonly ItemOutcome[], kind: ItemOutcome["kind"]): readonly (typeof ArtifactResult.Type)[] =>
   outcomes.flatMap(({ kind: own, name, ok, text }) =>
