@@ -209,6 +209,23 @@ describe("an installation", () => {
     expect((await blueprint("labs/web"))?.owner).toBe("Ada")
   })
 
+  it("queues behind other work on the source: nobody is refused, and all of it is done", async () => {
+    const calls = [
+      only({ localRoles: ["acme.hello"] }),
+      only({ localRoles: ["unused"] }, { force: true }),
+      app.call("syncSource", ada, { path }),
+      app.call("upgradeFromSource", ada, { path }),
+      only({ templates: ["debian-lab"] }),
+      app.call("uninstallFromSource", ada, { path, body: { selection: {} } }),
+    ]
+    await Promise.all(calls)
+    expect(installed()).toEqual(["user:Ada/role/acme.hello", "user:Ada/role/unused", "user:Ada/template/debian-lab"])
+    expect((await source()).lastSyncStatus).toBe("ok")
+    await Promise.all(Array.from({ length: 30 }, () => only({ templates: ["debian-lab"] })))
+    const holders = [...app.artifacts.content.pins.values()].flatMap((names) => [...names])
+    expect(holders).toEqual([`source:${labs.recordId}`])
+  })
+
   it("that cannot fetch the source installs nothing, and the record says why", async () => {
     app.artifacts.content.repositories.clear()
     const fault = await app.fails("installSource", ada, { path })

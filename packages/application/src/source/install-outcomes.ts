@@ -1,4 +1,4 @@
-import { type RunState, shippedItemKinds, type StepFacts, type StepState } from "@rangewright/domain"
+import { installItemKinds, type RunState, shippedItemKinds, type StepFacts, type StepState } from "@rangewright/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { InstallStep } from "./install-steps.ts"
@@ -6,7 +6,7 @@ import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
 const ItemOutcomes = Schema.Array(
   Schema.Struct({
-    kind: Schema.Literals(["blueprint", "template", "local_role", "local_collection", "role", "collection", "subscription_role"]),
+    kind: Schema.Literals(installItemKinds),
     name: Schema.String,
     version: Schema.optionalKey(Schema.String),
     ok: Schema.Boolean,

@@ -1,14 +1,13 @@
 import {
   Failed,
   type Fault,
-  type InstallItemKind,
+  installItemKinds,
   isRecordId,
   isUserId,
   type RecordId,
   type RunState,
   type Source,
   SourceNotFound,
-  type UserId,
   workPlan,
 } from "@rangewright/domain"
 import { Sources } from "@rangewright/ports"
@@ -26,16 +25,6 @@ import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 import { prepareUninstall, takeAway } from "./uninstall.ts"
 
-const itemKinds = [
-  "blueprint",
-  "template",
-  "local_role",
-  "local_collection",
-  "role",
-  "collection",
-  "subscription_role",
-] as const satisfies readonly InstallItemKind[]
-
 const Request = Schema.Struct({
   /** Of the source: one that is made anew under its id is another one. */
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
@@ -47,7 +36,7 @@ const Request = Schema.Struct({
 
 const Step = Schema.Struct({
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
-  kind: Schema.Literals(itemKinds),
+  kind: Schema.Literals(installItemKinds),
   name: Schema.String,
   /** Absent: it stays. */
   removal: Schema.optionalKey(Removal),
@@ -116,6 +105,6 @@ export const uninstallFrom = (
 ): Effect.Effect<readonly ItemOutcome[], Fault, RunEngine> =>
   Effect.gen(function* () {
     const request = sourceUninstall.request(sourceSubject(recordId), { recordId, user, global, force, selection })
-    const run = yield* startAfterOthers(request, user satisfies UserId)
+    const run = yield* startAfterOthers(request, user)
     return uninstallOutcomes(yield* (yield* RunEngine).wait(run.id))
   })

@@ -1,4 +1,4 @@
-import type { InstallWish } from "@rangewright/domain"
+import { installItemKinds, type InstallWish } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { syncResultFields } from "./sync-result.ts"
 
@@ -44,15 +44,7 @@ export const InstallResponse = Schema.Struct({
   items: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
-        kind: Schema.Literals([
-          "blueprint",
-          "template",
-          "local_role",
-          "local_collection",
-          "role",
-          "collection",
-          "subscription_role",
-        ]),
+        kind: Schema.Literals(installItemKinds),
         name: Schema.String,
         version: Schema.optionalKey(Schema.String),
         change: Schema.Literals(["place", "replace", "keep", "differs", "refuse", "create", "refresh", "remove"]),

@@ -15,15 +15,17 @@ export interface DryRunPlan {
   readonly items: ReadonlyArray<DryRunItem>
 }
 
-/** Kinds are those of failures in a source's status (contract C 6.8). */
-export type InstallItemKind =
-  | "blueprint"
-  | "template"
-  | "local_role"
-  | "local_collection"
-  | "role"
-  | "collection"
-  | "subscription_role"
+/** Kinds of items, as failures in a source's status name them (contract C 6.8). */
+export const installItemKinds = [
+  "blueprint",
+  "template",
+  "local_role",
+  "local_collection",
+  "role",
+  "collection",
+  "subscription_role",
+] as const
+export type InstallItemKind = (typeof installItemKinds)[number]
 
 export interface DryRunItem {
   readonly kind: InstallItemKind

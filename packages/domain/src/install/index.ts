@@ -1,4 +1,11 @@
-export { type DryRunItem, dryRunOf, type DryRunPlan, type InstallItemKind, shippedItemKinds } from "./dry-run.ts"
+export {
+  type DryRunItem,
+  dryRunOf,
+  type DryRunPlan,
+  type InstallItemKind,
+  installItemKinds,
+  shippedItemKinds,
+} from "./dry-run.ts"
 export { entriesBelow } from "./entries-below.ts"
 export { type InstallFailure, sayFailures } from "./install-failures.ts"
 export {
