@@ -6,7 +6,6 @@ import {
   type RecordId,
   type RunHead,
   type RunState,
-  type RunSubject,
   type UserId,
   workPlan,
 } from "@rangewright/domain"
@@ -24,9 +23,6 @@ import { performArtifactStep } from "../source/perform-install.ts"
 import { SourceContents } from "../source/source-contents.ts"
 import { concludeDependencies } from "./conclude-dependencies.ts"
 import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
-
-/** A blueprint as what runs are about: by its record, for one made anew under an old id is another one. */
-export const blueprintSubject = ({ recordId }: Pick<Blueprint, "recordId">): RunSubject => ({ type: "blueprint", id: recordId })
 
 /** What an installation was asked to do. */
 const Request = Schema.Struct({

@@ -9,7 +9,8 @@ import { type ItemOutcome, itemFailed } from "../source/item-outcome.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 import { startAfterOthers } from "../source/start-after-others.ts"
 import { concludeDependencies } from "./conclude-dependencies.ts"
-import { blueprintInstall, blueprintSubject, dependencyOutcomes } from "./dependency-run.ts"
+import { blueprintInstall, dependencyOutcomes } from "./dependency-run.ts"
+import { blueprintSubject } from "./forget-blueprint.ts"
 import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
 export type DependencyServices =

@@ -1,9 +1,8 @@
-import { Blueprints, RunJournal } from "@rangewright/ports"
+import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { blueprintSubject } from "../blueprint/dependency-run.ts"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
-import { releaseBundles } from "../source/install-blueprint.ts"
+import { forgetBlueprint } from "../blueprint/forget-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -23,8 +22,7 @@ export const deleteBlueprint = operation({
     Effect.gen(function* () {
       const { id, recordId } = yield* ownBlueprint(path.blueprintID, user, "delete")
       yield* (yield* Blueprints).remove(id)
-      yield* releaseBundles(recordId)
-      yield* (yield* RunJournal).forget(blueprintSubject({ recordId }))
+      yield* forgetBlueprint(recordId)
       return { result: `Blueprint ${id} deleted` }
     }),
 })

@@ -2,7 +2,7 @@ import type { Blueprint, Fault, Source } from "@rangewright/domain"
 import { Blueprints, type ContentFetcher, RunJournal, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { releaseSource } from "./fetch-source.ts"
-import { releaseBundles } from "./install-blueprint.ts"
+import { forgetBlueprint } from "../blueprint/forget-blueprint.ts"
 import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 
@@ -33,7 +33,7 @@ export const deleteSource = Effect.fnUntraced(function* (
     const gone = yield* (yield* Blueprints).removeOfSource(source.recordId, "all")
     yield* (yield* Sources).remove(source.recordId)
     yield* (yield* RunJournal).forget(sourceSubject(source.recordId))
-    for (const { recordId } of gone) yield* releaseBundles(recordId)
+    for (const { recordId } of gone) yield* forgetBlueprint(recordId)
     yield* releaseSource(source)
     return use
   })

@@ -22,6 +22,7 @@ import {
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { forgetBlueprint, releaseBundles } from "../blueprint/forget-blueprint.ts"
 import type { Installation } from "./installation.ts"
 import { type ItemOutcome, itemFailed } from "./item-outcome.ts"
 
@@ -108,14 +109,6 @@ const keepOnly = (row: Blueprint, snapshot: SnapshotId) =>
     for (const old of yield* content.pinned(holder)) if (old !== snapshot) yield* content.release(old, holder)
   })
 
-/** The blueprint with this record is gone, or never came to be: it needs no snapshot. What cannot be released only takes room. */
-export const releaseBundles = (recordId: RecordId): Effect.Effect<void, never, ContentFetcher> =>
-  Effect.gen(function* () {
-    const content = yield* ContentFetcher
-    const holder = holderOfBundle(recordId)
-    for (const snapshot of yield* content.pinned(holder)) yield* content.release(snapshot, holder)
-  }).pipe(Effect.catchTag("ContentFault", (fault) => Effect.logWarning(fault.message)))
-
 /** Removes the rows of blueprints that the source no longer ships, or that are uninstalled. May be repeated with the same rows. */
 export const removeBlueprints = (source: RecordId, rows: readonly SourceRow[]) =>
   Effect.gen(function* () {
@@ -124,7 +117,7 @@ export const removeBlueprints = (source: RecordId, rows: readonly SourceRow[]) =
       source,
       rows.map(({ sourceBlueprintID }) => sourceBlueprintID),
     )
-    for (const { recordId } of rows) yield* releaseBundles(recordId)
+    for (const { recordId } of rows) yield* forgetBlueprint(recordId)
   })
 
 /** A row of a source, by its id in the source and that of its record. */

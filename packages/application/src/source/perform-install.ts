@@ -6,6 +6,7 @@ import {
   type CredentialHasher,
   LicenseProvider,
   type RoleInstaller,
+  type RunJournal,
   type Sources,
   type StorageFault,
   type SubscriptionProvider,
@@ -28,6 +29,7 @@ export type StepServices =
   | CredentialHasher
   | LicenseProvider
   | RoleInstaller
+  | RunJournal
   | Sources
   | SubscriptionProvider
 

@@ -13,6 +13,7 @@ import {
   Blueprints,
   type ContentFetcher,
   type LibraryFault,
+  type RunJournal,
   type SecretStore,
   Sources,
   type StorageFault,
@@ -80,7 +81,7 @@ const aliasesOf = ({ kind, name }: InstalledThing, content: SourceContent | unde
 export const takeAway = (
   source: Pick<Source, "recordId">,
   removal: InstalledThing["removal"],
-): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Blueprints | ContentFetcher | Sources> =>
+): Effect.Effect<void, LibraryFault | StorageFault, ArtifactLibrary | Blueprints | ContentFetcher | RunJournal | Sources> =>
   Effect.gen(function* () {
     if ("row" in removal) return yield* removeBlueprints(source.recordId, [removal.row])
     const { artifact, claims } = removal
