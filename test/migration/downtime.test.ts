@@ -63,7 +63,7 @@ describe("a hundred ranges with a thousand machines on five nodes", () => {
       expect(byRoute["PUT /nodes/{node}/network"]).toBe(nodes.length)
       // each node moves 200 machines, three at once; then the apply and the reload
       const bound = Math.ceil((ranges * machines) / nodes.length / 3) * 0.3 + 4 + 3
-    expect(seconds / bound).toBeLessThanOrEqual(1.2)
+      expect(seconds / bound).toBeLessThanOrEqual(1.2)
     },
   )
 })
