@@ -58,6 +58,7 @@ describe("registering a source", () => {
       localRoles: [{ name: "acme.hello", state: "not_installed" }],
     })
     expect(await show(sourceID)).toMatchObject({ name: "Acme Labs", authors: ["Acme"], ref: "HEAD", ownerUserID: "Ada" })
+    expect(await show(sourceID)).toMatchObject({ homepage: url })
     expect(await show(sourceID)).not.toHaveProperty("lastSyncStatus")
     expect(await app.call("listBlueprints", ada)).toEqual([])
   })

@@ -4,6 +4,7 @@ import {
   type BlueprintReader,
   type BlueprintText,
   type GroupMember,
+  homepageOf,
   type Source,
   type SourceText,
 } from "@rangewright/domain"
@@ -86,10 +87,10 @@ export const lastInstallation = ({ installation: { status, error, at } }: Bluepr
 })
 
 /** What the source says of itself, for blueprints from it; what it does not say is left out. */
-const publisher = ({ authors, homepage, license }: SourceText) => ({
-  ...unlessEmpty("authors", authors),
-  ...unlessEmpty("homepage", homepage),
-  ...unlessEmpty("license", license),
+const publisher = (source: Source) => ({
+  ...unlessEmpty("authors", source.authors),
+  ...unlessEmpty("homepage", homepageOf(source)),
+  ...unlessEmpty("license", source.license),
 })
 
 /** `source`: absent for a blueprint that has none, or none any more. */

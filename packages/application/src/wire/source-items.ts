@@ -1,4 +1,4 @@
-import type { Blueprint, Source } from "@rangewright/domain"
+import { type Blueprint, homepageOf, type Source } from "@rangewright/domain"
 import type { SourceClaim } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 
@@ -45,7 +45,7 @@ export const sourceBlueprintItem = (
   ...(blueprint.description === "" ? {} : { description: blueprint.description }),
   ...(blueprint.version === "" ? {} : { version: blueprint.version }),
   ...(source.authors.length === 0 ? {} : { authors: source.authors }),
-  ...(source.homepage === "" ? {} : { homepage: source.homepage }),
+  ...(homepageOf(source) === "" ? {} : { homepage: homepageOf(source) }),
   ...(source.license === "" ? {} : { license: source.license }),
   ...(blueprint.tags.length === 0 ? {} : { tags: blueprint.tags }),
   ...(blueprint.minVersion === "" ? {} : { min_ludus_version: blueprint.minVersion }),

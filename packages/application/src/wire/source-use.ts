@@ -23,15 +23,15 @@ const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" :
 const summary = ({ blueprints, installed }: SourceUse, planned: boolean): string => {
   const shared = blueprints.filter(({ sharedUsers, sharedGroups }) => sharedUsers.length + sharedGroups.length > 0).length
   const users = new Set(installed.flatMap(({ scope }) => (scope.type === "user" ? [scope.userId] : []))).size
+  const global = installed.some(({ scope }) => scope.type === "global")
+  const whose = [...(users === 0 ? [] : [count(users, "user")]), ...(global ? ["everybody"] : [])].join(" and ")
   return [
     ...(blueprints.length === 0
       ? []
       : [`${count(blueprints.length, "blueprint")} ${planned ? "would go" : "went"} with it, ${shared} of them shared`]),
     ...(installed.length === 0
       ? []
-      : [
-          `${count(installed.length, "installed item")} of ${count(users, "user")} and everybody ${planned ? "would stay" : "stay"}`,
-        ]),
+      : [`what was installed from it ${planned ? "would stay" : "stays"}: ${count(installed.length, "item")} of ${whose}`]),
   ].join("; ")
 }
 

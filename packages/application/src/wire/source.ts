@@ -1,4 +1,4 @@
-import type { Source } from "@rangewright/domain"
+import { homepageOf, type Source } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
@@ -68,7 +68,7 @@ export const sourceResponse = (source: Source): typeof SourceResponse.Type => ({
   ...present({
     description: source.description,
     authors: source.authors,
-    homepage: source.homepage,
+    homepage: homepageOf(source),
     license: source.license,
     url: source.url,
     ref: source.ref,

@@ -24,6 +24,7 @@ export { readReferences } from "./references.ts"
 export { noRequirements, readRequirements } from "./requirements.ts"
 export {
   describedBy,
+  homepageOf,
   sameOrigin,
   type Source,
   SourceBroken,

@@ -61,6 +61,10 @@ export const describedBy = (manifest: SourceManifest): Partial<SourceText> => ({
   ...(manifest.authors.length === 0 ? {} : { authors: manifest.authors }),
 })
 
+/** Where people read about a source: the page that it names, else that of its repository; empty where there is none. */
+export const homepageOf = ({ homepage, type, url }: Pick<Source, "homepage" | "type" | "url">): string =>
+  homepage === "" && type === "git" && /^https?:\/\//u.test(url) ? url : homepage
+
 /** True where content that was fetched for the one is content of the other. */
 export const sameOrigin = (a: SourceOrigin, b: SourceOrigin): boolean => a.url === b.url && a.ref === b.ref && a.path === b.path
 
