@@ -162,7 +162,9 @@ describe("a tool that does not work", () => {
   test("is given no shell, no option and no path by what is asked for", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-args-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const token = "t0k3n-of-the-server"
     const { run, install } = await makeWorld({
+      token: Redacted.make(token),
       program: program(
         root,
         `for a in "$@"; do echo "$a" >> ${root}/args; done; env | cut -d= -f1 | sort > ${root}/env; cat requirements.yml > ${root}/asked`,
@@ -182,6 +184,7 @@ describe("a tool that does not work", () => {
     await run(install({ roles: [{ name: "acme.web", version: "1.0" }] }))
     expect(readFileSync(join(root, "args"), "utf8").split("\n").slice(0, 3)).toEqual(["role", "install", "-r"])
     expect(JSON.parse(readFileSync(join(root, "asked"), "utf8"))).toEqual([{ src: "acme.web", name: "acme.web", version: "1.0" }])
+    expect(readFileSync(join(root, "args"), "utf8")).not.toContain(token)
     expect(readFileSync(join(root, "env"), "utf8")).not.toMatch(/RANGEWRIGHT|VITEST|NODE/u)
   })
 })

@@ -144,7 +144,8 @@ const readVersion = (lines: readonly string[]): InstallerAvailability => {
 export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> => {
   const settings = galaxySettings(options)
   const open = async () => {
-    await rm(settings.folder, { recursive: true, force: true })
+    // a tool that outlived a killed service may still write there
+    await rm(settings.folder, { recursive: true, force: true, maxRetries: 10 })
     await mkdir(settings.folder, { recursive: true, mode: 0o700 })
   }
   const available = Effect.scoped(
