@@ -6,7 +6,6 @@ import {
   type GroupMember,
   homepageOf,
   type Source,
-  type SourceText,
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { Readiness } from "../blueprint/readiness.ts"
