@@ -77,15 +77,16 @@ describe("what a stage is given", () => {
     expect(inputOf(policies, "primary-dc:LAB-dc")).toMatchObject({ gpos: ["disable_defender"] })
   })
 
-  test("windows-base: who logs on by itself", () => {
-    const autologon = (name: string, config = labConfig()) => inputOf(plan(config), `windows-base:${name}`)["autologon"]
-    expect(autologon("LAB-dc")).toEqual({ user: "domainadmin", password: "password", domain: "CORP" })
-    expect(autologon("LAB-ws")).toEqual({ user: "domainuser", password: "password", domain: "CORP" })
-    expect(autologon("LAB-ws", labConfig({ ws: { domain: undefined } }))).toEqual({ user: "localuser" })
-    expect(autologon("LAB-ws", labConfig({ ws: { windows: { autologon_user: "eve", autologon_password: "x" } } }))).toEqual({
-      user: "eve",
-      password: "x",
-    })
+  test("who logs on by itself: on a machine in no domain it is set at once, else when its domain knows the user", () => {
+    const autologon = (key: string, config = labConfig()) => inputOf(plan(config), key)["autologon"]
+    const administrator = { user: "domainadmin", password: "password", domain: "CORP" }
+    expect(autologon("primary-dc:LAB-dc")).toEqual(administrator)
+    expect(autologon("alt-dc:LAB-dc2")).toEqual(administrator)
+    expect(autologon("domain-join:LAB-ws")).toEqual({ ...administrator, user: "domainuser" })
+    for (const name of ["dc", "dc2", "ws"]) expect(autologon(`windows-base:LAB-${name}`)).toBeUndefined()
+    expect(autologon("windows-base:LAB-ws", labConfig({ ws: { domain: undefined } }))).toEqual({ user: "localuser" })
+    const eve = labConfig({ ws: { windows: { autologon_user: "eve", autologon_password: "x" } } })
+    expect(autologon("domain-join:LAB-ws", eve)).toEqual({ user: "eve", password: "x" })
   })
 
   test("windows-base: policies of a machine in no domain", () => {

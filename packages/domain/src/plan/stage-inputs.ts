@@ -43,8 +43,9 @@ export const windowsBase = (context: StageContext, machine: MachineConfig, os: W
   const place = context.placeOf(machine)
   return object({
     dns: nameServers(context, machine),
-    autologon: autologon(context, os, place),
     wallpaper: context.input.config.defaults.dynamicWallpaper,
+    // in a domain they are the domain's: its stages see to them, since before them none of its users is known
+    autologon: place === undefined ? autologon(context, os, place) : undefined,
     gpos: place === undefined ? os.gpos : undefined,
   })
 }
@@ -74,6 +75,7 @@ export const primaryController = (context: StageContext, machine: MachineConfig,
     forwarder: routerLeg(context, machine),
     search: [place.fqdn, searchDomain],
     gpos: os.gpos,
+    autologon: autologon(context, os, place),
   }
 }
 
@@ -88,11 +90,12 @@ export const additionalController = (context: StageContext, machine: MachineConf
     forwarder: routerLeg(context, machine),
     search: [place.fqdn, searchDomain],
     gpos: os.gpos,
+    autologon: autologon(context, os, place),
   })
 }
 
-export const domainJoin = ({ input }: StageContext, machine: MachineConfig, place: DomainPlace): Json => {
-  const { defaults } = input.config
+export const domainJoin = (context: StageContext, machine: MachineConfig, place: DomainPlace): Json => {
+  const { defaults } = context.input.config
   const primary = place.primary?.machine.os
   return object({
     fqdn: place.fqdn,
@@ -101,6 +104,7 @@ export const domainJoin = ({ input }: StageContext, machine: MachineConfig, plac
     admin_user: defaults.domainAdmin,
     admin_password: defaults.domainAdminPassword,
     search: [place.fqdn, searchDomain],
+    autologon: machine.os.kind === "windows" ? autologon(context, machine.os, place) : undefined,
     // policies of the domain apply after another restart
     restart_for_policies: primary?.kind === "windows" && primary.gpos.length > 0,
   })
