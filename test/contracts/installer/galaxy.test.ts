@@ -95,6 +95,23 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     expect(readdirSync(join(root, "work"))).toEqual([])
   })
 
+  test.each([
+    ["a role without metadata", { ...aRelease("role", "acme.web", "1.0.0"), files: { "tasks/main.yml": "[]\n" } }],
+    ["a role with metadata that are none", aRelease("role", "acme.web", "1.0.0", [], { "meta/main.yml": "]" })],
+    ["a role that is no archive of one", { ...aRelease("role", "acme.web", "1.0.0"), files: {} }],
+    ["a collection with a false name", { ...aRelease("collection", "acme.other", "1.0.0"), name: "acme.web" }],
+    ["a collection whose name leads elsewhere", { ...aRelease("collection", "...x", "1.0.0"), name: "acme.web" }],
+  ])("%s is not installed, and the reason is told", async (_, release) => {
+    const { run, install, server, root } = await makeWorld()
+    server.publish(release)
+    const wanted = [{ name: "acme.web" }]
+    const outcomes = await run(install(release.type === "role" ? { roles: wanted } : { collections: wanted }))
+    expect(outcomes).toMatchObject([{ name: "acme.web", outcome: "failed", because: expect.stringMatching(/\w{4}/u) }])
+    const listing = await run(ArtifactLibrary.use((port) => port.list({ type: "global" })))
+    expect([...listing.roles, ...listing.collections]).toEqual([])
+    expect(readdirSync(join(root, "library"))).toEqual([".staging"])
+  })
+
   test("no folder of a run is left", async () => {
     const { run, install, root, server } = await makeWorld()
     server.publish(aRelease("role", "acme.web", "1.0.0"))
