@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest"
-import type { MemoryFiles } from "@rangewright/adapter-memory"
+import { communityLicense, type MemoryFiles, offerRole } from "@rangewright/adapter-memory"
+import { ArtifactLibrary } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import { type Labs, labsFiles, labsSource, makeLabs, path } from "./support/labs.ts"
 
 let lab: Labs
@@ -229,5 +231,47 @@ describe("a dry run", () => {
     }
     expect(await changes(false)).toEqual(["debian-lab keep", "acme.hello differs", "unused keep", "acme.util keep"])
     expect(await changes(true)).toEqual(["debian-lab keep", "acme.hello replace", "unused keep", "acme.util keep"])
+  })
+})
+
+describe("subscription roles of blueprints", () => {
+  const wanting = { ...labsFiles, "blueprints/bare/requirements.yml": "subscription_roles: [acme.paid]\n" }
+  const offer = () =>
+    offerRole(
+      lab.app.artifacts.registry,
+      { role: "acme.paid", version: "1.2.3", description: "Paid", entitlements: ["PRO_ROLES"] },
+      { "meta/main.yml": "galaxy_info: {author: acme}\n", "tasks/main.yml": "[]\n" },
+    )
+  const results = async () => (await lab.only({ blueprints: ["bare"] })).blueprintResults.ansibleResults
+  const paid = { name: "acme.paid", version: "1.2.3", ok: true, type: "subscription_role" }
+
+  it("are for everybody, and listed with the source", async () => {
+    lab.ship(wanting)
+    offer()
+    expect(await results()).toEqual([paid])
+    expect(lab.installed()).toEqual(["global/role/acme.paid"])
+    expect(await results()).toEqual([{ ...paid, error: "acme.paid is already installed, skipping" }])
+  })
+
+  it("need a licence unless they are there, and without one nothing else fails", async () => {
+    lab = await makeLabs({ license: communityLicense })
+    lab.ship(wanting)
+    offer()
+    expect(await results()).toEqual([expect.objectContaining({ name: "acme.paid", ok: false, type: "subscription_role" })])
+    expect([(await lab.blueprint("labs/bare"))?.installation.status, (await lab.source()).lastSyncStatus]).toEqual([
+      "error",
+      "partial",
+    ])
+    await lab.app.run(
+      Effect.flatMap(ArtifactLibrary, (library) => {
+        const bytes = new TextEncoder().encode("[]\n")
+        const file = { kind: "file", path: "tasks/main.yml", size: 3, executable: false, read: Effect.succeed(bytes) } as const
+        return library.place({ scope: { type: "global" }, kind: "role", name: "acme.paid" }, [file], {
+          version: "1.2.3",
+          replace: false,
+        })
+      }),
+    )
+    expect(await results()).toEqual([{ ...paid, error: "acme.paid is already installed, skipping" }])
   })
 })

@@ -1,6 +1,6 @@
 import type { RecordId } from "@rangewright/domain"
 import {
-  type ArtifactLibrary,
+  ArtifactLibrary,
   type Blueprints,
   type ContentFetcher,
   type CredentialHasher,
@@ -98,20 +98,36 @@ const shippedBlueprint = (
     : installBlueprint(installation, { ...planned, blueprint }, recordId)
 }
 
-/** They are for everybody and never replaced (contract C 6.6). Without a licence for them each fails; nothing else does. */
+/**
+ * They are for everybody and never replaced (contract C 6.6): one that is there needs no licence. Without a licence for them the others
+ * fail; nothing else does.
+ */
 const subscriptionRoles = (source: RecordId, names: readonly string[]) =>
   Effect.gen(function* () {
-    const license = yield* (yield* LicenseProvider).current
     const scope = { type: "global" } as const
-    const outcomes = yield* installSubscriptionRoles(names, license, { scope, force: false })
-    const installed = outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome]))
-    yield* claimItems(
-      source,
-      installed.map(({ role, version }) => ({ kind: "subscription-role", name: role, version, scope })),
-    )
-    return outcomes.map((outcome): ItemOutcome =>
+    const copies = new Map((yield* (yield* ArtifactLibrary).list(scope)).roles.map(({ name, version = "" }) => [name, version]))
+    const there = names.flatMap((name): readonly ItemOutcome[] => {
+      const version = copies.get(name)
+      if (version === undefined) return []
+      const text = `${name} is already installed, skipping`
+      return [{ kind: "subscription_role", name, ...(version === "" ? {} : { version }), ok: true, text }]
+    })
+    const license = yield* (yield* LicenseProvider).current
+    const missing = names.filter((name) => !copies.has(name))
+    const brought = (yield* installSubscriptionRoles(missing, license, { scope, force: false })).map((outcome): ItemOutcome =>
       "refused" in outcome
         ? itemFailed("subscription_role", outcome.role, outcome.refused)
         : { kind: "subscription_role", name: outcome.role, version: outcome.version, ok: true },
     )
-  }).pipe(Effect.catchTag("SubscriptionFault", (fault) => Effect.succeed([itemFailed("subscription_role", "", fault.message)])))
+    const claimed = [...there, ...brought].filter(({ ok }) => ok)
+    yield* claimItems(
+      source,
+      claimed.map(({ name, version = "" }) => ({ kind: "subscription-role", name, version, scope })),
+    )
+    return [...there, ...brought]
+  }).pipe(
+    Effect.catchTags({
+      SubscriptionFault: ({ message }) => Effect.succeed([itemFailed("subscription_role", "", message)]),
+      LibraryFault: ({ message }) => Effect.succeed([itemFailed("subscription_role", "", message)]),
+    }),
+  )
