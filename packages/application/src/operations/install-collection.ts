@@ -11,7 +11,7 @@ export const installCollection = operation({
   id: "InstallCollection",
   route: "POST /ansible/collection",
   group: "Ansible",
-  summary: "Install a collection by its name, or from the URL of a git repository or an archive, with the collections that it needs; or remove one",
+  summary: "Install a collection by its name or its URL, with the collections that it needs; or remove one",
   access: "user",
   accessNote: "administrators when global or restricted",
   target: "none",

@@ -11,7 +11,7 @@ export const installRole = operation({
   id: "InstallRole",
   route: "POST /ansible/role",
   group: "Ansible",
-  summary: "Install a role by its name, or from the URL of a git repository or an archive, with the roles that it needs; or remove one",
+  summary: "Install a role by its name or its URL, with the roles that it needs; or remove one",
   access: "user",
   accessNote: "administrators when global or restricted",
   target: "none",
