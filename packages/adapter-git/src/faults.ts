@@ -6,6 +6,15 @@ export type Doing = string
 export const refused = (doing: Doing, rule: string, detail: string, hint?: string): ContentFault =>
   new ContentFault({ doing, reason: "refused", rule, detail, ...(hint === undefined ? {} : { hint }) })
 
+/** A folder of the host that sources may not use, or none at all. */
+export const outsideFolders = (doing: Doing): ContentFault =>
+  refused(
+    doing,
+    "folder",
+    "it is not inside a folder that sources may use",
+    "The operator can allow folders of this host for sources (source_folders).",
+  )
+
 const full = new Set(["ENOSPC", "EDQUOT", "EROFS"])
 
 /** Whatever a promise of ours was rejected with: a fault as it is, a system error as one of this host, which has done nothing wrong by itself. */

@@ -3,7 +3,7 @@ import { ContentFault, treeFault } from "@rangewright/ports"
 import { constants } from "node:fs"
 import { lstat, open, readdir, readlink, realpath } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { type Doing, refused } from "../faults.ts"
+import { type Doing, outsideFolders, refused } from "../faults.ts"
 import type { Settings } from "../options.ts"
 import type { StagedTree } from "../store/staged-tree.ts"
 import { insideOneOf, isInside } from "./roots.ts"
@@ -57,13 +57,7 @@ export const readFolder = async (
   if (!isAbsolute(folder) || folder.includes("\0")) throw refused(doing, "folder", "the path of a folder must be absolute")
   const root = await realpath(folder).catch(() => undefined)
   // the same answer for both: a folder outside must not be found out by asking
-  if (root === undefined || !(await insideOneOf(settings.folders, root)))
-    throw refused(
-      doing,
-      "folder",
-      "it is not inside a folder that sources may use",
-      "An administrator can allow folders of this host for sources.",
-    )
+  if (root === undefined || !(await insideOneOf(settings.folders, root))) throw outsideFolders(doing)
   if (!(await lstat(root)).isDirectory()) throw new ContentFault({ doing, reason: "not-found", detail: "it is no folder" })
   await copyBelow(doing, root, "", tree, signal)
 }

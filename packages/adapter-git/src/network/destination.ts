@@ -1,7 +1,7 @@
 import { type GitUrl, mayConnect } from "@rangewright/domain"
 import { ContentFault } from "@rangewright/ports"
 import { realpath } from "node:fs/promises"
-import { type Doing, refused } from "../faults.ts"
+import { type Doing, outsideFolders, refused } from "../faults.ts"
 import { insideOneOf } from "../folder/roots.ts"
 import type { Settings } from "../options.ts"
 
@@ -28,7 +28,7 @@ const addressesOf = async (doing: Doing, url: GitUrl, settings: Settings): Promi
       doing,
       "address",
       "its host is at an address that is not public",
-      "An administrator can allow networks of his own for sources.",
+      "The operator can allow networks for sources (source_networks).",
     )
   return found
 }
@@ -38,10 +38,8 @@ export const destinationOf = async (doing: Doing, url: GitUrl, settings: Setting
   if (!settings.schemes.includes(url.scheme))
     throw refused(doing, "scheme", `${url.scheme} is not allowed for sources`, `Use ${settings.schemes.join(" or ")}.`)
   if (url.scheme !== "file") return { url, addresses: await addressesOf(doing, url, settings) }
-  const path = await realpath(decodeURIComponent(url.path)).catch(() => {
-    throw new ContentFault({ doing, reason: "not-found", detail: "there is no such folder" })
-  })
-  if (!(await insideOneOf(settings.folders, path)))
-    throw refused(doing, "folder", "it is not inside a folder that sources may use")
+  const path = await realpath(decodeURIComponent(url.path)).catch(() => undefined)
+  // the same answer for both: a folder outside must not be found out by asking
+  if (path === undefined || !(await insideOneOf(settings.folders, path))) throw outsideFolders(doing)
   return { url: { ...url, path, remote: `file://${encodeURI(path)}` }, addresses: [] }
 }
