@@ -8,8 +8,10 @@ export class CredentialHasher extends Context.Service<
   CredentialHasher,
   {
     readonly hash: (apiKey: string) => string
-    /** Constant time. */
+    /** Constant time. Hashes of the first generation (bcrypt) verify too. */
     readonly verify: (apiKey: string, hash: string) => boolean
+    /** False for a hash of another kind than `hash` makes: its key should be hashed anew when it is shown. */
+    readonly isCurrent: (hash: string) => boolean
     /** Equality of two texts in constant time. */
     readonly equal: (a: string, b: string) => boolean
     /** Random text of letters and digits from a cryptographic source. */

@@ -23,8 +23,10 @@ const byApiKey = Effect.fnUntraced(function* (
     return yield* new Unauthenticated({ reason: malformed })
   const found = yield* (yield* Users).forAuthentication(id)
   const hash = found?.secrets.apiKeyHash ?? ""
-  if (!(yield* CredentialHasher).verify(apiKey, hash) || found === undefined)
-    return yield* new Unauthenticated({ reason: refused })
+  const hasher = yield* CredentialHasher
+  if (!hasher.verify(apiKey, hash) || found === undefined) return yield* new Unauthenticated({ reason: refused })
+  // a slow hash that was taken over from an older installation costs its milliseconds once
+  if (!hasher.isCurrent(hash)) yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }))
   return found.user
 })
 
