@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type Json, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
-import { grant, inputFor, planned, range, stepOf } from "./plan-model.ts"
+import { grant, inputFor, planned, range, settings, stepOf } from "./plan-model.ts"
 
 const inputOf = (plan: Plan, key: string): { readonly [key: string]: Json } => {
   const { action } = stepOf(plan, key)
@@ -26,6 +26,12 @@ describe("what a stage is given", () => {
     })
     const own = plan(labConfig({ web: { primary_dns_server: "1.1.1.1", secondary_dns_server: "9.9.9.9" } }))
     expect(inputOf(own, "address:LAB-web")["dns"]).toEqual(["1.1.1.1", "9.9.9.9"])
+  })
+
+  test("address: waits for the router where stages speak to machines over their network, and for nothing else where not", () => {
+    const overNetwork = planned(inputFor(labWorld(), labConfig(), {}, { settings: { ...settings, guestsOverNetwork: true } }))
+    expect(stepOf(overNetwork, "address:LAB-web").after).toContain(`router:${routerName}`)
+    expect(stepOf(first, "address:LAB-web").after).toEqual(["start:LAB-web"])
   })
 
   test("router: its outer address and a leg in each VLAN", () => {

@@ -31,6 +31,8 @@ export class GuestAutomation extends Context.Service<
   {
     /** Stages it can run; the planner leaves the others out and says so. */
     readonly stages: ReadonlySet<GuestStage>
+    /** True: it speaks to machines over their networks, so that a range's router comes first. Otherwise the hypervisor carries it. */
+    readonly overNetwork?: boolean
     /** Role names that it can run for this user; undefined when it cannot tell. */
     readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
     readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>

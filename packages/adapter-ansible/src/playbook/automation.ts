@@ -14,7 +14,7 @@ import type { settingsOf } from "./options.ts"
 import { type ProcessEnd, runCommand } from "./process.ts"
 import { rolePlay } from "./role-play.ts"
 import { type Folders, ownFolder, scratchFolder } from "./scratch.ts"
-import { readSite, type Site, type SitePorts } from "./site.ts"
+import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
 import { roleVariables } from "./variables.ts"
@@ -162,22 +162,23 @@ const failureOf = (
  * that is settled again is run again, which changes nothing that is done.
  */
 export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<typeof GuestAutomation> => {
-  const prepare = Effect.fnUntraced(function* (task: GuestTask) {
+  const able = (task: GuestTask): Effect.Effect<void, GuestFault> => {
     const because = obstacle(workshop, task)
-    if (because !== undefined) return yield* faultOf(task, "unsupported", because)
+    return because === undefined ? Effect.void : Effect.fail(faultOf(task, "unsupported", because))
+  }
+  const perform = Effect.fnUntraced(function* (task: GuestTask) {
+    yield* able(task)
     const site = yield* readSite(workshop.ports, workshop.settings, task)
-    if (loginOf(workshop.settings, site.target) === undefined)
-      return yield* faultOf(
-        task,
-        "unsupported",
-        `no login is known for its operating system (${site.target.osId ?? "unknown"}, template ${site.target.machine?.template ?? "unknown"})`,
-      )
-    return site
+    const { osId, machine } = site.target
+    if (loginOf(workshop.settings, site.target) !== undefined) return yield* run(workshop, task, site)
+    const template = machine === undefined ? "" : `, template ${machine.template}`
+    return yield* faultOf(task, "unsupported", `no login is known for its operating system (${osId ?? "unknown"}${template})`)
   })
   return {
     stages: workshop.found.ansible === undefined ? new Set<GuestStage>() : new Set(guestStages),
+    overNetwork: true,
     roles: workshop.roles,
-    dispatch: (task) => Effect.as(prepare(task), { token: null }),
-    settle: (task) => Effect.scoped(Effect.flatMap(prepare(task), (site) => run(workshop, task, site))),
+    dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(workshop.ports, task)), { token: null }),
+    settle: (task) => Effect.scoped(perform(task)),
   }
 }

@@ -86,21 +86,33 @@ const seenAs = (
     isRouter({ name: task.name, tags: known?.tags ?? [] }, task.machine.mark.range),
 })
 
-/** Reads it. Nothing is done to a machine that does not carry the mark, or that cannot be reached. */
-export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
-  const { machine, name, by } = task
-  const fault = (reason: "away" | "failed", detail: string) =>
-    new GuestFault({ doing: `run stage ${task.stage}`, machine: name, reason, detail })
-  const unreadable = Effect.mapError((error: { readonly message: string }) => fault("away", error.message))
+const faultOn = (task: GuestTask, reason: "away" | "failed", detail: string): GuestFault =>
+  new GuestFault({ doing: `run stage ${task.stage}`, machine: task.name, reason, detail })
 
-  const detail = yield* ports.hypervisor.detail(machine.node, machine.vmid).pipe(
+/** The machine's configuration, read from it. Nothing is done to one that does not carry the mark. */
+export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<SitePorts, "hypervisor">, task: GuestTask) {
+  const { vmid, node, mark } = task.machine
+  const detail = yield* hypervisor.detail(node, vmid).pipe(
     Effect.mapError((error) => {
       const passing = error.facts.reason === "away" || error.facts.reason === "unknown-effect"
-      return fault(passing ? "away" : "failed", error.message)
+      return faultOn(task, passing ? "away" : "failed", error.message)
     }),
   )
-  if (!carriesMark(detail.description, machine.mark))
-    return yield* fault("failed", `VM ${machine.vmid} does not carry the mark of machine ${machine.mark.machine}`)
+  return carriesMark(detail.description, mark)
+    ? detail
+    : yield* faultOn(task, "failed", `VM ${vmid} does not carry the mark of machine ${mark.machine}`)
+})
+
+/** Ten minutes: a guest that asked for an address in vain asks again after five at the latest. */
+const firstLooks = 300
+const lookEveryMillis = 2000
+
+/** Reads what is around a stage's machine. Waits for the first address of one; any other that has none is away. */
+export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
+  const { machine, name, by } = task
+  const fault = (reason: "away" | "failed", detail: string) => faultOn(task, reason, detail)
+  const unreadable = Effect.mapError((error: { readonly message: string }) => fault("away", error.message))
+  const detail = yield* readMachine(ports, task)
 
   const range = yield* unreadable(ports.ranges.find(machine.mark.range))
   if (range === undefined) return yield* fault("failed", `range ${machine.mark.range} does not exist`)
@@ -117,10 +129,16 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
   if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
 
-  const reported = yield* ports.hypervisor
-    .addresses(machine.node, machine.vmid)
-    .pipe(Effect.mapError((error) => fault("away", error.message)))
-  const address = reachedAt(reported, target.configuredAddress, target.machine?.forceIp === true)
+  const look = ports.hypervisor.addresses(machine.node, machine.vmid).pipe(
+    Effect.mapError((error) => fault("away", error.message)),
+    Effect.map((reported) => reachedAt(reported, target.configuredAddress, target.machine?.forceIp === true)),
+  )
+  let address = yield* look
+  // a machine that just started has its first address from the router, which may have come up after it
+  for (let left = task.stage === "address" ? firstLooks : 0; address === undefined && left > 0; left--) {
+    yield* Effect.sleep(lookEveryMillis)
+    address = yield* look
+  }
   if (address === undefined) return yield* fault("away", "its guest agent reports no address")
   const site: Site = {
     range,

@@ -36,7 +36,7 @@ export const planSettings = (
   settings: SettingsShape,
   cluster: ObservedCluster,
 ): Effect.Effect<PlanSettings, never, GuestAutomation> =>
-  Effect.map(GuestAutomation, ({ stages }) => ({
+  Effect.map(GuestAutomation, ({ stages, overNetwork = false }) => ({
     clusterMode: settings.clusterMode ?? cluster.nodes.length > 1,
     sdnZone: settings.sdnZone,
     vxlanTagBase: settings.vxlanTagBase,
@@ -44,6 +44,7 @@ export const planSettings = (
     defaultNode: settings.defaultNode,
     vmStorage: settings.vmStorage,
     guestStages: stages,
+    guestsOverNetwork: overNetwork,
     protectedAddresses: settings.protectedAddresses,
   }))
 

@@ -82,6 +82,7 @@ const hostStages = (context: StageContext, machine: MachineConfig, name: string)
     title: `Set address and host name of ${name}`,
     tags: ["assign-ip"],
     input: inputs.address(context, machine),
+    needs: context.input.settings.guestsOverNetwork === true ? [stageKey("router", context.routerName)] : [],
   }
   if (os.kind === "windows") return [address, ...windowsStages(context, machine, os, name)]
   if (os.kind === "macos" || os.packages.length === 0) return [address]

@@ -44,6 +44,8 @@ export interface PlanSettings {
   readonly vmStorage: string | undefined
   /** Stages that the guest automation in use can run; the others are left out and named in the plan's notes. */
   readonly guestStages: ReadonlySet<GuestStage>
+  /** Stages speak to machines over the range's network, which begins at its router; otherwise through the hypervisor. */
+  readonly guestsOverNetwork?: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */
   readonly protectedAddresses: readonly string[]
 }

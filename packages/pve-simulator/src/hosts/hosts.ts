@@ -94,6 +94,7 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
   const lives: ChildProcess[] = []
   const namespaces: string[] = []
   const outside = `${id}-outside`
+  let made = 0
 
   const namespace = async (name: string): Promise<void> => {
     await must("ip", "netns", "add", name)
@@ -109,7 +110,7 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
   const hostKey = await readFile(join(folder, "host_key"), "utf8")
 
   const add = async ({ name, nics }: HostSpec): Promise<RealHost> => {
-    const own = `${id}-${namespaces.length}`
+    const own = `${id}-${(made += 1)}`
     const root = join(folder, own)
     await makeRootFolder(root, name, options.password, hostKey)
     await namespace(own)

@@ -3,12 +3,11 @@ import { join } from "node:path"
 import { must } from "./command.ts"
 
 /** Folders of a host that are its own; programs and libraries are the machine's, which it sees but cannot change. */
-const folders = [
-  ...["dev", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr"],
-  ...["default", "dnsmasq.d", "init.d", "network/if-pre-up.d", "ssh", "sysctl.d"].map((name) => `etc/${name}`),
-  ...["0", "1", "2", "3", "4", "5", "6", "S"].map((level) => `etc/rc${level}.d`),
-  ...["cache", "lib/dpkg", "lib/misc", "lib/systemd", "log", "tmp"].map((name) => `var/${name}`),
-]
+const folders: readonly string[] = ["dev", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr"].concat(
+  ["default", "dnsmasq.d", "init.d", "network/if-pre-up.d", "ssh", "sysctl.d"].map((name) => `etc/${name}`),
+  ["0", "1", "2", "3", "4", "5", "6", "S"].map((level) => `etc/rc${level}.d`),
+  ["cache", "lib/dpkg", "lib/misc", "lib/systemd", "log", "tmp"].map((name) => `var/${name}`),
+)
 
 /** A first process by the name of a shell would be taken for none, and the host for one with systemd. */
 const links = {

@@ -11,16 +11,18 @@ export interface Switch {
 export const makeSwitch = async (id: string): Promise<Switch> => {
   const namespace = `${id}-switch`
   await must("ip", "netns", "add", namespace)
-  const bridges = new Set<number>()
+  const bridges = new Map<number, Promise<string>>()
   let ports = 0
 
-  const bridge = async (vlan: number): Promise<string> => {
-    const name = `vlan${vlan}`
-    if (bridges.has(vlan)) return name
-    bridges.add(vlan)
+  const make = async (name: string): Promise<string> => {
     await must("ip", "-n", namespace, "link", "add", name, "type", "bridge", "forward_delay", "0", "stp_state", "0")
     await must("ip", "-n", namespace, "link", "set", name, "up")
     return name
+  }
+  const bridge = (vlan: number): Promise<string> => {
+    const known = bridges.get(vlan) ?? make(`vlan${vlan}`)
+    bridges.set(vlan, known)
+    return known
   }
 
   return {
