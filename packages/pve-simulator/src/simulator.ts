@@ -7,6 +7,8 @@ import type { Guest, State } from "./core/state.ts"
 import { timingWith, type Timing } from "./core/timing.ts"
 import type { Trace } from "./core/trace.ts"
 import { createWorld, type World } from "./core/world.ts"
+import { makeManager } from "./ha/manager.ts"
+import { watchNodes } from "./ha/absence.ts"
 import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
 import { keepCertificate, makeCertificate } from "./http/certificate.ts"
@@ -140,6 +142,8 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const build = () => buildTemplates(world, options.templates ?? shippedTemplates, options.firstTemplateVmid ?? 100)
   const world = createWorld({ state: fresh(), clock, timing: timingWith(options.timing), faults: new FaultPlan() })
   build()
+  world.wakeManager = makeManager(world)
+  world.faults.onChange(watchNodes(world))
   const root = world.state.access.users.get("root@pam")!
   const api: Api = { world, routes, calls: new CallLog() }
   const reset = () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { createLab } from "./support/client.ts"
 
 test("a machine moves between nodes: stopped as it is, running only live, and its local disks with it", async () => {
-  const lab = createLab({ nodes: 2 })
+  const lab = createLab({ nodes: 3 })
   await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200 })
   const migrate = async (parameters: Record<string, unknown>) =>
     await lab.call("POST", "/nodes/pve1/qemu/200/migrate", parameters)

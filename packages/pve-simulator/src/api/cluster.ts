@@ -1,3 +1,4 @@
+import { hasQuorum } from "../core/quorum.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { optionalNumber, type Call, type Routes } from "../http/call.ts"
 
@@ -34,7 +35,7 @@ const status = (call: Call): unknown[] => {
       type: "cluster",
       name: state.clusterName,
       nodes: nodes.length,
-      quorate: faults.isQuorumLost() ? 0 : 1,
+      quorate: hasQuorum(call.world) ? 1 : 0,
       version: nodes.length,
     },
     ...entries,
@@ -55,18 +56,5 @@ export const clusterRoutes: Routes = {
   "GET /cluster/options": () => ({ keyboard: "en-us", mac_prefix: "BC:24:11" }),
   "PUT /cluster/options": () => null,
   "GET /cluster/log": () => [],
-  "GET /cluster/ha": () => ["status", "resources", "groups", "rules"].map((id) => ({ id })),
-  "GET /cluster/ha/status/current": (call) => [
-    {
-      id: "quorum",
-      type: "quorum",
-      node: [...call.world.state.nodes.keys()][0],
-      status: "OK",
-      quorate: call.world.faults.isQuorumLost() ? 0 : 1,
-    },
-  ],
-  "GET /cluster/ha/resources": () => [],
-  "GET /cluster/ha/groups": () => [],
-  "GET /cluster/ha/rules": () => [],
   "GET /nodes/{node}/version": () => RELEASE,
 }

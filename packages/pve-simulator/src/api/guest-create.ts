@@ -65,6 +65,7 @@ const missingIdentity = (world: World, config: Config): Config => {
 export const forget = (world: World, vmid: number): void => {
   world.state.guests.delete(vmid)
   for (const pool of world.state.pools.values()) pool.vms.delete(vmid)
+  world.state.ha.delete(vmid)
   world.state.access.acl.delete(`/vms/${vmid}`)
   world.state.access.version += 1
 }

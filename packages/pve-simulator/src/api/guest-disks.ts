@@ -1,5 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
-import { digestOf, isCdrom, isDisk, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
+import { digestOf, isCdrom, isDisk, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, Volume } from "../core/state.ts"
 import {
@@ -7,12 +7,10 @@ import {
   defaultFormat,
   findVolume,
   formatSize,
-  moveToNode,
   parseSize,
   removeVolume,
   storageLock,
   storageLockFailure,
-  storageNamed,
   storageOf,
   usableStorage,
 } from "../core/volumes.ts"
@@ -34,6 +32,7 @@ import {
 import { demand } from "../http/permissions.ts"
 import { transfer } from "./clone-disks.ts"
 import { forget } from "./guest-create.ts"
+import { haOf } from "../ha/resources.ts"
 import { refuseUsedBase } from "./guest-template.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
@@ -43,6 +42,8 @@ const destroy = (call: Call): string => {
   const guest = guestOf(call)
   if (guest.config["protection"] === 1) throw failure(`can't remove VM ${guest.vmid} - protection mode enabled`)
   if (guest.status === "running") throw failure(`VM ${guest.vmid} is running - destroy failed`)
+  if (haOf(world, guest.vmid) !== undefined && !flag(call, "purge"))
+    throw failure(`unable to remove VM ${guest.vmid} - used in HA resources and purge parameter not set.`)
   return spawn(call, "qmdestroy", guest.vmid, (task) =>
     withConfig(world, guest.vmid, function* (): Routine<void> {
       if (findGuest(call) === undefined) throw missingConfig(text(call, "node"), vmidOf(call))
@@ -172,73 +173,9 @@ const nextUnused = (guest: Guest): string => {
   return `unused${n}`
 }
 
-const localDisks = (world: World, guest: Guest) =>
-  ownDisks(guest.config)
-    .filter(([, disk]) => !storageNamed(world, storageOf(volumeOf(disk))).shared)
-    .map(([drivename, disk]) => ({
-      volid: volumeOf(disk),
-      drivename,
-      size: findVolume(world, guest.node, volumeOf(disk))?.sizeBytes ?? 0,
-      cdrom: isCdrom(disk) ? 1 : 0,
-      is_unused: 0,
-    }))
-
-const migratePreconditions = (call: Call) => {
-  const guest = guestOf(call)
-  const nodes = [...call.world.state.nodes.keys()].filter((name) => name !== guest.node)
-  return {
-    running: guest.status === "running" ? 1 : 0,
-    allowed_nodes: nodes,
-    not_allowed_nodes: {},
-    local_disks: localDisks(call.world, guest),
-    local_resources: [],
-    "mapped-resources": [],
-  }
-}
-
-const migrate = (call: Call): string => {
-  const { world } = call
-  const target = text(call, "target")
-  if (target === text(call, "node")) throw badParameter({ target: "target is local node." })
-  if (!world.state.nodes.has(target)) throw failure(`no such cluster node '${target}'`)
-  const guest = guestOf(call)
-  refuseLocked(call, guest)
-  if (guest.status === "running" && !flag(call, "online")) throw failure("can't migrate running VM without --online")
-  return spawn(call, "qmigrate", guest.vmid, (task) =>
-    withConfig(world, guest.vmid, function* (): Routine<void> {
-      refuseLocked(call, guest)
-      if (world.faults.isNodeDown(target)) throw failure("migration aborted")
-      const local = localDisks(world, guest)
-      if (local.length > 0 && guest.status === "running" && !flag(call, "with-local-disks")) {
-        throw failure(`can't live migrate attached local disks without with-local-disks option`)
-      }
-      task.log(`starting migration of VM ${guest.vmid} to node '${target}' (${world.state.nodes.get(target)!.address})`)
-      const memory =
-        guest.status === "running" ? Number(parsePairs(String(guest.config["memory"] ?? "512")).get("") ?? 512) * 1024 ** 2 : 0
-      const copied = local.reduce((sum, disk) => sum + (findVolume(world, guest.node, disk.volid)?.usedBytes ?? 0), 0)
-      touch(world, guest)
-      guest.config["lock"] = "migrate"
-      try {
-        yield* sleep(
-          world.clock,
-          world.timing.migrateTask + copied / world.timing.copyBytesPerMs + memory / world.timing.memoryBytesPerMs,
-        )
-        for (const disk of local) moveToNode(world, findVolume(world, guest.node, disk.volid)!, target)
-      } finally {
-        delete guest.config["lock"]
-      }
-      touch(world, guest)
-      guest.node = target
-      task.log("migration finished successfully")
-    }),
-  )
-}
-
-/** Removal, resizing, moving and migration of VMs and their disks. */
+/** Removal of VMs; resizing and moving of their disks. */
 export const guestDiskRoutes: Routes = {
   "DELETE /nodes/{node}/qemu/{vmid}": destroy,
   "PUT /nodes/{node}/qemu/{vmid}/resize": resize,
   "POST /nodes/{node}/qemu/{vmid}/move_disk": moveDisk,
-  "GET /nodes/{node}/qemu/{vmid}/migrate": migratePreconditions,
-  "POST /nodes/{node}/qemu/{vmid}/migrate": migrate,
 }

@@ -4,22 +4,9 @@ import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
-import {
-  findGuest,
-  flag,
-  guestOf,
-  nodeOf,
-  optionalNumber,
-  optionalText,
-  spawn,
-  text,
-  vmidOf,
-  type Call,
-  type Routes,
-} from "../http/call.ts"
+import { findGuest, flag, guestOf, optionalNumber, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { removeVolume } from "../core/volumes.ts"
-import { may } from "../http/permissions.ts"
-import { splitList } from "../schema/formats.ts"
+import { isManaged, requestState } from "../ha/resources.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
 /** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
@@ -62,18 +49,31 @@ export const turnOff = (world: World, guest: Guest): void => {
   applyPending(guest)
 }
 
+/** Starts a machine that is off, with all that comes before. */
+export function* turnOnStopped(world: World, guest: Guest): Routine<void> {
+  yield* sleep(world.clock, world.timing.startTask)
+  resumeFromDisk(world, guest)
+  powerOn(world, guest)
+}
+
+/** Where the manager of high availability decides, a call only tells it what is wanted, and the state follows later. */
+const askManager = (call: Call, type: string, state: "started" | "stopped"): string =>
+  spawn(call, type, vmidOf(call), function* (): Routine<void> {
+    yield* sleep(call.world.clock, call.world.timing.configTask)
+    requestState(call.world, vmidOf(call), state)
+  })
+
 const start = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
+  if (isManaged(world, vmidOf(call))) return askManager(call, "hastart", "started")
   return spawn(call, "qmstart", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
       refuseLocked(call, guest)
       if (guest.config["template"] === 1) throw failure("you can't start a vm if it's a template")
       if (guest.status === "running") throw failure(`VM ${guest.vmid} already running`)
-      yield* sleep(world.clock, world.timing.startTask)
-      resumeFromDisk(world, guest)
-      powerOn(world, guest)
+      yield* turnOnStopped(world, guest)
     }),
   )
 }
@@ -90,6 +90,7 @@ const resumeFromDisk = (world: World, guest: Guest): void => {
 const stop = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
+  if (isManaged(world, vmidOf(call))) return askManager(call, "hastop", "stopped")
   return spawn(call, "qmstop", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
       const guest = guestOf(call)
@@ -136,6 +137,7 @@ const timeoutOf = (call: Call): number => {
 const shutdown = (call: Call): string => {
   refuseSkiplock(call)
   const { world } = call
+  if (isManaged(world, vmidOf(call))) return askManager(call, "hastop", "stopped")
   if (findGuest(call)?.paused === true) throw failure("VM is paused - cannot shutdown")
   return spawn(call, "qmshutdown", vmidOf(call), () =>
     withConfig(world, vmidOf(call), function* (): Routine<void> {
@@ -218,37 +220,7 @@ const resume = (call: Call): string => {
   )
 }
 
-/** `startall` and `stopall` of a node, one guest after another as their order says. */
-const allOf =
-  (type: "startall" | "stopall", wanted: (guest: Guest) => boolean, act: (world: World, guest: Guest) => Routine<void>) =>
-  (call: Call): string => {
-    const { world } = call
-    const vms = optionalText(call, "vms")
-    const chosen = vms === undefined ? undefined : new Set(splitList(vms).map(Number))
-    return spawn(call, type, "", function* (): Routine<void> {
-      for (const guest of world.state.guests.values()) {
-        if (
-          guest.node === nodeOf(call).name &&
-          (chosen?.has(guest.vmid) ?? wanted(guest)) &&
-          may(world, call.identity, `/vms/${guest.vmid}`, ["VM.PowerMgmt"])
-        ) {
-          yield* withConfig(world, guest.vmid, () => act(world, guest))
-        }
-      }
-    })
-  }
-
-function* startOne(world: World, guest: Guest): Routine<void> {
-  if (guest.status === "running" || guest.config["template"] === 1) return
-  yield* sleep(world.clock, world.timing.startTask)
-  powerOn(world, guest)
-}
-
-function* stopOne(world: World, guest: Guest): Routine<void> {
-  if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
-}
-
-/** Power of one VM and of all VMs of a node. */
+/** Power of one VM. */
 export const guestPowerRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/status/start": start,
   "POST /nodes/{node}/qemu/{vmid}/status/stop": stop,
@@ -257,6 +229,4 @@ export const guestPowerRoutes: Routes = {
   "POST /nodes/{node}/qemu/{vmid}/status/reboot": reboot,
   "POST /nodes/{node}/qemu/{vmid}/status/suspend": suspend,
   "POST /nodes/{node}/qemu/{vmid}/status/resume": resume,
-  "POST /nodes/{node}/startall": allOf("startall", (guest) => guest.config["onboot"] === 1, startOne),
-  "POST /nodes/{node}/stopall": allOf("stopall", (guest) => guest.status === "running", stopOne),
 }

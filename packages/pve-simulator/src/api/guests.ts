@@ -3,6 +3,7 @@ import { digestOf, guestName, hasAgent, isCdrom, isDisk, lockOf, ownDisks, repor
 import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
+import { haOf } from "../ha/resources.ts"
 import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
 
@@ -65,12 +66,17 @@ const list = (call: Call) => {
   return out
 }
 
+const managedOf = (world: World, { vmid }: Guest) => {
+  const resource = haOf(world, vmid)
+  return resource === undefined ? { managed: 0 } : { managed: 1, state: resource.state }
+}
+
 const current = (call: Call) => {
   const guest = guestOf(call)
   return {
     ...guestStatus(call.world, guest, true),
     ...(hasAgent(guest.config) ? { agent: 1 } : {}),
-    ha: { managed: 0 },
+    ha: managedOf(call.world, guest),
     ...(guest.status === "running" ? { "running-machine": "pc-i440fx-10.1+pve0", "running-qemu": "10.1.2" } : {}),
   }
 }

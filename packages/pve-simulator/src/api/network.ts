@@ -168,7 +168,7 @@ export function* reloadNetwork(world: World, node: NodeState, log: (line: string
 }
 
 /** The running SDN configuration as this node builds it. */
-const adoptSdn = (world: World, node: NodeState): void => {
+export const adoptSdn = (world: World, node: NodeState): void => {
   const { zones, vnets } = world.state.sdn.running
   const here = new Set<string>()
   node.zones.clear()

@@ -2,6 +2,7 @@ import { lockOf, memoryMb, reportedOf } from "../core/guest-config.ts"
 import type { Guest, NodeState, StorageState } from "../core/state.ts"
 import { isOnNode, usedBytes } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
+import { haOf } from "../ha/resources.ts"
 import { optionalText, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
 
@@ -9,6 +10,7 @@ import { may } from "../http/permissions.ts"
 export const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
   const reported = reportedOf(world, guest)
   const lock = lockOf(guest.config)
+  const resource = haOf(world, guest.vmid)
   const fixed = {
     id: `qemu/${guest.vmid}`,
     type: "qemu",
@@ -16,6 +18,7 @@ export const resourceOf = (world: World, guest: Guest): Record<string, unknown> 
     node: guest.node,
     ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
     ...(lock === undefined ? {} : { lock }),
+    ...(resource === undefined ? {} : { hastate: resource.state }),
   }
   if (reported === undefined || world.faults.isNodeDown(guest.node))
     return { ...fixed, status: "unknown", ...(reported === undefined ? {} : { name: reported.name }) }

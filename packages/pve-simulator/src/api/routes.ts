@@ -5,6 +5,8 @@ import { clusterRoutes } from "./cluster.ts"
 import { consoleRoutes } from "./console.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
+import { guestMigrateRoutes } from "./guest-migrate.ts"
+import { haRoutes } from "./ha.ts"
 import { guestCreateRoutes } from "./guest-create.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
 import { guestPowerRoutes } from "./guest-power.ts"
@@ -14,6 +16,7 @@ import { guestTemplateRoutes } from "./guest-template.ts"
 import { guestRoutes } from "./guests.ts"
 import { networkRoutes } from "./network.ts"
 import { nodeRoutes } from "./nodes.ts"
+import { nodePowerRoutes } from "./node-power.ts"
 import { poolRoutes } from "./pools.ts"
 import { resourceRoutes } from "./resources.ts"
 import { realmRoutes } from "./realms.ts"
@@ -38,12 +41,15 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     guestConfigRoutes,
     guestCreateRoutes,
     guestDiskRoutes,
+    guestMigrateRoutes,
     guestPowerRoutes,
     groupRoutes,
     guestTemplateRoutes,
     guestRoutes,
     guestSnapshotRoutes,
+    haRoutes,
     networkRoutes,
+    nodePowerRoutes,
     nodeRoutes,
     poolRoutes,
     resourceRoutes,

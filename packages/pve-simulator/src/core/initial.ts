@@ -209,6 +209,7 @@ export const initialState = (options: InitialOptions): State => {
       version: 0,
     },
     pools: new Map([["SHARED", { poolid: "SHARED", comment: "templates", vms: new Set(), storages: new Set() }]]),
+    ha: new Map(),
     sdn: { config: emptySdn(), running: emptySdn(), version: 0, lock: undefined },
     tasks: new Map(),
     leases: new Map(),

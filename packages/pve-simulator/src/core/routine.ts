@@ -13,6 +13,8 @@ export type Routine<A> = Generator<Suspend, A, void>
 export interface Running {
   /** Throws `error` into the routine where it waits; nothing happens if it has ended. */
   readonly interrupt: (error: Error) => void
+  /** Ends the routine where it waits as a loss of power would: what it holds is let go of, what it left behind stays, nobody is told. */
+  readonly kill: () => void
 }
 
 /** Starts `routine` now; `done` or `failed` is called exactly once, perhaps before this returns. */
@@ -48,6 +50,13 @@ export const start = <A>(routine: Routine<A>, done: (value: A) => void, failed: 
       stopWaiting?.()
       stopWaiting = undefined
       step(() => routine.throw(error))
+    },
+    kill: () => {
+      if (ended) return
+      ended = true
+      stopWaiting?.()
+      stopWaiting = undefined
+      routine.return(undefined as A)
     },
   }
 }

@@ -68,5 +68,9 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
   if (form !== FORM || !complete || state?.access === undefined || state.sdn === undefined || state.random === undefined) {
     throw new PveError(400, `not a saved state of form ${FORM}`)
   }
-  return { state: state as State, now: typeof now === "number" && Number.isFinite(now) ? now : 0 }
+  // states that were saved before there were resources of high availability have none
+  return {
+    state: { ...(state as State), ha: state.ha ?? new Map() },
+    now: typeof now === "number" && Number.isFinite(now) ? now : 0,
+  }
 }

@@ -10,6 +10,8 @@ export interface State {
   readonly guests: Map<number, Guest>
   readonly access: AccessState
   readonly pools: Map<string, Pool>
+  /** Resources of high availability by the VMID of their guest. */
+  readonly ha: Map<number, HaResource>
   readonly sdn: SdnState
   /** By UPID, in the order of their start. */
   readonly tasks: Map<string, TaskRecord>
@@ -25,7 +27,7 @@ export interface NodeState {
   readonly address: string
   readonly cores: number
   readonly memoryBytes: number
-  readonly bootedAt: number
+  bootedAt: number
   /** Host configuration: what runs, and what an edit left in interfaces.new (undefined: no edit). */
   interfaces: Map<string, Interface>
   pendingInterfaces: Map<string, Interface> | undefined
@@ -196,6 +198,18 @@ export interface Pool {
   comment: string | undefined
   readonly vms: Set<number>
   readonly storages: Set<string>
+}
+
+/** A guest whose power and place the cluster's manager decides about. */
+export interface HaResource {
+  readonly vmid: number
+  state: "started" | "stopped" | "disabled" | "ignored"
+  /** How often in a row the manager could not do what was asked; after the second time it leaves the guest alone. */
+  failures: number
+  /** Where it was asked to go. */
+  wanted: { readonly node: string; readonly how: "migrate" | "relocate" } | undefined
+  /** Other properties as configured (`comment`, `max_restart`, …). */
+  options: Record<string, string | number>
 }
 
 /** Who there is and who may do what. */

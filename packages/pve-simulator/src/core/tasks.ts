@@ -75,6 +75,7 @@ export const startTask = (world: World, request: TaskRequest, body: (task: TaskH
       cancelStart()
       finish(world, record, error.message)
     },
+    kill: cancelStart,
   })
   return upid
 }
@@ -145,10 +146,26 @@ export const stopTask = (world: World, upid: string): boolean => {
   return true
 }
 
-/** The tasks a cluster-wide list shows: of each node all that run, and finished ones up to 25 in all; newest first. */
+/** Ends all tasks of a node that loses its power: their logs have no end. */
+export const killTasksOf = (world: World, node: string): void => {
+  for (const [upid, process] of world.running) {
+    const record = world.state.tasks.get(upid)
+    if (!upid.startsWith(`UPID:${node}:`)) continue
+    world.running.delete(upid)
+    process.kill()
+    if (record === undefined) continue
+    record.exitstatus = "unexpected status"
+    record.endtime = nowSeconds(world)
+  }
+}
+
+/**
+ * The tasks a cluster-wide list shows: of each node that is there all that run, and finished ones up to 25 in all; newest first.
+ */
 export const recentTasks = (world: World): TaskRecord[] => {
   const out: TaskRecord[] = []
   for (const node of world.state.nodes.values()) {
+    if (world.faults.isNodeDown(node.name)) continue
     let running = 0
     for (const upid of world.running.keys()) if (upid.startsWith(`UPID:${node.name}:`)) running += 1
     let finished = Math.max(0, RECENT_PER_NODE - running)

@@ -51,6 +51,10 @@ export const defaultTiming = {
   memoryBytesPerMs: (500 * 1024 * 1024) / SECOND,
   /** Moving a VM whose disks are shared: the config changes hands; a running one also sends its memory. */
   migrateTask: 3 * SECOND,
+  /** The manager of high availability looks every 10 s, so half of that on the average. */
+  haReaction: 5 * SECOND,
+  /** A node that is gone is fenced when its watchdog and its lock have run out, a minute each. */
+  haFence: 120 * SECOND,
   /** ifreload of one node. */
   networkReload: 3 * SECOND,
   /** The whole of an SDN apply: the reloads of all nodes run side by side, then the task ends. */

@@ -14,6 +14,8 @@ export interface World {
   readonly locks: Locks
   readonly faults: FaultPlan
   readonly trace: Trace
+  /** Tells the manager of high availability that there may be something to do. */
+  wakeManager: () => void
   /** The processes behind running tasks, by UPID. */
   readonly running: Map<string, Running>
   /** Timers of booting guests, by VMID; of queued boots none. */
@@ -45,6 +47,7 @@ export const createWorld = (parts: {
   ...parts,
   locks: new Locks(parts.clock),
   trace: new Trace(),
+  wakeManager: () => undefined,
   running: new Map(),
   boots: new Map(),
   bootQueues: new Map(),

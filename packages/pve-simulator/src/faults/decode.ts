@@ -43,6 +43,7 @@ const AnyFault = Schema.Union([
     ...times,
   }),
   Schema.Struct({ kind: Schema.Literal("node-down"), node: Schema.String, ...times }),
+  Schema.Struct({ kind: Schema.Literal("node-off"), node: Schema.String, ...times }),
   Schema.Struct({ kind: Schema.Literal("storage-full"), storage: Schema.String, ...times }),
   Schema.Struct({ kind: Schema.Literal("quorum-lost"), ...times }),
   Schema.Struct({ kind: Schema.Literal("network-reload-fails"), node: Schema.String, text: Schema.String, ...times }),

@@ -51,7 +51,10 @@ export type GuestFault =
 
 /** A lasting state of the cluster. */
 export type ClusterFault =
+  /** Nobody reaches the node, which goes on. */
   | { readonly kind: "node-down"; readonly node: string }
+  /** The node has no power. */
+  | { readonly kind: "node-off"; readonly node: string }
   | { readonly kind: "storage-full"; readonly storage: string }
   | { readonly kind: "quorum-lost" }
   /** Reloading a node's network fails with this complaint. */
@@ -67,7 +70,7 @@ interface Entry {
   left: number
 }
 
-const lasting = new Set(["node-down", "storage-full", "quorum-lost", "network-reload-fails", "silent-agent"])
+const lasting = new Set(["node-down", "node-off", "storage-full", "quorum-lost", "network-reload-fails", "silent-agent"])
 
 const pathMatches = (pattern: string, path: string): boolean => {
   const wanted = pattern.split("/")
@@ -90,12 +93,19 @@ const nthOf = (fault: Fault): number | undefined => {
 export class FaultPlan {
   #entries: Entry[] = []
   #next = 1
+  #onChange: () => void = () => undefined
+
+  /** Calls back after each change of the plan. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
+  }
 
   /** Plans a fault; the answer is its number. */
   add(fault: Fault): number {
     const times = fault.times ?? (lasting.has(fault.kind) ? "always" : 1)
     const id = this.#next++
     this.#entries.push({ id, fault, seen: 0, left: times === "always" ? Number.POSITIVE_INFINITY : times })
+    this.#onChange()
     return id
   }
 
@@ -103,11 +113,13 @@ export class FaultPlan {
   remove(id: number): boolean {
     const before = this.#entries.length
     this.#entries = this.#entries.filter((entry) => entry.id !== id)
+    this.#onChange()
     return this.#entries.length < before
   }
 
   clear(): void {
     this.#entries = []
+    this.#onChange()
   }
 
   /** The faults that can still strike. */
@@ -144,7 +156,11 @@ export class FaultPlan {
   }
 
   isNodeDown(node: string): boolean {
-    return this.#holds((fault) => fault.kind === "node-down" && fault.node === node)
+    return this.#holds((fault) => (fault.kind === "node-down" || fault.kind === "node-off") && fault.node === node)
+  }
+
+  isNodeOff(node: string): boolean {
+    return this.#holds((fault) => fault.kind === "node-off" && fault.node === node)
   }
 
   isStorageFull(storage: string): boolean {

@@ -64,6 +64,18 @@ const arm = (world: World, guest: Guest, until: number): void => {
   world.boots.set(guest.vmid, cancel)
 }
 
+/** Brings a guest to another node as it is: what boots goes on booting, what waited for its turn waits for it there. */
+export const moveBoot = (world: World, guest: Guest, target: string): void => {
+  const from = guest.node
+  const queue = queueOf(world, from)
+  const at = queue.indexOf(guest.vmid)
+  if (at >= 0) queue.splice(at, 1)
+  guest.node = target
+  if (guest.boot.kind === "queued") queueOf(world, target).push(guest.vmid)
+  admit(world, from)
+  admit(world, target)
+}
+
 /** Restarts the timers of booting guests after a state was put back. */
 export const resumeBoots = (world: World): void => {
   for (const guest of world.state.guests.values()) {

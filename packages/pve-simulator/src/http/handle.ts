@@ -1,4 +1,5 @@
 import { badParameter, PveError } from "../core/errors.ts"
+import { hasQuorum } from "../core/quorum.ts"
 import { isRoutine, sleep, start, type Routine } from "../core/routine.ts"
 import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
@@ -141,7 +142,7 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
   checkPermission(world, identity, match.method, given)
   if (match.method.proxyToNode) yield* reachNode(world, String(given["node"]))
   const parameters = validateParameters(match.method, given)
-  if (target.verb !== "GET" && needsQuorum(match.method.path) && world.faults.isQuorumLost())
+  if (target.verb !== "GET" && needsQuorum(match.method.path) && !hasQuorum(world))
     throw new PveError(500, "cluster not ready - no quorum?")
   return yield* invoke(handler, { world, identity, parameters, beside: {} })
 }

@@ -1,0 +1,44 @@
+import { sleep, type Routine } from "../core/routine.ts"
+import type { Guest } from "../core/state.ts"
+import type { World } from "../core/world.ts"
+import { nodeOf, optionalText, spawn, type Call, type Routes } from "../http/call.ts"
+import { may } from "../http/permissions.ts"
+import { splitList } from "../schema/formats.ts"
+import { withConfig } from "./guest-locks.ts"
+import { powerOn, shutDown } from "./guest-power.ts"
+
+/** `startall` and `stopall` of a node, one guest after another as their order says. */
+const allOf =
+  (type: "startall" | "stopall", wanted: (guest: Guest) => boolean, act: (world: World, guest: Guest) => Routine<void>) =>
+  (call: Call): string => {
+    const { world } = call
+    const vms = optionalText(call, "vms")
+    const chosen = vms === undefined ? undefined : new Set(splitList(vms).map(Number))
+    return spawn(call, type, "", function* (): Routine<void> {
+      for (const guest of world.state.guests.values()) {
+        if (
+          guest.node === nodeOf(call).name &&
+          (chosen?.has(guest.vmid) ?? wanted(guest)) &&
+          may(world, call.identity, `/vms/${guest.vmid}`, ["VM.PowerMgmt"])
+        ) {
+          yield* withConfig(world, guest.vmid, () => act(world, guest))
+        }
+      }
+    })
+  }
+
+function* startOne(world: World, guest: Guest): Routine<void> {
+  if (guest.status === "running" || guest.config["template"] === 1) return
+  yield* sleep(world.clock, world.timing.startTask)
+  powerOn(world, guest)
+}
+
+function* stopOne(world: World, guest: Guest): Routine<void> {
+  if (guest.status === "running") yield* shutDown(world, guest, world.timing.shutdownTimeout, true)
+}
+
+/** Power of all VMs of a node. */
+export const nodePowerRoutes: Routes = {
+  "POST /nodes/{node}/startall": allOf("startall", (guest) => guest.config["onboot"] === 1, startOne),
+  "POST /nodes/{node}/stopall": allOf("stopall", (guest) => guest.status === "running", stopOne),
+}
