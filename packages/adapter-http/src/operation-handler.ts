@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Stream from "effect/Stream"
 import type { Context, Middleware } from "koa"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bodyReader, type ScratchOf } from "./decode/body.ts"
@@ -86,8 +86,12 @@ const eventStreamHeaders: HeaderList = [
 
 /** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
 export const operationHandler = (operation: Operation, options: HttpOptions, streams: OpenStreams): Middleware => {
-  const scratchOf: ScratchOf = async (ctx) =>
-    ((ctx.state as RequestState).scratch ??= await mkdtemp(join(options.uploads ?? tmpdir(), "rangewright-upload-")))
+  const scratchOf: ScratchOf = async (ctx) => {
+    const uploads = options.uploads ?? tmpdir()
+    // it is made when it is first needed; where that cannot be done, what comes next tells
+    await mkdir(uploads, { mode: 0o700 }).catch(() => undefined)
+    return ((ctx.state as RequestState).scratch ??= await mkdtemp(join(uploads, "rangewright-upload-")))
+  }
   const input = inputOf(operation, scratchOf)
   const form = formOf(operation)
   const { output } = operation

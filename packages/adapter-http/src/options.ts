@@ -44,7 +44,7 @@ export interface HttpOptions {
   readonly probes: Probes
   /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
   readonly corsOrigins: "*" | readonly string[]
-  /** Folder for uploaded files while their requests go on. Default: the system's for temporary files. */
+  /** Folder for uploaded files while their requests go on; made when it is missing. Default: the system's for temporary files. */
   readonly uploads?: string
   readonly eventStreams: {
     /** Milliseconds between two comments that keep an idle stream open. */

@@ -68,7 +68,7 @@ describe("uploads that are kept in a file", () => {
   })
 
   it("tell plainly when there is no place for them", async () => {
-    const lost = await startService({ operations: samples, http: { uploads: join(uploads, "missing") } })
+    const lost = await startService({ operations: samples, http: { uploads: join(uploads, "missing", "below") } })
     const form = new FormData()
     form.append("file", new Blob(["x"]), "a")
     const response = await fetch(`${lost.url}/api/v2/keeps`, {

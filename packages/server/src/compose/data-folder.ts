@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
@@ -11,6 +11,8 @@ export interface DataFolder {
   readonly database: string
   /** Fetched content: snapshots, pins, caches of repositories. */
   readonly content: string
+  /** Uploaded files while their requests go on: what a killed process left there is gone. */
+  readonly uploads: string
   readonly keyFile: string
   readonly certificateFile: string
   /** Names this installation among those that share a PostgreSQL server; kept in the folder. */
@@ -74,10 +76,13 @@ export const openDataFolder = (configured: string): DataFolder => {
     throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
   const release = hold(path)
+  const uploads = join(path, "uploads")
+  rmSync(uploads, { recursive: true, force: true })
   return {
     path,
     database: join(path, "rangewright.db"),
     content: join(path, "content"),
+    uploads,
     keyFile: join(path, "secret-key"),
     certificateFile: join(path, "certificate.pem"),
     instance: instanceOf(join(path, "instance")),

@@ -78,6 +78,7 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, conte
       },
       defect: ({ requestId, operation, cause }) => log.error({ requestId, operation, cause }, "a request met a bug"),
     },
+    uploads: container.get<DataFolder>(T.folder).uploads,
     probes: readiness(runtime, metrics, config.databaseUrl === undefined ? config.data : undefined),
   })
 }
