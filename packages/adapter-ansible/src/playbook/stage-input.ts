@@ -1,17 +1,32 @@
-import { dhcpRange, type Json, rangeNetwork, vlanNetwork, vpnNetwork } from "@rangewright/domain"
+import {
+  dhcpRange,
+  type Json,
+  type MachineDetail,
+  type Range,
+  type RangeHost,
+  rangeNetwork,
+  vlanNetwork,
+  vpnNetwork,
+} from "@rangewright/domain"
 import type { GuestTask } from "@rangewright/ports"
-import type { Site } from "./site.ts"
 
 type Fields = Readonly<Record<string, Json>>
+
+/** What of a machine's surroundings its playbooks are told. */
+export interface StageSite {
+  readonly range: Pick<Range, "number">
+  readonly target: Pick<RangeHost, "name">
+  readonly detail: Pick<MachineDetail, "nics">
+}
 
 const fieldsOf = (value: Json): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
 /** Guests know their network cards by address alone, which they spell in lower case. */
-const macOfLeg = ({ detail }: Site, vlan: Json | undefined): string | null =>
+const macOfLeg = ({ detail }: StageSite, vlan: Json | undefined): string | null =>
   detail.nics.find(({ index, tag }) => index > 0 && tag === vlan)?.mac.toLowerCase() ?? null
 
-const legsOf = (site: Site, legs: Json | undefined): Json =>
+const legsOf = (site: StageSite, legs: Json | undefined): Json =>
   (Array.isArray(legs) ? (legs as readonly Json[]) : []).map((leg) => {
     const { vlan, address } = fieldsOf(leg)
     const pool = typeof vlan === "number" ? dhcpRange(site.range.number, vlan) : undefined
@@ -29,7 +44,7 @@ const legsOf = (site: Site, legs: Json | undefined): Json =>
  * What a built-in playbook finds as the variable `rangewright`: the host, the stage's input, and what only the hypervisor and the range's
  * number tell of it.
  */
-export const stageVariables = (task: GuestTask, site: Site): Json => {
+export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, site: StageSite): Json => {
   const input = fieldsOf(task.input)
   const outer = site.detail.nics.find(({ index }) => index === (input["interface"] ?? 0))
   return {

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { objections, readDocumentation } from "./module-documentation.ts"
+import { collections, found, patience, skipNote } from "../playbook/support/obstacle.ts"
+import { plannedStages, type Stage } from "./planned-stages.ts"
+import { type Answers, type Call, login, openTheatre, type Performance, type Theatre } from "./rehearsal.ts"
+import { builtInTasks } from "./tasks.ts"
+import { newMachine, secrets, settledMachine, windowsRange } from "./windows-range.ts"
+
+const tasks = builtInTasks().filter(
+  ({ module }) => !module.startsWith("ansible.builtin.") && !module.startsWith("ansible.posix."),
+)
+const modules = [...new Set(tasks.map(({ module }) => module))].toSorted()
+const stages = plannedStages(windowsRange)
+const stageOf = (key: string): Stage => {
+  const stage = stages.get(key)
+  if (stage === undefined) throw new Error(`the plan has no ${key}, only ${[...stages.keys()].join(", ")}`)
+  return stage
+}
+
+const rehearsed = [
+  "address:LAB-dc",
+  "sysprep:LAB-dc",
+  "windows-base:LAB-ws",
+  "windows-base:LAB-alone",
+  "primary-dc:LAB-dc",
+  "alt-dc:LAB-dc2",
+  "additional-tools:LAB-ws",
+  "chocolatey:LAB-ws",
+  "domain-join:LAB-ws",
+  "office:LAB-ws",
+  "visual-studio:LAB-ws",
+] as const
+const noCollections =
+  found.because ?? (found.missing.length === 0 ? undefined : `missing collections: ${found.missing.join(", ")}`)
+
+/** Nothing here proves what a module does to Windows: Ansible and the playbooks are real, the modules and the machine are not. */
+describe.skipIf(found.because !== undefined)(
+  `stages of Windows machines, rehearsed${skipNote(found.because)}`,
+  { timeout: patience },
+  () => {
+    let theatre: Theatre
+    const made: Call[] = []
+    const first = new Map<string, Performance>()
+    const rehearse = async (stage: Stage, answers: Answers): Promise<Performance> => {
+      const performance = await theatre.rehearse(stage, answers)
+      made.push(...performance.calls)
+      return performance
+    }
+    const callsOf = (key: (typeof rehearsed)[number], module: string): readonly Call[] =>
+      (first.get(key)?.calls ?? []).filter((call) => call.module === module)
+    const asked = (key: (typeof rehearsed)[number], module: string) => callsOf(key, module).map((call) => call.arguments)
+
+    beforeAll(async () => {
+      theatre = await openTheatre(modules)
+      for (const key of rehearsed) first.set(key, await rehearse(stageOf(key), newMachine))
+    }, patience)
+    afterAll(() => theatre?.close())
+
+    it.each(rehearsed)("%s comes to its end with what the plan gives it", (key) => {
+      const performance = first.get(key)
+      expect(performance?.ok, performance?.said).toBe(true)
+      expect(performance?.changed).toBe(true)
+    })
+
+    it("a machine takes its address by itself, then its name, and speaks the time zone's name as Windows does", () => {
+      const [, take] = callsOf("address:LAB-dc", "ansible.windows.win_powershell")
+      expect(take).toMatchObject({
+        async: true,
+        arguments: { parameters: { Adapter: "Ethernet", Address: "10.7.10.11", Prefix: "24", Gateway: "10.7.10.254" } },
+      })
+      expect(asked("address:LAB-dc", "community.windows.win_timezone")).toEqual([{ timezone: "W. Europe Standard Time" }])
+      expect(asked("address:LAB-dc", "ansible.windows.win_hostname")).toEqual([{ name: "LAB-dc" }])
+      expect(asked("address:LAB-dc", "ansible.windows.win_dns_client")).toEqual([
+        { adapter_names: "*", dns_servers: ["10.7.10.254"] },
+      ])
+      expect(callsOf("address:LAB-dc", "ansible.windows.win_reboot")).toHaveLength(1)
+    })
+
+    it("a domain is made as the configuration says, and furnished by whoever is known to it", () => {
+      expect(asked("primary-dc:LAB-dc", "microsoft.ad.domain")).toEqual([
+        {
+          dns_domain_name: "corp.example",
+          domain_netbios_name: "CORP",
+          domain_mode: "Win2012R2",
+          forest_mode: "Win2012R2",
+          safe_mode_password: secrets.safeMode,
+          install_dns: true,
+          reboot: true,
+        },
+      ])
+      const users = callsOf("primary-dc:LAB-dc", "microsoft.ad.user")
+      expect(users.map(({ arguments: { name, password } }) => [name, password])).toEqual([
+        ["domainuser", secrets.user],
+        ["domainadmin", secrets.admin],
+      ])
+      const groups = callsOf("primary-dc:LAB-dc", "microsoft.ad.group")
+      expect(groups.map(({ arguments: { identity, members } }) => [identity, members])).toEqual([
+        ["S-1-5-32-555", { add: ["domainuser", "domainadmin"] }],
+        ...[512, 518, 519, 520].map((rid) => [`S-1-5-21-1-2-3-${rid}`, { add: ["domainadmin"] }]),
+      ])
+      for (const { become } of [...users, ...groups]) expect(become).toBe(`CORP\\${login.user}`)
+      expect(callsOf("primary-dc:LAB-dc", "microsoft.ad.domain")[0]).not.toHaveProperty("become")
+      expect(asked("primary-dc:LAB-dc", "microsoft.ad.ou").map(({ name }) => name)).toEqual(["Workstations", "Servers"])
+      const policies = (first.get("primary-dc:LAB-dc")?.calls ?? []).filter(({ task }) => task.startsWith("Have the policy "))
+      expect(policies.map(({ arguments: { parameters } }) => parameters)).toMatchObject([
+        { Name: "disable_defender", Values: expect.arrayContaining([expect.objectContaining({ name: "DisableAntiSpyware" })]) },
+        { Name: "anon_share_access", Values: expect.arrayContaining([expect.objectContaining({ value: 1 })]) },
+      ])
+    })
+
+    it("further controllers and members find the domain by its first controller, and join it as its administrator", () => {
+      for (const key of ["alt-dc:LAB-dc2", "domain-join:LAB-ws"] as const)
+        expect(asked(key, "ansible.windows.win_dns_client")).toEqual([{ adapter_names: "*", dns_servers: ["10.7.10.11"] }])
+      const administrator = { domain_admin_user: "domainadmin@corp.example", domain_admin_password: secrets.admin }
+      expect(asked("alt-dc:LAB-dc2", "microsoft.ad.domain_controller")).toMatchObject([
+        { ...administrator, dns_domain_name: "corp.example", safe_mode_password: secrets.safeMode },
+      ])
+      expect(asked("domain-join:LAB-ws", "microsoft.ad.membership")).toMatchObject([
+        { ...administrator, dns_domain_name: "corp.example", domain_ou_path: "OU=Servers,DC=corp,DC=example" },
+      ])
+    })
+
+    it("who logs on by itself is set where the user is known: by the domain's stages, else at once", () => {
+      const loggedOn = (key: (typeof rehearsed)[number]) =>
+        asked(key, "community.windows.win_auto_logon").map(({ username, password }) => [username, password])
+      expect(loggedOn("primary-dc:LAB-dc")).toEqual([["CORP\\domainadmin", secrets.admin]])
+      expect(loggedOn("domain-join:LAB-ws")).toEqual([["CORP\\domainuser", secrets.user]])
+      expect(loggedOn("windows-base:LAB-ws")).toEqual([])
+      expect(loggedOn("windows-base:LAB-alone")).toEqual([[login.user, login.password]])
+    })
+
+    it("policies of a machine without a domain are its own settings", () => {
+      const names = asked("windows-base:LAB-alone", "ansible.windows.win_regedit").map(({ name }) => name)
+      expect(names).toEqual(expect.arrayContaining(["AllowInsecureGuestAuth", "RequireSecuritySignature"]))
+      const others = asked("windows-base:LAB-ws", "ansible.windows.win_regedit").map(({ name }) => name)
+      expect(others).not.toContain("AllowInsecureGuestAuth")
+    })
+
+    it("programs are installed one by one, with the checks that the configuration leaves them", () => {
+      const packages = asked("chocolatey:LAB-ws", "chocolatey.chocolatey.win_chocolatey")
+      expect(packages).toMatchObject([
+        { name: "vscodium", ignore_checksums: true },
+        { name: "git", ignore_checksums: true },
+      ])
+      expect(asked("additional-tools:LAB-ws", "chocolatey.chocolatey.win_chocolatey")).toContainEqual(
+        expect.objectContaining({ name: "sysinternals", package_params: "/InstallDir:C:\\Tools" }),
+      )
+      expect(asked("office:LAB-ws", "chocolatey.chocolatey.win_chocolatey")).toMatchObject([
+        { name: "microsoft-office-deployment", package_params: "/64bit /Product:ProPlus2021Retail" },
+      ])
+      expect(asked("visual-studio:LAB-ws", "chocolatey.chocolatey.win_chocolatey")).toMatchObject([
+        { name: "visualstudio2022community" },
+      ])
+    })
+
+    it("Sysprep's answers name the machine and its login, and are removed again", () => {
+      const [answers] = callsOf("sysprep:LAB-dc", "ansible.windows.win_template")
+      expect(answers?.content).toContain("<ComputerName>LAB-dc</ComputerName>")
+      expect(answers?.content).toContain(`<Value>${login.password}</Value>`)
+      expect(asked("sysprep:LAB-dc", "ansible.windows.win_file")).toContainEqual({
+        path: answers?.arguments["dest"],
+        state: "absent",
+      })
+    })
+
+    it("what stands in Sysprep's way is removed, and it is tried once more", async () => {
+      const stage = stageOf("sysprep:LAB-dc")
+      const failed = await rehearse(stage, { ...newMachine, "See whether it worked": { stat: { exists: false } } })
+      expect(failed.ok).toBe(false)
+      expect(failed.said).toContain("setuperr.log in the machine tells why")
+      const attempts = failed.calls.map(({ task }) => task).filter((task) => /Generalise|stand in the way/u.test(task))
+      expect(attempts).toEqual([
+        "Generalise and restart in a moment",
+        "Remove the apps that stand in the way",
+        "Generalise and restart in a moment",
+      ])
+    })
+
+    it("a machine that cannot bring the wallpaper's program goes on without it", async () => {
+      const away: Answers = { ...newMachine, "ansible.windows.win_get_url": { failed: true, msg: "no route to host" } }
+      const performance = await rehearse(stageOf("windows-base:LAB-ws"), away)
+      expect(performance.ok, performance.said).toBe(true)
+      expect(performance.said).toContain("set defaults.enable_dynamic_wallpaper to false")
+    })
+
+    it("what Windows cannot have is refused before anything is done, with the way out", async () => {
+      const stage = stageOf("address:LAB-dc")
+      const input = { ...(stage.input as object), timezone: "Antarctica/Troll" }
+      const zone = await rehearse({ ...stage, input }, newMachine)
+      expect(zone).toMatchObject({ ok: false, calls: [] })
+      expect(zone.said).toContain("Set defaults.timezone of the configuration")
+      const office = await rehearse(stageOf("office:LAB-alone"), newMachine)
+      expect(office).toMatchObject({ ok: false, calls: [] })
+      expect(office.said).toContain("one of 2016, 2019, 2021")
+    })
+
+    it.each([
+      "address:LAB-dc",
+      "sysprep:LAB-dc",
+      "windows-base:LAB-alone",
+      "primary-dc:LAB-dc",
+      "alt-dc:LAB-dc2",
+      "domain-join:LAB-ws",
+    ])("%s changes nothing, restarts nothing and takes no name server away where everything was done before", async (key) => {
+      const again = await rehearse(stageOf(key), settledMachine)
+      expect(again.ok, again.said).toBe(true)
+      expect(again.changed).toBe(false)
+      const called = again.calls.map(({ module }) => module)
+      expect(called).not.toContain("ansible.windows.win_reboot")
+      expect(again.calls.filter((call) => call.async)).toEqual([])
+      if (!/-dc:|join:/u.test(key)) expect(called).not.toContain("ansible.windows.win_dns_client")
+    })
+
+    it("passwords are told to modules alone, never to the log", () => {
+      const said = [...first.values()].map((performance) => performance.said).join("")
+      for (const secret of [...Object.values(secrets), login.password]) {
+        expect(said).not.toContain(secret)
+        expect(JSON.stringify(made)).toContain(secret)
+      }
+    })
+
+    it("no task for Windows is left unrehearsed", () => {
+      const called = new Set(made.map(({ module, task }) => `${module}: ${task}`))
+      const plain = tasks.filter(({ name }) => !name.includes("{{"))
+      expect(plain.map(({ module, name }) => `${module}: ${name}`).filter((task) => !called.has(task))).toEqual([])
+      expect(modules.filter((module) => !made.some((call) => call.module === module))).toEqual([])
+    })
+
+    it.skipIf(noCollections !== undefined)(`modules take everything they are given${skipNote(noCollections)}`, async () => {
+      const documentation = await readDocumentation(modules, [...collections, ...found.collectionFolders])
+      expect([...new Set(made.flatMap((call) => objections(documentation, call)))]).toEqual([])
+    })
+  },
+)
