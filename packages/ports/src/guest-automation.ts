@@ -17,6 +17,8 @@ export interface GuestTask {
   readonly by?: UserId
   /** Called with whole lines while the tool prints them, secrets masked. They are not in the result's `output` again. */
   readonly output?: (text: string) => Effect.Effect<void>
+  /** Completes when the run is asked to stop. A tool that may be ended early is ended then, and the stage fails. */
+  readonly cancelled?: Effect.Effect<void>
 }
 
 export interface GuestResult {

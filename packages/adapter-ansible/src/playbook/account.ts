@@ -1,7 +1,8 @@
-import { eventsOf, type PlaybookEvent } from "./events.ts"
+import type { Json } from "@rangewright/domain"
+import { eventsOf, type Outcome, type PlaybookEvent } from "./events.ts"
 import { logRenderer } from "./render-log.ts"
 
-type Failure = Extract<PlaybookEvent, { readonly type: "result" }>
+type TaskResult = Extract<PlaybookEvent, { readonly type: "result" }>
 
 /** What the lines of one run told so far. */
 export interface Account {
@@ -13,33 +14,58 @@ export interface Account {
   readonly failure: () => string | undefined
   /** The task that was begun last. */
   readonly lastTask: () => string | undefined
+  /** How often tasks came to which end, and those that took longest; undefined where the run tells no events. */
+  readonly tasks: () => Json | undefined
 }
 
 const words = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
 
-const firstItem = (result: Failure["result"]): Failure["result"] => {
+const firstItem = (result: TaskResult["result"]): TaskResult["result"] => {
   const { results } = result
   const failed = Array.isArray(results) ? results.find((item) => Object(item).failed === true) : undefined
-  return failed === undefined ? result : (failed as Failure["result"])
+  return failed === undefined ? result : (failed as TaskResult["result"])
 }
 
 const tail = (text: string): string => text.slice(-1500)
 
-const reasonOf = ({ task, outcome, result }: Failure): string => {
+const reasonOf = ({ task, outcome, result }: TaskResult): string => {
   const item = firstItem(result)
   const said = [...new Set([words(item["msg"]), words(item["stderr"])])].filter((text) => text !== "")
   const because = said.length > 0 ? said : [words(item["stdout"]) || "it tells no reason"]
   return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(because.join(": "))}`
 }
 
+/** Tasks that a summary names. */
+const namedTasks = 5
+
+/** Counts what tasks came to, and remembers the slowest. */
+const summary = () => {
+  const counts = new Map<Outcome, number>()
+  let slowest: readonly (TaskResult & { readonly seconds: number })[] = []
+  return {
+    note: (result: TaskResult): void => {
+      counts.set(result.outcome, (counts.get(result.outcome) ?? 0) + 1)
+      const { seconds } = result
+      if (seconds === undefined) return
+      slowest = [...slowest, { ...result, seconds }].toSorted((a, b) => b.seconds - a.seconds).slice(0, namedTasks)
+    },
+    read: (): Json => ({
+      ...Object.fromEntries(counts),
+      slowest: slowest.map(({ task, host, outcome, seconds }) => ({ task, host, outcome, seconds })),
+    }),
+  }
+}
+
 /** Reads the events of the callback `ansible.posix.jsonl`. */
 const fromEvents = (): Account => {
   const render = logRenderer()
-  let failure: Failure | undefined
+  let failure: TaskResult | undefined
   let changed: boolean | undefined
   let lastTask: string | undefined
+  const tasks = summary()
   const note = (event: PlaybookEvent): void => {
     if (event.type === "task") lastTask = event.name
+    if (event.type === "result") tasks.note(event)
     if (event.type === "result" && (event.outcome === "failed" || event.outcome === "unreachable")) failure = event
     if (event.type === "recap") changed = [...event.hosts.values()].some((recap) => recap.changed > 0)
   }
@@ -52,6 +78,7 @@ const fromEvents = (): Account => {
     changed: () => changed,
     failure: () => (failure === undefined ? undefined : reasonOf(failure)),
     lastTask: () => lastTask,
+    tasks: tasks.read,
   }
 }
 
@@ -71,6 +98,7 @@ const fromText = (): Account => {
     changed: () => changed,
     failure: () => failure,
     lastTask: () => lastTask,
+    tasks: () => undefined,
   }
 }
 

@@ -13,7 +13,7 @@ import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { type ProcessEnd, runCommand } from "./process.ts"
 import { rolePlay } from "./role-play.ts"
-import { type Folders, ownFolder, scratchFolder } from "./scratch.ts"
+import { type Folders, forgetFacts, ownFolder, scratchFolder } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
@@ -24,6 +24,9 @@ const logBytes = 512 * 1024
 /** How often lines are handed on while a tool works. */
 const flushMillis = 2000
 const errorTail = 2000
+
+/** The run was asked to stop while the tool worked. */
+const cancelled = { type: "cancelled" } as const
 
 /** Exit code of the tool when a machine could not be reached. */
 const unreachable = 4
@@ -80,16 +83,18 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const folder = (parent: string, ...parts: readonly string[]) =>
     ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
   const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
-  const facts = yield* folder(folders.facts, userId ?? "nobody", site.range.id)
+  const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
   const scratch = yield* ofHost(scratchFolder(folders, (path) => filesOf(workshop, task, site, workspace, path)))
   const isRole = task.stage === "role"
+  // what is known of the machine changes now
+  if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
   const command = playbookCommand(settings, found, {
     scratch,
     playbook: isRole ? join(scratch, "play.yml") : join(settings.playbooks, `${task.stage}.yml`),
     inventories: ["inventory.yml", "connections.json"],
     variables: isRole ? ["range-config.yml", "variables.json"] : ["stage.yml"],
     userId,
-    facts,
+    facts: isRole ? facts : undefined,
     workspace,
     environment: isRole ? roleEnvironment(site, scratch) : {},
     verbose: task.verbose,
@@ -107,16 +112,22 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     return text === "" || task.output === undefined ? Effect.succeed(text) : Effect.as(task.output(text), "")
   })
   const follow = Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn)))
-  const end = yield* (task.output === undefined ? tool : Effect.raceFirst(tool, follow)).pipe(
+  const ended = (task.cancelled === undefined ? tool : Effect.raceFirst(tool, Effect.as(task.cancelled, cancelled))).pipe(
     Effect.timeoutOption(settings.longest[task.stage] * 1000),
   )
+  const end = yield* task.output === undefined ? ended : Effect.raceFirst(ended, follow)
   const output = yield* handOn
   const failure = failureOf(settings, task, end, account, errors)
   if (failure !== undefined) return yield* faultOf(task, failure.reason, cover(failure.detail))
   const address = addressSet(task)
   const changed = account.changed()
+  const tasks = account.tasks()
   return {
-    facts: { ...(changed === undefined ? {} : { changed }), ...(address === undefined ? {} : { address }) },
+    facts: {
+      ...(changed === undefined ? {} : { changed }),
+      ...(address === undefined ? {} : { address }),
+      ...(tasks === undefined ? {} : { data: { tasks } }),
+    },
     output,
   }
 })
@@ -133,7 +144,7 @@ const roleEnvironment = (site: Site, scratch: string): Readonly<Record<string, s
 const failureOf = (
   settings: Workshop["settings"],
   task: GuestTask,
-  ended: Option.Option<ProcessEnd>,
+  ended: Option.Option<ProcessEnd | typeof cancelled>,
   account: Account,
   errors: string,
 ): { readonly reason: "away" | "failed" | "timeout"; readonly detail: string } | undefined => {
@@ -143,6 +154,8 @@ const failureOf = (
     return { reason: "timeout", detail: `it did not end within ${Math.ceil(settings.longest[task.stage] / 60)} min${at}` }
   const end = ended.value
   switch (end.type) {
+    case "cancelled":
+      return { reason: "failed", detail: `the run was aborted${at}` }
     case "not-started":
       return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
     case "flooded":

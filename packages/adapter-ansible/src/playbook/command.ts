@@ -15,7 +15,8 @@ export interface Run {
   readonly variables: readonly string[]
   /** Whose roles it may use. */
   readonly userId: string | undefined
-  readonly facts: string
+  /** Where facts of machines are kept from run to run; undefined: they are gathered for this run alone. */
+  readonly facts: string | undefined
   /** Where roles may keep files; they see it as their installation folder. */
   readonly workspace: string
   readonly environment: Readonly<Record<string, string>>
@@ -70,13 +71,17 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
     ANSIBLE_SSH_RETRIES: "1",
     ANSIBLE_SSH_ARGS: `-C${master} -o ServerAliveInterval=15 -o ServerAliveCountMax=8`,
     ANSIBLE_SSH_CONTROL_PATH_DIR: sockets,
-    // facts are gathered once for all runs of a range that follow each other
-    ANSIBLE_GATHERING: "smart",
-    ANSIBLE_CACHE_PLUGIN: "jsonfile",
-    ANSIBLE_CACHE_PLUGIN_CONNECTION: run.facts,
-    ANSIBLE_CACHE_PLUGIN_TIMEOUT: "1800",
+    ...(run.facts === undefined ? {} : keptFacts(run.facts)),
   }
 }
+
+/** Facts are gathered once for all roles of a machine that follow each other. */
+const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
+  ANSIBLE_GATHERING: "smart",
+  ANSIBLE_CACHE_PLUGIN: "jsonfile",
+  ANSIBLE_CACHE_PLUGIN_CONNECTION: folder,
+  ANSIBLE_CACHE_PLUGIN_TIMEOUT: "1800",
+})
 
 /** The callback that tells events is used where its collection is; what Ansible prints for people can be read too. */
 export const callbackOf = ({ collections }: Pick<AutomationAvailability, "collections">): "jsonl" | "default" =>
@@ -98,7 +103,7 @@ export const playbookCommand = (settings: Settings, found: AutomationAvailabilit
   const mounts = [
     ...[settings.playbooks, ...settings.toolFolders, ...search.roles, ...search.collections].map((from) => ({ from })),
     { from: run.scratch, writable: true },
-    { from: run.facts, writable: true },
+    ...(run.facts === undefined ? [] : [{ from: run.facts, writable: true }]),
     { from: run.workspace, to: installFolder, writable: true },
   ]
   const sandboxed = found.sandbox.works ? ["bwrap", ...sandboxArguments(mounts), "--chdir", run.scratch, "--", ...tool] : tool

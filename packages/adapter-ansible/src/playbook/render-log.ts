@@ -9,14 +9,21 @@ const width = 79
 const heading = (words: string): readonly string[] => ["", `${words} ${"*".repeat(Math.max(3, width - words.length))}`]
 
 /** What a result holds for the tool itself, not for people. */
-const inner = new Set(["invocation", "diff", "exception", "action"])
+const inner = new Set(["invocation", "diff", "exception", "action", "failed", "ansible_facts"])
 
-const shown = (result: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(result).filter(([key]) => !key.startsWith("_ansible") && !key.startsWith("ansible_") && !inner.has(key)),
+const dump = (result: Fields): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(result).filter(([key]) => !key.startsWith("_ansible") && !inner.has(key))))
+
+const aside = new Set([...inner, "changed", "skipped", "skip_reason", "item", "ansible_loop_var"])
+
+/** What a task that only speaks has to say: its message, or the variable that it shows. */
+const speech = (result: Fields): string => {
+  if (result["_ansible_verbose_always"] !== true) return ""
+  const said = Object.entries(result).filter(([key]) =>
+    "msg" in result ? key === "msg" : !key.startsWith("_ansible") && !aside.has(key),
   )
-
-const dump = (result: Fields, indent?: number): string => JSON.stringify(shown(result), null, indent)
+  return ` => ${JSON.stringify(Object.fromEntries(said), null, 4)}`
+}
 
 const itemsOf = (result: Fields): readonly Fields[] => {
   const { results } = result
@@ -32,7 +39,7 @@ const itemLine = (host: string, item: Fields): string => {
   const label = labelOf(item)
   if (item["failed"] === true) return `failed: [${host}] (item=${label}) => ${dump(item)}`
   if (item["skipped"] === true) return `skipping: [${host}] => (item=${label}) `
-  return `${item["changed"] === true ? "changed" : "ok"}: [${host}] => (item=${label})`
+  return `${item["changed"] === true ? "changed" : "ok"}: [${host}] => (item=${label})${speech(item)}`
 }
 
 const resultLines = ({ host, outcome, result }: Result): readonly string[] => {
@@ -41,9 +48,7 @@ const resultLines = ({ host, outcome, result }: Result): readonly string[] => {
   switch (outcome) {
     case "ok":
     case "changed": {
-      if (items.length > 0) return lines
-      const said = result["_ansible_verbose_always"] === true ? ` => ${dump({ ...result, changed: undefined }, 4)}` : ""
-      return `${outcome}: [${host}]${said}`.split("\n")
+      return (items.length > 0 ? lines : [`${outcome}: [${host}]${speech(result)}`]).flatMap((line) => line.split("\n"))
     }
     case "skipped":
       return items.length > 0 ? lines : [`skipping: [${host}]`]

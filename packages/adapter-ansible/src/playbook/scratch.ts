@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import { mkdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
 /** Folders that outlive a run, and the scratch folders of runs. */
@@ -25,9 +25,18 @@ export const openFolders = async (folder: string): Promise<Folders> => {
   return folders
 }
 
+const segment = (part: string): string => encodeURIComponent(part).replaceAll(".", "%2E")
+
+/** Forgets what is known of a machine, whoever learned it. Names of machines are plain: the cache has them as they are. */
+export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: string, machine: string): Promise<void> => {
+  const ofRange = join(facts, segment(rangeId))
+  for (const user of await readdir(ofRange).catch(() => []))
+    await rm(join(ofRange, user, machine), { force: true, recursive: true }).catch(() => {})
+}
+
 /** A folder below one of them for somebody's own things. The parts are ids, never paths. */
 export const ownFolder = async (parent: string, ...parts: readonly string[]): Promise<string> => {
-  const path = join(parent, ...parts.map((part) => encodeURIComponent(part).replaceAll(".", "%2E")))
+  const path = join(parent, ...parts.map(segment))
   await mkdir(path, { recursive: true, mode: 0o700 })
   return path
 }

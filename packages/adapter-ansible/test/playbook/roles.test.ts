@@ -1,4 +1,6 @@
 import type { Json } from "@rangewright/domain"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
 import { execFileSync } from "node:child_process"
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -138,6 +140,19 @@ describe.skipIf(obstacle !== undefined)(
       expect(await readdir(join(lab.folder, "automation", "runs"))).toEqual([])
     })
 
+    it("a role ends when its run is aborted", async () => {
+      const lab = await withLab()
+      await lab.addRole("hangs", { "tasks/main.yml": "- ansible.builtin.command: sleep 98765\n" })
+      const abort = Effect.runSync(Deferred.make<void>())
+      const running = lab.perform(lab.task("LAB-web", "role", roleInput("hangs"), { cancelled: Deferred.await(abort) }))
+      await until(async () => (await lab.host("LAB-web").run("pgrep", "-f", "sleep 98765")).code === 0)
+      Effect.runSync(Deferred.succeed(abort, undefined))
+      const { reason, fault } = await running
+      expect(reason).toBe("failed")
+      expect(fault).toContain('the run was aborted; its last task was "hangs : ansible.builtin.command"')
+      expect(processesWith(`${lab.folder}/automation/runs`)).toBe("")
+    })
+
     it("a role that floods the log is ended, and says so", async () => {
       const lab = await withLab({ outputBytes: 1024 * 1024 })
       await lab.addRole("floods", {
@@ -159,7 +174,7 @@ describe.skipIf(sandboxObstacle !== undefined)(`the sandbox of roles${skipNote(s
       "rangewright.db": "the database",
       [`library/users/bob/roles/his/vars/main.yml`]: "bobs: role",
       "automation/workspaces/bob/note": "bob's note",
-      "automation/facts/bob/LAB/host": "bob's facts",
+      "automation/facts/LAB/bob/host": "bob's facts",
     }
     for (const [path, text] of Object.entries(secrets)) {
       await mkdir(dirname(join(lab.folder, path)), { recursive: true })

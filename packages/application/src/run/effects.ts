@@ -59,7 +59,7 @@ const guestTaskOf = (
   step: Step,
   action: Extract<Action, { readonly kind: "guest" }>,
   verbose: boolean,
-  ofRun: Pick<GuestTask, "by" | "output">,
+  ofRun: Pick<GuestTask, "by" | "cancelled" | "output">,
 ): GuestTask => ({
   ...ofRun,
   machine: action.machine,

@@ -17,7 +17,7 @@ export interface WorkEffects {
   readonly dispatch: (step: Step, action: WorkAction) => Effect.Effect<Json, Fault>
   readonly settle: (step: Step, action: WorkAction, token: Json) => Effect.Effect<StepFacts, Fault>
   /** What a stage in a machine is told of its run: whose it is, and where lines go while its tool works. */
-  readonly ofRun: (step: Step) => Pick<GuestTask, "by" | "output">
+  readonly ofRun: (step: Step) => Pick<GuestTask, "by" | "cancelled" | "output">
 }
 
 const contextOf = (head: RunHead, step: Step, book: RunBook): WorkContext => {
@@ -47,7 +47,11 @@ export const makeWorkEffects = (kind: RunKind, head: RunHead, book: RunBook): Wo
   }
   return {
     // lines that cannot be kept are no reason to stop the tool: whoever writes next learns of it
-    ofRun: (step) => ({ by: head.by, output: (text) => Effect.ignore(contextOf(head, step, book).print(text)) }),
+    ofRun: (step) => ({
+      by: head.by,
+      cancelled: book.cancelled,
+      output: (text) => Effect.ignore(contextOf(head, step, book).print(text)),
+    }),
     dispatch: (step, action) =>
       Effect.flatMap(find(step, action), (work) => work.dispatch(action.input, contextOf(head, step, book))),
     settle: (step, action, token) =>

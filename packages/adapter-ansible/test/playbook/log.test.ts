@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { openAccount } from "../../src/playbook/account.ts"
+import { coverOf } from "../../src/playbook/covering.ts"
+import { logLines } from "../../src/playbook/log-lines.ts"
+import { collections, found, patience, skipNote } from "./support/obstacle.ts"
+
+const noEvents = found.because ?? (found.collections.has("ansible.posix") ? undefined : "the collection ansible.posix is missing")
+
+const playbook = `- name: All that can happen
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Say something
+      ansible.builtin.debug: {msg: hello}
+    - name: Change something for each
+      ansible.builtin.command: echo {{ item }}
+      loop: [one, two]
+      notify: Tell of it
+    - name: Leave it
+      ansible.builtin.command: echo
+      when: false
+    - name: Leave some
+      ansible.builtin.debug: {msg: "{{ item }}"}
+      loop: [1, 2]
+      when: item == 2
+    - name: Fail and go on
+      ansible.builtin.command: "false"
+      ignore_errors: true
+    - name: Keep it to itself
+      ansible.builtin.command: echo secret
+      no_log: true
+    - ansible.builtin.meta: flush_handlers
+    - name: Fail for one of two
+      ansible.builtin.command: test {{ item }} = a
+      loop: [a, b]
+      ignore_errors: true
+    - name: Fail
+      ansible.builtin.fail: {msg: no way}
+  handlers:
+    - name: Tell of it
+      ansible.builtin.debug: {msg: it changed}
+`
+
+/** What differs from run to run. */
+const timeless = (text: string): string =>
+  text
+    .replaceAll(/"(?:start|end|delta)": ?"[^"]*"/gu, '"time": "T"')
+    .replaceAll(/": /gu, '":')
+    .replaceAll(/", /gu, '",')
+    .replaceAll(/, "/gu, ',"')
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n")
+    .trim()
+
+describe("the log of a run", () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rw-log-"))
+    await writeFile(join(folder, "play.yml"), playbook)
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const run = (callback: string): Promise<string> =>
+    new Promise((resolve) => {
+      const env = {
+        ...process.env,
+        ANSIBLE_COLLECTIONS_PATH: [...collections, ...found.collectionFolders].join(":"),
+        ANSIBLE_STDOUT_CALLBACK: callback,
+        ANSIBLE_NOCOLOR: "1",
+      }
+      const args = ["--inventory", "host-a,", "--connection", "local", join(folder, "play.yml")]
+      execFile("ansible-playbook", args, { env, cwd: folder }, (_error, stdout) => resolve(stdout))
+    })
+
+  it.skipIf(noEvents !== undefined)(
+    `is made of events, and is what Ansible prints for people${skipNote(noEvents)}`,
+    { timeout: patience },
+    async () => {
+      const account = openAccount("jsonl")
+      const made = (await run("ansible.posix.jsonl")).trimEnd().split("\n").flatMap(account.take)
+      const lines = (text: string) => timeless(text).split("\n")
+      // the order of a failure's fields tells nothing
+      const sorted = (line: string) => line.replace(/\{.*\}$/u, (fields) => [...fields].toSorted().join(""))
+      expect(lines(made.join("\n")).map(sorted)).toEqual(lines(await run("default")).map(sorted))
+      expect(account.changed()).toBe(true)
+      expect(account.failure()).toBe('task "Fail" failed: no way')
+      expect(account.lastTask()).toBe("Fail")
+      expect(account.tasks()).toMatchObject({ ok: 3, changed: 2, skipped: 1, failed: 3, slowest: [{}, {}, {}, {}, {}] })
+    },
+  )
+
+  it.skipIf(found.because !== undefined)(
+    `can be read without events too${skipNote(found.because)}`,
+    { timeout: patience },
+    async () => {
+      const account = openAccount("default")
+      const printed = await run("default")
+      expect(printed.split("\n").flatMap(account.take).join("\n")).toBe(printed)
+      expect(account.changed()).toBe(true)
+      expect(account.failure()).toContain('task "Fail" failed: fatal: [host-a]: FAILED!')
+    },
+  )
+
+  it("lines that are no events are kept as they are", () => {
+    const { take, changed } = openAccount("jsonl")
+    for (const line of ["plain", "{", '{"a": 1}', '{"_event": 5}', '{"_event": "unknown"}', "[WARNING]: x"])
+      expect(take(line)).toEqual(line.includes('"unknown"') ? [] : [line])
+    expect(changed()).toBeUndefined()
+  })
+
+  it("secrets are covered as they are, as JSON writes them, and line by line", () => {
+    const cover = coverOf({ password: 'one"two', nested: { token: "long-line-1\nlong-line-2" }, plain: "stays" }, [
+      "of the environment",
+    ])
+    expect(cover('x one"two y')).toBe("x *** y")
+    expect(cover(JSON.stringify({ msg: 'one"two' }))).toBe('{"msg":"***"}')
+    expect(cover("a long-line-2 b")).toBe("a *** b")
+    expect(cover("of the environment stays")).toBe("*** stays")
+  })
+
+  it("a full log still tells what failed and how it ended", () => {
+    const log = logLines((text) => text, 100)
+    log.add(["x".repeat(90), "y".repeat(90), "z", "fatal: [a]: FAILED! => {}", "PLAY RECAP ***", "a    : ok=1    changed=0"])
+    expect(log.take().split("\n")).toEqual(["x".repeat(90), "y".repeat(90), "[the rest is left out: more than 0 KiB]", ""])
+    const roomy = logLines((text) => text, 100)
+    roomy.add(["x".repeat(101), "left out", "fatal: [a]: FAILED! => {}"])
+    expect(roomy.take()).toBe(`${"x".repeat(101)}\n[the rest is left out: more than 0 KiB]\nfatal: [a]: FAILED! => {}\n`)
+    expect(roomy.take()).toBe("")
+  })
+
+  it("one line is never longer than people read, and is masked before it is cut", () => {
+    const log = logLines((text) => text.replaceAll("secret", "***"), 1e6)
+    log.add([`${"a".repeat(16 * 1024 - 3)}secret`])
+    expect(log.take()).not.toContain("sec")
+  })
+})
