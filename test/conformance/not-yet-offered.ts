@@ -34,8 +34,6 @@ export const notYetOffered: readonly string[] = [
   // KMS
   "kmsInstall",
   "kmsLicense",
-  // Migration
-  "migrateSQLiteToPostgreSQL",
   // Quota
   "getQuotaStatus",
   "setUserQuota",

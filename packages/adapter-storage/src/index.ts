@@ -1,4 +1,5 @@
 export { Database } from "./engine/database.ts"
+export { legacyLayer } from "./legacy/legacy-layer.ts"
 export { backupTo, checkBackup } from "./maintenance/backup.ts"
 export { storageHealth } from "./maintenance/health.ts"
 export { restoreFrom } from "./maintenance/restore.ts"

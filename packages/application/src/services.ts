@@ -11,6 +11,7 @@ import type {
   HypervisorAccess,
   HypervisorNetwork,
   Lease,
+  LegacyData,
   LicenseProvider,
   Machines,
   MigrationRecords,
@@ -45,6 +46,7 @@ export type PortServices =
   | HypervisorAccess
   | HypervisorNetwork
   | Lease
+  | LegacyData
   | LicenseProvider
   | Machines
   | MigrationRecords

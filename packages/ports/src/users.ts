@@ -9,6 +9,8 @@ export interface NewUser {
   readonly name: string
   readonly email: string
   readonly isAdmin: boolean
+  /** A wish: it is taken when nobody has it and it is free to be given. */
+  readonly number?: number
   readonly hypervisorUsername: string
   readonly hypervisorRealm: string
   readonly secrets: UserSecrets
@@ -32,7 +34,7 @@ export class Users extends Context.Service<
     readonly findByEmail: (email: string) => Effect.Effect<User | undefined, StorageFault>
     /** Ascending by number, ROOT included. */
     readonly list: Effect.Effect<readonly User[], StorageFault>
-    /** Takes the lowest free number from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
+    /** Takes the wished number, else the lowest free one, from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
     readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
     readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
     /** Also removes the user's grants and places in groups. */

@@ -68,6 +68,18 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "gives a wished number where it is free and can be given, else the lowest free one",
+      Effect.gen(function* () {
+        const users = yield* Users
+        const wish = (id: string, number: number) => Effect.map(users.create({ ...newUser(id), number }), (made) => made.number)
+        expect(yield* wish("alice", 40)).toBe(40)
+        expect(yield* wish("bob", 40)).toBe(2)
+        expect(yield* wish("carol", 1)).toBe(3)
+        expect(yield* wish("dave", 999)).toBe(4)
+      }),
+    )
+
+    it(
       "lets the number of a removed user rest for a day",
       Effect.gen(function* () {
         const users = yield* Users

@@ -5,6 +5,7 @@ import {
   type GroupName,
   type GroupRole,
   type JournalEntry,
+  type LegacyInstallation,
   type MigrationRecord,
   type ObservedCluster,
   type ObservedMachine,
@@ -80,6 +81,8 @@ export interface MemoryStore {
   readonly runs: Map<RunId, StoredRun>
   readonly audit: AuditEntry[]
   migrationRecord: MigrationRecord | undefined
+  /** What an older installation left; undefined: there is none. */
+  legacy: LegacyInstallation | undefined
   observed: Pick<ObservedCluster, "at" | "nodes" | "storages"> | undefined
   away: Pick<Freshness, "awaySince" | "awayReason"> | undefined
   revision: number
@@ -101,6 +104,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   runs: new Map(),
   audit: [],
   migrationRecord: undefined,
+  legacy: undefined,
   observed: undefined,
   away: undefined,
   revision: 0,

@@ -3,6 +3,7 @@ import type {
   Blueprints,
   Groups,
   Lease,
+  LegacyData,
   Machines,
   MigrationRecords,
   Ranges,
@@ -15,6 +16,7 @@ import { auditLayer } from "./audit.ts"
 import { blueprintsLayer } from "./blueprints.ts"
 import { groupsLayer } from "./groups.ts"
 import { leaseLayer } from "./lease.ts"
+import { legacyDataLayer } from "./legacy-data.ts"
 import { machinesLayer } from "./machines.ts"
 import { migrationRecordsLayer } from "./migration-records.ts"
 import type { MemoryStore } from "./memory-store.ts"
@@ -26,12 +28,15 @@ import { usersLayer } from "./users.ts"
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
 export const memoryStorageLayer = (
   store: MemoryStore,
-): Layer.Layer<AuditTrail | Blueprints | Groups | Lease | Machines | MigrationRecords | Ranges | RunJournal | Sources | Users> =>
+): Layer.Layer<
+  AuditTrail | Blueprints | Groups | Lease | LegacyData | Machines | MigrationRecords | Ranges | RunJournal | Sources | Users
+> =>
   Layer.mergeAll(
     auditLayer(store),
     blueprintsLayer(store),
     groupsLayer(store),
     leaseLayer(store),
+    legacyDataLayer(store),
     machinesLayer(store),
     migrationRecordsLayer(store),
     rangesLayer(store),

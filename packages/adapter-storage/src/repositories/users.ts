@@ -2,7 +2,6 @@ import {
   allocateUserNumber,
   type User,
   UserExists,
-  type UserId,
   UserNotFound,
   type UserSecrets,
   userNumberRestMillis,
@@ -61,7 +60,7 @@ const refuseTwin = (tx: Transaction, user: NewUser) =>
   })
 
 /** The lowest free number; numbers whose rest is over are free again. */
-const takeNumber = (tx: Transaction, id: UserId, now: number) =>
+const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
   Effect.gen(function* () {
     yield* tx((db) =>
       db
@@ -72,7 +71,7 @@ const takeNumber = (tx: Transaction, id: UserId, now: number) =>
     const used = yield* tx((db) =>
       db.selectFrom("users").select("number").unionAll(db.selectFrom("resting_user_numbers").select("number")).execute(),
     )
-    return yield* Effect.fromResult(allocateUserNumber(id, new Set(used.map((row) => row.number))))
+    return yield* Effect.fromResult(allocateUserNumber(id, new Set(used.map((row) => row.number)), number))
   })
 
 export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
@@ -98,7 +97,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
         database.writeAlone(`create user ${user.id}`, (tx) =>
           Effect.gen(function* () {
             yield* refuseTwin(tx, user)
-            const number = yield* takeNumber(tx, user.id, yield* Clock.currentTimeMillis)
+            const number = yield* takeNumber(tx, user, yield* Clock.currentTimeMillis)
             const created = user.createdAt.getTime()
             const row = {
               id: user.id,

@@ -47,6 +47,7 @@ import { getRoleVars } from "./get-role-vars.ts"
 import { getRun } from "./get-run.ts"
 import { getSDNMigrationReport } from "./get-sdn-migration-report.ts"
 import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
+import { migrateSQLiteToPostgreSQL } from "./migrate-sqlite.ts"
 import { migrateToSDN } from "./migrate-to-sdn.ts"
 import { rollbackSDNMigration } from "./rollback-sdn-migration.ts"
 import { getSource } from "./get-source.ts"
@@ -235,7 +236,7 @@ const ansible = [
 ]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
-const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport]
+const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]
 

@@ -23,9 +23,15 @@ export const lowestFree = (span: Span, taken: { readonly has: (n: number) => boo
   return undefined
 }
 
-/** `taken`: the numbers of all users and those that rest. */
-export const allocateUserNumber = (userId: UserId, taken: ReadonlySet<number>): Result.Result<number, Exhausted> => {
+/** The wished number where it can be given, else the lowest free one. `taken`: the numbers of all users and those that rest. */
+export const allocateUserNumber = (
+  userId: UserId,
+  taken: ReadonlySet<number>,
+  wish?: number,
+): Result.Result<number, Exhausted> => {
   if (userId === rootUserId) return Result.succeed(rootUserNumber)
+  const { from, to } = userNumberSpan
+  if (wish !== undefined && Number.isInteger(wish) && wish >= from && wish <= to && !taken.has(wish)) return Result.succeed(wish)
   const number = lowestFree(userNumberSpan, taken)
   return number === undefined
     ? Result.fail(

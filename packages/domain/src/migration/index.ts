@@ -1,5 +1,6 @@
 export * from "./action.ts"
 export * from "./installation.ts"
+export * from "./legacy.ts"
 export * from "./plan.ts"
 export { MigrationActionJson, MigrationRecordJson } from "./json.ts"
 export { adminPool, type MoveGuard } from "./machines.ts"

@@ -1,5 +1,6 @@
 import { storageLayer } from "@rangewright/adapter-storage"
 import type { Fault } from "@rangewright/domain"
+import type { LegacyData } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -8,7 +9,10 @@ import type { StoragePorts } from "../compose/assemble.ts"
 import type { Config } from "../config/config.ts"
 
 /** Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. */
-export const withStore = async <A>(config: Config, effect: Effect.Effect<A, Fault, StoragePorts>): Promise<A> => {
+export const withStore = async <A>(
+  config: Config,
+  effect: Effect.Effect<A, Fault, Exclude<StoragePorts, LegacyData>>,
+): Promise<A> => {
   const file = join(resolve(config.data), "rangewright.db")
   if (config.databaseUrl === undefined && !existsSync(file))
     throw new DataFolderError(

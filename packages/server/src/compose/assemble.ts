@@ -19,6 +19,7 @@ import type {
   Groups,
   GuestFault,
   Lease,
+  LegacyData,
   Machines,
   MigrationRecords,
   Ranges,
@@ -41,6 +42,7 @@ export type StoragePorts =
   | Database
   | Groups
   | Lease
+  | LegacyData
   | Machines
   | MigrationRecords
   | Ranges

@@ -1,6 +1,6 @@
 import "reflect-metadata"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { storageLayer } from "@rangewright/adapter-storage"
+import { legacyLayer, storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
 import type { MasterKey } from "@rangewright/adapter-crypto"
 import type { Simulator } from "@rangewright/pve-simulator"
@@ -48,7 +48,10 @@ const adaptersWith = (simulator: Simulator | undefined) =>
     bind<Layer.Layer<StoragePorts, unknown>>(T.storage)
       .toResolvedValue(
         (config: Config, folder: DataFolder): Layer.Layer<StoragePorts, unknown> =>
-          storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
+          Layer.merge(
+            storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
+            legacyLayer(config.legacyDirectory),
+          ),
         [T.config, T.folder],
       )
       .inSingletonScope()

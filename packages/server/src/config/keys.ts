@@ -277,6 +277,11 @@ export const keys = {
     about: "Finished runs, with their logs, kept for each range.",
     default: 100,
   }),
+  legacyDirectory: text(keeping, "legacy_directory", {
+    about:
+      "Folder of an installation of the first generation, with its ludus.db. POST /migrate/sqlite takes its users and ranges over; it is only read.",
+    default: "/opt/ludus",
+  }),
   auditDays: wholeNumber(1, 36_500)(keeping, "audit_days", {
     about: "Days that entries of the audit trail are kept.",
     default: 365,

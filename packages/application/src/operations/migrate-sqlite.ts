@@ -1,0 +1,29 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { importLegacy } from "../migration/import-legacy.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { adminStatuses } from "../wire/statuses.ts"
+
+export const migrateSQLiteToPostgreSQL = operation({
+  id: "migrateSQLiteToPostgreSQL",
+  route: "POST /migrate/sqlite",
+  group: "Migration",
+  summary: "Take over users, keys and ranges of an installation of the first generation; may be repeated",
+  access: "admin",
+  target: "none",
+  query: {
+    /** Tells what would be taken over, and changes nothing. */
+    dryRun: Schema.optionalKey(BooleanText),
+  },
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "what was taken over and what was not, or that there is nothing to do",
+    ...adminStatuses,
+    400: "dryRun is neither true nor false; userID names an unknown user",
+    500: "unexpected server failure",
+    502: "the old data cannot be read",
+  },
+  handle: ({ query }) => Effect.map(importLegacy(query.dryRun ?? false), (result) => ({ result })),
+})
