@@ -5,6 +5,7 @@ import { type Program, start } from "./program.ts"
 export interface Guest {
   readonly vmid: number
   readonly name: string
+  readonly node: string
   readonly pool?: string
   readonly status: string
   readonly template?: number
@@ -19,6 +20,10 @@ export interface SimulatorProcess {
   readonly token: { readonly id: string; readonly secret: string }
   /** Reads what root sees: the `data` of `GET /api2/json…`. */
   readonly read: <A>(path: string) => Promise<A>
+  /** What root does by hand: the `data` of a POST with these parameters. */
+  readonly post: <A>(path: string, parameters: Readonly<Record<string, string>>) => Promise<A>
+  /** Plans a fault; what it gives takes the fault back. */
+  readonly fault: (fault: Readonly<Record<string, unknown>>) => Promise<() => Promise<void>>
   /** All VMs that are no templates. */
   readonly guests: () => Promise<readonly Guest[]>
 }
@@ -31,22 +36,25 @@ export const startSimulator = async (args: readonly string[]): Promise<Simulator
   const fingerprint = await found(program, /fingerprint +(\S+)/u)
   const token = await found(program, /root token +(\S+)\n/u)
   const [id = "", secret = ""] = token.split("=")
+  const control = await found(program, /control token +(\S+)\n/u)
   // every connection is closed after its answer, so that nothing keeps the test's process from ending
   const agent = new Agent({ keepAlive: false, rejectUnauthorized: false })
-  const read: SimulatorProcess["read"] = <A>(path: string) =>
+  const ask = <A>(method: string, path: string, authorization: string, body = "") =>
     new Promise<A>((resolve, reject) => {
-      request(`${url}/api2/json${path}`, { agent, headers: { authorization: `PVEAPIToken=${token}` } }, (response) => {
+      request(`${url}${path}`, { agent, method, headers: { authorization } }, (response) => {
         let text = ""
         response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
         response.on("end", () =>
           response.statusCode === 200
             ? resolve((JSON.parse(text) as { readonly data: A }).data)
-            : reject(new Error(`GET ${path}: ${response.statusCode} ${text}`)),
+            : reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`)),
         )
       })
         .on("error", reject)
-        .end()
+        .end(body)
     })
+  const asRoot = `PVEAPIToken=${token}`
+  const read: SimulatorProcess["read"] = (path) => ask("GET", `/api2/json${path}`, asRoot)
   return {
     program,
     url,
@@ -54,6 +62,11 @@ export const startSimulator = async (args: readonly string[]): Promise<Simulator
     fingerprint,
     token: { id, secret },
     read,
+    post: (path, parameters) => ask("POST", `/api2/json${path}`, asRoot, new URLSearchParams(parameters).toString()),
+    fault: async (fault) => {
+      const { id } = await ask<{ readonly id: number }>("POST", "/simulator/faults", `Bearer ${control}`, JSON.stringify(fault))
+      return () => ask("DELETE", `/simulator/faults/${id}`, `Bearer ${control}`)
+    },
     guests: async () => (await read<readonly Guest[]>("/cluster/resources?type=vm")).filter((guest) => guest.template !== 1),
   }
 }

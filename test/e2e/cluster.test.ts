@@ -1,0 +1,260 @@
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, describe, expect, test } from "vitest"
+import type { ApiClient, StreamEvent } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { addLab, addUser, deploy, expectMachines, expectSuccess, follow, runEnd, type RunView, smallLab } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { openRelay, type Relay } from "./support/relay.ts"
+import { onSimulator, type ServiceProcess, startService } from "./support/service.ts"
+import { type Guest, type SimulatorProcess, startSimulator } from "./support/simulator.ts"
+
+const relays: Relay[] = []
+const servers: Server[] = []
+afterAll(async () => {
+  await endAll()
+  relays.splice(0).forEach((relay) => relay.close())
+  servers.splice(0).forEach((server) => server.close())
+  removeFolders()
+})
+
+const machines = ["router-debian11-x64", "m1", "m2", "m3", "m4"]
+
+interface Cluster {
+  readonly simulator: SimulatorProcess
+  readonly service: ServiceProcess
+  readonly admin: ApiClient
+}
+
+/** A service on a simulated cluster of three nodes, with a range LAB that waits to be deployed. `urls` makes the endpoints of the one URL. */
+const cluster = async (
+  options: { readonly speed?: number; readonly urls?: (simulator: SimulatorProcess) => string | Promise<string> } = {},
+): Promise<Cluster> => {
+  const simulator = await startSimulator(["--speed", String(options.speed ?? 120), "--nodes", "3"])
+  const url = (await options.urls?.(simulator)) ?? simulator.url
+  const service = await startService(temporaryFolder(), onSimulator({ ...simulator, url }))
+  const admin = service.as(await addUser(service.root, "ADA", true))
+  await addLab(service, "LAB", smallLab(machines.length - 1))
+  return { simulator, service, admin }
+}
+
+const isSettled = ({ type }: StreamEvent): boolean => type === "StepSettled"
+const isWaiting = ({ type }: StreamEvent): boolean => type === "Waiting"
+const settledIs =
+  (step: string) =>
+  ({ type, data }: StreamEvent): boolean =>
+    type === "StepSettled" && data.key === step
+
+const guestNamed = async ({ simulator }: Cluster, name: string): Promise<Guest> => {
+  const guest = (await simulator.guests()).find((one) => one.name === name)
+  if (guest === undefined) throw new Error(`there is no ${name}`)
+  return guest
+}
+
+/** Moves a VM to the node that comes next, and waits until it is there. */
+const moveOn = async (lab: Cluster, { vmid, node, status }: Guest): Promise<string> => {
+  const target = `pve${(Number(node.slice(3)) % 3) + 1}`
+  const upid = await lab.simulator.post<string>(`/nodes/${node}/qemu/${vmid}/migrate`, {
+    target,
+    ...(status === "running" ? { online: "1" } : {}),
+  })
+  await eventually(
+    `the end of the migration of VM ${vmid}`,
+    () => lab.simulator.read<{ readonly exitstatus?: string }>(`/nodes/${node}/tasks/${encodeURIComponent(upid)}/status`),
+    ({ exitstatus }) => exitstatus === "OK",
+  )
+  return target
+}
+
+const stepsOf = async ({ admin }: Cluster, runId: string): Promise<readonly string[]> =>
+  (await admin.get<RunView>(`/runs/${runId}`)).steps.map(({ key }) => key)
+
+/** The range is deployed, and deploying it again finds nothing to do. */
+const expectDeployed = async (lab: Cluster): Promise<void> => {
+  await expectMachines(lab.simulator, lab.admin, "LAB", machines)
+  const again = await deploy(lab.admin, "LAB")
+  await expectSuccess(lab.admin, again)
+  expect(await stepsOf(lab, again)).toEqual([])
+}
+
+describe("a node that goes in the midst of a deploy", { timeout: 120_000 }, () => {
+  test.concurrent("and that nobody reaches for a while is waited for, named, and the run goes on when it is back", async () => {
+    const lab = await cluster()
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, settledIs("clone:LAB-m2"))
+    const { node } = await guestNamed(lab, "LAB-m2")
+    const back = await lab.simulator.fault({ kind: "node-down", node })
+    expect(await follow(lab.admin, runId, seen, isWaiting)).toBe(true)
+    expect((await lab.admin.get<RunView>(`/runs/${runId}`)).waiting).toContain(`node ${node} cannot be reached`)
+    await back()
+    await expectSuccess(lab.admin, runId)
+    await expectDeployed(lab)
+  })
+
+  test.concurrent("and loses its power ends the run or lets it go on; once it is back, one deploy more makes all whole", async () => {
+    const lab = await cluster()
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, settledIs("start:LAB-m3"))
+    const { node } = await guestNamed(lab, "LAB-m3")
+    const back = await lab.simulator.fault({ kind: "node-off", node })
+    expect(await follow(lab.admin, runId, seen, isWaiting)).toBe(true)
+    await back()
+    await runEnd(lab.admin, runId)
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    await expectDeployed(lab)
+  })
+
+  test.concurrent("and stays away does not keep other ranges: they are made on the nodes that are there", async () => {
+    const lab = await cluster()
+    await lab.simulator.fault({ kind: "node-off", node: "pve3" })
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    const nodes = (await lab.simulator.guests()).map(({ node }) => node)
+    expect(new Set(nodes)).toEqual(new Set(["pve1", "pve2"]))
+    await expectDeployed(lab)
+  })
+})
+
+describe("a VM that somebody else moves", { timeout: 120_000 }, () => {
+  test.concurrent("between deploys is followed: there is nothing to do, and power and removal reach it", async () => {
+    const lab = await cluster({ speed: 300 })
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    const moved = await guestNamed(lab, "LAB-m1")
+    const target = await moveOn(lab, moved)
+    await expectDeployed(lab)
+    expect(await guestNamed(lab, "LAB-m1")).toMatchObject({ vmid: moved.vmid, node: target })
+    await lab.admin.send("PUT", "/range/poweroff?rangeID=LAB", { machines: ["LAB-m1"] })
+    await eventually(
+      "a VM that is off",
+      () => guestNamed(lab, "LAB-m1"),
+      ({ status }) => status === "stopped",
+    )
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    expect(await guestNamed(lab, "LAB-m1")).toMatchObject({ vmid: moved.vmid, node: target, status: "running" })
+    await lab.admin.send("DELETE", "/range?rangeID=LAB&force=true")
+    expect(await lab.simulator.guests()).toEqual([])
+    expect(JSON.stringify(await lab.simulator.read("/cluster/sdn/vnets"))).not.toMatch(/"r\d/u)
+    expect(JSON.stringify(await lab.simulator.read("/access/acl"))).not.toMatch(/LAB|\/r\d/u)
+  })
+
+  test.concurrent("in the midst of a deploy is worked on where it is, each step once", async () => {
+    const lab = await cluster({ speed: 60 })
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, settledIs("start:LAB-m1"))
+    const before = await guestNamed(lab, "LAB-m1")
+    const target = await moveOn(lab, before)
+    await expectSuccess(lab.admin, runId)
+    expect(await guestNamed(lab, "LAB-m1")).toMatchObject({ vmid: before.vmid, node: target })
+    await expectDeployed(lab)
+  })
+
+  test.concurrent("off a node that lost its power, by high availability, is found where it came up", async () => {
+    const lab = await cluster({ speed: 300 })
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    const { node } = await guestNamed(lab, "LAB-m1")
+    for (const guest of await lab.simulator.guests())
+      await lab.simulator.post("/cluster/ha/resources", { sid: `vm:${guest.vmid}`, state: "started" })
+    await lab.simulator.fault({ kind: "node-off", node })
+    await eventually(
+      "guests that came up elsewhere",
+      () => lab.simulator.guests(),
+      (guests) => guests.every((guest) => guest.node !== node && guest.status === "running"),
+    )
+    await expectDeployed(lab)
+  })
+})
+
+describe("votes that are lost in the midst of a deploy", { timeout: 120_000 }, () => {
+  test.concurrent("stop changes, not reads, and the run goes on with them", async () => {
+    const lab = await cluster()
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, isSettled)
+    const regained = await lab.simulator.fault({ kind: "quorum-lost" })
+    expect(await follow(lab.admin, runId, seen, isWaiting)).toBe(true)
+    const { status, waiting } = await lab.admin.get<RunView>(`/runs/${runId}`)
+    expect([status, waiting]).toEqual(["running", expect.stringContaining("no quorum")])
+    expect((await lab.admin.ask("GET", "/range?rangeID=LAB")).status).toBe(200)
+    await regained()
+    await expectSuccess(lab.admin, runId)
+    await expectDeployed(lab)
+  })
+})
+
+/** Two wires to the simulator, the first of which is in the state that is wanted at the start. */
+const twoWires = async (simulator: SimulatorProcess): Promise<readonly [Relay, Relay]> => {
+  const pair = [await openRelay(simulator.port), await openRelay(simulator.port)] as const
+  relays.push(...pair)
+  return pair
+}
+const urlsOf = (pair: readonly Relay[]): string => pair.map(({ port }) => `https://127.0.0.1:${port}`).join(", ")
+
+/** Somebody else's web server, where a node's API should be. */
+const stranger = async (): Promise<string> => {
+  const server = createServer((_, response) => response.end("<html>It works!</html>"))
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe("a service that knows two endpoints", { timeout: 120_000 }, () => {
+  const atTheStart = {
+    "refuses connections": async (simulator: SimulatorProcess) => {
+      const pair = await twoWires(simulator)
+      pair[0].cut()
+      return urlsOf(pair)
+    },
+    "takes connections and says nothing": async (simulator: SimulatorProcess) => {
+      const pair = await twoWires(simulator)
+      pair[0].stall()
+      return urlsOf(pair)
+    },
+    "answers what no node says": async (simulator: SimulatorProcess) => `${await stranger()}, ${simulator.url}`,
+  }
+  for (const [what, urls] of Object.entries(atTheStart))
+    test.concurrent(`uses the second when the first ${what} from the start`, async () => {
+      const lab = await cluster({ urls })
+      await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+      await expectDeployed(lab)
+    })
+
+  test.concurrent("goes on with the second when the first goes in the midst of a deploy, and never does a thing twice", async () => {
+    const wires: Relay[] = []
+    const lab = await cluster({
+      urls: async (simulator) => {
+        wires.push(...(await twoWires(simulator)))
+        return urlsOf(wires)
+      },
+    })
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, settledIs("clone:LAB-m2"))
+    wires[0]?.cut()
+    await expectSuccess(lab.admin, runId)
+    await expectDeployed(lab)
+    wires[0]?.mend()
+    wires[1]?.cut()
+    await expectDeployed(lab)
+  })
+})
+
+describe("a configuration that names nodes", { timeout: 120_000 }, () => {
+  test.concurrent("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
+    const lab = await cluster({ speed: 300 })
+    const named = `${smallLab(4).replace("    linux: true", "    linux: true\n    target_node: pve3")}
+defaults:
+  target_node: pve2
+router:
+  target_node: pve1
+`
+    expect((await lab.admin.upload("/range/config?rangeID=LAB", named)).status).toBe(200)
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    const places = Object.fromEntries((await lab.simulator.guests()).map(({ name, node }) => [name.replace("LAB-", ""), node]))
+    expect(places).toEqual({ "router-debian11-x64": "pve1", m1: "pve3", m2: "pve2", m3: "pve2", m4: "pve2" })
+    const refused = await lab.admin.upload("/range/config?rangeID=LAB", named.replaceAll("pve3", "pve9"))
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(/pve9.*pve1, pve2, pve3/u)])
+  })
+})
