@@ -317,6 +317,26 @@ describe("a migration does not begin", () => {
   })
 })
 
+describe("what is left to do by hand", () => {
+  test("is told as long as the node has its address on the old bridge", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    expect(plan(model.installation).byHand).toHaveLength(2)
+    const bridges = model.installation.bridges.map((b) => (b.name === "vmbr1000" ? bridge("vmbr1000") : b))
+    expect(plan(firstGeneration({ bridges })).byHand).toEqual([])
+  })
+
+  test("on the way back is told only where the address had been moved", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    expect(planReturn(model.installation, options).byHand).toEqual([])
+    model.change({ bridges: model.installation.bridges.filter(({ name }) => name !== "vmbr1000") })
+    expect(planReturn(model.installation, options).byHand[0]).toMatch(
+      /^On node pve1: give vmbr1000 the address 192\.0\.2\.254\/24, take it from ludusnat/u,
+    )
+  })
+})
+
 describe("the way back", () => {
   test("ends with every card, bridge and VNet as it was before", () => {
     const before = firstGeneration()

@@ -12,7 +12,7 @@ import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { endOfRun } from "../run/end-of-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
-import { migrateToSdn, returnToBridges } from "./migration-runs.ts"
+import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
 import { migrationOptions } from "./read-installation.ts"
 import { haveMoved } from "./undo-networks.ts"
 
@@ -42,7 +42,7 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
   const moved = [...steps.keys()].filter((key) => key.startsWith("move:")).length
   return [
     `${texts[direction].done}: ${moved} ${moved === 1 ? "machine" : "machines"} moved in ${steps.size} steps.`,
-    ...plan.notes.map((note) => `! ${note}`),
+    ...plan.notes.filter((note) => note.startsWith(byHandMark)),
     ...(direction === "to-sdn" ? ["GET /migrate/sdn/report compares every machine before and after."] : []),
   ].join("\n")
 }

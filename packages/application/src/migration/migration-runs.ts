@@ -8,6 +8,9 @@ import { undoNetworks } from "./undo-networks.ts"
 
 const Wish = Schema.Struct({ createZone: Schema.Boolean })
 
+/** Begins a note of the plan that tells of work that is left when the run has ended. */
+export const byHandMark = "By hand: "
+
 /** A run that takes the whole installation from one sort of network to the other. */
 const networkRun = (name: string, doing: string, direction: MigrationDirection) =>
   runKind({
@@ -25,7 +28,10 @@ const networkRun = (name: string, doing: string, direction: MigrationDirection) 
           object,
           reasons: nics.map(({ nic, after }) => `${nic}: ${after}`),
         }))
-        return workPlan(runSteps(plan, { direction, createZone }), { changes, notes: [...plan.warnings, ...plan.byHand] })
+        return workPlan(runSteps(plan, { direction, createZone }), {
+          changes,
+          notes: [...plan.warnings, ...plan.byHand.map((note) => byHandMark + note)],
+        })
       }),
     works: migrationWorks,
     finish: (end, state) => (end.status === "success" ? Effect.void : undoNetworks(state)),

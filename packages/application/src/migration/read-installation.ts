@@ -1,22 +1,20 @@
-import type { Installation, InstallationRange, MigrationOptions, Range } from "@rangewright/domain"
+import { type Installation, type InstallationRange, type MigrationOptions, natNetworkName, type Range } from "@rangewright/domain"
 import { Hypervisor, MigrationRecords, NetworkMigration, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
-
-/** The bridge that routers reach the outside through in an installation of the first generation (contract B 4.8). */
-const natBridge = "vmbr1000"
 
 /** What the operator's settings mean for a migration. */
 export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {
     const { clusterMode, sdnZone, vxlanTagBase, natNetwork } = yield* Settings
     const { groups } = yield* NetworkMigration
+    const isCluster = clusterMode ?? (yield* (yield* Hypervisor).observe).nodes.length > 1
     const options: MigrationOptions = {
-      clusterMode: clusterMode ?? (yield* (yield* Hypervisor).observe).nodes.length > 1,
+      clusterMode: isCluster,
       zone: sdnZone,
       vxlanTagBase,
-      natBridge,
-      natVnet: natNetwork,
+      natBridge: natNetworkName(false),
+      natVnet: natNetwork ?? natNetworkName(isCluster),
       natGroups: [groups.users],
       createZone,
     }

@@ -43,7 +43,8 @@ const signs: Readonly<Partial<Record<MigrationActionKind, string>>> = {
 /** A migration's plan as text: the same for the command line, the API and whoever embeds this. */
 export const renderMigration = (plan: MigrationPlan): string => {
   const idle = idleText(plan)
-  if (idle !== undefined) return `${idle}\n`
+  const byHand = listLines("By hand, afterwards:", plan.byHand)
+  if (idle !== undefined) return `${[idle, ...byHand].join("\n")}\n`
   const blocked = plan.blockers.length > 0
   const lines = [
     blocked ? blockedHeading(plan) : `Plan to ${doing[plan.direction]}: ${countsText(plan)}, about ${secondsText(plan.estimate)}`,
@@ -52,7 +53,7 @@ export const renderMigration = (plan: MigrationPlan): string => {
     ...(plan.machines.length === 0 ? [] : [blocked ? "Machines that would move:" : "Machines that move:"]),
     ...plan.machines.map(machineLine),
     ...listLines("Know before:", plan.warnings),
-    ...listLines("By hand, afterwards:", plan.byHand),
+    ...byHand,
   ]
   return `${lines.join("\n")}\n`
 }

@@ -9,7 +9,7 @@ import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
 import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
 import { idlePlan } from "./to-sdn.ts"
-import { hostByHand, moveWarnings } from "./warnings.ts"
+import { hostToBridge, moveWarnings } from "./warnings.ts"
 
 /** What the way back needs besides the picture. */
 interface WayBack extends MigrationPicture {
@@ -227,7 +227,7 @@ const planOf = (way: Way, blockers: readonly MigrationBlocker[], steps: readonly
     idle: undefined,
     blockers,
     warnings: changes ? moveWarnings(way, way.movers, new Set(way.surplus.map(({ vnet }) => vnet))) : [],
-    byHand: changes ? hostByHand(way, way.options.natBridge) : [],
+    byHand: changes ? hostToBridge(way) : [],
     machines: way.movers.map(moveOf),
     steps,
     estimate: estimateOf(steps),

@@ -8,7 +8,7 @@ import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { sameRecord, takeRecord } from "./record.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
 import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
-import { hostByHand, moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
+import { hostToVnet, moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
 import { peersOf } from "./zone.ts"
 
 /** A plan without steps. */
@@ -35,7 +35,8 @@ export const planMigration = (installation: Installation, options: MigrationOpti
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const work = [...prepareSteps(picture), ...moveSteps(movers, [...leaving]), ...cleanSteps(picture, movers)]
   const machines = machineObstacles(picture, movers, leaving)
-  if (work.length === 0 && machines.length === 0) return idlePlan("to-sdn", "done")
+  const byHand = hostToVnet(picture)
+  if (work.length === 0 && machines.length === 0) return { ...idlePlan("to-sdn", "done"), byHand }
   const blockers = [...sdnObstacles(picture, movers, work), ...machines]
   const steps = blockers.length > 0 ? [] : ordered(picture, movers, work)
   return {
@@ -43,7 +44,7 @@ export const planMigration = (installation: Installation, options: MigrationOpti
     idle: undefined,
     blockers,
     warnings: [...moveWarnings(picture, movers, leaving), ...sdnWarnings(picture, movers), ...keptBridges(picture)],
-    byHand: hostByHand(picture, options.natVnet),
+    byHand,
     machines: movers.map(moveOf),
     steps,
     estimate: estimateOf(steps),
