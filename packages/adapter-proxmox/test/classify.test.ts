@@ -34,6 +34,7 @@ const rows: readonly Row[] = [
     text: "Parameter verification failed. upid: no such task",
     verdict: "not-found",
   },
+  { status: 500, call: `POST ${vm}/status/start`, text: "bridge 'r1' does not exist", verdict: "failed" },
   { status: 501, call: "GET /nope", text: "Method 'GET /nope' not implemented", verdict: "invalid" },
   { status: 506, call: `POST ${vm}/clone`, text: "", verdict: "invalid" },
   { status: 595, call: `POST ${vm}/clone`, text: "Connection refused", verdict: "away" },

@@ -12,8 +12,8 @@ export interface SettingsShape {
   readonly clusterMode: boolean | undefined
   readonly sdnZone: string
   readonly vxlanTagBase: number
-  /** Bridge or VNet of the NAT network (192.0.2.0/24). */
-  readonly natNetwork: string
+  /** Bridge or VNet of the NAT network (192.0.2.0/24); undefined: `natNetworkName`. */
+  readonly natNetwork: string | undefined
   /** Node that holds the bridges of a single-node installation, and where VMs go that nothing else places; undefined: the first one. */
   readonly defaultNode: string | undefined
   /** Storage for full clones; undefined: the template's own. */

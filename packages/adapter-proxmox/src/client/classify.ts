@@ -57,6 +57,11 @@ const rules: readonly Rule[] = [
   { text: /\bsdn (?:[a-z]+ )*'[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
   { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
   { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
+  {
+    text: /bridge '[^']*' does not exist/u,
+    verdict: "failed",
+    hint: "The VM's node lacks the network: apply the node's network (in a cluster Datacenter > SDN > Apply), then deploy again.",
+  },
   { text: /does not exist|no such|cannot lookup undefined type/iu, verdict: "invalid" },
   { text: /is not supported|not allowed for linked clones|uses local storage|non-shared storage/iu, verdict: "invalid" },
   {

@@ -2,6 +2,7 @@ import {
   type DeployInput,
   type Grant,
   type MachineDetail,
+  natNetworkName,
   networkOf,
   type ObservedCluster,
   type ObservedMachine,
@@ -36,17 +37,20 @@ export const planSettings = (
   settings: SettingsShape,
   cluster: ObservedCluster,
 ): Effect.Effect<PlanSettings, never, GuestAutomation> =>
-  Effect.map(GuestAutomation, ({ stages, overNetwork = false }) => ({
-    clusterMode: settings.clusterMode ?? cluster.nodes.length > 1,
-    sdnZone: settings.sdnZone,
-    vxlanTagBase: settings.vxlanTagBase,
-    natNetwork: settings.natNetwork,
-    defaultNode: settings.defaultNode,
-    vmStorage: settings.vmStorage,
-    guestStages: stages,
-    guestsOverNetwork: overNetwork,
-    protectedAddresses: settings.protectedAddresses,
-  }))
+  Effect.map(GuestAutomation, ({ stages, overNetwork = false }) => {
+    const clusterMode = settings.clusterMode ?? cluster.nodes.length > 1
+    return {
+      clusterMode,
+      sdnZone: settings.sdnZone,
+      vxlanTagBase: settings.vxlanTagBase,
+      natNetwork: settings.natNetwork ?? natNetworkName(clusterMode),
+      defaultNode: settings.defaultNode,
+      vmStorage: settings.vmStorage,
+      guestStages: stages,
+      guestsOverNetwork: overNetwork,
+      protectedAddresses: settings.protectedAddresses,
+    }
+  })
 
 /** Configurations of these VMs, one read each; without those that are gone meanwhile. */
 const detailsOf = (

@@ -21,6 +21,8 @@ export const rangeNumberProblem = (rangeNumber: number): string | undefined => {
 
 /** The network that routers and templates reach the outside through. */
 export const natNetwork: Cidr = { text: "192.0.2.0/24", first: 0xc0_00_02_00, last: 0xc0_00_02_ff }
+/** Its bridge on a single node, and its VNet in a cluster, unless the operator names another (contract B 4.2). */
+export const natNetworkName = (clusterMode: boolean): string => (clusterMode ? "ludusnat" : "vmbr1000")
 /** The host in it: gateway, name server, and where routers are managed from. */
 export const natHost = "192.0.2.254"
 /** VPN clients; user number n has .n. */

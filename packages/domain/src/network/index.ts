@@ -7,6 +7,7 @@ export {
   machineOctets,
   natHost,
   natNetwork,
+  natNetworkName,
   rangeNetwork,
   rangeNumberProblem,
   rangeNumbers,

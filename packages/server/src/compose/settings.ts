@@ -16,7 +16,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   clusterMode: config.clusterMode,
   sdnZone: config.sdnZone,
   vxlanTagBase: config.vxlanTagBase,
-  natNetwork: config.natNetwork ?? (config.clusterMode === true ? "ludusnat" : "vmbr1000"),
+  natNetwork: config.natNetwork,
   defaultNode: config.proxmoxNode,
   vmStorage: config.vmStorage,
   vmidSpan: { from: config.vmidFrom, to: config.vmidTo },

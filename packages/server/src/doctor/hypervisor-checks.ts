@@ -1,9 +1,8 @@
-import { type ObservedCluster } from "@rangewright/domain"
+import { natNetworkName, type ObservedCluster } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Config } from "../config/config.ts"
-import { settingsOf } from "../compose/settings.ts"
 import { fail, ok, warn, type Finding } from "./finding.ts"
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(0)} GiB`
@@ -76,8 +75,7 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
 
 const networkOf = (config: Config, cluster: ObservedCluster) =>
   Effect.gen(function* () {
-    const settings = settingsOf(config)
-    const name = config.natNetwork ?? ((config.clusterMode ?? cluster.nodes.length > 1) ? "ludusnat" : settings.natNetwork)
+    const name = config.natNetwork ?? natNetworkName(config.clusterMode ?? cluster.nodes.length > 1)
     const networks = yield* (yield* HypervisorNetwork).observe
     const found = networks.find((n) => n.spec.name === name)
     return found === undefined
