@@ -2,7 +2,8 @@ import { type MigrationOptions, type MigrationPlan, planMigration, planReturn } 
 import { type HypervisorInstallation, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { asRoot, makeRig, type Rig } from "../contracts/hypervisor/support/rig.ts"
+import { neededPrivileges } from "../../packages/adapter-proxmox/src/access/roles.ts"
+import { asRoot, makeRig, type Rig, tokenAuth } from "../contracts/hypervisor/support/rig.ts"
 import { cardsOf, installFirstGeneration, machinesOf, rangesOf } from "./support/first-generation.ts"
 
 const options: MigrationOptions = {
@@ -135,6 +136,35 @@ describe("an installation of the first generation on Proxmox", () => {
     })
     expect([...rig.sim.state.sdn.running.zones.keys()]).toEqual([])
     expect(await root(rig, "GET", "/access/acl")).not.toContain("/sdn/zones/ludus")
+    await rig.close()
+  })
+})
+
+describe("the privileges that the service asks for", () => {
+  it("are enough to move networks and to bring them back", async () => {
+    const rig = firstGeneration()
+    await root(rig, "POST", "/access/users", "userid=service%40pve")
+    const made = JSON.parse(await root(rig, "POST", "/access/users/service%40pve/token/own", "privsep=0")) as {
+      readonly data: { readonly value: string }
+    }
+    for (const [index, [path, names]] of Object.entries(neededPrivileges).entries()) {
+      await root(rig, "POST", "/access/roles", `roleid=Needs${index}&privs=${encodeURIComponent(names.join(","))}`)
+      await root(
+        rig,
+        "PUT",
+        "/access/acl",
+        `path=${encodeURIComponent(path)}&roles=Needs${index}&users=service%40pve&propagate=1`,
+      )
+    }
+    const service = rig.as({ auth: tokenAuth(`service@pve!own=${made.data.value}`) })
+    const before = cardsOf(rig.sim)
+    const there = await planned(service)
+    expect(there.machines).toHaveLength(ranges * 3)
+    await carryOut(service, there)
+    expect(await planned(service)).toMatchObject({ idle: "done" })
+    const record = there.steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
+    await carryOut(service, planReturn({ ...(await observe(service)), ranges: rangesOf(ranges), record }, options))
+    expect(cardsOf(rig.sim)).toEqual(before)
     await rig.close()
   })
 })
