@@ -1,4 +1,4 @@
-import { type GuestLogin, guestLoginOf, type RangeHost } from "@rangewright/domain"
+import { type GuestLogin, guestLoginOf, type RangeHost, wanAddress } from "@rangewright/domain"
 import type { Settings } from "./options.ts"
 import type { Site } from "./site.ts"
 
@@ -19,8 +19,8 @@ const routerOf = (site: Site): RangeHost | undefined => site.hosts.find(({ seen 
 const passwordFile = "router-password"
 
 /** SSH through the range's router, which is logged in to with its own password. */
-const throughRouter = (router: RangeHost, login: GuestLogin, folder: string): string =>
-  `-o ProxyCommand="sshpass -f ${folder}/${passwordFile} ssh ${anyHostKey} -o LogLevel=ERROR -W %h:%p ${login.user}@${router.address}"`
+const throughRouter = (outer: string, login: GuestLogin, folder: string): string =>
+  `-o ProxyCommand="sshpass -f ${folder}/${passwordFile} ssh ${anyHostKey} -o LogLevel=ERROR -W %h:%p ${login.user}@${outer}"`
 
 const loginVariables = (login: GuestLogin): Variables => ({
   ansible_user: login.user,
@@ -52,9 +52,9 @@ export const connections = (
     const login = host.osId === undefined ? undefined : settings.logins.get(host.osId)
     const isSsh = loginOf(settings, host)?.connection === "ssh"
     const jump =
-      router?.address === undefined || routerLogin === undefined || host.seen.isRouter || !isSsh
+      routerLogin === undefined || host.seen.isRouter || !isSsh
         ? ""
-        : ` ${throughRouter(router, routerLogin, folder)}`
+        : ` ${throughRouter(wanAddress(site.range.number), routerLogin, folder)}`
     return {
       ...(login === undefined ? {} : loginVariables(login)),
       ...(isSsh

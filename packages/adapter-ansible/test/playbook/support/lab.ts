@@ -67,13 +67,14 @@ export const outerAddress = `192.0.2.${100 + rangeNumber}`
 
 const unknown = (doing: string) => new HypervisorFault({ doing, reason: "not-found", detail: "there is no such VM" })
 
-export const openLab = async (options: Partial<PlaybookOptions> = {}): Promise<Lab> => {
+/** `isRouted`: whether the service's host has a way to the range's network; without one there is only the router. */
+export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted = true): Promise<Lab> => {
   const folder = await mkdtemp(join(tmpdir(), "rw-lab-"))
   const library = join(folder, "library")
   const hosts = await makeRealHosts({
     password,
     outer: { vlan: 1, address: "192.0.2.254/24" },
-    routes: [{ to: `10.${rangeNumber}.0.0/16`, via: outerAddress }],
+    routes: isRouted ? [{ to: `10.${rangeNumber}.0.0/16`, via: outerAddress }] : [],
   })
   const made = new Map<Vmid, { readonly host: RealHost; readonly detail: MachineDetail }>()
   const byName = (name: string) => [...made.values()].find(({ detail }) => detail.name === name)

@@ -1,0 +1,32 @@
+import { execFileSync, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, it } from "vitest"
+import { patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
+
+const running = (words: string): boolean => {
+  try {
+    return execFileSync("pgrep", ["-f", words]).length > 0
+  } catch {
+    return false
+  }
+}
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+it.skipIf(sandboxObstacle !== undefined)(
+  `a service that is killed takes its tools with it, and everything that these started${skipNote(sandboxObstacle)}`,
+  { timeout: patience },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "rw-killed-"))
+    const service = spawn(process.execPath, [join(import.meta.dirname, "support/service.ts"), folder], { stdio: "ignore" })
+    const tool = `sleep 43210.${service.pid}`
+    await until(() => running(tool) || service.exitCode !== null)
+    expect(service.exitCode).toBeNull()
+    service.kill("SIGKILL")
+    await until(() => !running(tool) && !running(folder))
+    await rm(folder, { recursive: true, force: true })
+  },
+)

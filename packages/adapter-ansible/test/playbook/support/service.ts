@@ -1,0 +1,37 @@
+/** Stands for a service that runs a playbook; it is started as a process of its own, so that it can be killed. Its argument is a folder. */
+import * as Effect from "effect/Effect"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { automationAvailability } from "../../../src/playbook/availability.ts"
+import { playbookCommand } from "../../../src/playbook/command.ts"
+import { settingsOf } from "../../../src/playbook/options.ts"
+import { runCommand } from "../../../src/playbook/process.ts"
+
+const folder = process.argv[2] ?? ""
+const options = { folder, library: join(folder, "library") }
+const scratch = join(folder, "scratch")
+const workspace = join(folder, "workspace")
+await mkdir(join(scratch, "home"), { recursive: true })
+await mkdir(workspace, { recursive: true })
+await writeFile(join(scratch, "ansible.cfg"), "")
+await writeFile(join(scratch, "inventory.yml"), "all: {hosts: {localhost: {ansible_connection: local}}}\n")
+await writeFile(
+  join(scratch, "play.yml"),
+  `- hosts: localhost
+  gather_facts: false
+  tasks: [{ansible.builtin.command: "sleep 43210.${process.pid}"}]
+`,
+)
+const found = await Effect.runPromise(automationAvailability(options))
+const command = playbookCommand(settingsOf(options), found, {
+  scratch,
+  playbook: join(scratch, "play.yml"),
+  inventories: ["inventory.yml"],
+  variables: [],
+  userId: undefined,
+  facts: undefined,
+  workspace,
+  environment: {},
+  verbose: false,
+})
+await Effect.runPromise(runCommand(command, 1e6, (_stream, line) => process.stdout.write(`${line}\n`)))
