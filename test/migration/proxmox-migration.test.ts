@@ -220,6 +220,33 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
+  it("to take a machine for moved whose card waits for its next start", async () => {
+    const rig = firstGeneration()
+    for (const { action } of (await planned(rig)).steps) {
+      if (!isWorldly(action)) continue
+      if (action.kind === "verify-machines") {
+        const guest = rig.sim.guest(3011)!
+        guest.pending["net0"] = guest.config["net0"]
+        guest.config["net0"] = machinesOf(1)[1]!.nets[0]!
+        await expect(perform(rig, action)).rejects.toThrow("net0 of VM 3011 still hangs on a network that is left")
+        break
+      }
+      await perform(rig, action)
+    }
+    await rig.close()
+  })
+
+  it("a zone that somebody changed meanwhile", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const apply = steps.find(({ action }) => action.kind === "apply-sdn")!.action as NetworkMigrationAction
+    for (const { action } of steps.slice(0, steps.findIndex(({ key }) => key === "apply-sdn") + 1))
+      if (isWorldly(action)) await perform(rig, action)
+    await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.9.9.9")
+    await expect(perform(rig, apply)).rejects.toThrow("zone ludus is changed")
+    await rig.close()
+  })
+
   it("to reload a node while a machine hangs on a bridge that would go", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)

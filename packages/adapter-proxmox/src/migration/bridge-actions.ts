@@ -73,7 +73,8 @@ const onBridges = Effect.fnUntraced(function* (
     here,
     (row) => {
       const [type, vmid] = [text(row, "type") ?? "qemu", text(row, "vmid") ?? "0"]
-      return client.get(path`/nodes/${node}/${type}/${vmid}/config`, {}, { doing }).pipe(
+      const now = type === "qemu" ? { current: true } : {}
+      return client.get(path`/nodes/${node}/${type}/${vmid}/config`, now, { doing }).pipe(
         Effect.map((answer) => {
           const cards = nicTexts(recordOf(answer.data))
           return cards.some((card) => bridges.has(nicNetwork(card.text) ?? "")) ? [vmid] : []

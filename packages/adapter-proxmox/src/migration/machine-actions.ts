@@ -1,4 +1,4 @@
-import { carriesMark, type MigrationAction, type MoveGuard, nicChange, nicNetwork } from "@rangewright/domain"
+import { carriesMark, type MigrationAction, type MoveGuard, nicChange, nicNetwork, type NicText } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
@@ -43,6 +43,21 @@ const isExpected = Effect.fnUntraced(function* (
   return (text(config, "name") ?? "") === guard.name && (yield* inPool(client, guard.pool, vmid, doing))
 })
 
+/** The cards of a VM as they are now: what a running VM could not take over waits for its next start, and is not counted. */
+const cardsNow = (
+  client: PveClient,
+  node: string,
+  vmid: number,
+  doing: string,
+): Effect.Effect<readonly NicText[], HypervisorFault> =>
+  client.get(path`/nodes/${node}/qemu/${vmid}/config`, { current: true }, { doing }).pipe(
+    Effect.map((reply) => nicTexts(recordOf(reply.data))),
+    Effect.catchIf(
+      ({ facts }) => facts.reason === "not-found",
+      () => Effect.succeed([]),
+    ),
+  )
+
 /** Moves a VM's cards in one call, guarded by the digest of what was read. A VM that is gone has nothing to move. */
 export const moveNics = Effect.fnUntraced(function* (
   client: PveClient,
@@ -81,7 +96,7 @@ export const moveNics = Effect.fnUntraced(function* (
   )
 })
 
-/** Fails when one of the machines still hangs on a network that is left, now or after its next start. */
+/** Fails when one of the machines still hangs on a network that is left. */
 export const proveMachines = Effect.fnUntraced(function* (
   client: PveClient,
   { node, machines, leaving }: Of<"verify-machines">,
@@ -92,9 +107,7 @@ export const proveMachines = Effect.fnUntraced(function* (
     machines,
     (vmid) =>
       Effect.gen(function* () {
-        const config = yield* readConfig(client, node, vmid, doing)
-        if (config === undefined) return []
-        const cards = nicTexts(recordOf(config)).filter((card) => old.has(nicNetwork(card.text) ?? ""))
+        const cards = (yield* cardsNow(client, node, vmid, doing)).filter((card) => old.has(nicNetwork(card.text) ?? ""))
         return cards.map(({ nic }) => `${nic} of VM ${vmid}`)
       }),
     { concurrency: 16 },

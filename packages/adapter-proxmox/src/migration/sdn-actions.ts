@@ -114,7 +114,10 @@ const readPending = Effect.fnUntraced(function* (
   const vnets = vnetsOf((yield* client.get("/cluster/sdn/vnets", { pending: true }, { doing })).data)
   const isPending = ({ state }: Installation["vnets"][number] | Installation["zones"][number]): boolean => state !== undefined
   const foreign = [
-    ...zones.filter((zone) => isPending(zone) && zone.name !== ours).map(({ name, state }) => `zone ${name} is ${state}`),
+    // we make zones and remove them, and never change one
+    ...zones
+      .filter(({ name, state }) => state === "changed" || (state !== undefined && name !== ours))
+      .map(({ name, state }) => `zone ${name} is ${state}`),
     ...vnets.filter((vnet) => isPending(vnet) && !isOurNetwork(vnet.alias)).map(({ name, state }) => `VNet ${name} is ${state}`),
     ...(yield* readOtherPending(client, vnets)),
   ]
