@@ -10,6 +10,7 @@ import {
   SourceMoved,
   SourceNotFound,
   SourceUnfetched,
+  type Step,
   type StepFailure,
   type UserId,
   workPlan,
@@ -45,8 +46,14 @@ type Wish = typeof Wish.Type
 
 const decodeWish = Schema.decodeUnknownOption(Wish)
 const step = "fetch"
-/** Fetches at once in this process: what more are asked for wait for their turn. */
-const uses = [{ resource: "source-fetch", slots: 6 }] as const
+/**
+ * What is fetched at once in this process; more of it waits for its turn. A server that stands still takes a turn until it is given up,
+ * so nobody has all of them, and what is on this host waits for no server.
+ */
+const usesFor = ({ type, owner }: Source): Step["uses"] => [
+  type === "git" ? { resource: "source-fetch", slots: 12 } : { resource: "source-unpack", slots: 6 },
+  { resource: `source-fetch@${owner}`, slots: 4 },
+]
 
 const sourceOf = Effect.fnUntraced(function* (recordId: string) {
   const source = yield* (yield* Sources).findByRecordId(recordId as RecordId)
@@ -115,7 +122,7 @@ export const sourceFetch = runKind({
   request: Wish,
   plan: (wish) =>
     Effect.map(sourceOf(wish.recordId), (source) =>
-      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10, uses }, wish)]),
+      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10, uses: usesFor(source) }, wish)]),
     ),
   works: [fetchWork],
   owner: ({ id }) =>

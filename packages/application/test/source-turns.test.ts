@@ -1,0 +1,57 @@
+import { commitTo, makeMemoryArtifacts, memoryArtifactsLayer } from "@rangewright/adapter-memory"
+import type { User } from "@rangewright/domain"
+import { Archives, ContentFetcher } from "@rangewright/ports"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+const files = { "templates/t/t.pkr.json": "{}" }
+const urlOf = (name: string): string => `https://git.example/acme/${name}.git`
+
+let app: TestApp
+let ada: User
+let bea: User
+/** How many fetches are at it, and lets those go on that stand still. */
+let fetching = 0
+let release: () => void
+beforeEach(async () => {
+  const artifacts = makeMemoryArtifacts()
+  const released = Deferred.makeUnsafe<void>()
+  release = () => Deferred.doneUnsafe(released, Effect.void)
+  fetching = 0
+  /** Stands still when the URL says so, as a server that takes connections and answers nothing. */
+  const content = await Effect.runPromise(
+    Effect.gen(function* () {
+      const fetcher = yield* ContentFetcher
+      const standing = ContentFetcher.of({
+        ...fetcher,
+        fetch: (request) => {
+          const still = request.location.type === "git" && request.location.url.includes("still")
+          fetching += 1
+          return still ? Effect.andThen(Deferred.await(released), fetcher.fetch(request)) : fetcher.fetch(request)
+        },
+      })
+      return Context.make(ContentFetcher, standing).pipe(Context.add(Archives, yield* Archives))
+    }).pipe(Effect.provide(memoryArtifactsLayer(artifacts))),
+  )
+  app = makeTestApp({ content })
+  ;[ada, bea] = [await app.addUser("Ada"), await app.addUser("Bea")]
+  for (const name of ["labs", ...Array.from({ length: 30 }, (_, n) => `still${n}`)])
+    commitTo(artifacts.content, urlOf(name), files)
+})
+
+const register = (user: User, name: string) =>
+  app.call("createSource", user, { body: { type: "git", url: urlOf(name), id: name } })
+
+describe("fetches that stand still", () => {
+  it("take turns of their owner's, and none of anybody else's", async () => {
+    const standing = Array.from({ length: 30 }, (_, n) => register(ada, `still${n}`))
+    while (fetching < 4) await new Promise((resolve) => setImmediate(resolve))
+    expect(await register(bea, "labs")).toMatchObject({ sourceID: "labs" })
+    expect(fetching).toBe(5)
+    release()
+    for (const registered of await Promise.all(standing)) expect(registered).toMatchObject({ sourceID: expect.any(String) })
+  })
+})
