@@ -54,7 +54,61 @@ describe("a machine is placed", () => {
   test("from no template whose own node is down, shared as its disk may be", () => {
     const world = labWorld({ nodes: ["pve1", "pve2"] })
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve1" }))
-    expect(refusal(inputFor(world, labConfig(), {}, cluster)).map((i) => i.code)).toEqual(["template-missing"])
+    const issues = refusal(inputFor(world, labConfig(), {}, cluster))
+    expect(new Set(issues.map((i) => i.code))).toEqual(new Set(["node-offline"]))
+    expect(issues.map((i) => i.message)).toEqual(
+      ["debian-11-x64-server-template", "win-server", "win-client", "debian"].map(
+        (name) => `the template ${name} is on the node pve1, which is offline`,
+      ),
+    )
+    expect(issues[0]?.hint).toContain("Bring pve1 back")
+  })
+
+  test("the router where its own target_node says, else where the range's default says", () => {
+    const config = (router: object) => labConfig({}, { defaults: { target_node: "pve2" }, router })
+    expect(nodeOf(place(three(), config({ target_node: "pve3" })), routerName)?.node).toBe("pve3")
+    expect(nodeOf(place(three(), config({})), routerName)?.node).toBe("pve2")
+  })
+
+  test("where it leaves most room, which on a small node that is nearly empty may be none", () => {
+    const world = three()
+    const memory = { pve1: [16_384, 1024], pve2: [524_288, 262_144], pve3: [524_288, 500_000] } as const
+    world.nodes = world.nodes.map((n) => {
+      const [memoryMiB, memoryUsedMiB] = memory[n.name as keyof typeof memory]
+      return { ...n, memoryMiB, memoryUsedMiB }
+    })
+    const config = labConfig({ ws: null, web: null, kali: null, dc2: null, dc: { ram_gb: 32 } })
+    expect(nodeOf(place(world, config), "LAB-dc")?.node).toBe("pve2")
+  })
+
+  test("only where the shared storage of its template is", () => {
+    const world = three()
+    world.storages = world.storages.filter((s) => s.node !== "pve3")
+    expect(new Set(place(world).placements.map((p) => p.node))).toEqual(new Set(["pve1", "pve2"]))
+    const issues = refusal(inputFor(world, labConfig({ web: { target_node: "pve3" } }), {}, cluster))
+    expect(issues.map((i) => i.message)).toEqual([
+      "debian cannot be cloned to pve3 for LAB-web: its disk is on the storage vmstore, which pve3 does not have",
+    ])
+  })
+
+  test("as a full clone only where the storage for it is: on the template's own node when that is not shared", () => {
+    const full = (target?: string) =>
+      labConfig({ web: { full_clone: true, ...(target === undefined ? {} : { target_node: target }) } })
+    const inputOf = (world: ModelWorld, config = full()) =>
+      inputFor(world, config, {}, { settings: { ...cluster.settings, vmStorage: "local-lvm" } })
+    const world = three()
+    const home = world.vmNamed("debian").machine.node
+    expect(nodeOf(planned(inputOf(world)), "LAB-web")).toMatchObject({
+      node: home,
+      reason: "the only node that can clone debian",
+    })
+    expect(refusal(inputOf(world, full("pve3"))).map((i) => i.message)).toEqual([
+      "debian cannot be cloned to pve3 for LAB-web: it is on pve1, and full clones go to the storage local-lvm, which is not shared",
+    ])
+    world.storages = world.storages.filter((s) => s.name !== "local-lvm" || s.node !== home)
+    const [issue] = refusal(inputOf(world))
+    expect(issue).toMatchObject({ code: "no-node", hint: expect.stringContaining("shared storage") as string })
+    expect(issue?.message).toContain("full clones go to the storage local-lvm, which pve1 does not have")
   })
 
   test("only where its template can be cloned", () => {

@@ -3,7 +3,7 @@ import type { ObservedNode } from "../machine/observed.ts"
 import type { DesiredMachine } from "./desired.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Placement } from "./plan.ts"
-import { type Template, templateFor, templatesNamed } from "./templates.ts"
+import { hindrance, offlineHolder, type Template, templateFor, templatesNamed } from "./templates.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
 /** Where a machine that does not exist yet goes, and what it is cloned from. */
@@ -48,7 +48,7 @@ export const place = (input: PlacementInput): Result.Result<ReadonlyMap<string, 
     loads.get(found.success.node)?.add(machine)
     placed.set(machine.name, found.success)
   }
-  return issues.length > 0 ? Result.fail(oneIssueForTemplates(issues)) : Result.succeed(placed)
+  return issues.length > 0 ? Result.fail(eachOnce(oneIssueForTemplates(issues))) : Result.succeed(placed)
 }
 
 const placeOne = (
@@ -57,18 +57,53 @@ const placeOne = (
   loads: ReadonlyMap<string, Load>,
 ): Result.Result<Placed, PlanIssue> => {
   const templates = templatesNamed(input.world, machine.template)
-  if (templates.length === 0) return Result.fail({ code: "template-missing", message: machine.template, hint: buildHint })
+  if (templates.length === 0) return Result.fail(noTemplate(input.world, machine.template))
   const fixed = fixedNode(input, machine)
   if (fixed !== undefined) return onNode(input, machine, templates, fixed.node, fixed.reason)
   const rooms = [...loads.values()]
-    .filter((l) => l.node.online && templateFor(templates, l.node.name) !== undefined)
-    .sort((a, b) => a.score() - b.score() || (a.node.name < b.node.name ? -1 : 1))
+    .filter((l) => l.node.online && templateFor(input.world, templates, l.node.name, fullTarget(input, machine)) !== undefined)
+    .sort((a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1))
   const best = rooms[0]
   if (best === undefined)
-    return Result.fail({ code: "no-node", message: `no node that is up can clone ${machine.template} for ${machine.name}` })
+    return Result.fail({
+      code: "no-node",
+      message: `no node that is up can clone ${machine.template} for ${machine.name}: ${hindrances(input, machine, templates, online(input.world))}`,
+      hint: reachHint,
+    })
   const reason =
     rooms.length === 1 ? `the only node that can clone ${machine.template}` : `most room of ${rooms.length} nodes: ${best.text()}`
   return onNode(input, machine, templates, best.node.name, reason)
+}
+
+const reachHint = "Build the template on that node too, move its disk to shared storage, or choose another node."
+
+const online = ({ cluster }: PlanWorld): readonly string[] => cluster.nodes.filter((n) => n.online).map((n) => n.name)
+
+/** Why none of the templates can be cloned on the nodes, each reason once. */
+const hindrances = (
+  input: PlacementInput,
+  machine: DesiredMachine,
+  templates: readonly Template[],
+  nodes: readonly string[],
+): string => {
+  const target = fullTarget(input, machine)
+  const all = nodes.flatMap((node) => templates.map((t) => hindrance(input.world, t, node, target)))
+  return [...new Set(all)].join("; ")
+}
+
+/** The storage that the machine's disks go to when it is a full clone; undefined: the template's own. */
+const fullTarget = ({ settings }: PlacementInput, machine: DesiredMachine): string | undefined =>
+  machine.full ? settings.vmStorage : undefined
+
+const noTemplate = (world: PlanWorld, name: string): PlanIssue => {
+  const holder = offlineHolder(world, name)
+  return holder === undefined
+    ? { code: "template-missing", message: name, hint: buildHint }
+    : {
+        code: "node-offline",
+        message: `the template ${name} is on the node ${holder}, which is offline`,
+        hint: `Bring ${holder} back, or build the template on another node.`,
+      }
 }
 
 const buildHint = "Build the missing templates (POST /templates), or name others in the configuration."
@@ -86,12 +121,13 @@ const fixedNode = (
 }
 
 const onNode = (
-  { world }: PlacementInput,
+  input: PlacementInput,
   machine: DesiredMachine,
   templates: readonly Template[],
   node: string,
   reason: string,
 ): Result.Result<Placed, PlanIssue> => {
+  const { world } = input
   const observed = world.cluster.nodes.find((n) => n.name === node)
   const names = world.cluster.nodes.map((n) => n.name).sort()
   if (observed === undefined)
@@ -102,15 +138,20 @@ const onNode = (
     })
   if (!observed.online)
     return Result.fail({ code: "node-offline", message: `${machine.name} wants the node ${node}, which is offline` })
-  const template = templateFor(templates, node)
+  const template = templateFor(world, templates, node, fullTarget(input, machine))
   return template === undefined
     ? Result.fail({
         code: "template-out-of-reach",
-        message: `${machine.template} cannot be cloned to ${node} for ${machine.name}: it is on ${templates.map((t) => t.node).join(", ")}, and its disk is on no shared storage`,
-        hint: "Build the template on that node too, move its disk to shared storage, or choose another node.",
+        message: `${machine.template} cannot be cloned to ${node} for ${machine.name}: ${hindrances(input, machine, templates, [node])}`,
+        hint: reachHint,
       })
     : Result.succeed({ machine: machine.name, node, reason, template })
 }
+
+/** Several machines of one template meet the same. */
+const eachOnce = (issues: readonly PlanIssue[]): readonly PlanIssue[] => [
+  ...new Map(issues.map((issue) => [issue.message, issue])).values(),
+]
 
 /** Missing templates are one issue that lists them all, each once. */
 const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[] => {
@@ -125,7 +166,8 @@ const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[
 interface Load {
   readonly node: ObservedNode
   readonly add: (machine: { readonly memoryMiB: number; readonly cpus: number }) => void
-  readonly score: () => number
+  /** How full the node would be with the machine: the least is the best. */
+  readonly scoreWith: (machine: { readonly memoryMiB: number; readonly cpus: number }) => number
   readonly text: () => string
 }
 
@@ -137,14 +179,15 @@ const weights = { memory: 0.8, cpu: 0.2 } as const
 const loadOf = (node: ObservedNode): Load => {
   let memoryMiB = node.memoryUsedMiB
   let cpu = node.cpuLoad
-  const memoryShare = (): number => (node.memoryMiB > 0 ? memoryMiB / node.memoryMiB : 1)
+  const memoryShare = (more = 0): number => (node.memoryMiB > 0 ? (memoryMiB + more) / node.memoryMiB : Number.MAX_VALUE)
+  const cpuShare = (cpus: number): number => cpus / Math.max(1, node.cpus) / coresShared
   return {
     node,
     add: (machine) => {
       memoryMiB += machine.memoryMiB
-      cpu += machine.cpus / Math.max(1, node.cpus) / coresShared
+      cpu += cpuShare(machine.cpus)
     },
-    score: () => weights.memory * memoryShare() + weights.cpu * cpu,
+    scoreWith: (machine) => weights.memory * memoryShare(machine.memoryMiB) + weights.cpu * (cpu + cpuShare(machine.cpus)),
     text: () => `${percent(memoryShare())} of its memory and ${percent(cpu)} of its cores are in use or planned before it`,
   }
 }

@@ -11,7 +11,7 @@ export interface Template {
   readonly name: string
   /** Storage of its disk; undefined when its detail was not read. */
   readonly storage: string | undefined
-  /** True: every node sees its disk, so that clones may go to any of them. */
+  /** True: its storage is one for several nodes, so that clones may go to any of those. */
   readonly shared: boolean
 }
 
@@ -27,12 +27,39 @@ export const templatesNamed = (world: PlanWorld, name: string): readonly Templat
     })
 }
 
+/** The node that has a template of this name and is offline, so that nobody can clone it; undefined where there is none. */
+export const offlineHolder = (world: PlanWorld, name: string): string | undefined => {
+  const offline = new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
+  // whether it is a template is not known of what is on such a node
+  return world.cluster.machines.find((m) => m.name === name && offline.has(m.node))?.node
+}
+
 const storageOf = (world: PlanWorld, name: string | undefined, node: string): ObservedStorage | undefined =>
   world.cluster.storages.find((s) => s.name === name && s.node === node)
 
+/** Why no clone of the template can be made on the node; undefined when one can. `target`: the storage that a full clone goes to. */
+export const hindrance = (world: PlanWorld, template: Template, node: string, target: string | undefined): string | undefined => {
+  const isHere = template.node === node
+  const has = (storage: string | undefined): boolean => storageOf(world, storage, node)?.active === true
+  if (!isHere && !template.shared) return `it is on ${template.node}, and its disk is on no shared storage`
+  if (!isHere && !has(template.storage)) return `its disk is on the storage ${template.storage}, which ${node} does not have`
+  if (target === undefined) return undefined
+  if (!has(target)) return `full clones go to the storage ${target}, which ${node} does not have`
+  if (!isHere && storageOf(world, target, node)?.shared !== true)
+    return `it is on ${template.node}, and full clones go to the storage ${target}, which is not shared`
+  return undefined
+}
+
 /** The template to clone from onto this node: one that lives there, else one whose disk the node sees too. */
-export const templateFor = (templates: readonly Template[], node: string): Template | undefined =>
-  templates.find((t) => t.node === node) ?? templates.find((t) => t.shared)
+export const templateFor = (
+  world: PlanWorld,
+  templates: readonly Template[],
+  node: string,
+  target: string | undefined,
+): Template | undefined =>
+  templates
+    .toSorted((a, b) => Number(b.node === node) - Number(a.node === node))
+    .find((template) => hindrance(world, template, node, target) === undefined)
 
 /** The storage that a clone works on. Clones of one storage wait for its lock: a shared one has one lock for all nodes. */
 export const cloneResource = (world: PlanWorld, template: Template, node: string, target: string | undefined): ResourceUse => {
