@@ -87,6 +87,19 @@ describe("a migration of which a call fails", () => {
       }
   })
 
+  it("says so when what was prepared could not be taken back, and goes on from it when it is started again", async () => {
+    const { after } = await migrated()
+    const lab = threeRanges()
+    const broken = { when: "before", status: 500, message: "something broke" } as const
+    lab.sim.faults.add({ kind: "respond", match: { method: "PUT", path: "/access/acl" }, ...broken })
+    lab.sim.faults.add({ kind: "respond", match: { method: "DELETE" }, ...broken, times: "always" })
+    await within(lab, (process) => expect(migrate(process)).rejects.toThrow("some of what had been prepared is still there"))
+    expect(endOf(lab).vnets).not.toEqual([])
+    lab.sim.faults.clear()
+    await within(lab, migrate)
+    expect(endOf(lab)).toEqual(after)
+  })
+
   it("is undone when a node cannot make the VNets, and names it", async () => {
     const lab = threeRanges()
     const before = endOf(lab)

@@ -14,7 +14,9 @@ import { endOfRun } from "../run/end-of-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
 import { migrationOptions } from "./read-installation.ts"
-import { haveMoved } from "./undo-networks.ts"
+import { isAsPlanned } from "./migration-work.ts"
+import { planNetworks } from "./plan-networks.ts"
+import { reachOf } from "./undo-networks.ts"
 
 const texts = {
   "to-sdn": { doing: "migrate to SDN networking", done: "The migration to SDN VNets finished successfully" },
@@ -47,11 +49,25 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
   ].join("\n")
 }
 
-/** Where a run that failed has left the installation. */
-const aftermath = (state: RunState): string =>
-  haveMoved(state)
-    ? "Machines have begun to move, so nothing was taken back: mend the cause and start again, which goes on from here"
-    : "No machine has moved, and what had been prepared was taken back"
+/** Where a run that failed has left the installation. What was prepared is taken back when it ends; whether that succeeded is looked at. */
+const aftermath = (state: RunState, direction: MigrationDirection, createZone: boolean) => {
+  const reach = reachOf(state)
+  if (reach === "nothing") return Effect.succeed("Nothing was changed")
+  if (reach === "moved")
+    return Effect.succeed(
+      "Machines have begun to move, so nothing was taken back: mend the cause and start again, which goes on from here",
+    )
+  return planNetworks(direction, createZone, { snapshots: false }).pipe(
+    Effect.map((plan) =>
+      isAsPlanned(plan, state)
+        ? "No machine has moved, and what had been prepared was taken back"
+        : "No machine has moved; some of what had been prepared is still there, and starting again goes on from it",
+    ),
+    Effect.catch(() =>
+      Effect.succeed("No machine has moved; whether all that had been prepared was taken back cannot be seen now"),
+    ),
+  )
+}
 
 /**
  * Moves the installation's networks as a run, and waits for its end; the text tells what came of it. A caller that leaves does not end
@@ -70,14 +86,11 @@ export const migrateToEnd = (direction: MigrationDirection, createZone: boolean,
       Effect.catchIf(
         (fault) => fault instanceof Failed,
         (fault) =>
-          Effect.flatMap(engine.state(id), (failed) =>
-            Effect.fail(
-              new Failed({
-                what: `${fault.message}. ${aftermath(failed)}`,
-                ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-              }),
-            ),
-          ),
+          Effect.gen(function* () {
+            const left = yield* aftermath(yield* engine.state(id), direction, createZone)
+            const hint = fault.hint === undefined ? {} : { hint: fault.hint }
+            return yield* new Failed({ what: `${fault.message}. ${left}`, ...hint })
+          }),
       ),
     )
     return outcome(direction, state)

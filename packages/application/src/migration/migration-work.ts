@@ -96,6 +96,13 @@ const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: M
   machine,
 })
 
+/** Whether the installation is as it was when the run was planned: what was prepared has been taken back. */
+export const isAsPlanned = (plan: MigrationPlan, { steps }: RunState): boolean => {
+  const action = steps.get(checkKey)?.step.action
+  const input = action?.kind === "work" ? action.input : null
+  return typeof input === "object" && input !== null && "fingerprint" in input && input.fingerprint === fingerprintOf(plan)
+}
+
 /** Whether an earlier migration had saved how things were, when this run began to change them: that record outlives the run. */
 export const wasRecorded = ({ steps }: RunState): boolean => {
   const data = steps.get(checkKey)?.facts?.data

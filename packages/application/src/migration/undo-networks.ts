@@ -23,10 +23,11 @@ const stepsOf = (state: RunState) => {
   return { steps, begun }
 }
 
-/** Whether machines have begun to move: from there a migration goes forward only. */
-export const haveMoved = (state: RunState): boolean => {
+/** How far a run came: from the first move on a migration goes forward only. */
+export const reachOf = (state: RunState): "nothing" | "prepared" | "moved" => {
   const { steps, begun } = stepsOf(state)
-  return steps.some(({ key, phase }) => phase !== "prepare" && begun.has(key))
+  if (steps.some(({ key, phase }) => phase !== "prepare" && begun.has(key))) return "moved"
+  return begun.size === 0 ? "nothing" : "prepared"
 }
 
 /** Tries of an action that meets a lock, or whose effect is not known; a hypervisor that is away is waited for without end. */
