@@ -1,6 +1,6 @@
 import { planNetworks, RunEngine } from "@rangewright/application"
-import { installation, type RunId } from "@rangewright/domain"
-import { RunJournal } from "@rangewright/ports"
+import { installation, type RangeId, type RecordId, type RunId, type UserId } from "@rangewright/domain"
+import { HypervisorAccess, RunJournal } from "@rangewright/ports"
 import type { Fault } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -145,6 +145,41 @@ describe("a migration", () => {
     expect(texts[1]).toBe(texts[0])
     expect(lab.store.runs.size).toBe(1)
     expect(lab.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(1)
+  })
+
+  it("gives rights to the accounts that the hypervisor has, and is done without the others", async () => {
+    const lab = threeRanges()
+    for (const [number, id] of ["HERE", "GONE"].entries())
+      lab.store.users.set(id as UserId, {
+        user: {
+          id: id as UserId,
+          recordId: `user${id}0000000` as RecordId,
+          number: number + 2,
+          name: id,
+          email: `${id}@lab.example`,
+          isAdmin: false,
+          hypervisorUsername: id.toLowerCase(),
+          hypervisorRealm: "pve",
+          defaultRangeId: undefined,
+          hasCompletedOnboarding: true,
+          createdAt: new Date(0),
+          updatedAt: new Date(0),
+          lastActiveAt: undefined,
+        },
+        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "key" },
+      })
+    lab.store.grants.set("LAB1" as RangeId, new Set(["HERE" as UserId, "GONE" as UserId]))
+    await within(lab, async (process) => {
+      await process.runPromise(
+        HypervisorAccess.use((access) => access.ensureUser({ username: "here", realm: "pve" }, "a password", { admin: false })),
+      )
+      await migrate(process)
+      expect([...(lab.sim.state.access.acl.get("/sdn/zones/ludus/r1")?.keys() ?? [])].toSorted()).toEqual([
+        "@ludus_admins",
+        "here@pve",
+      ])
+      expect(await migrate(process)).toMatch(/^Nothing to migrate/u)
+    })
   })
 
   it("is one run whose steps tell of every machine", async () => {

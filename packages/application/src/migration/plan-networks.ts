@@ -26,5 +26,5 @@ export const planNetworks = (
       rights: [],
     }
     if (!options.clusterMode) return plan({ ...nothing, record: undefined }, options)
-    return plan(yield* readInstallation(options.zone, look), options)
+    return plan(yield* readInstallation(options.zone, { ...look, accounts: true }), options)
   })

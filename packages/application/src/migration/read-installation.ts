@@ -1,5 +1,5 @@
 import { type Installation, type InstallationRange, type MigrationOptions, natNetworkName, type Range } from "@rangewright/domain"
-import { Hypervisor, MigrationRecords, NetworkMigration, Ranges, Users } from "@rangewright/ports"
+import { Hypervisor, HypervisorAccess, MigrationRecords, NetworkMigration, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
@@ -30,16 +30,36 @@ const rangeRights = (range: Range, accounts: ReadonlyMap<string, string>, admins
     return read
   })
 
-/** The whole installation as it is now: the hypervisor, our ranges, and what an earlier migration saved. Snapshots cost calls. */
-export const readInstallation = (zone: string, look: { readonly snapshots: boolean }) =>
+/** The users' accounts that the hypervisor has: one that is missing gets its rights when it is made. */
+const presentAccounts = Effect.gen(function* () {
+  const access = yield* HypervisorAccess
+  const users = yield* (yield* Users).list
+  const present = yield* Effect.forEach(
+    users,
+    ({ id, hypervisorUsername: username, hypervisorRealm: realm }) =>
+      Effect.map(access.userExists({ username, realm }), (there) => (there ? [[id, `${username}@${realm}`] as const] : [])),
+    { concurrency: 4 },
+  )
+  return new Map<string, string>(present.flat())
+})
+
+/** What of an installation costs calls, and is read only where it is needed. */
+export interface InstallationLook {
+  /** A call for each machine and each snapshot. */
+  readonly snapshots: boolean
+  /** A call for each user: who may use the networks is not read without. */
+  readonly accounts: boolean
+}
+
+/** The whole installation as it is now: the hypervisor, our ranges, and what an earlier migration saved. */
+export const readInstallation = (zone: string, { snapshots, accounts }: InstallationLook) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
-    const users = yield* (yield* Users).list
-    const accounts = new Map(users.map((user) => [user.id, `${user.hypervisorUsername}@${user.hypervisorRealm}`]))
+    const present = accounts ? yield* presentAccounts : new Map<string, string>()
     const ranges = yield* Effect.forEach(yield* (yield* Ranges).list(), (range) =>
-      rangeRights(range, accounts, migration.groups.admins),
+      rangeRights(range, present, migration.groups.admins),
     )
     const record = yield* (yield* MigrationRecords).find
-    const installation: Installation = { ...(yield* migration.observe({ zone, ...look })), ranges, record }
+    const installation: Installation = { ...(yield* migration.observe({ zone, snapshots })), ranges, record }
     return installation
   })

@@ -26,7 +26,7 @@ export const getSDNMigrationReport = operation({
       const record = yield* (yield* MigrationRecords).find
       if (record === undefined) return migrationReportObject(undefined, [])
       const options = yield* migrationOptions(false)
-      const installation = yield* readInstallation(options.zone, { snapshots: false })
+      const installation = yield* readInstallation(options.zone, { snapshots: false, accounts: false })
       return migrationReportObject(record, migrationReport({ ...installation, record }, options))
     }),
 })

@@ -44,7 +44,7 @@ export const getSDNMigrationStatus = operation({
   handle: () =>
     Effect.gen(function* () {
       const options = yield* migrationOptions(false)
-      const seen = options.clusterMode ? yield* readInstallation(options.zone, { snapshots: false }) : nothing
+      const seen = options.clusterMode ? yield* readInstallation(options.zone, { snapshots: false, accounts: false }) : nothing
       const status = migrationStatus(seen, options)
       return {
         sdn_zone_exists: status.zoneExists,
