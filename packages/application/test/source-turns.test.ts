@@ -54,4 +54,12 @@ describe("fetches that stand still", () => {
     release()
     for (const registered of await Promise.all(standing)) expect(registered).toMatchObject({ sourceID: expect.any(String) })
   })
+
+  it("end when their source is deleted, which does not wait for them", async () => {
+    const standing = Promise.allSettled([register(ada, "still0")])
+    while (fetching < 1) await new Promise((resolve) => setImmediate(resolve))
+    expect(await app.call("deleteSource", ada, { path: { sourceID: "still0" } })).toMatchObject({ status: "deleted" })
+    expect(await app.call("listSources", ada)).toEqual([])
+    expect(await standing).toMatchObject([{ status: "rejected", reason: { message: expect.stringContaining("still0") } }])
+  })
 })

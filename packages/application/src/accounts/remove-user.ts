@@ -67,7 +67,7 @@ export const removeUser = (
     }
     yield* (yield* HypervisorAccess).removeUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
     // what sources brought goes with them; the rows alone would leave it behind
-    for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source)
+    for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source, caller.id)
     // before the row: a later user of the same id must not inherit them
     yield* hostFailures(Effect.flatMap(ArtifactLibrary, (library) => library.removeUser(target)))
     yield* users.remove(target)

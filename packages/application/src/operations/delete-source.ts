@@ -12,7 +12,7 @@ export const deleteSource = operation({
   route: "DELETE /sources/{sourceID}",
   group: "Sources",
   summary:
-    "Delete a source with its blueprints and say who used them; what else was installed from it stays. With dryRun only say it",
+    "Delete a source with its blueprints and say who used them; what goes on with it is cancelled, what else was installed from it stays. With dryRun only say it",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",
@@ -24,6 +24,6 @@ export const deleteSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const planned = query.dryRun === true
-      return deleteSourceResponse(yield* planned ? useOfSource(source) : removeSource(source), planned)
+      return deleteSourceResponse(yield* planned ? useOfSource(source) : removeSource(source, user.id), planned)
     }),
 })

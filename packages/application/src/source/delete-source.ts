@@ -1,8 +1,10 @@
-import type { Blueprint, Fault, Source } from "@rangewright/domain"
+import type { Blueprint, Fault, Source, UserId } from "@rangewright/domain"
 import { Blueprints, type ContentFetcher, RunJournal, type SourceClaim, Sources, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { releaseSource } from "./fetch-source.ts"
 import { forgetBlueprint } from "../blueprint/forget-blueprint.ts"
+import type { RunEngine } from "../run/run-engine.ts"
+import { endWorkOn } from "./end-work.ts"
+import { releaseSource } from "./fetch-source.ts"
 import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
 
@@ -24,10 +26,15 @@ export const useOfSource = Effect.fnUntraced(function* (
   }
 })
 
-/** Removes the source with its blueprints and their shares; installed templates, roles and collections stay. Says who used what. */
+/**
+ * Removes the source with its blueprints and their shares; installed templates, roles and collections stay. What goes on with it is
+ * cancelled first. Says who used what.
+ */
 export const deleteSource = Effect.fnUntraced(function* (
   source: Source,
-): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | RunJournal | SourceContents | Sources> {
+  by: UserId,
+): Effect.fn.Return<SourceUse, Fault, Blueprints | ContentFetcher | RunEngine | RunJournal | SourceContents | Sources> {
+  yield* endWorkOn(source, by)
   const work = Effect.gen(function* () {
     const use = yield* useOfSource(source)
     const gone = yield* (yield* Blueprints).removeOfSource(source.recordId, "all")

@@ -1,0 +1,29 @@
+import { type Fault, RunNotFound, type Source, type UserId } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { RunEngine } from "../run/run-engine.ts"
+import { sourceSubject } from "./source-subject.ts"
+
+/** Calls that queue up meanwhile are cancelled as well, but whoever goes on calling is not waited for. */
+const mostRuns = 32
+
+/** Cancels what goes on with a source and waits until it has ended: a server that stands still must not keep a source from being deleted. */
+export const endWorkOn = Effect.fnUntraced(function* (
+  source: Source,
+  by: UserId,
+): Effect.fn.Return<void, Fault, RunEngine | RunJournal> {
+  const engine = yield* RunEngine
+  const journal = yield* RunJournal
+  const end = (runId: Parameters<typeof engine.wait>[0]) =>
+    Effect.andThen(engine.cancel(runId, by), engine.wait(runId)).pipe(
+      Effect.catchIf(
+        (fault) => fault instanceof RunNotFound,
+        () => Effect.void,
+      ),
+    )
+  for (let ended = 0; ended < mostRuns; ended++) {
+    const active = yield* journal.active(sourceSubject(source.recordId))
+    if (active === undefined) return
+    yield* end(active.id)
+  }
+})
