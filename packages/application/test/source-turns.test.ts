@@ -56,10 +56,13 @@ describe("fetches that stand still", () => {
   })
 
   it("end when their source is deleted, which does not wait for them", async () => {
-    const standing = Promise.allSettled([register(ada, "still0")])
+    const first = register(ada, "still0")
     while (fetching < 1) await new Promise((resolve) => setImmediate(resolve))
-    expect(await app.call("deleteSource", ada, { path: { sourceID: "still0" } })).toMatchObject({ status: "deleted" })
+    const path = { sourceID: "still0" }
+    const standing = Promise.allSettled([first, app.call("syncSource", ada, { path })])
+    expect(await app.call("deleteSource", ada, { path })).toMatchObject({ status: "deleted" })
     expect(await app.call("listSources", ada)).toEqual([])
-    expect(await standing).toMatchObject([{ status: "rejected", reason: { message: expect.stringContaining("still0") } }])
+    const ended = { status: "rejected", reason: { message: expect.stringContaining("still0") } }
+    expect(await standing).toMatchObject([ended, ended])
   })
 })

@@ -164,7 +164,11 @@ export const runFetch = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> {
   const engine = yield* RunEngine
   const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...wish })
-  const { id } = yield* startAfterOthers(request, by)
+  // a run knows its source by its record, the caller by its id
+  const gone = new SourceNotFound({ source: source.id })
+  const { id } = yield* Effect.mapError(startAfterOthers(request, by), (fault) =>
+    fault instanceof SourceNotFound ? gone : fault,
+  )
   const state = yield* engine.wait(id)
   const failure = state.steps.get(step)?.failure
   if (state.status !== "success")
@@ -174,6 +178,7 @@ export const runFetch = Effect.fnUntraced(function* (
         : faultOf(source, failure),
     )
   const landed = yield* (yield* Sources).findByRecordId(source.recordId)
-  if (landed?.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
+  if (landed === undefined) return yield* gone
+  if (landed.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
   return { source: landed, content: yield* (yield* SourceContents).ofId(landed.snapshot) }
 })
