@@ -45,6 +45,14 @@ describe("a machine is placed", () => {
     expect(added()).not.toBe("pve1")
   })
 
+  test("counting what the plans of other ranges promised there", () => {
+    const input = inputFor(three(), labConfig({ dc: null, dc2: null, ws: null, kali: null }), {}, cluster)
+    const promised = [{ node: "pve1", memoryMiB: 65_536, cpus: 8 }]
+    const used = (plan: Plan) => plan.placements.map((p) => p.node)
+    expect(used(planned(input))).toContain("pve1")
+    expect(used(planned({ ...input, world: { ...input.world, promised } }))).not.toContain("pve1")
+  })
+
   test("on nodes that are up only", () => {
     const world = three()
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name === "pve1" || n.name === "pve2" }))

@@ -3,6 +3,7 @@ import {
   CannotPlan,
   checkRangeConfig,
   Conflict,
+  type DeployInput,
   driftOf,
   type Fault,
   InvalidInput,
@@ -27,6 +28,7 @@ import * as Result from "effect/Result"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { RunPlanner } from "./planner.ts"
+import { makePromises, type Promises } from "./promises.ts"
 import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest } from "./run-engine.ts"
 
@@ -84,7 +86,12 @@ const deployInput = (range: Range, onlyRoles: readonly string[], by: UserId, res
     return { range, config, grants, settings, world: { ...world, reservations } }
   })
 
-const deployPlan = (range: Range, choice: DeployOptions, by: UserId, reserve: boolean) =>
+const countingIn = (promises: Promises, input: DeployInput): DeployInput => {
+  const { world } = input
+  return { ...input, world: { ...world, promised: promises.toOthers(input.range.id, world.cluster) } }
+}
+
+const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by: UserId, reserve: boolean) =>
   Effect.gen(function* () {
     if (range.testing.enabled && !choice.force)
       return yield* new Conflict({
@@ -92,7 +99,14 @@ const deployPlan = (range: Range, choice: DeployOptions, by: UserId, reserve: bo
         hint: "Stop testing first, or deploy with force.",
       })
     const input = yield* withTemplates({ ...(yield* deployInput(range, choice.onlyRoles, by, reserve)), choice })
-    return yield* planned(`deploy range ${range.id}`, planDeploy(input))
+    // looked up, planned and promised in one go: of two plans at the same time one knows of the other
+    return yield* planned(
+      `deploy range ${range.id}`,
+      Result.map(planDeploy(countingIn(promises, input)), (plan) => {
+        if (reserve) promises.make(range.id, plan, input.world.cluster.at.getTime())
+        return plan
+      }),
+    )
   })
 
 /** Reads only. Testing mode forbids deploying, not looking. */
@@ -137,10 +151,11 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
 const make = Effect.gen(function* () {
   type Needs = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Ranges | Settings | Users
   const services = yield* Effect.context<Needs>()
+  const promises = makePromises()
   const plan = (range: Range, request: RunRequest, by: UserId, reserve: boolean): Effect.Effect<Plan, Fault, Needs> => {
     switch (request.kind) {
       case "deploy":
-        return deployPlan(range, request.options, by, reserve)
+        return deployPlan(promises, range, request.options, by, reserve)
       case "destroy":
       case "delete-range":
       case "destroy-vm":

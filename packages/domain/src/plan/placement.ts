@@ -4,7 +4,7 @@ import type { DesiredMachine } from "./desired.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Placement } from "./plan.ts"
 import { hindrance, offlineHolder, type Template, templateFor, templatesNamed } from "./templates.ts"
-import type { PlanSettings, PlanWorld } from "./world.ts"
+import type { PlanSettings, PlanWorld, PromisedRoom } from "./world.ts"
 
 /** Where a machine that does not exist yet goes, and what it is cloned from. */
 export interface Placed extends Placement {
@@ -15,7 +15,7 @@ export interface PlacementInput {
   /** Those to be cloned, in the order of the plan. */
   readonly machines: readonly DesiredMachine[]
   /** Those that are there and will be started: their memory is counted where they are. */
-  readonly waking: readonly { readonly node: string; readonly memoryMiB: number; readonly cpus: number }[]
+  readonly waking: readonly PromisedRoom[]
   readonly world: PlanWorld
   readonly settings: PlanSettings
   /** The configuration's node for machines that name none. */
@@ -32,11 +32,11 @@ export const singleNode = (world: PlanWorld, settings: PlanSettings): string | u
 
 /**
  * A node for each machine: the one that the configuration names, else the one with most room, counting what this plan has put there
- * already; only nodes that are up and where the machine's template can be cloned. Fails with every machine that has no such node.
+ * already and what others were promised; only nodes that are up and where the machine's template can be cloned. Fails with every machine that has no such node.
  */
 export const place = (input: PlacementInput): Result.Result<ReadonlyMap<string, Placed>, readonly PlanIssue[]> => {
   const loads = new Map(input.world.cluster.nodes.map((n) => [n.name, loadOf(n)]))
-  for (const w of input.waking) loads.get(w.node)?.add(w)
+  for (const room of [...input.waking, ...(input.world.promised ?? [])]) loads.get(room.node)?.add(room)
   const placed = new Map<string, Placed>()
   const issues: PlanIssue[] = []
   for (const machine of input.machines) {

@@ -13,6 +13,13 @@ export interface PlanNetwork {
   readonly ours: boolean
 }
 
+/** Room on a node that another range's plan has given to a machine which does not take it yet. */
+export interface PromisedRoom {
+  readonly node: string
+  readonly memoryMiB: number
+  readonly cpus: number
+}
+
 /** Everything a plan is made from besides what is wanted: the world at one moment, and what is remembered of it. */
 export interface PlanWorld {
   readonly cluster: ObservedCluster
@@ -28,6 +35,8 @@ export interface PlanWorld {
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
   readonly reservations: ReadonlyMap<string, Vmid>
+  /** Absent: nothing is known of other plans. */
+  readonly promised?: readonly PromisedRoom[]
 }
 
 /** What the operator decides and a plan needs. */

@@ -1,0 +1,44 @@
+import type { ObservedCluster, ObservedMachine, Plan, RangeId, Step, Vmid } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { makePromises } from "../src/run/promises.ts"
+
+const [one, other] = ["ONE" as RangeId, "OTHER" as RangeId]
+const hour = 3_600_000
+
+const machineOf = (vmid: number) => ({ vmid: vmid as Vmid, node: "pve2", mark: { range: one, machine: `vm${vmid}` } })
+const step = (action: object): Step => ({ key: "k", title: "t", after: [], uses: [], estimate: 0, action }) as unknown as Step
+const clone = (vmid: number): Step => step({ kind: "clone", machine: machineOf(vmid) })
+const configure = (vmid: number): Step =>
+  step({ kind: "configure", machine: machineOf(vmid), settings: { memoryMiB: 1024 * vmid, cpus: vmid } })
+const planOf = (...steps: readonly Step[]): Plan => ({ steps }) as unknown as Plan
+
+const cluster = (at = 0, ...running: readonly number[]): ObservedCluster => ({
+  at: new Date(at),
+  nodes: [],
+  storages: [],
+  machines: running.map((vmid) => ({ vmid, power: "running" }) as ObservedMachine),
+})
+
+describe("room that was promised", () => {
+  it("is what a plan's new machines take, and counts for other ranges only", () => {
+    const promises = makePromises()
+    promises.make(one, planOf(clone(1), configure(1), configure(9)), 0)
+    expect(promises.toOthers(other, cluster())).toMatchObject([{ node: "pve2", memoryMiB: 1024, cpus: 1 }])
+    expect(promises.toOthers(one, cluster())).toEqual([])
+  })
+
+  it("is taken by a machine that runs, for good", () => {
+    const promises = makePromises()
+    promises.make(one, planOf(clone(1), configure(1), clone(2), configure(2)), 0)
+    expect(promises.toOthers(other, cluster(0, 1))).toMatchObject([{ cpus: 2 }])
+    expect(promises.toOthers(other, cluster())).toMatchObject([{ cpus: 2 }])
+  })
+
+  it("is replaced by the range's next plan, and lapses after an hour", () => {
+    const promises = makePromises()
+    promises.make(one, planOf(clone(1), configure(1)), 0)
+    promises.make(one, planOf(clone(3), configure(3)), 0)
+    expect(promises.toOthers(other, cluster(hour))).toMatchObject([{ cpus: 3 }])
+    expect(promises.toOthers(other, cluster(hour + 1))).toEqual([])
+  })
+})
