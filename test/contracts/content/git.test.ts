@@ -142,6 +142,28 @@ describe("git over http", () => {
     await server.close()
   })
 
+  test("a server that breaks off is one that cannot be reached, and costs nobody the cache", async () => {
+    const world = gitWorld({ schemes: ["http", "https"], lookup: async () => ["127.0.0.1"] })
+    testRepository(world.served, "labs", { a: "1" })
+    const certificate = await Effect.runPromise(
+      loadOrCreateCertificate(join(world.root, "certificate"), ["git.example.invalid"], new Date()),
+    )
+    const caFile = join(world.root, "ca.pem")
+    writeFileSync(caFile, certificate.cert)
+    for (const own of [undefined, certificate]) {
+      let broken = false
+      const server = await gitHttp(world.served, (request) => broken && request.socket.destroy().destroyed, own)
+      const url = `${own === undefined ? "http" : "https"}://git.example.invalid:${server.port}/labs.git`
+      await world.fetch({ type: "git", url }, { caFile })
+      const caches = readdirSync(join(world.folder, "repositories"))
+      broken = true
+      const { facts } = await world.fault({ type: "git", url }, { caFile })
+      expect([facts.reason, facts.rule]).toEqual(["unreachable", undefined])
+      expect(readdirSync(join(world.folder, "repositories"))).toEqual(caches)
+      await server.close()
+    }
+  })
+
   test("no secret is in the arguments, the environment or a file that others may read, while git runs", async () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })

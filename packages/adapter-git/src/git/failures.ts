@@ -73,6 +73,11 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     { reason: "not-found", rule: "repository", detail: "there is no such repository" },
   ],
   [/Operation too slow|Timeout, server|timed out/iu, { reason: "timeout", detail: "its server does not answer in time" }],
+  // before the certificate: libraries name themselves when a connection breaks, too
+  [
+    /Empty reply|recv error|SSL_read|SSL_write|(?:Recv|Send) failure|non-properly terminated|SSL_ERROR_SYSCALL/iu,
+    { reason: "unreachable", detail: "its server cannot be reached, or broke the connection" },
+  ],
   [/certificate|SSL/u, { reason: "unreachable", rule: "certificate", detail: "its server's certificate is not trusted" }],
   [
     /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed/iu,
@@ -99,9 +104,13 @@ const lastWords = (errors: string): string => {
   return masked.replace(/[\u0000-\u001f\u007f]/gu, " ").slice(0, 300)
 }
 
+/** What it is about says nothing of why: a repository may be called `invalid` or `certificates`. */
+const withoutUrls = (errors: string): string => errors.replace(/'[^'\n]*:\/\/[^'\n]*'/gu, "'it'")
+
 /** Why git ended so. `errors` is the tail of what it printed; it reaches people only where nothing better is known. */
 export const failureOf = (doing: string, code: number | null, errors: string): ContentFault => {
-  const known = translations.find(([pattern]) => pattern.test(errors))
+  const said = withoutUrls(errors)
+  const known = translations.find(([pattern]) => pattern.test(said))
   if (known !== undefined) return new ContentFault({ doing, ...known[1] })
   const words = lastWords(errors)
   return new ContentFault({
