@@ -79,6 +79,22 @@ describe("several URLs", () => {
     await sim.close()
   })
 
+  it("each may have a certificate of its own, and any of the pinned ones will do", async () => {
+    const [gone, { sim, https, options }] = [await overSockets(), await overSockets()]
+    await gone.sim.close()
+    const fingerprint = [gone.https, https].map((one) => one.fingerprint ?? "")
+    const layer = proxmoxLayer({
+      ...options,
+      auth: tokenAuth(sim.rootToken),
+      urls: [gone.https.url, https.url],
+      tls: { fingerprint },
+    })
+    expect((await Effect.runPromise(Effect.provide(observe, layer))).nodes).toHaveLength(1)
+    const stranger = proxmoxLayer({ ...options, urls: [https.url], tls: { fingerprint: [gone.https.fingerprint ?? ""] } })
+    expect(await Effect.runPromise(reasonOf(Effect.provide(observe, stranger)))).toBe("away")
+    await sim.close()
+  })
+
   it("none that can be reached is `away`, and says why", async () => {
     const { sim, options } = await overSockets()
     await sim.close()

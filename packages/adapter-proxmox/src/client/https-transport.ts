@@ -7,8 +7,8 @@ import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport,
 
 /** How the node's certificate is trusted. Without any of these, by the certificate authorities of the system. */
 export interface PveTls {
-  /** SHA-256 of the node's certificate, 32 bytes in hex; colons and case do not matter. */
-  readonly fingerprint?: string | undefined
+  /** SHA-256 of the node's certificate, 32 bytes in hex; colons and case do not matter. Of several nodes each has its own: any of them will do. */
+  readonly fingerprint?: string | readonly string[] | undefined
   /** The cluster's own authority, PEM (`/etc/pve/pve-root-ca.pem`). */
   readonly ca?: string | undefined
   /** Trusts anybody. For a node that is reached over a trusted wire only. */
@@ -31,12 +31,12 @@ const samePin = (pin: string, seen: string): boolean => {
 
 /** Opens a connection whose certificate is compared with the pin before any byte of a request, and so any secret, is sent. */
 class PinnedAgent extends https.Agent {
-  readonly #pin: string
+  readonly #pins: readonly string[]
   /** Not the agent's yet: it would neither time these out nor destroy them, and one that hangs would hold its place for ever. */
   readonly #opening = new Set<tls.TLSSocket>()
-  constructor(pin: string, options: https.AgentOptions) {
+  constructor(pins: readonly string[], options: https.AgentOptions) {
     super({ ...options, maxCachedSessions: 0 })
-    this.#pin = pin
+    this.#pins = pins
   }
   override createConnection(
     options: tls.ConnectionOptions,
@@ -57,7 +57,7 @@ class PinnedAgent extends https.Agent {
     socket.once("secureConnect", () => {
       socket.off("error", opened)
       const seen = socket.getPeerCertificate().fingerprint256 ?? ""
-      if (samePin(this.#pin, seen)) return opened(null)
+      if (this.#pins.some((pin) => samePin(pin, seen))) return opened(null)
       socket.destroy()
       opened(new TransportFailure(`its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`, false))
     })
@@ -72,7 +72,7 @@ class PinnedAgent extends https.Agent {
 const agentFor = (url: URL, trust: PveTls): http.Agent => {
   const keep = { keepAlive: true, timeout: idleMs, maxSockets: 16 }
   if (url.protocol === "http:") return new http.Agent(keep)
-  if (trust.fingerprint !== undefined) return new PinnedAgent(trust.fingerprint, keep)
+  if (trust.fingerprint !== undefined) return new PinnedAgent([trust.fingerprint].flat(), keep)
   if (trust.insecure === true) return new https.Agent({ ...keep, rejectUnauthorized: false })
   return new https.Agent(trust.ca === undefined ? keep : { ...keep, ca: trust.ca })
 }

@@ -71,7 +71,7 @@ const real = (config: Config): BoundHypervisor => {
     urls: config.proxmoxUrl,
     auth: { type: "token", id: config.proxmoxTokenId ?? "", secret: Redacted.make(config.proxmoxTokenSecret ?? "") },
     tls: {
-      fingerprint: config.proxmoxFingerprint,
+      fingerprint: config.proxmoxFingerprint.length > 0 ? config.proxmoxFingerprint : undefined,
       ca: config.proxmoxCaFile === undefined ? undefined : readNamedFile("proxmox_ca_file", config.proxmoxCaFile),
     },
     defaultNode: config.proxmoxNode,

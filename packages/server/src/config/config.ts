@@ -89,7 +89,7 @@ const crossChecks = (config: Config): readonly string[] => {
     problems.push("proxmox_url: needed with hypervisor: proxmox")
   for (const url of config.proxmoxUrl)
     if (!URL.canParse(url) || !/^https?:/u.test(url)) problems.push(`proxmox_url: ${url} is no http(s) URL`)
-  if (config.proxmoxFingerprint !== undefined && !/^(?:[\da-f]{2}:?){32}$/iu.test(config.proxmoxFingerprint))
+  if (!config.proxmoxFingerprint.every((pin) => /^(?:[\da-f]{2}:?){32}$/iu.test(pin)))
     problems.push("proxmox_fingerprint: 32 bytes in hex are needed, as `openssl x509 -fingerprint -sha256` prints them")
   if (config.proxmoxUrl.length > 0 && config.hypervisor !== "simulator") {
     if (config.proxmoxTokenId === undefined) problems.push("proxmox_token_id: needed with proxmox_url")

@@ -81,10 +81,11 @@ export const keys = {
     default: undefined,
     secret: true,
   }),
-  proxmoxFingerprint: optionalText(hypervisor, "proxmox_fingerprint", {
+  proxmoxFingerprint: list(hypervisor, "proxmox_fingerprint", {
     about:
-      "SHA-256 fingerprint of the API's certificate (colons or not). Needed when no authority that this host trusts signed it.",
-    default: undefined,
+      "SHA-256 fingerprint of the API's certificate (colons or not); of several nodes each has its own, parted by commas. Needed when no authority that this host trusts signed it.",
+    default: [],
+    shown: "none",
   }),
   proxmoxCaFile: optionalText(hypervisor, "proxmox_ca_file", {
     about: "PEM file of the authority that signed the API's certificate.",
