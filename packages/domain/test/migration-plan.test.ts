@@ -399,6 +399,16 @@ describe("the way back", () => {
     ])
   })
 
+  test("names machines of others that hang on a VNet, and leaves it to them", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    const guest = machine(900, { name: "guest", pool: "other", nics: [card(0, "r1")] })
+    model.change({ machines: [...model.installation.machines, guest] })
+    const back = planReturn(model.installation, options)
+    expect(keysOf(back)).not.toContain("remove-vnet:r1")
+    expect(back.warnings.find((w) => w.startsWith("guest (VM 900 on pve1)"))).toContain("hangs on r1")
+  })
+
   test("needs the record of a migration", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)

@@ -165,7 +165,7 @@ const sdnSteps = (way: Way): readonly MigrationStep[] => {
     .map(({ vnet, alias, range }) =>
       migrationStep(
         { key: `remove-vnet:${vnet}`, title: `Remove VNet ${vnet}`, phase: "clean", after, range: range?.id },
-        { kind: "remove-vnet", vnet, zone: options.zone, alias },
+        { kind: "remove-vnet", vnet, zone: vnets.get(vnet)?.zone ?? options.zone, alias },
       ),
     )
   const empty = installation.vnets.every(({ name, zone }) => zone !== options.zone || removed.has(name))
@@ -226,7 +226,7 @@ const planOf = (way: Way, blockers: readonly MigrationBlocker[], steps: readonly
     direction: "to-bridges",
     idle: undefined,
     blockers,
-    warnings: changes ? moveWarnings(way, way.movers, new Set(way.surplus.map(({ vnet }) => vnet))) : [],
+    warnings: changes ? moveWarnings(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))) : [],
     byHand: changes ? hostToBridge(way) : [],
     machines: way.movers.map(moveOf),
     steps,
