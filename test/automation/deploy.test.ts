@@ -30,6 +30,9 @@ ${machine(
     - {name: shop asks its database, vlan_src: 10, vlan_dst: 20, protocol: tcp, ports: 5432, action: ACCEPT}
 `
 
+/** Roles of the machine that is described last. */
+const machineRoles = "    roles: [picky]\n"
+
 const database = {
   "tasks/main.yml": `- name: Have data
   ansible.builtin.copy: {dest: /srv/data, content: "42 {{ ludus_dns_server }}", mode: "0644"}
@@ -155,5 +158,25 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
       [...steps.values()].filter(({ step, facts }) => step.action.kind === "guest" && facts?.changed !== false),
       log,
     ).toEqual([])
+  })
+
+  it("a resumed deploy repeats the role that failed, and no other", async () => {
+    await lab.addRole("picky", {
+      "tasks/main.yml": `- name: Want a file
+  ansible.builtin.command: test -e /srv/wanted
+  changed_when: false
+`,
+    })
+    await lab.setConfig(service, config.replace("network:\n", `${machineRoles}network:\n`))
+    const failed = await lab.start(service, deploy)
+    const before = await lab.wait(service, failed)
+    expect(before.status).toBe("failure")
+    expect(before.message).toContain('task "picky : Want a file" failed')
+
+    await (await lab.host("LAB-other")).run("touch", "/srv/wanted")
+    const resumed = await service.runPromise(RunEngine.use((engine) => engine.resume(failed.id, failed.by)))
+    const { status, steps } = await lab.wait(service, resumed)
+    expect(status, await lab.log(service, resumed)).toBe("success")
+    expect([...steps.values()].map(({ step }) => step.key)).toEqual(["role:LAB-other:picky"])
   })
 })

@@ -4,13 +4,17 @@ export type { Guest, GuestOs, NodeState, Pool, State, StorageState, TaskRecord }
 export { defaultTiming, type Timing } from "./core/timing.ts"
 export type { CallCounts, CallLog, CallRecord } from "./faults/calls.ts"
 export type { Fault, FaultPlan, RequestMatch } from "./faults/plan.ts"
+export type { BackedGuest, GuestBacking } from "./guest/backing.ts"
 export {
+  type HostAddress,
   type HostNic,
   hostsObstacle,
   type HostsOptions,
   type HostSpec,
   makeRealHosts,
   type Ran,
+  realGuests,
+  type RealGuests,
   type RealHost,
   type RealHosts,
 } from "./hosts/index.ts"

@@ -12,6 +12,7 @@ import { watchNodes } from "./ha/absence.ts"
 import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
 import { keepCertificate, makeCertificate } from "./http/certificate.ts"
+import type { GuestBacking } from "./guest/backing.ts"
 import { reaches } from "./guest/reach.ts"
 import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
@@ -43,6 +44,8 @@ export interface SimulatorOptions {
   readonly cores?: number
   /** GiB of memory of a node. Default 512. */
   readonly memoryGib?: number
+  /** Hosts behind the guests with Linux, such as `realGuests`. Default: guests are a notion of the simulator. */
+  readonly backing?: GuestBacking
 }
 
 /** Where and how the REST surface listens. */
@@ -140,7 +143,13 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const rootTokenSecret = seededSecret(seed, "token")
   const fresh = () => freshState(options, seed, clock.now(), rootPassword, rootTokenSecret)
   const build = () => buildTemplates(world, options.templates ?? shippedTemplates, options.firstTemplateVmid ?? 100)
-  const world = createWorld({ state: fresh(), clock, timing: timingWith(options.timing), faults: new FaultPlan() })
+  const world = createWorld({
+    state: fresh(),
+    clock,
+    timing: timingWith(options.timing),
+    faults: new FaultPlan(),
+    backing: options.backing,
+  })
   build()
   world.wakeManager = makeManager(world)
   world.faults.onChange(watchNodes(world))

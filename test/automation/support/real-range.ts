@@ -1,18 +1,14 @@
 import { libraryLayer, playbookLayer } from "@rangewright/adapter-ansible"
-import {
-  addTemplate,
-  makeMemoryStore,
-  makeMemoryWorld,
-  memoryHypervisorLayer,
-  memoryStorageLayer,
-} from "@rangewright/adapter-memory"
+import { makeMemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
+import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import { RunEngine, runEngineLayer, runPlannerLayer, type RunRequest, Settings } from "@rangewright/application"
-import { type Range, type RangeId, type RecordId, type RunHead, type RunState, type UserId, type Vmid } from "@rangewright/domain"
-import { Hypervisor, Ranges, RunJournal, Users } from "@rangewright/ports"
-import { makeRealHosts, type RealHost } from "@rangewright/pve-simulator"
+import type { Range, RangeId, RecordId, RunHead, RunState, UserId } from "@rangewright/domain"
+import { HypervisorAccess, Ranges, RunJournal, Users } from "@rangewright/ports"
+import { createSimulator, makeRealHosts, realGuests, type RealHost } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -24,69 +20,34 @@ const rangeId = "LAB" as RangeId
 const rangeNumber = 7
 const password = "debian-lab"
 
+/** How many times as fast as real machines the simulated ones are cloned and booted. */
+const speed = 30
+
 /**
- * A range whose machines are real hosts: the hypervisor is the one in memory, but a VM that starts becomes a host with the VM's network
- * cards, and its addresses are the host's. Engine, planner and automation are those of the service.
+ * A range whose machines are real hosts: VMs of the simulator, over its wire, each with a host behind it. Engine, planner, adapter and
+ * automation are those of the service.
  */
 export const openRealRange = async (config: string, collections: readonly string[]) => {
   const folder = await mkdtemp(join(tmpdir(), "rw-range-"))
-  const outside = `192.0.2.${100 + rangeNumber}`
   const hosts = await makeRealHosts({
     password,
     outer: { vlan: 1, address: "192.0.2.254/24" },
-    routes: [{ to: `10.${rangeNumber}.0.0/16`, via: outside }],
+    routes: [{ to: `10.${rangeNumber}.0.0/16`, via: `192.0.2.${100 + rangeNumber}` }],
   })
-  const world = makeMemoryWorld()
-  world.durations = { clone: 0, boot: 0, stop: 0, delete: 0, network: 0, stage: 0 }
-  for (const [i, name] of ["debian-11-x64-server-template", "debian-12-x64-server-template"].entries())
-    addTemplate(world, 9001 + i, name)
+  const guests = realGuests(hosts, 1)
+  const simulator = createSimulator({ speed, backing: guests })
   const store = makeMemoryStore()
-  const running = new Map<Vmid, Promise<RealHost>>()
-
-  const boot = (vmid: Vmid): Promise<RealHost> => {
-    const known = running.get(vmid)
-    if (known !== undefined) return known
-    const nics = world.vms.get(vmid)?.nics ?? []
-    const host = hosts.add({
-      // as the template calls itself
-      name: "debian",
-      nics: nics.map(({ index, mac, tag = 1 }) => {
-        if (index > 0) return { vlan: tag, mac }
-        return tag === 1
-          ? { vlan: tag, mac, address: "192.0.2.60/24", gateway: "192.0.2.254" }
-          : {
-              vlan: tag,
-              mac,
-              address: `10.${rangeNumber}.${tag}.${100 + (vmid % 100)}/24`,
-              gateway: `10.${rangeNumber}.${tag}.254`,
-            }
-      }),
-    })
-    running.set(vmid, host)
-    return host
-  }
-
-  const inMemory = memoryHypervisorLayer(world)
-  const onHosts = Layer.effect(
-    Hypervisor,
-    Effect.map(Hypervisor, (memory) =>
-      Hypervisor.of({
-        ...memory,
-        settle: (action, token) =>
-          memory
-            .settle(action, token)
-            .pipe(Effect.tap(() => (action.kind === "start" ? Effect.promise(() => boot(action.machine.vmid)) : Effect.void))),
-        addresses: (_node, vmid) => Effect.promise(async () => (await running.get(vmid))?.addresses() ?? []),
-      }),
-    ),
-  ).pipe(Layer.provide(inMemory))
+  const [tokenId = "", secret = ""] = simulator.rootToken.split("=")
 
   const process = () => {
-    const ports = Layer.mergeAll(
-      Layer.merge(inMemory, onHosts),
-      memoryStorageLayer(store),
-      libraryLayer({ folder: join(folder, "library") }),
-    )
+    const hypervisor = proxmoxLayer({
+      urls: [],
+      transport: handlerTransport(simulator.handle),
+      auth: { type: "token", id: tokenId, secret: Redacted.make(secret) },
+      timeScale: speed,
+      fastestPollSeconds: speed * 0.02,
+    })
+    const ports = Layer.mergeAll(hypervisor, memoryStorageLayer(store), libraryLayer({ folder: join(folder, "library") }))
     const automation = playbookLayer({
       folder: join(folder, "automation"),
       library: join(folder, "library"),
@@ -109,6 +70,8 @@ export const openRealRange = async (config: string, collections: readonly string
   const first = process()
   const range: Range = await first.runPromise(
     Effect.gen(function* () {
+      const account = { username: "alice", realm: "pve" }
+      yield* (yield* HypervisorAccess).ensureUser(account, "password-of-alice", { admin: false })
       yield* (yield* Users).create({
         id: userId,
         recordId: "alice0000000000" as RecordId,
@@ -141,10 +104,9 @@ export const openRealRange = async (config: string, collections: readonly string
     range,
     process,
     host: async (name: string): Promise<RealHost> => {
-      const vm = [...world.vms.values()].find((each) => each.name === name)
-      const host = vm === undefined ? undefined : running.get(vm.vmid)
-      if (host === undefined) throw new Error(`no host runs as ${name}`)
-      return host
+      const guest = [...simulator.state.guests.values()].find(({ config: { name: own } }) => own === name)
+      if (guest === undefined) throw new Error(`no VM is called ${name}`)
+      return guests.host(guest.vmid)
     },
     addRole: async (name: string, files: Readonly<Record<string, string>>): Promise<void> => {
       for (const [path, text] of Object.entries({ "meta/main.yml": "galaxy_info: {author: lab}\n", ...files })) {
@@ -153,6 +115,8 @@ export const openRealRange = async (config: string, collections: readonly string
         await writeFile(file, text)
       }
     },
+    setConfig: (service: Service, text: string): Promise<void> =>
+      service.runPromise(Effect.orDie(Ranges.use((ranges) => ranges.setConfig(rangeId, text)))),
     start: (service: Service, request: RunRequest): Promise<RunHead> =>
       service.runPromise(RunEngine.use((engine) => engine.start(range, request, userId))),
     wait: (service: Service, head: RunHead): Promise<RunState> =>
@@ -171,6 +135,8 @@ export const openRealRange = async (config: string, collections: readonly string
         ),
       ),
     close: async (): Promise<void> => {
+      await simulator.close()
+      await guests.settled()
       await hosts.remove()
       await rm(folder, { recursive: true, force: true })
     },

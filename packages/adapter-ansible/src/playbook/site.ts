@@ -135,7 +135,11 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   )
   let address = yield* look
   // a machine that just started has its first address from the router, which may have come up after it
-  for (let left = task.stage === "address" ? firstLooks : 0; address === undefined && left > 0; left--) {
+  for (
+    let left = task.stage === "address" || task.stage === "router" ? firstLooks : 0;
+    address === undefined && left > 0;
+    left--
+  ) {
     yield* Effect.sleep(lookEveryMillis)
     address = yield* look
   }

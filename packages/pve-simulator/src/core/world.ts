@@ -1,3 +1,4 @@
+import type { GuestBacking } from "../guest/backing.ts"
 import type { SettableClock } from "./clock.ts"
 import { Locks } from "./locks.ts"
 import type { Running } from "./routine.ts"
@@ -14,6 +15,8 @@ export interface World {
   readonly locks: Locks
   readonly faults: FaultPlan
   readonly trace: Trace
+  /** What stands behind guests; undefined: the simulator's own notion of them. */
+  readonly backing: GuestBacking | undefined
   /** Tells the manager of high availability that there may be something to do. */
   wakeManager: () => void
   /** The processes behind running tasks, by UPID. */
@@ -43,6 +46,7 @@ export const createWorld = (parts: {
   readonly clock: SettableClock
   readonly timing: Timing
   readonly faults: FaultPlan
+  readonly backing: GuestBacking | undefined
 }): World => ({
   ...parts,
   locks: new Locks(parts.clock),

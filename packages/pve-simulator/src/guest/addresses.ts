@@ -1,6 +1,7 @@
 import { nicsOf, type Nic } from "../core/guest-config.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
+import type { BackedGuest } from "./backing.ts"
 import { routerLeg } from "./router.ts"
 
 /** A network that hands out leases: its first three octets and the last octets it gives. */
@@ -58,6 +59,14 @@ export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
   const { os, boot } = guest
   if (os === undefined || boot.kind !== "up") return []
   const leaseAfter = os.family === "windows" ? world.timing.dhcpWindows : world.timing.dhcpLinux
+  if (world.backing !== undefined && os.family === "linux") {
+    const backed = world.backing.addresses(guest.vmid) ?? []
+    return nicsOf(guest.config).flatMap((nic) =>
+      backed
+        .filter(({ mac }) => mac === nic.mac.toLowerCase())
+        .map(({ address, prefix }): GuestAddress => ({ nic, address, prefix })),
+    )
+  }
   const hasLease = world.clock.now() >= boot.since + leaseAfter
   const out: GuestAddress[] = []
   for (const nic of nicsOf(guest.config)) {
@@ -71,3 +80,14 @@ export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
   }
   return out
 }
+
+/** A guest as whoever backs it is told of it. */
+export const backedGuest = (world: World, guest: Guest): BackedGuest => ({
+  vmid: guest.vmid,
+  name: guest.os?.hostname ?? "guest",
+  nics: nicsOf(guest.config).map((nic, index) => {
+    // a router's legs get their addresses from whoever sets it up
+    const lease = index === 0 ? leaseFor(world, nic) : undefined
+    return { mac: nic.mac.toLowerCase(), tag: nic.tag, lease: lease === undefined ? undefined : `${lease}/24` }
+  }),
+})

@@ -1,7 +1,7 @@
 import { nicsOf } from "../core/guest-config.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
-import { addressesOf } from "./addresses.ts"
+import { addressesOf, backedGuest } from "./addresses.ts"
 import { stopStages } from "./stages.ts"
 
 /** What is left of a boot once the machine runs. */
@@ -39,6 +39,7 @@ export const powerOff = (world: World, guest: Guest): void => {
   if (at >= 0) queue.splice(at, 1)
   world.boots.get(guest.vmid)?.()
   world.boots.delete(guest.vmid)
+  if (guest.boot.kind === "up") world.backing?.down(guest.vmid)
   guest.boot = { kind: "off" }
   guest.execs.clear()
   stopStages(world, guest)
@@ -58,6 +59,7 @@ const arm = (world: World, guest: Guest, until: number): void => {
   const cancel = world.clock.schedule(until - world.clock.now(), () => {
     world.boots.delete(guest.vmid)
     guest.boot = { kind: "up", since: world.clock.now() }
+    if (guest.os?.family === "linux") world.backing?.up(backedGuest(world, guest))
     world.trace.add(world.clock.now(), `agent up ${guest.vmid}`)
     admit(world, guest.node)
   })
@@ -145,4 +147,5 @@ export const wake = (world: World, guest: Guest): void => {
   if (guest.os === undefined) return
   powerOff(world, guest)
   guest.boot = { kind: "up", since: world.clock.now() }
+  if (guest.os.family === "linux") world.backing?.up(backedGuest(world, guest))
 }

@@ -1,2 +1,4 @@
 export { hostsObstacle, type Ran } from "./command.ts"
-export { type HostNic, type HostsOptions, type HostSpec, makeRealHosts, type RealHost, type RealHosts } from "./hosts.ts"
+export type { HostAddress, HostNic, HostSpec, RealHost } from "./host.ts"
+export { type HostsOptions, makeRealHosts, type RealHosts } from "./hosts.ts"
+export { realGuests, type RealGuests } from "./real-guests.ts"

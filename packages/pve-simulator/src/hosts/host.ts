@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { must, type Ran, run } from "./command.ts"
+import { makeRootFolder } from "./root-folder.ts"
+import type { Switch } from "./switch.ts"
+
+/** One network card of a host. */
+export interface HostNic {
+  readonly vlan: number
+  readonly mac: string
+  /** What DHCP would have given it at its first boot, with the length of its network. */
+  readonly address?: string
+  readonly gateway?: string
+}
+
+export interface HostSpec {
+  readonly name: string
+  /** The first is `eth0`. */
+  readonly nics: readonly HostNic[]
+}
+
+/** An IPv4 address of a network card. */
+export interface HostAddress {
+  /** Lower case. */
+  readonly mac: string
+  readonly address: string
+  readonly prefix: number
+}
+
+/** A host of its own: network, process tree, name and root folder; the programs are the machine's. An SSH server lets root in. */
+export interface RealHost {
+  readonly name: string
+  /** Its root folder as the machine sees it. */
+  readonly root: string
+  /** IPv4 addresses, without loopback. */
+  readonly addresses: () => Promise<readonly string[]>
+  readonly cards: () => Promise<readonly HostAddress[]>
+  /** Runs a program in it. */
+  readonly run: (program: string, ...args: readonly string[]) => Promise<Ran>
+  /** Ends everything in it; its folder stays. */
+  readonly stop: () => Promise<void>
+  /** Runs it again, with the addresses and ways that it had when it was stopped. What else it did, it must be told again. */
+  readonly start: () => Promise<void>
+}
+
+/** A process that never ends by itself holds the host together; with it everything in the host ends. */
+const life = `
+set -e
+mount --make-rprivate /
+mount --rbind /usr "$1/usr"
+mount -o remount,bind,ro "$1/usr" 2>/dev/null || true
+mount -t proc proc "$1/proc"
+mount -t sysfs sysfs "$1/sys"
+mount -t tmpfs tmpfs "$1/dev"
+mkdir "$1/dev/pts" "$1/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
+ln -s pts/ptmx "$1/dev/ptmx"
+ln -s /proc/self/fd "$1/dev/fd"
+for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$1/dev/\${node%:*}" c 1 "\${node#*:}"; done
+mknod -m 666 "$1/dev/tty" c 5 0
+hostname "$2"
+exec chroot "$1" /etc/sysvinit -c '/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config & echo ready; wait; while :; do sleep 3600; done'
+`
+
+const started = (child: ChildProcess, name: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let errors = ""
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = `${errors}${text}`.slice(-2000)))
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (text.includes("ready") ? resolve() : undefined))
+    child.once("exit", (code) => reject(new Error(`host ${name} ended at once with ${code}: ${errors}`)))
+    child.once("error", reject)
+  })
+
+const ended = (child: ChildProcess): Promise<void> =>
+  child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise((resolve) => child.once("exit", () => resolve()))
+
+const listens = async (namespace: string): Promise<boolean> =>
+  (await run("ip", ["netns", "exec", namespace, "ss", "-Hltn", "sport = :22"])).output.trim() !== ""
+
+const cardsIn = (shown: string): readonly HostAddress[] => {
+  const interfaces = JSON.parse(shown) as readonly {
+    readonly ifname: string
+    readonly address: string
+    readonly addr_info: readonly { readonly family: string; readonly local: string; readonly prefixlen: number }[]
+  }[]
+  return interfaces.flatMap(({ ifname, address: mac, addr_info: addresses }) =>
+    ifname === "lo"
+      ? []
+      : addresses.flatMap(({ family, local, prefixlen }) =>
+          family === "inet" ? [{ mac: mac.toLowerCase(), address: local, prefix: prefixlen }] : [],
+        ),
+  )
+}
+
+/** Where a host is made: everything in it carries `own` as its name. */
+export interface HostPlace {
+  readonly own: string
+  readonly folder: string
+  readonly network: Switch
+  readonly password: string
+  readonly hostKey: string
+}
+
+/** Makes a host and runs it. */
+export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Promise<RealHost> => {
+  const { own, network } = place
+  const root = join(place.folder, own)
+  await makeRootFolder(root, name, place.password, place.hostKey)
+  let child: ChildProcess | undefined
+  let kept: readonly HostNic[] = nics
+
+  const start = async (): Promise<void> => {
+    await must("ip", "netns", "add", own)
+    await must("ip", "-n", own, "link", "set", "lo", "up")
+    for (const [index, { vlan, mac, address, gateway }] of kept.entries()) {
+      const device = `eth${index}`
+      await network.plug(own, device, vlan, mac)
+      if (address !== undefined) await must("ip", "-n", own, "address", "add", address, "dev", device)
+      if (gateway !== undefined) await must("ip", "-n", own, "route", "replace", "default", "via", gateway, "dev", device)
+    }
+    const args = ["netns", "exec", own, "unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child=KILL"]
+    child = spawn("ip", [...args, "/bin/sh", "-c", life, "sh", root, name], { stdio: ["ignore", "pipe", "pipe"] })
+    await started(child, name)
+    while (!(await listens(own))) await setTimeout(20)
+  }
+  const cards = async () => cardsIn(await must("ip", "-n", own, "-j", "address", "show"))
+  const inside = async (program: string, ...rest: readonly string[]): Promise<Ran> => {
+    if (child === undefined) throw new Error(`host ${name} does not run`)
+    const init = (await must("pgrep", "-P", String(child.pid))).trim()
+    return run("nsenter", ["--target", init, "--all", "--root", "--wd", program, ...rest])
+  }
+  const stop = async (): Promise<void> => {
+    if (child === undefined) return
+    const [now, ways] = await Promise.all([
+      cards().catch(() => []),
+      run("ip", ["-n", own, "route", "show", "default"]).then(({ output }) => output),
+    ])
+    const gateway = /via (?<ip>\S+)/u.exec(ways)?.groups?.["ip"]
+    kept = nics.map(({ vlan, mac }, index): HostNic => {
+      const card = now.find((each) => each.mac === mac.toLowerCase())
+      const address = card === undefined ? {} : { address: `${card.address}/${card.prefix}` }
+      return { vlan, mac, ...address, ...(index === 0 && gateway !== undefined ? { gateway } : {}) }
+    })
+    child.kill("SIGKILL")
+    await ended(child)
+    child = undefined
+    await run("ip", ["netns", "del", own])
+  }
+  await start()
+  return { name, root, run: inside, cards, addresses: async () => (await cards()).map(({ address }) => address), stop, start }
+}

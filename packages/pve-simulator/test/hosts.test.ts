@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createSimulator, hostsObstacle, makeRealHosts, realGuests, type RealHost, type RealHosts } from "../src/index.ts"
+import { run } from "../src/hosts/command.ts"
+
+const obstacle = await hostsObstacle()
+const skipNote = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
+
+describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_000 }, () => {
+  let hosts: RealHosts
+  beforeAll(async () => {
+    hosts = await makeRealHosts({ password: "lab", outer: { vlan: 1, address: "192.0.2.254/24" } })
+  }, 120_000)
+  afterAll(() => hosts?.remove(), 120_000)
+
+  const reaches = async (from: RealHost, to: string): Promise<boolean> =>
+    (await from.run("python3", "-c", `import socket; socket.create_connection(("${to}", 22), 3)`)).code === 0
+
+  it("reach each other on one VLAN and not on another, and have names, files and processes of their own", async () => {
+    const spec = (name: string, vlan: number, octet: number) => ({
+      name,
+      nics: [{ vlan, mac: `02:00:00:00:00:${octet}`, address: `10.9.9.${octet}/24` }],
+    })
+    const [a, b, c] = await Promise.all([
+      hosts.add(spec("a", 10, 11)),
+      hosts.add(spec("b", 10, 12)),
+      hosts.add(spec("c", 20, 13)),
+    ])
+    expect(await reaches(a, "10.9.9.12")).toBe(true)
+    expect(await reaches(a, "10.9.9.13")).toBe(false)
+    await a.run("sh", "-c", "echo hello > /root/mine")
+    expect((await b.run("cat", "/root/mine")).code).not.toBe(0)
+    expect((await c.run("hostname")).output).toBe("c\n")
+    expect((await c.run("pgrep", "-c", "sshd")).output.trim()).toBe("1")
+    // the machine's programs are seen and cannot be changed
+    expect((await a.run("touch", "/usr/bin/mine")).code).not.toBe(0)
+  })
+
+  it("let root in over SSH from the service's side", async () => {
+    await hosts.add({ name: "outer", nics: [{ vlan: 1, mac: "02:00:00:00:01:01", address: "192.0.2.77/24" }] })
+    const [program = "", ...args] = hosts.outside
+    const options = [
+      "-o",
+      "StrictHostKeyChecking=no",
+      "-o",
+      "UserKnownHostsFile=/dev/null",
+      "-o",
+      "PreferredAuthentications=password",
+    ]
+    const login = await run(program, [...args, "sshpass", "-p", "lab", "ssh", ...options, "root@192.0.2.77", "hostname"])
+    expect(login.output).toBe("outer\n")
+    const wrong = await run(program, [...args, "sshpass", "-p", "other", "ssh", ...options, "root@192.0.2.77", "hostname"])
+    expect(wrong.code).not.toBe(0)
+  })
+
+  it("keep their files and addresses over a stop", async () => {
+    const host = await hosts.add({ name: "again", nics: [{ vlan: 30, mac: "02:00:00:00:02:01", address: "10.9.8.100/24" }] })
+    await host.run("sh", "-c", "echo kept > /root/kept; ip address flush dev eth0; ip address add 10.9.8.5/24 dev eth0")
+    await host.stop()
+    await host.start()
+    expect(await host.addresses()).toEqual(["10.9.8.5"])
+    expect((await host.run("cat", "/root/kept")).output).toBe("kept\n")
+  })
+
+  it("stand behind the simulator's guests: one that starts is a host, and its agent tells the host's addresses", async () => {
+    const guests = realGuests(hosts, 1)
+    const simulator = createSimulator({ speed: 100, backing: guests })
+    const call = async (method: string, path: string, body = ""): Promise<unknown> => {
+      const headers = {
+        authorization: `PVEAPIToken=${simulator.rootToken}`,
+        "content-type": "application/x-www-form-urlencoded",
+      }
+      const answer = await simulator.handle({ method, path: `/api2/json${path}`, headers, body })
+      if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
+      return (JSON.parse(String(answer.body)) as { readonly data: unknown }).data
+    }
+    const template = [...simulator.state.guests.values()].find(({ config }) => config["name"] === "debian-12-x64-server-template")
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await call("POST", `/nodes/pve/qemu/${template?.vmid}/clone`, "newid=700&name=real")
+    await until(() => simulator.guest(700) !== undefined && simulator.guest(700)?.config["lock"] === undefined)
+    await call("PUT", "/nodes/pve/qemu/700/config", `net0=${encodeURIComponent("virtio,bridge=vmbr0,tag=40")}`)
+    await call("POST", "/nodes/pve/qemu/700/status/start")
+    await until(() => guests.addresses(700) !== undefined)
+    const host = await guests.host(700)
+    await host.run("ip", "address", "add", "10.7.40.9/24", "dev", "eth0")
+    await until(() => guests.addresses(700)?.some(({ address }) => address === "10.7.40.9") === true)
+    expect(JSON.stringify(await call("GET", "/nodes/pve/qemu/700/agent/network-get-interfaces"))).toContain("10.7.40.9")
+    await call("POST", "/nodes/pve/qemu/700/status/stop")
+    await until(() => guests.addresses(700) === undefined)
+    await guests.settled()
+    await expect(host.run("true")).rejects.toThrow("does not run")
+    await simulator.close()
+  })
+
+  it("go without a trace", async () => {
+    const own = await makeRealHosts({ password: "lab", outer: { vlan: 1, address: "192.0.2.254/24" } })
+    const host = await own.add({ name: "gone", nics: [{ vlan: 10, mac: "02:00:00:00:00:01" }] })
+    const name = own.outside.at(-1) ?? ""
+    await own.remove()
+    expect(existsSync(host.root)).toBe(false)
+    expect((await run("ip", ["netns", "list"])).output).not.toContain(name.replace("-outside", ""))
+  })
+})
