@@ -2,16 +2,16 @@ import { type GuestStage, guestStages, renderInventory } from "@rangewright/doma
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { join } from "node:path"
-import { type Account, openAccount } from "./account.ts"
+import { openAccount } from "./account.ts"
 import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
 import { coverOf } from "./covering.ts"
+import { cancelled, failureOf } from "./failure.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
-import { type ProcessEnd, runCommand } from "./process.ts"
+import { runCommand } from "./process.ts"
 import { rolePlay } from "./role-play.ts"
 import { type Folders, forgetFacts, ownFolder, scratchFolder } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
@@ -24,12 +24,6 @@ const logBytes = 512 * 1024
 /** How often lines are handed on while a tool works. */
 const flushMillis = 2000
 const errorTail = 2000
-
-/** The run was asked to stop while the tool worked. */
-const cancelled = { type: "cancelled" } as const
-
-/** Exit code of the tool when a machine could not be reached. */
-const unreachable = 4
 
 export interface Workshop {
   readonly settings: ReturnType<typeof settingsOf>
@@ -117,7 +111,8 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   )
   const end = yield* task.output === undefined ? ended : Effect.raceFirst(ended, follow)
   const output = yield* handOn
-  const failure = failureOf(settings, task, end, account, errors)
+  const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes }
+  const failure = failureOf(limits, end, account, errors)
   if (failure !== undefined) return yield* faultOf(task, failure.reason, cover(failure.detail))
   const address = addressSet(task)
   const changed = account.changed()
@@ -140,35 +135,6 @@ const roleEnvironment = (site: Site, scratch: string): Readonly<Record<string, s
   LUDUS_USER_IS_ADMIN: String(site.user?.isAdmin === true),
   LUDUS_RETURN_ALL_RANGES: "false",
 })
-
-const failureOf = (
-  settings: Workshop["settings"],
-  task: GuestTask,
-  ended: Option.Option<ProcessEnd | typeof cancelled>,
-  account: Account,
-  errors: string,
-): { readonly reason: "away" | "failed" | "timeout"; readonly detail: string } | undefined => {
-  const last = account.lastTask()
-  const at = last === undefined ? "" : `; its last task was "${last}"`
-  if (Option.isNone(ended))
-    return { reason: "timeout", detail: `it did not end within ${Math.ceil(settings.longest[task.stage] / 60)} min${at}` }
-  const end = ended.value
-  switch (end.type) {
-    case "cancelled":
-      return { reason: "failed", detail: `the run was aborted${at}` }
-    case "not-started":
-      return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
-    case "flooded":
-      return { reason: "failed", detail: `it printed more than ${Math.round(settings.outputBytes / 2 ** 20)} MiB${at}` }
-    case "killed":
-      return { reason: "away", detail: `Ansible was ended by ${end.signal}${at}` }
-    case "exited": {
-      if (end.code === 0) return undefined
-      const said = account.failure() ?? (errors.trim() === "" ? `Ansible ended with exit code ${end.code}${at}` : errors.trim())
-      return { reason: end.code === unreachable ? "away" : "failed", detail: said }
-    }
-  }
-}
 
 /**
  * Stages as playbooks, each run a process of its own. The work is done while a stage settles, and ends with whoever waits for it; a stage

@@ -38,9 +38,12 @@ const card: Nic = { index: 0, model: "virtio", mac: "BC:24:11:00:4E:20", bridge:
 /** The login of the machine's template. */
 export const login = { user: "localuser", password: "Of-The-Template-1" } as const
 
+/** A playbook that waits for what never comes is ended, not left behind. */
+const longest = 120_000
+
 const run = (args: readonly string[], env: NodeJS.ProcessEnv, cwd: string) =>
   new Promise<{ readonly ok: boolean; readonly said: string }>((resolve) => {
-    execFile("ansible-playbook", args, { env, cwd, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+    execFile("ansible-playbook", args, { env, cwd, maxBuffer: 2 ** 26, timeout: longest }, (error, stdout, stderr) =>
       resolve({ ok: error === null, said: stdout + stderr }),
     )
   })
@@ -73,6 +76,7 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
         ansible_host: "127.0.0.1",
         // nothing listens there: a machine that restarts is away at once
         ansible_port: 1,
+        ansible_python_interpreter: "{{ ansible_playbook_python }}",
         ansible_user: login.user,
         ansible_password: login.password,
       }

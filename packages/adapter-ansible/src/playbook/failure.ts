@@ -1,0 +1,57 @@
+import * as Option from "effect/Option"
+import type { Account } from "./account.ts"
+import type { ProcessEnd } from "./process.ts"
+
+/** The run was asked to stop while the tool worked. */
+export const cancelled = { type: "cancelled" } as const
+
+/** Why a stage did not come to its end. `away`: the machine or the tool, and it may be tried again. */
+export interface Failure {
+  readonly reason: "away" | "failed" | "timeout"
+  readonly detail: string
+}
+
+/** Exit code of the tool when a machine could not be reached, but also when it does not understand a playbook. */
+const unreachableOrUnread = 4
+
+const unresolved = /couldn't resolve module\/action '(?<collection>[a-z0-9_]+\.[a-z0-9_]+)\./u
+
+/** Names the collection, which Ansible only guesses at. */
+const withCollection = (said: string): string => {
+  const collection = unresolved.exec(said)?.groups?.["collection"]
+  if (collection === undefined) return said
+  return `Ansible on the service's host has no module of that name in the collection ${collection}; install the collection there, or a later one: ${said}`
+}
+
+const detailOf = (code: number, failed: string | undefined, errors: string, at: string): string =>
+  failed ?? (errors.trim() === "" ? `Ansible ended with exit code ${code}${at}` : errors.trim())
+
+/** What a run came to; undefined where it succeeded. `ended` is none where it took longer than it may, `errors` what it said of itself. */
+export const failureOf = (
+  limits: { readonly seconds: number; readonly outputBytes: number },
+  ended: Option.Option<ProcessEnd | typeof cancelled>,
+  account: Pick<Account, "failure" | "lastTask">,
+  errors: string,
+): Failure | undefined => {
+  const last = account.lastTask()
+  const at = last === undefined ? "" : `; its last task was "${last}"`
+  if (Option.isNone(ended))
+    return { reason: "timeout", detail: `it did not end within ${Math.ceil(limits.seconds / 60)} min${at}` }
+  const end = ended.value
+  switch (end.type) {
+    case "cancelled":
+      return { reason: "failed", detail: `the run was aborted${at}` }
+    case "not-started":
+      return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
+    case "flooded":
+      return { reason: "failed", detail: `it printed more than ${Math.round(limits.outputBytes / 2 ** 20)} MiB${at}` }
+    case "killed":
+      return { reason: "away", detail: `Ansible was ended by ${end.signal}${at}` }
+    case "exited": {
+      if (end.code === 0) return undefined
+      const failed = account.failure()
+      const reason = end.code === unreachableOrUnread && failed !== undefined ? "away" : "failed"
+      return { reason, detail: withCollection(detailOf(end.code, failed, errors, at)) }
+    }
+  }
+}
