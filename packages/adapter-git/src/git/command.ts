@@ -62,7 +62,8 @@ const settings = [
   // always one pack file, which the file limit stops
   "fetch.unpackLimit=1",
   "http.followRedirects=false",
-  "http.lowSpeedLimit=1000",
+  // a server that is still packing shows it with five bytes every five seconds
+  "http.lowSpeedLimit=1",
   "http.lowSpeedTime=30",
   "http.proxy=",
   "gc.auto=0",
