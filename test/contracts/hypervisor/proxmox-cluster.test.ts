@@ -157,6 +157,51 @@ describe("a VM whose node went down", () => {
   })
 })
 
+describe("a VM with high availability", () => {
+  it("is started, stopped and deleted although its state follows the call's task later, each asked for once", async () => {
+    const rig = await withMachine(configureOf(refOf({ node: "pve1" })))
+    const ref = refOf(rig)
+    const manage = Effect.promise(() => asRoot(rig.sim, "POST", "/cluster/ha/resources", "sid=vm:20001&state=stopped"))
+    await rig.run(
+      Effect.gen(function* () {
+        yield* manage
+        yield* perform(startOf(ref, true))
+        expect(rig.sim.guest(ref.vmid)).toMatchObject({ status: "running", boot: { kind: "up" } })
+        yield* move(rig, "pve1", "pve2")
+        expect(rig.sim.guest(ref.vmid)?.node).toBe("pve2")
+        yield* perform(stopOf(ref))
+        expect(rig.sim.guest(ref.vmid)?.status).toBe("stopped")
+        yield* perform(deleteOf(ref))
+      }),
+    )
+    expect([ended(rig, "hastart"), ended(rig, "hastop"), ended(rig, "qmdestroy")]).toEqual([["pve1"], ["pve2"], ["pve2"]])
+    expect(rig.sim.state.ha.size).toBe(0)
+    await rig.close()
+  })
+
+  it("whose node lost its power while it booted is waited for where it comes up", async () => {
+    const rig = await withMachine()
+    const action = startOf(refOf(rig), true)
+    const settled = await rig.run(
+      Effect.gen(function* () {
+        const hypervisor = yield* Hypervisor
+        yield* Effect.promise(() => asRoot(rig.sim, "POST", "/cluster/ha/resources", "sid=vm:20001&state=stopped"))
+        const { token } = yield* hypervisor.dispatch(action)
+        yield* Effect.sleep("10 seconds")
+        rig.sim.faults.add({ kind: "node-off", node: "pve1" })
+        const first = yield* reasonOf(hypervisor.settle(action, token))
+        yield* Effect.sleep("3 minutes")
+        yield* hypervisor.settle(action, token)
+        return first
+      }),
+    )
+    expect(settled).toBe("away")
+    expect(rig.sim.guest(20_001)).toMatchObject({ status: "running", boot: { kind: "up" } })
+    expect(rig.sim.guest(20_001)?.node).not.toBe("pve1")
+    await rig.close()
+  })
+})
+
 describe("the votes of a cluster", () => {
   it("are told, and without them changes are refused as `no-quorum` while reads go on", async () => {
     const rig = await withMachine()

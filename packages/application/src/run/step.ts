@@ -69,7 +69,7 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
       Effect.raceFirst(Effect.as(effect, true), Effect.as(book.cancelled, false))
     const awaitWorld = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> =>
       waiting(
-        fault.message,
+        `${fault.message}; the run goes on when ${lacksQuorum(fault) ? "the cluster has its votes again" : "it can be reached"}, or is aborted`,
         unlessCancelled(gate.whenBack({ isReachable: isReachable(step), quorate: lacksQuorum(fault) }, tries)),
       )
 

@@ -49,6 +49,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
 const offlineIssue = (machine: OwnMachine["observed"]): PlanIssue => ({
   code: "node-offline",
   message: `${labelOf(machine)} cannot be reached on the node ${machine.node}`,
+  hint: "Bring the node back, or name the other machines.",
 })
 
 const powerStep = (own: OwnMachine, change: PowerChange): readonly Step[] => {
