@@ -1,0 +1,115 @@
+import { automationAvailability, automationFindings, playbookLayer } from "@rangewright/adapter-ansible"
+import {
+  makeMemoryLibrary,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryLibraryLayer,
+  memoryStorageLayer,
+} from "@rangewright/adapter-memory"
+import type { UserId } from "@rangewright/domain"
+import { GuestAutomation } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import { existsSync } from "node:fs"
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+
+describe("what the service's host has", () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rw-have-"))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  /** A program that answers `--version` as Ansible does. */
+  const toolOf = async (version: string): Promise<string> => {
+    const program = join(folder, `ansible-${version}`)
+    const says = `ansible-playbook [core ${version}]\\n  ansible python module location = ${folder}/modules/ansible\\n  python version = 3.11.2 (main) [GCC] (${folder}/python)`
+    await writeFile(program, `#!/bin/sh\nprintf '${says}\\n'\n`)
+    await chmod(program, 0o755)
+    return program
+  }
+  const look = (more: Parameters<typeof automationAvailability>[0] | object) =>
+    Effect.runPromise(automationAvailability({ folder, library: folder, ...more }))
+
+  it("no Ansible is said, with the way out", async () => {
+    const found = await look({ program: join(folder, "none") })
+    expect(found.ansible).toBeUndefined()
+    const [finding, ...others] = automationFindings(found, "winrm")
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({
+      level: "fail",
+      what: "ansible",
+      detail: expect.stringContaining("it is not installed") as string,
+    })
+    expect(finding?.hint).toContain("ansible-core 2.14")
+  })
+
+  it("an Ansible that is too old, and a program that is none, are not used", async () => {
+    expect((await look({ program: await toolOf("2.13.9") })).because).toBe(
+      "ansible-core 2.13.9 is too old; 2.14 or later is needed",
+    )
+    expect((await look({ program: "/bin/true" })).because).toBe("/bin/true does not tell its version")
+    expect((await look({ program: await toolOf("2.14.0") })).ansible).toBe("2.14.0")
+    expect((await look({ program: await toolOf("10.1.2") })).ansible).toBe("10.1.2")
+  })
+
+  it("collections are found beside the modules and in given folders, and what misses without one is said", async () => {
+    const program = await toolOf("2.16.1")
+    const collection = async (below: string, name: string, manifest?: string) => {
+      const path = join(folder, below, "ansible_collections", ...name.split("."))
+      await mkdir(path, { recursive: true })
+      if (manifest !== undefined) await writeFile(join(path, "MANIFEST.json"), manifest)
+    }
+    await collection("modules", "ansible.posix", '{"collection_info": {"version": "1.5.4"}}')
+    await collection("given", "ansible.windows", "no JSON")
+    await collection("given", "microsoft.ad")
+    const found = await look({ program, collections: [join(folder, "given")] })
+    expect(found.collections.get("ansible.posix")).toBe("1.5.4")
+    expect(found.collections.get("ansible.windows")).toBe("unknown")
+    expect(found.missing).not.toContain("microsoft.ad")
+    expect(found.missing).toContain("chocolatey.chocolatey")
+    const finding = automationFindings(found, "winrm").find(({ what }) => what === "collections")
+    expect(finding).toMatchObject({
+      level: "warn",
+      detail: expect.stringContaining("chocolatey.chocolatey (packages on Windows)") as string,
+    })
+  })
+
+  it("a sandbox that is wished away is a warning; one that is required and missing means that nothing runs", async () => {
+    const program = await toolOf("2.14.18")
+    const without = await look({ program, sandbox: "off" })
+    expect(automationFindings(without, "psrp").find(({ what }) => what === "sandbox")).toMatchObject({ level: "warn" })
+    expect(automationFindings(without, "psrp").find(({ what }) => what === "Windows")?.hint).toContain("pypsrp")
+    const required = { ...without, sandbox: { works: false, because: "bwrap: no" } } as const
+    expect(automationFindings(required, "psrp").find(({ what }) => what === "sandbox")?.detail).toContain("bwrap: no")
+  })
+
+  it("without Ansible no stage is offered, and what a killed service left is swept all the same", async () => {
+    const runs = join(folder, "automation", "runs", "left")
+    await mkdir(runs, { recursive: true })
+    await writeFile(join(runs, "stage.yml"), "secret")
+    const needs = Layer.mergeAll(
+      memoryHypervisorLayer(makeMemoryWorld()),
+      memoryStorageLayer(makeMemoryStore()),
+      memoryLibraryLayer(makeMemoryLibrary()),
+    )
+    const layer = playbookLayer({
+      folder: join(folder, "automation"),
+      library: join(folder, "library"),
+      program: join(folder, "none"),
+    })
+    const { stages, roles } = await Effect.runPromise(
+      GuestAutomation.use(({ stages, roles }) =>
+        Effect.map(roles("alice" as UserId), (names) => ({ stages, roles: names })),
+      ).pipe(Effect.provide(layer.pipe(Layer.provide(needs), Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))))),
+    )
+    expect(stages.size).toBe(0)
+    expect(roles?.size).toBe(0)
+    expect(existsSync(runs)).toBe(false)
+  })
+})
