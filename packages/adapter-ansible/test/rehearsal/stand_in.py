@@ -21,6 +21,8 @@ class ActionModule(ActionBase):
                 note["content"] = self._templar.template(source.read())
         with open(os.environ["REHEARSAL_NOTES"], "a") as notes:
             notes.write(json.dumps(note) + "\n")
+        # as modules do: what is no password by its name, they tell
+        result["asked"] = {name: value for name, value in self._task.args.items() if not name.endswith("password")}
         with open(os.environ["REHEARSAL_ANSWERS"]) as file:
             answers = json.load(file)
         result.update({**answers["*"], **answers.get(module, {}), **answers.get(task, {})})
