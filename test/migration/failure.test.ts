@@ -1,7 +1,7 @@
 import { planNetworks, RunEngine } from "@rangewright/application"
 import { installation, type RangeId, type RecordId, type RunId, type UserId } from "@rangewright/domain"
 import { HypervisorAccess, RunJournal } from "@rangewright/ports"
-import type { Fault } from "@rangewright/pve-simulator"
+import type { Fault, SimRequest } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { admin } from "../runs/support/lab.ts"
@@ -39,6 +39,22 @@ const failureOf = async (lab: MigrationLab, fault: Fault): Promise<string | unde
   )
   lab.sim.faults.clear()
   return text
+}
+
+/** The same lab with somebody who sees each request before the hypervisor does. */
+const withHandle = (lab: MigrationLab, look: (request: SimRequest) => void): MigrationLab => {
+  const { handle } = lab.sim
+  return {
+    ...lab,
+    sim: {
+      ...lab.sim,
+      state: lab.sim.state,
+      handle: (request) => {
+        look(request)
+        return handle(request)
+      },
+    },
+  }
 }
 
 /** How the runs of a migration end; the call itself answers early when a run begins to wait for the hypervisor. */
@@ -100,6 +116,21 @@ describe("a migration of which a call fails", () => {
     expect(endOf(lab)).toEqual(after)
   })
 
+  it("takes back what is its own when somebody takes a name that it needs, and leaves theirs", async () => {
+    const lab = threeRanges()
+    const before = endOf(lab)
+    const theirs = { type: "vnet", vnet: "r2", zone: "ludus", tag: 4000, alias: "theirs" }
+    const meddling = withHandle(lab, (request) => {
+      const isMoment =
+        request.method === "POST" && request.path.endsWith("/cluster/sdn/vnets") && String(request.body).includes("vnet=r2")
+      if (isMoment) lab.sim.state.sdn.config.vnets.set("r2", theirs)
+    })
+    await within(meddling, (process) => expect(migrate(process)).rejects.toThrow("VNet r2 exists and is not ours"))
+    expect(lab.sim.state.sdn.config.vnets.get("r2")).toEqual(theirs)
+    lab.sim.state.sdn.config.vnets.delete("r2")
+    expect({ ...endOf(lab), zones: [] }).toEqual(before)
+  })
+
   it("is undone when a node cannot make the VNets, and names it", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
@@ -114,22 +145,12 @@ describe("a migration of which a call fails", () => {
     for (const path of ["/cluster/sdn/vnets", "/access/acl", "/nodes/pve1/qemu/3011/config"]) {
       const lab = threeRanges()
       let lost = false
-      const handle = lab.sim.handle
-      const faulty: MigrationLab = {
-        ...lab,
-        sim: {
-          ...lab.sim,
-          state: lab.sim.state,
-          handle: (request) => {
-            if (!lost && request.method !== "GET" && request.path.endsWith(path)) {
-              lost = true
-              const fault = lab.sim.faults.add({ kind: "quorum-lost" })
-              lab.clock.schedule(120_000, () => void lab.sim.faults.remove(fault))
-            }
-            return handle(request)
-          },
-        },
-      }
+      const faulty = withHandle(lab, (request) => {
+        if (lost || request.method === "GET" || !request.path.endsWith(path)) return
+        lost = true
+        const fault = lab.sim.faults.add({ kind: "quorum-lost" })
+        lab.clock.schedule(120_000, () => void lab.sim.faults.remove(fault))
+      })
       expect(await endsOf(faulty)).toEqual(["success"])
       expect(lost).toBe(true)
       expect(endOf(lab)).toEqual(after)
@@ -239,19 +260,10 @@ describe("a migration", () => {
     const before = endOf(lab)
     // between the first look and the check, somebody adds a card
     let looks = 0
-    const handle = lab.sim.handle
-    const meddling: MigrationLab = {
-      ...lab,
-      sim: {
-        ...lab.sim,
-        state: lab.sim.state,
-        handle: (request) => {
-          if (request.path.includes("/cluster/status") && ++looks === 2)
-            lab.sim.guest(3012)!.config["net1"] = "virtio=BC:24:11:99:99:99,bridge=vmbr1001,tag=30"
-          return handle(request)
-        },
-      },
-    }
+    const meddling = withHandle(lab, (request) => {
+      if (request.path.includes("/cluster/status") && ++looks === 2)
+        lab.sim.guest(3012)!.config["net1"] = "virtio=BC:24:11:99:99:99,bridge=vmbr1001,tag=30"
+    })
     await within(meddling, (process) =>
       expect(migrate(process)).rejects.toThrow("the installation has changed since the plan was made"),
     )

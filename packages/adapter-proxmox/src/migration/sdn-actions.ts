@@ -1,4 +1,4 @@
-import type { Installation, MigrationAction } from "@rangewright/domain"
+import type { MigrationAction } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { dropRights } from "../access/rights.ts"
@@ -104,24 +104,23 @@ export const grantVnet = Effect.fnUntraced(function* (
   )
 })
 
-/** What waits to be applied: whether anything does, and what of it others left there. */
+/** What waits to be applied: whether anything of ours does, and what others left there. We make zones and remove them, and never change one. */
 const readPending = Effect.fnUntraced(function* (
   client: PveClient,
   { zone: ours }: Of<"apply-sdn">,
   doing: string,
 ): Effect.fn.Return<{ readonly waits: boolean; readonly foreign: readonly string[] }, HypervisorFault> {
-  const zones = zonesOf((yield* client.get("/cluster/sdn/zones", { pending: true }, { doing })).data)
   const vnets = vnetsOf((yield* client.get("/cluster/sdn/vnets", { pending: true }, { doing })).data)
-  const isPending = ({ state }: Installation["vnets"][number] | Installation["zones"][number]): boolean => state !== undefined
-  const foreign = [
-    // we make zones and remove them, and never change one
-    ...zones
-      .filter(({ name, state }) => state === "changed" || (state !== undefined && name !== ours))
-      .map(({ name, state }) => `zone ${name} is ${state}`),
-    ...vnets.filter((vnet) => isPending(vnet) && !isOurNetwork(vnet.alias)).map(({ name, state }) => `VNet ${name} is ${state}`),
-    ...(yield* readOtherPending(client, vnets)),
-  ]
-  return { waits: zones.some(isPending) || vnets.some(isPending), foreign }
+  const zones = zonesOf((yield* client.get("/cluster/sdn/zones", { pending: true }, { doing })).data)
+  const pending = [
+    ...zones.map(({ name, state }) => ({ what: `zone ${name}`, state, mine: name === ours && state !== "changed" })),
+    ...vnets.map(({ name, alias, state }) => ({ what: `VNet ${name}`, state, mine: isOurNetwork(alias) })),
+  ].filter(({ state }) => state !== undefined)
+  const foreign = pending.filter(({ mine }) => !mine).map(({ what, state }) => `${what} is ${state}`)
+  return {
+    waits: pending.some(({ mine }) => mine),
+    foreign: [...foreign, ...(yield* readOtherPending(client, vnets))],
+  }
 })
 
 /** Nodes of a zone that do not run exactly these of its VNets, each with what is wrong. */
@@ -186,6 +185,7 @@ export const startApply = Effect.fnUntraced(function* (
   doing: string,
 ): Effect.fn.Return<unknown, HypervisorFault> {
   const { waits, foreign } = yield* readPending(client, action, doing)
+  if (!waits && (yield* disagreeing(client, action.zone, action.present, action.absent)).length === 0) return undefined
   if (foreign.length > 0)
     return yield* new HypervisorFault({
       doing,
@@ -193,6 +193,5 @@ export const startApply = Effect.fnUntraced(function* (
       detail: `the cluster's SDN has pending changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
       hint: "Apply or roll them back under Datacenter > SDN, and start again.",
     })
-  if (!waits && (yield* disagreeing(client, action.zone, action.present, action.absent)).length === 0) return undefined
   return (yield* client.put("/cluster/sdn", {}, { doing })).data
 })

@@ -49,6 +49,8 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
   ].join("\n")
 }
 
+const unseen = "No machine has moved; whether all that had been prepared was taken back cannot be seen now"
+
 /** Where a run that failed has left the installation. What was prepared is taken back when it ends; whether that succeeded is looked at. */
 const aftermath = (state: RunState, direction: MigrationDirection, createZone: boolean) => {
   const reach = reachOf(state)
@@ -58,14 +60,12 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
       "Machines have begun to move, so nothing was taken back: mend the cause and start again, which goes on from here",
     )
   return planNetworks(direction, createZone, { snapshots: false }).pipe(
-    Effect.map((plan) =>
-      isAsPlanned(plan, state)
-        ? "No machine has moved, and what had been prepared was taken back"
-        : "No machine has moved; some of what had been prepared is still there, and starting again goes on from it",
-    ),
-    Effect.catch(() =>
-      Effect.succeed("No machine has moved; whether all that had been prepared was taken back cannot be seen now"),
-    ),
+    Effect.map((plan) => {
+      if (isAsPlanned(plan, state)) return "No machine has moved, and what had been prepared was taken back"
+      if (plan.blockers.length > 0) return unseen
+      return "No machine has moved; some of what had been prepared is still there, and starting again goes on from it"
+    }),
+    Effect.catch(() => Effect.succeed(unseen)),
   )
 }
 

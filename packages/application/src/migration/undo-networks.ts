@@ -2,6 +2,7 @@ import { type MigrationStep, type RunState, undoMigration } from "@rangewright/d
 import { HypervisorFault, MigrationRecords, type NetworkMigration } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { backoffSeconds } from "../run/backoff.ts"
 import { MigrationStepJson, networkStep, performAction, wasRecorded } from "./migration-work.ts"
@@ -42,7 +43,7 @@ const insist = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
     let passed = 0
     for (let n = 0; ; n++) {
       const done = yield* Effect.result(effect)
-      if (done._tag === "Success") return done.success
+      if (Result.isSuccess(done)) return done.success
       const reason = done.failure instanceof HypervisorFault ? done.failure.facts.reason : ""
       if (passing.has(reason)) passed += 1
       if (!absent.has(reason) && (!passing.has(reason) || passed >= triesAtMost)) return yield* Effect.fail(done.failure)
@@ -50,12 +51,20 @@ const insist = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
     }
   })
 
-/** Takes back what a run that came to nothing has prepared, unless machines have moved. May be repeated. */
+/** What somebody else has in the place of ours is not ours to take back. */
+const isTheirs = (fault: unknown): boolean => fault instanceof HypervisorFault && fault.facts.reason === "not-ours"
+
+/**
+ * Takes back what a run that came to nothing has prepared, unless machines have moved. What cannot be taken back does not keep the rest;
+ * the first such failure is the effect's. May be repeated.
+ */
 export const undoNetworks = (
   state: RunState,
 ): Effect.Effect<void, Effect.Error<ReturnType<typeof performAction>>, MigrationRecords | NetworkMigration> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     const { steps, begun } = stepsOf(state)
     const undo = undoMigration(steps, begun, wasRecorded(state)) ?? []
-    return Effect.forEach(undo, ({ action }) => insist(performAction(action)), { discard: true })
+    const ends = yield* Effect.forEach(undo, ({ action }) => Effect.result(insist(performAction(action))))
+    const failure = ends.find((end) => Result.isFailure(end) && !isTheirs(end.failure))
+    if (failure !== undefined) yield* Effect.fromResult(failure)
   })
