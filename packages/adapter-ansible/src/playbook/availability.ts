@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { access, readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
 import { sandboxArguments } from "./sandbox.ts"
 
@@ -32,6 +32,8 @@ export interface AutomationAvailability {
   readonly sandbox: { readonly works: true } | { readonly works: false; readonly because: string }
   /** Where the tool finds the collections of the host. */
   readonly collectionFolders: readonly string[]
+  /** The tool's own folder where that is not the system's: a virtual environment, such as pipx makes. */
+  readonly toolFolders: readonly string[]
 }
 
 interface Ran {
@@ -135,6 +137,7 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
       sshpass,
       sandbox,
       collectionFolders: folders,
+      toolFolders: python === undefined || python.startsWith("/usr/") ? [] : [dirname(dirname(python))],
     }
   })
 

@@ -30,10 +30,10 @@ const installFolder = "/opt/ludus"
 export const workspaceSeen = ({ sandbox }: Pick<AutomationAvailability, "sandbox">, workspace: string): string =>
   sandbox.works ? installFolder : workspace
 
-const path = (settings: Settings): string =>
+const path = (settings: Settings, found: AutomationAvailability): string =>
   [
     ...(isAbsolute(settings.program) ? [dirname(settings.program)] : []),
-    ...settings.toolFolders.map((folder) => `${folder}/bin`),
+    ...[...settings.toolFolders, ...found.toolFolders].map((folder) => `${folder}/bin`),
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   ].join(":")
 
@@ -49,7 +49,7 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
   return {
     ...settings.environment,
     ...run.environment,
-    PATH: path(settings),
+    PATH: path(settings, found),
     LANG: "C.UTF-8",
     LC_ALL: "C.UTF-8",
     TERM: "dumb",
@@ -101,7 +101,8 @@ export const playbookCommand = (settings: Settings, found: AutomationAvailabilit
   ]
   const search = searchPaths(settings, run.userId)
   const mounts = [
-    ...[settings.playbooks, ...settings.toolFolders, ...search.roles, ...search.collections].map((from) => ({ from })),
+    ...[...settings.toolFolders, ...found.toolFolders].map((from) => ({ from })),
+    ...[settings.playbooks, ...search.roles, ...search.collections].map((from) => ({ from })),
     { from: run.scratch, writable: true },
     ...(run.facts === undefined ? [] : [{ from: run.facts, writable: true }]),
     { from: run.workspace, to: installFolder, writable: true },

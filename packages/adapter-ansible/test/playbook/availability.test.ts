@@ -12,11 +12,13 @@ import { GuestAutomation } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
+import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
 
 describe("what the service's host has", () => {
   let folder: string
@@ -112,4 +114,22 @@ describe("what the service's host has", () => {
     expect(roles?.size).toBe(0)
     expect(existsSync(runs)).toBe(false)
   })
+
+  it.skipIf(sandboxObstacle !== undefined)(
+    `an Ansible in a virtual environment of its own runs in the sandbox too${skipNote(sandboxObstacle)}`,
+    { timeout: patience },
+    async () => {
+      const venv = join(folder, "venv")
+      execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", "--system-site-packages", venv])
+      const program = join(venv, "bin", "ansible-playbook")
+      await writeFile(program, `#!${venv}/bin/python3\nfrom ansible.cli.playbook import main\nmain()\n`)
+      await chmod(program, 0o755)
+      expect((await look({ program })).toolFolders).toEqual([venv])
+      const service = join(import.meta.dirname, "support/service.ts")
+      const args = [service, join(folder, "service"), "uname -n", program]
+      const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
+      expect(status, stdout).toBe(0)
+      expect(stdout).toContain("changed: [localhost]")
+    },
+  )
 })

@@ -7,7 +7,7 @@ import { patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
 
 const running = (words: string): boolean => {
   try {
-    return execFileSync("pgrep", ["-f", words]).length > 0
+    return execFileSync("pgrep", ["-fx", words]).length > 0
   } catch {
     return false
   }
@@ -21,12 +21,12 @@ it.skipIf(sandboxObstacle !== undefined)(
   { timeout: patience },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "rw-killed-"))
-    const service = spawn(process.execPath, [join(import.meta.dirname, "support/service.ts"), folder], { stdio: "ignore" })
-    const tool = `sleep 43210.${service.pid}`
+    const tool = `sleep 43210.${process.pid}`
+    const service = spawn(process.execPath, [join(import.meta.dirname, "support/service.ts"), folder, tool], { stdio: "ignore" })
     await until(() => running(tool) || service.exitCode !== null)
     expect(service.exitCode).toBeNull()
     service.kill("SIGKILL")
-    await until(() => !running(tool) && !running(folder))
+    await until(() => !running(tool) && !running(`.*ansible-playbook.*${folder}.*`))
     await rm(folder, { recursive: true, force: true })
   },
 )

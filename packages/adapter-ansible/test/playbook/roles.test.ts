@@ -156,7 +156,7 @@ describe.skipIf(obstacle !== undefined)(
     it("a role that floods the log is ended, and says so", async () => {
       const lab = await withLab({ outputBytes: 1024 * 1024 })
       await lab.addRole("floods", {
-        "tasks/main.yml": "- name: Print a lot\n  ansible.builtin.command: seq 1 400000\n",
+        "tasks/main.yml": "- name: Print a lot\n  ansible.builtin.command: seq 1 400000\n  failed_when: true\n",
       })
       const { reason, fault, log } = await lab.perform(lab.task("LAB-web", "role", roleInput("floods")))
       expect(reason).toBe("failed")

@@ -1,4 +1,7 @@
-/** Stands for a service that runs a playbook; it is started as a process of its own, so that it can be killed. Its argument is a folder. */
+/**
+ * Stands for a service that runs a playbook of one task; it is started as a process of its own, so that it can be killed. Its arguments are a
+ * folder, the task's command, and the program where it is not the host's. It ends as the tool does.
+ */
 import * as Effect from "effect/Effect"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,8 +10,8 @@ import { playbookCommand } from "../../../src/playbook/command.ts"
 import { settingsOf } from "../../../src/playbook/options.ts"
 import { runCommand } from "../../../src/playbook/process.ts"
 
-const folder = process.argv[2] ?? ""
-const options = { folder, library: join(folder, "library") }
+const [, , folder = "", task = "true", program] = process.argv
+const options = { folder, library: join(folder, "library"), ...(program === undefined ? {} : { program }) }
 const scratch = join(folder, "scratch")
 const workspace = join(folder, "workspace")
 await mkdir(join(scratch, "home"), { recursive: true })
@@ -17,10 +20,7 @@ await writeFile(join(scratch, "ansible.cfg"), "")
 await writeFile(join(scratch, "inventory.yml"), "all: {hosts: {localhost: {ansible_connection: local}}}\n")
 await writeFile(
   join(scratch, "play.yml"),
-  `- hosts: localhost
-  gather_facts: false
-  tasks: [{ansible.builtin.command: "sleep 43210.${process.pid}"}]
-`,
+  JSON.stringify([{ hosts: "localhost", gather_facts: false, tasks: [{ "ansible.builtin.command": task }] }]),
 )
 const found = await Effect.runPromise(automationAvailability(options))
 const command = playbookCommand(settingsOf(options), found, {
@@ -34,4 +34,5 @@ const command = playbookCommand(settingsOf(options), found, {
   environment: {},
   verbose: false,
 })
-await Effect.runPromise(runCommand(command, 1e6, (_stream, line) => process.stdout.write(`${line}\n`)))
+const end = await Effect.runPromise(runCommand(command, 1e6, (_stream, line) => void process.stdout.write(`${line}\n`)))
+process.exitCode = end.type === "exited" ? end.code : 99
