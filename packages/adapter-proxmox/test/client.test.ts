@@ -124,15 +124,32 @@ describe("of several endpoints", () => {
     },
   )
 
-  it.each([
-    ["has no votes", { status: 500, json: { data: null, message: "cluster not ready - no quorum?\n" } }],
-    ["cannot reach the node that is meant", { status: 595, text: "", reason: "No route to host" }],
-  ])("one that %s had no effect: the change is sent to the next, which is asked from then on", async (_, bad) => {
+  it("one that has no votes had no effect: the change is sent to the next, which is asked from then on", async () => {
+    const bad = { status: 500, json: { data: null, message: "cluster not ready - no quorum?\n" } }
     const [first, second] = [scriptedNode(() => bad), scriptedNode(() => ({}))]
     const client = clientOver([first.transport, second.transport])
     await runFast(client.post("/nodes/pve3/qemu/100/status/start", {}, doing))
     await runFast(client.get("/version", {}, doing))
     expect([first.requests.length, second.requests.length]).toEqual([1, 2])
+  })
+
+  it("one that does not reach another node is kept: the node may be the other endpoint", async () => {
+    const [first, second] = [scriptedNode(() => ({ status: 595, text: "" })), scriptedNode(() => ({}))]
+    const client = clientOver([first.transport, second.transport])
+    expect(await runFast(reasonOf(client.get("/nodes/pve2/qemu", {}, doing)))).toBe("away")
+    expect([first.requests.length, second.requests.length]).toEqual([3, 0])
+  })
+
+  it("one that was left is not gone back to for a minute while another one is there, however that answers", async () => {
+    const without = { status: 500, json: { data: null, message: "cluster not ready - no quorum?\n" } }
+    const first = scriptedNode(() => connectionError("ECONNREFUSED"))
+    const second = scriptedNode(() => without)
+    const client = clientOver([first.transport, second.transport])
+    const change = reasonOf(client.post("/pools", {}, doing))
+    expect(await runFast(Effect.andThen(change, change))).toBe("no-quorum")
+    expect([first.requests.length, second.requests.length]).toEqual([1, 2])
+    expect(await runFast(Effect.andThen(change, Effect.andThen(Effect.sleep("61 seconds"), change)))).toBe("no-quorum")
+    expect(first.requests.length).toBeGreaterThan(1)
   })
 
   it("none has votes: the change is refused as that", async () => {

@@ -55,9 +55,8 @@ type Outcome =
 
 const baseDelayMs = 250
 
-/** What the endpoint itself lacks: the way to the node that was meant, its votes, or the API behind its gateway. */
-const isOfEndpoint = (status: number, verdict: Verdict): boolean =>
-  verdict === "no-quorum" || [502, 503, 504, 595].includes(status)
+/** What the endpoint itself lacks: its votes, or the API behind its gateway. That it does not reach another node says nothing about it. */
+const isOfEndpoint = (status: number, verdict: Verdict): boolean => verdict === "no-quorum" || [502, 503, 504].includes(status)
 
 /** The answer's words; of a node that cannot be reached they say only how. */
 const detailOf = (status: number, words: string, path: string): string => {

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, type TransportFailure } from "./transport.ts"
+import { monotonicMillis } from "../time.ts"
+import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, TransportFailure } from "./transport.ts"
 
 /** `slow` calls may hold a worker of the node for seconds (the guest agent's); `quick` ones read, write a file, or only start a task. */
 export type Pace = "quick" | "slow"
@@ -11,16 +12,20 @@ export interface Limits {
   readonly quickPerNode: number
 }
 
-/** An answer, and which endpoint gave it. */
+/** An answer, which endpoint gave it, and when (milliseconds of the monotonic clock). */
 export interface Answered extends PveAnswer {
   readonly endpoint: number
+  readonly at: number
 }
 
 export interface Exchange {
   readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
-  /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when there is no other. */
+  /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when none is known to be better. */
   readonly avoid: (answer: Answered) => boolean
 }
+
+/** An endpoint that could not be reached, or was to be avoided, comes last for so long: one that hangs costs seconds each time. */
+const restMs = 60_000
 
 /** The node a path is worked on: the one it names, else the one that is asked. */
 const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(path)?.[1] ?? ""
@@ -31,6 +36,13 @@ const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(
  */
 export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits): Exchange => {
   let preferred = 0
+  const restsUntil = endpoints.map(() => Number.NEGATIVE_INFINITY)
+  const rests = (index: number, now: number): boolean => (restsUntil[index] ?? 0) > now
+  /** The order in which endpoints are tried: the preferred one and those after it, then those that rest. */
+  const order = (now: number): readonly number[] => {
+    const all = endpoints.map((_, at) => (preferred + at) % endpoints.length)
+    return [...all.filter((index) => !rests(index, now)), ...all.filter((index) => rests(index, now))]
+  }
   const lanes = new Map<string, Semaphore.Semaphore>()
   const lane = (pace: Pace, node: string): Semaphore.Semaphore => {
     const key = `${pace} ${node}`
@@ -43,24 +55,28 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
   const via = (index: number, request: PveRequest) =>
     Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: asTransportFailure })
   /** Of many requests that fail on one endpoint only the first turns away from it. */
-  const turnFrom = (index: number): void => {
-    if (preferred === index) preferred = (index + 1) % endpoints.length
+  const turnFrom = (index: number, now: number): void => {
+    restsUntil[index] = now + restMs
+    if (preferred === index) preferred = order(now).find((other) => other !== index) ?? index
   }
   const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<Answered, TransportFailure> {
-    const start = preferred
-    for (let tried = 1; ; tried += 1) {
-      const index = (start + tried - 1) % endpoints.length
+    let failure = new TransportFailure("there is no endpoint", false)
+    for (const index of order(yield* monotonicMillis)) {
       const outcome = yield* Effect.result(via(index, request))
-      if (outcome._tag === "Success") return { ...outcome.success, endpoint: index }
-      turnFrom(index)
-      if (outcome.failure.delivered || tried >= endpoints.length) return yield* Effect.fail(outcome.failure)
+      const at = yield* monotonicMillis
+      if (outcome._tag === "Success") return { ...outcome.success, endpoint: index, at }
+      failure = outcome.failure
+      turnFrom(index, at)
+      if (failure.delivered) break
     }
+    return yield* Effect.fail(failure)
   })
   return {
     send: (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request)),
-    avoid: ({ endpoint }) => {
-      turnFrom(endpoint)
-      return endpoints.length > 1
+    avoid: ({ endpoint, at }) => {
+      const isBetterKnown = endpoints.some((_, index) => index !== endpoint && !rests(index, at))
+      if (isBetterKnown) turnFrom(endpoint, at)
+      return isBetterKnown
     },
   }
 }
