@@ -25,6 +25,8 @@ export interface ContentOptions {
   readonly timeoutSeconds?: number
   /** Caches of repositories that were not fetched for so long are pruned. */
   readonly cacheDays?: number
+  /** What the caches of all repositories may have together; beyond, those that were not fetched for longest are pruned. */
+  readonly cacheBytes?: number
   /** Certificates of authorities for `https`, in place of the host's. */
   readonly caFile?: string
   readonly lookup?: Lookup
@@ -49,6 +51,7 @@ export const settingsOf = (options: ContentOptions): Settings => ({
   submodules: { count: 20, depth: 3 },
   timeoutSeconds: 600,
   cacheDays: 30,
+  cacheBytes: 4 * 1024 ** 3,
   lookup: hostLookup,
   git: "git",
   ...options,

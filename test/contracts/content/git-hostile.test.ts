@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
@@ -144,6 +144,8 @@ describe("what a repository holds", () => {
     ] as const) {
       const fault = await other.fault({ type: "git", url: fileUrl(repository) }, limit)
       expect(fault).toMatchObject({ kind: "too-large", facts: { rule } })
+      // nor does what was received by then stay
+      expect(readdirSync(join(other.folder, "repositories"))).toEqual([])
     }
     // a fetch that was cut off leaves nothing that the next one falls over
     expect((await other.fetch({ type: "git", url: fileUrl(repository) })).files).toHaveLength(62)
@@ -291,6 +293,35 @@ describe("what hangs, is interrupted or was killed", () => {
     expect((await world.fetch(location)).id).toBe(moved)
     expect(existsSync(join(cache, "objects", "pack", "tmp_pack_x"))).toBe(false)
     world.expectClean()
+  })
+
+  test("a fetch that fails leaves of a cache what it was before", async () => {
+    const world = gitWorld()
+    const repository = testRepository(world.served, "labs", { a: "1" })
+    await world.fetch({ type: "git", url: fileUrl(repository) })
+    const files = () => readdirSync(join(world.folder, "repositories"), { recursive: true }).toSorted()
+    const before = files()
+    repository.commit({ noise: randomBytes(3_000_000) })
+    const fault = await world.fault({ type: "git", url: fileUrl(repository) }, { transferBytes: 1_000_000 })
+    expect(fault.facts.rule).toBe("transfer")
+    expect(files()).toEqual(before)
+  })
+
+  test("the caches of repositories that were not fetched for longest go when all are too large together", async () => {
+    const world = gitWorld()
+    const [first, second] = ["first", "second"].map((name) => testRepository(world.served, name, { noise: randomBytes(300_000) }))
+    if (first === undefined || second === undefined) throw new Error("two repositories were made")
+    await world.fetch({ type: "git", url: fileUrl(first) })
+    const caches = () => readdirSync(join(world.folder, "repositories"))
+    const [old = ""] = caches()
+    utimesSync(join(world.folder, "repositories", old), new Date(), new Date(Date.now() - 60_000))
+    await world.fetch({ type: "git", url: fileUrl(second) })
+    const prune = ContentFetcher.use((fetcher) => fetcher.prune)
+    await world.run(prune, { cacheBytes: 2_000_000 })
+    expect(caches()).toHaveLength(2)
+    await world.run(prune, { cacheBytes: 500_000 })
+    expect(caches()).toHaveLength(1)
+    expect(caches()).not.toContain(old)
   })
 
   test("a cache that was damaged is made anew", async () => {

@@ -59,6 +59,13 @@ const sweep = async (folder: string): Promise<void> => {
     if (entry.isFile() && leftovers.test(entry.name)) await rm(join(entry.parentPath, entry.name), { force: true })
 }
 
+/** After a fetch that failed: what it received by then goes, and a cache that holds nothing yet goes as a whole. */
+const tidy = async (folder: string): Promise<void> => {
+  const held = await readdir(join(folder, "refs", "held")).catch(() => [])
+  if (held.some((name) => !leftovers.test(name))) await sweep(folder)
+  else await rm(folder, { recursive: true, force: true })
+}
+
 /** A cache that is damaged would stay so for ever: it goes, and the next fetch makes a new one. */
 export const forgetWhenBroken =
   (repository: Repository) =>
@@ -115,4 +122,4 @@ export const fetchCommit = (
         new ContentFault({ doing, reason: "not-found", rule: "ref", detail: `${ref.commit} is no commit` }),
       )
     return commit
-  })
+  }).pipe(Effect.onError(() => Effect.ignore(Effect.tryPromise(() => tidy(repository.folder)))))

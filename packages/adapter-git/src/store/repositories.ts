@@ -11,15 +11,31 @@ const bytesIn = async (folder: string): Promise<number> => {
   return bytes
 }
 
-/** Removes caches that were not fetched for long, and those that many fetches have made large: they come back with the next fetch. */
+interface Cache {
+  readonly folder: string
+  readonly fetchedAt: number
+  readonly bytes: number
+}
+
+const cacheAt = async (folder: string): Promise<Cache> => ({
+  folder,
+  fetchedAt: (await stat(folder)).mtimeMs,
+  bytes: await bytesIn(folder),
+})
+
+/**
+ * Removes caches that were not fetched for long, those that many fetches have made large, and the longest unused of those that are too
+ * large together: they come back with the next fetch.
+ */
 export const pruneRepositories = async (
   folder: string,
-  settings: Pick<Settings, "cacheDays" | "transferBytes">,
+  settings: Pick<Settings, "cacheDays" | "cacheBytes" | "transferBytes">,
 ): Promise<void> => {
-  for (const name of await readdir(folder)) {
-    const repository = join(folder, name)
-    const { mtimeMs } = await stat(repository)
-    if (Date.now() - mtimeMs > settings.cacheDays * day || (await bytesIn(repository)) > 2 * settings.transferBytes)
-      await rm(repository, { recursive: true, force: true })
+  const caches = await Promise.all((await readdir(folder)).map((name) => cacheAt(join(folder, name))))
+  let kept = 0
+  for (const cache of caches.toSorted((a, b) => b.fetchedAt - a.fetchedAt)) {
+    const stale = Date.now() - cache.fetchedAt > settings.cacheDays * day || cache.bytes > 2 * settings.transferBytes
+    if (stale || kept + cache.bytes > settings.cacheBytes) await rm(cache.folder, { recursive: true, force: true })
+    else kept += cache.bytes
   }
 }
