@@ -91,3 +91,25 @@ describe("one failing call of the simulator", () => {
 })
 
 const reference = undisturbed()
+
+describe("a machine that somebody else works on", () => {
+  const deployWhileLocked = async (minutes: number): Promise<string> => {
+    const lab = makeSimCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const [guest] = [...lab.sim.state.guests.values()].filter(({ config }) => config["template"] !== 1)
+    // it differs from its configuration, and is being moved or backed up
+    Object.assign(guest!.config, { cores: 9, lock: "backup" })
+    lab.clock.schedule(minutes * 60_000, () => delete guest!.config["lock"])
+    const { state } = await startAndWait(process, range)
+    await process.dispose()
+    return state.message
+  }
+
+  it("is waited for some minutes", { timeout: 60_000 }, async () => expect(await deployWhileLocked(4)).toBe(""))
+
+  it("for longer fails, with the way out", { timeout: 60_000 }, async () =>
+    expect(await deployWhileLocked(60)).toMatch(/1 of \d+ steps failed: .*locked \(backup\)/u),
+  )
+})

@@ -24,7 +24,7 @@ describe("what a fault means for a step", () => {
     ["away", "wait"],
     ["no-quorum", "wait"],
     ["unknown-effect", "look"],
-    ["locked", "repeat"],
+    ["locked", "outlast"],
     ["taken", "fail"],
     ["unauthenticated", "fail"],
     ["forbidden", "fail"],

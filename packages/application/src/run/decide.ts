@@ -7,6 +7,8 @@ export type Decision =
   | "wait"
   /** Wait a little, then dispatch again. */
   | "repeat"
+  /** The same for some minutes: somebody else works on it, as who moves or backs up a machine does. */
+  | "outlast"
   /** Look at the world first, then dispatch again: whether the effect has happened is not known. */
   | "look"
   /** Take another VMID, then dispatch again. */
@@ -17,7 +19,7 @@ const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
   away: "wait",
   "no-quorum": "wait",
   "unknown-effect": "look",
-  locked: "repeat",
+  locked: "outlast",
   // only a clone chooses an id; see below
   taken: "fail",
   unauthenticated: "fail",
@@ -29,8 +31,13 @@ const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
   failed: "fail",
 }
 
-/** How often a step may meet each of these before it fails; waiting for the world has no end. */
-export const triesAtMost: Readonly<Record<"repeat" | "look" | "reallocate", number>> = { repeat: 8, look: 5, reallocate: 10 }
+/** How often a step may meet each of these before it fails; waiting for the world has no end. With its pauses, 24 times are about five minutes. */
+export const triesAtMost: Readonly<Record<Exclude<Decision, "wait" | "fail">, number>> = {
+  repeat: 8,
+  outlast: 24,
+  look: 5,
+  reallocate: 10,
+}
 
 /** The table of what faults mean for a step. Dispatching again is safe by the ports' contracts; it is never done for a plain failure. */
 export const decide = (action: Action, fault: Fault): Decision => {

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
 import { backoffSeconds, untilStored } from "./backoff.ts"
 import { covered } from "./covered.ts"
-import { decide, triesAtMost } from "./decide.ts"
+import { decide, type Decision, triesAtMost } from "./decide.ts"
 import { makeEffects } from "./effects.ts"
 import { makeKeep } from "./keep.ts"
 import type { RunBook } from "./run-book.ts"
@@ -46,7 +46,7 @@ interface Life {
   started: boolean
   /** What `settle` needs; undefined while nothing is dispatched (null is a token). */
   token: Json | undefined
-  readonly tries: { wait: number; repeat: number; look: number; reallocate: number }
+  readonly tries: Record<Exclude<Decision, "fail">, number>
 }
 
 /** What follows a fault: another try, or the end of the step with this fault. */
@@ -130,7 +130,7 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
         attempt: known?.attempt ?? 0,
         started: known?.phase === "started" || known?.phase === "dispatched",
         token: known?.phase === "dispatched" ? known.token : undefined,
-        tries: { wait: 0, repeat: 0, look: 0, reallocate: 0 },
+        tries: { wait: 0, repeat: 0, outlast: 0, look: 0, reallocate: 0 },
       }
       for (;;) {
         // read anew each time: a reallocation changes it
