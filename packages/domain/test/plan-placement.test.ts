@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { templatesToRead, type Plan } from "../src/index.ts"
+import { type ObservedZone, templatesToRead, type Plan } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, type ModelWorld, planned, refusal, settings } from "./plan-model.ts"
 
@@ -57,6 +57,25 @@ describe("a machine is placed", () => {
     const world = three()
     world.nodes = world.nodes.map((n) => ({ ...n, online: n.name === "pve1" || n.name === "pve2" }))
     expect(new Set(place(world).placements.map((p) => p.node))).toEqual(new Set(["pve1", "pve2"]))
+  })
+
+  test("on nodes only that have the zone of its network, where any shows it", () => {
+    const world = three()
+    const spans = (...usable: readonly string[]) =>
+      ["pve1", "pve2"].map((node) => ({ zone: "ludus", node, usable: usable.includes(node) }))
+    const placedWith = (zones: readonly ObservedZone[], config = labConfig()) => {
+      const input = inputFor(world, config, {}, cluster)
+      return { ...input, world: { ...input.world, cluster: { ...input.world.cluster, zones } } }
+    }
+    const used = (plan: Plan) => new Set(plan.placements.map((p) => p.node))
+    expect(used(planned(placedWith(spans("pve1", "pve2"))))).toEqual(new Set(["pve1", "pve2"]))
+    expect(used(planned(placedWith(spans("pve2"))))).toEqual(new Set(["pve2"]))
+    expect(used(planned(placedWith([{ zone: "other", node: "pve1", usable: true }])))).toHaveLength(3)
+    const [issue] = refusal(placedWith(spans("pve2"), labConfig({ web: { target_node: "pve3" } })))
+    expect(issue).toMatchObject({
+      code: "zone-unusable",
+      message: "LAB-web wants the node pve3, on which the SDN zone ludus is not usable",
+    })
   })
 
   test("from no template whose own node is down, shared as its disk may be", () => {

@@ -1,5 +1,5 @@
-import type { NetworkSpec } from "@rangewright/domain"
-import { HypervisorAccess, HypervisorFault, HypervisorNetwork, type NetworkAction } from "@rangewright/ports"
+import type { NetworkSpec, ObservedZone } from "@rangewright/domain"
+import { Hypervisor, HypervisorAccess, HypervisorFault, HypervisorNetwork, type NetworkAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
@@ -137,10 +137,15 @@ describe("VNets", () => {
     const fault = await failureOf(rig, create())
     expect(fault.facts.reason).toBe("failed")
     expect(fault.message).toContain("pve2")
+    const zonesNow = Hypervisor.use((hypervisor) => Effect.map(hypervisor.observe, ({ zones = [] }) => zones))
+    const usableOn = (zones: readonly ObservedZone[]) =>
+      zones.flatMap(({ node, usable, zone }) => (zone === "ludus" && usable ? [node] : []))
+    expect(usableOn(await rig.run(zonesNow))).toEqual(["pve1", "pve3"])
     rig.sim.faults.remove(broken)
     await root(rig, "PUT", "/cluster/sdn")
     await rig.run(Effect.sleep("30 seconds"))
     await rig.restarted().run(performOn(create()))
+    expect(usableOn(await rig.run(zonesNow))).toEqual(["pve1", "pve2", "pve3"])
     await rig.close()
   })
 })

@@ -8,7 +8,7 @@ import type { PveClient } from "../client/client.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
-import { machineOf, nodeOf, pick, storageOf } from "../wire/cluster.ts"
+import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
 import { flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { guestAddresses, guestSessions } from "./agent.ts"
@@ -59,6 +59,7 @@ export const makeHypervisor = (
         nodes: pick(all, nodeOf),
         storages: pick(all, storageOf),
         machines: pick(all, machineOf),
+        zones: pick(all, zoneOf),
       }
     }),
     detail: Effect.fnUntraced(function* (node, vmid) {

@@ -1,4 +1,11 @@
-import { isVmid, type ObservedMachine, type ObservedNode, type ObservedStorage, type PowerState } from "@rangewright/domain"
+import {
+  isVmid,
+  type ObservedMachine,
+  type ObservedNode,
+  type ObservedStorage,
+  type ObservedZone,
+  type PowerState,
+} from "@rangewright/domain"
 import { type Fields, flag, number, text, words } from "./read.ts"
 
 const mebibyte = 1024 * 1024
@@ -55,6 +62,13 @@ export const storageOf = (row: Fields): ObservedStorage | undefined => {
     usedBytes: number(row, "disk") ?? 0,
     content: words(row, "content"),
   }
+}
+
+/** A zone of a node; newer versions list zones among networks of all kinds. */
+export const zoneOf = (row: Fields): ObservedZone | undefined => {
+  const node = text(row, "node")
+  const zone = text(row, "sdn") ?? (text(row, "network-type") === "zone" ? text(row, "network") : undefined)
+  return zone === undefined || node === undefined ? undefined : { zone, node, usable: text(row, "status") !== "error" }
 }
 
 /** The rows a decoder knows, in their order. */

@@ -36,12 +36,22 @@ export interface ObservedStorage {
   readonly content: readonly string[]
 }
 
+/** An SDN zone on one node that it spans. */
+export interface ObservedZone {
+  readonly zone: string
+  readonly node: string
+  /** False: the node could not make it, so that its VNets are not there. */
+  readonly usable: boolean
+}
+
 /** The whole cluster at one moment, from one call. */
 export interface ObservedCluster {
   readonly at: Date
   readonly nodes: readonly ObservedNode[]
   readonly storages: readonly ObservedStorage[]
   readonly machines: readonly ObservedMachine[]
+  /** Absent: not known. */
+  readonly zones?: readonly ObservedZone[]
 }
 
 export interface Nic {

@@ -9,6 +9,7 @@ export interface PlanIssue {
     | "node-missing"
     | "node-offline"
     | "no-node"
+    | "zone-unusable"
     | "network-not-ours"
     | "no-vmid"
     | "bad-limit"

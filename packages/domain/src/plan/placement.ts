@@ -61,7 +61,12 @@ const placeOne = (
   const fixed = fixedNode(input, machine)
   if (fixed !== undefined) return onNode(input, machine, templates, fixed.node, fixed.reason)
   const rooms = [...loads.values()]
-    .filter((l) => l.node.online && templateFor(input.world, templates, l.node.name, fullTarget(input, machine)) !== undefined)
+    .filter(
+      (l) =>
+        l.node.online &&
+        hasZone(input, l.node.name) &&
+        templateFor(input.world, templates, l.node.name, fullTarget(input, machine)) !== undefined,
+    )
     .sort((a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1))
   const best = rooms[0]
   if (best === undefined)
@@ -73,6 +78,12 @@ const placeOne = (
   const reason =
     rooms.length === 1 ? `the only node that can clone ${machine.template}` : `most room of ${rooms.length} nodes: ${best.text()}`
   return onNode(input, machine, templates, best.node.name, reason)
+}
+
+/** Whether a VNet can reach the node. Where no node shows the zone, making the network tells what is missing. */
+const hasZone = ({ settings, world }: PlacementInput, node: string): boolean => {
+  const spans = (world.cluster.zones ?? []).filter(({ zone }) => settings.clusterMode && zone === settings.sdnZone)
+  return spans.length === 0 || spans.some((span) => span.node === node && span.usable)
 }
 
 const reachHint = "Build the template on that node too, move its disk to shared storage, or choose another node."
@@ -138,6 +149,12 @@ const onNode = (
     })
   if (!observed.online)
     return Result.fail({ code: "node-offline", message: `${machine.name} wants the node ${node}, which is offline` })
+  if (!hasZone(input, node))
+    return Result.fail({
+      code: "zone-unusable",
+      message: `${machine.name} wants the node ${node}, on which the SDN zone ${input.settings.sdnZone} is not usable`,
+      hint: `Look at the network reload task of ${node} and at the zone's nodes, apply the SDN (Datacenter > SDN > Apply), then deploy again.`,
+    })
   const template = templateFor(world, templates, node, fullTarget(input, machine))
   return template === undefined
     ? Result.fail({
