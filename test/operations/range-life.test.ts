@@ -39,7 +39,7 @@ const makeService = () => {
     Layer.succeed(CredentialHasher, {
       hash: (key) => key,
       verify: (key, hash) => key === hash,
-      isCurrent: () => true,
+      verifyFirstGeneration: () => Effect.succeed(false),
       equal: (a, b) => a === b,
       randomText: (length) => (++texts).toString(36).padStart(length, "0"),
     }),

@@ -1,7 +1,7 @@
 import { CredentialHasher } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { createHmac, createSecretKey, randomInt, timingSafeEqual } from "node:crypto"
-import { isBcrypt, verifyBcrypt } from "./bcrypt.ts"
+import { verifyFirstGeneration } from "./bcrypt.ts"
 import { keyFor, type MasterKey } from "./master-key.ts"
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -17,8 +17,8 @@ export const credentialHasher = (master: MasterKey): CredentialHasher["Service"]
   const hash = (text: string): string => createHmac("sha256", key).update(text, "utf8").digest("hex")
   return {
     hash,
-    verify: (apiKey, stored) => (isBcrypt(stored) ? verifyBcrypt(apiKey, stored) : sameDigest(hash(apiKey), stored)),
-    isCurrent: (stored) => !isBcrypt(stored),
+    verify: (apiKey, stored) => sameDigest(hash(apiKey), stored),
+    verifyFirstGeneration,
     // digests have one length, so unequal lengths take the same time
     equal: (a, b) => sameDigest(hash(a), hash(b)),
     randomText: (length, alphabet = alphanumeric) => {

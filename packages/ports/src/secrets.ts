@@ -8,10 +8,13 @@ export class CredentialHasher extends Context.Service<
   CredentialHasher,
   {
     readonly hash: (apiKey: string) => string
-    /** Constant time. Hashes of the first generation (bcrypt) verify too. */
+    /** Constant time. */
     readonly verify: (apiKey: string, hash: string) => boolean
-    /** False for a hash of another kind than `hash` makes: its key should be hashed anew when it is shown. */
-    readonly isCurrent: (hash: string) => boolean
+    /**
+     * Against a hash that an installation of the first generation made (bcrypt, of the whole key): takes milliseconds to seconds, by its
+     * cost. False for any other hash.
+     */
+    readonly verifyFirstGeneration: (apiKey: string, hash: string) => Effect.Effect<boolean>
     /** Equality of two texts in constant time. */
     readonly equal: (a: string, b: string) => boolean
     /** Random text of letters and digits from a cryptographic source. */

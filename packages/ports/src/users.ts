@@ -43,7 +43,12 @@ export class Users extends Context.Service<
     readonly forAuthentication: (
       id: UserId,
     ) => Effect.Effect<{ readonly user: User; readonly secrets: UserSecrets } | undefined, StorageFault>
-    readonly setSecrets: (id: UserId, secrets: Partial<UserSecrets>) => Effect.Effect<void, UserNotFound | StorageFault>
+    /** With `whileApiKeyHash`, nothing changes where the hash of the key is another one by now. */
+    readonly setSecrets: (
+      id: UserId,
+      secrets: Partial<UserSecrets>,
+      condition?: { readonly whileApiKeyHash: string },
+    ) => Effect.Effect<void, UserNotFound | StorageFault>
     /** Stamps of activity, many at once; they never go back, and ids that do not exist are left out. */
     readonly touch: (stamps: ReadonlyMap<UserId, Date>) => Effect.Effect<void, StorageFault>
   }

@@ -154,6 +154,20 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "hashes a key anew only while it is the same key",
+      Effect.gen(function* () {
+        const users = yield* Users
+        const { id } = yield* users.create(newUser("alice"))
+        const hashOf = Effect.map(users.forAuthentication(id), (found) => found?.secrets.apiKeyHash)
+        yield* users.setSecrets(id, { apiKeyHash: "old" })
+        yield* users.setSecrets(id, { apiKeyHash: "anew" }, { whileApiKeyHash: "old" })
+        expect(yield* hashOf).toBe("anew")
+        yield* users.setSecrets(id, { apiKeyHash: "old once more" }, { whileApiKeyHash: "old" })
+        expect(yield* hashOf).toBe("anew")
+      }),
+    )
+
+    it(
       "removes a user with the user's grants; removing again changes nothing",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab

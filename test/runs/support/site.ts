@@ -70,7 +70,7 @@ export const boot = ({ store, world, artifacts, clock, randomText }: Site, gate:
     Layer.succeed(CredentialHasher, {
       hash: String,
       verify: () => true,
-      isCurrent: () => true,
+      verifyFirstGeneration: () => Effect.succeed(false),
       equal: (a, b) => a === b,
       randomText,
     }),

@@ -69,9 +69,10 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         store.revision++
       }),
     forAuthentication: (id) => Effect.sync(() => store.users.get(id)),
-    setSecrets: (id, secrets) =>
+    setSecrets: (id, secrets, condition) =>
       atomically(function* (now) {
         const found = yield* known(id)
+        if (condition !== undefined && found.secrets.apiKeyHash !== condition.whileApiKeyHash) return
         store.users.set(id, {
           user: { ...found.user, updatedAt: now },
           secrets: { ...found.secrets, ...secrets },

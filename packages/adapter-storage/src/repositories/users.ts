@@ -154,7 +154,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
           }),
         ),
       forAuthentication: (id) => Effect.map(byId(id), ({ found }) => found),
-      setSecrets: (id, secrets) =>
+      setSecrets: (id, secrets, condition) =>
         database.write(`change the secrets of user ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
@@ -163,9 +163,10 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
                 .updateTable("users")
                 .set({ ...secretColumns(secrets), updated_at })
                 .where("id", "=", id)
+                .$if(condition !== undefined, (update) => update.where("api_key_hash", "=", condition?.whileApiKeyHash ?? ""))
                 .executeTakeFirst(),
             )
-            if (numUpdatedRows === 0n) return yield* new UserNotFound({ userId: id })
+            if (numUpdatedRows === 0n && condition === undefined) return yield* new UserNotFound({ userId: id })
           }),
         ),
       touch: (stamps) =>

@@ -24,9 +24,11 @@ const byApiKey = Effect.fnUntraced(function* (
   const found = yield* (yield* Users).forAuthentication(id)
   const hash = found?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
-  if (!hasher.verify(apiKey, hash) || found === undefined) return yield* new Unauthenticated({ reason: refused })
-  // a slow hash that was taken over from an older installation costs its milliseconds once
-  if (!hasher.isCurrent(hash)) yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }))
+  if (found !== undefined && hasher.verify(apiKey, hash)) return found.user
+  if (found === undefined || !(yield* hasher.verifyFirstGeneration(apiKey, hash)))
+    return yield* new Unauthenticated({ reason: refused })
+  // a slow hash that was taken over costs its time once; a key that was reset meanwhile stays void
+  yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
   return found.user
 })
 

@@ -78,7 +78,7 @@ const secrets = Layer.mergeAll(
   Layer.succeed(CredentialHasher, {
     hash: (key) => `hash of ${key}`,
     verify: (key, hash) => hash === `hash of ${key}`,
-    isCurrent: () => true,
+    verifyFirstGeneration: () => Effect.succeed(false),
     equal: (a, b) => a === b,
     // unlike, and of the alphabet that record ids have
     randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),

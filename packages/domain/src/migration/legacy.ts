@@ -76,7 +76,10 @@ export interface ImportTarget {
 
 const emailOf = (username: string): string => `${username}@ludus.internal`
 const accountPattern = /^[a-z_][a-z0-9._-]{0,47}$/u
-const bcryptPattern = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/u
+const bcryptHash = /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/u
+
+/** Whether a text is a hash of an API key as the first generation kept them. A higher cost would hold up whoever shows the key. */
+export const isFirstGenerationKeyHash = (text: string): boolean => bcryptHash.test(text)
 const longestName = 100
 
 /** Why a user cannot be taken over. */
@@ -98,13 +101,13 @@ const rangeRefusal = ({ number }: LegacyRange, target: ImportTarget): string | u
 }
 
 const importedUser = (user: LegacyUser): ImportedUser => {
-  const name = user.name.slice(0, longestName)
+  const name = [...user.name].slice(0, longestName).join("")
   return {
     id: user.id as UserId,
     name: name === "" ? user.id : name,
     email: emailOf(user.hypervisorUsername),
     isAdmin: user.isAdmin,
-    apiKeyHash: bcryptPattern.test(user.apiKeyHash) ? user.apiKeyHash : undefined,
+    apiKeyHash: isFirstGenerationKeyHash(user.apiKeyHash) ? user.apiKeyHash : undefined,
     hypervisorUsername: user.hypervisorUsername,
     createdAt: user.createdAt,
     password: user.password,
@@ -136,7 +139,8 @@ export const planImport = (legacy: LegacyInstallation, target: ImportTarget): Le
     const [owner, id] = [user.id as UserId, user.id as RangeId]
     if (!isKnown) {
       const taken = importedUser(user)
-      if (taken.apiKeyHash === undefined) skipped.push(`the API key of user ${owner}: its hash is not one of bcrypt`)
+      if (taken.apiKeyHash === undefined)
+        skipped.push(`the API key of user ${owner}: its hash is not one of bcrypt with a cost of 4 to 14`)
       users.push({ ...taken, number: range.number })
       known.add(owner)
       now.users.push({ id: owner, hypervisorUsername: user.hypervisorUsername })
