@@ -198,4 +198,17 @@ describe("what a blueprint says of itself", () => {
     expect(paths).toEqual(["name", "description", "version", "min_ludus_version", "tags[0]", "tags[1]"])
     expect(blueprintTextIssues({ tags: Array.from({ length: 101 }, () => "") })).toHaveLength(1)
   })
+
+  it("can be shown in a terminal: nothing in it steers one", () => {
+    const steering = "\u001B]0;owned\u0007"
+    const paths = blueprintTextIssues({
+      name: steering,
+      description: steering,
+      version: steering,
+      minVersion: steering,
+      tags: [steering],
+    }).map(({ path }) => path)
+    expect(paths.toSorted()).toEqual(["description", "min_ludus_version", "name", "tags[0]", "version"])
+    expect(blueprintTextIssues({ ...blueprint, description: "Two lines\n\tand more: é 漢 🙂" })).toEqual([])
+  })
 })

@@ -102,6 +102,36 @@ describe("a requirement that a program would take for an option refuses the sour
   })
 })
 
+describe("text that would steer a terminal", () => {
+  const steering = String.raw`"\e]0;owned\a"`
+
+  test("in a manifest refuses the source", () => {
+    expect(refusedAs(withBlueprint({ "source.yml": `name: ${steering}\nauthors: [${steering}]\n` }))).toEqual([
+      "source.yml control-character",
+      "source.yml control-character",
+    ])
+    const tree = {
+      "blueprints/a/blueprint.yml": blueprint("a", `description: ${steering}\n`),
+      "blueprints/a/range-config.yml": "",
+    }
+    expect(refusedAs(withBlueprint(tree))).toEqual(["blueprints/a/blueprint.yml control-character"])
+  })
+
+  test("and what roles, collections and templates say of themselves is left out", () => {
+    const { content } = readOf(
+      withBlueprint({
+        "ansible/roles/r/meta/main.yml": `galaxy_info: {description: ${steering}}\n`,
+        "ansible/roles/r/meta/version.yml": String.raw`version: "1.0\nnew: line"`,
+        "ansible/collections/c/galaxy.yml": `namespace: a\nname: c\nversion: ${steering}\ndescription: ${steering}\n`,
+        "templates/t/t.pkr.json": String.raw`{"variable": {"description": {"default": "\u001b[31m"}}}`,
+      }),
+    )
+    expect(content.roles).toEqual([{ name: "r", directory: "ansible/roles/r" }])
+    expect(content.collections).toEqual([{ name: "a.c", directory: "ansible/collections/c" }])
+    expect(content.templates).toEqual([{ name: "t", directory: "templates/t" }])
+  })
+})
+
 describe("a link is never read", () => {
   const linked = (path: string): SourceFiles => {
     const files = withBlueprint({ [path]: "" })

@@ -3,6 +3,7 @@ import type { GroupName } from "../access/group.ts"
 import type { RecordId, UserId } from "../access/ids.ts"
 import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import { isShippedBlueprintId } from "../source/names.ts"
+import { isShownText } from "../source/shown-text.ts"
 import type { BlueprintBundle, BlueprintOrigin, DependencyInstallation } from "./origin.ts"
 
 /**
@@ -56,8 +57,13 @@ const mostTags = 100
 /** As clients spell the members. */
 const spelled = { name: "name", description: "description", version: "version", minVersion: "min_ludus_version" } as const
 
+const notShown = "it holds a control character"
+
 /** Everything that is wrong with these members; what is absent is not looked at. */
 export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly FaultIssue[] => {
+  const unshown = (["name", "description", "version", "minVersion"] as const).flatMap((member) =>
+    isShownText(text[member] ?? "") ? [] : [{ path: spelled[member], message: notShown }],
+  )
   const tooLong = (["name", "description", "version", "minVersion"] as const).flatMap((member) =>
     (text[member] ?? "").length > longest[member]
       ? [{ path: spelled[member], message: `at most ${longest[member]} characters` }]
@@ -65,11 +71,16 @@ export const blueprintTextIssues = (text: Partial<BlueprintText>): readonly Faul
   )
   const tags = text.tags ?? []
   const badTags = tags.flatMap((tag, at) =>
-    tag.trim() === "" || tag.length > longestTag ? [{ path: `tags[${at}]`, message: `1 to ${longestTag} characters` }] : [],
+    tag.trim() === "" || tag.length > longestTag
+      ? [{ path: `tags[${at}]`, message: `1 to ${longestTag} characters` }]
+      : isShownText(tag)
+        ? []
+        : [{ path: `tags[${at}]`, message: notShown }],
   )
   return [
     ...(text.name?.trim() === "" ? [{ path: "name", message: "a name is needed" }] : []),
     ...tooLong,
+    ...unshown,
     ...(tags.length > mostTags ? [{ path: "tags", message: `at most ${mostTags} tags` }] : badTags),
   ]
 }

@@ -1,3 +1,4 @@
+import { shownText } from "../source/shown-text.ts"
 import type { BlueprintId, BlueprintText } from "./blueprint.ts"
 
 /** What the `blueprint.yml` of an archive says. Paths are from the folder that holds it. */
@@ -13,17 +14,14 @@ const plain = /^[A-Za-z][A-Za-z0-9._/-]*$/u
 /** What JSON leaves as it is and YAML does not take, or takes for the end of a line. */
 const unprintable = /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/gu
 
-/** NUL and halves of character pairs, which no manifest may hold, become U+FFFD. */
-const holdable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd")
-
 const scalar = (text: string): string =>
   plain.test(text) && !keyword.test(text)
     ? text
-    : JSON.stringify(holdable(text)).replace(unprintable, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    : JSON.stringify(shownText(text)).replace(unprintable, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * The text of a `blueprint.yml` that `readBlueprintManifest` reads back as it was (contract C 11.14), but for NUL and halves of character
- * pairs. The same facts give the same text.
+ * The text of a `blueprint.yml` that `readBlueprintManifest` reads back as it was (contract C 11.14), but for control characters and
+ * halves of character pairs, which no manifest may hold. The same facts give the same text.
  */
 export const blueprintManifestText = (manifest: ArchiveManifest): string => {
   const line = (key: string, text: string | undefined) => (text ? [`${key}: ${scalar(text)}`] : [])

@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import type { Finding } from "../range/config/issue.ts"
 import { quote } from "../range/config/issue.ts"
 import type { MapNode } from "../range/config/node.ts"
-import { type Fields, findingAt, requiredText, textField } from "./manifest.ts"
+import { type Fields, findingAt, lineField, requiredText, textField } from "./manifest.ts"
 import { isCollectionSegment } from "./names.ts"
 
 /** What the `galaxy.yml` of a collection says. */
@@ -21,7 +21,7 @@ export const readCollectionMetadata = (root: MapNode): Result.Result<CollectionM
   const metadata = {
     name: `${namespace}.${name}`,
     description: textField(fields, "description"),
-    version: textField(fields, "version"),
+    version: lineField(fields, "version"),
   }
   return required > 0 ? Result.fail(fields.findings.slice(0, required)) : Result.succeed(metadata)
 }

@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import { type Finding, quote } from "../range/config/issue.ts"
 import { emptyMap, type MapNode, type Node, type Path } from "../range/config/node.ts"
 import { readYaml } from "../range/config/read-yaml.ts"
+import { isShownLine, isShownText } from "./shown-text.ts"
 
 /**
  * The mapping in a manifest's text, under the same limits as range configurations. A key given twice is an error: readers disagree on
@@ -32,9 +33,17 @@ export interface Fields {
 export const textField = ({ map, path, findings }: Fields, key: string): string | undefined => {
   const node = map.entries.get(key)?.value
   if (node === undefined || isNull(node)) return undefined
-  if (node.kind === "scalar") return node.source === "" ? undefined : node.source
-  findings.push(wrongType([...path, key], node, "text"))
+  const at = [...path, key]
+  if (node.kind !== "scalar") findings.push(wrongType(at, node, "text"))
+  else if (!isShownText(node.source)) findings.push(notShown(at, node))
+  else return node.source === "" ? undefined : node.source
   return undefined
+}
+
+/** As `textField`, for what is one line; undefined where it has more. */
+export const lineField = (fields: Fields, key: string): string | undefined => {
+  const text = textField(fields, key)
+  return text === undefined || isShownLine(text) ? text : undefined
 }
 
 /** As `textField`, but absent and blank are told. Empty text stands in, so that reading goes on. */
@@ -56,8 +65,10 @@ export const requiredText = (fields: Fields, key: string): string => {
 /** The texts of a list under a key; none where it is absent or null. */
 export const textList = (fields: Fields, key: string): ReadonlyArray<string> =>
   listField(fields, key).flatMap((node, index) => {
-    if (node.kind === "scalar") return isNull(node) ? [] : [node.source]
-    fields.findings.push(wrongType([...fields.path, key, index], node, "text"))
+    const at = [...fields.path, key, index]
+    if (node.kind !== "scalar") fields.findings.push(wrongType(at, node, "text"))
+    else if (!isShownText(node.source)) fields.findings.push(notShown(at, node))
+    else return isNull(node) ? [] : [node.source]
     return []
   })
 
@@ -98,6 +109,14 @@ export const wrongType = (path: Path, node: Node, allowed: string): Finding => (
   code: "wrong-type",
   message: `is ${{ scalar: "a single value", list: "a list", map: "an object" }[node.kind]}`,
   allowed,
+})
+
+const notShown = (path: Path, node: Node): Finding => ({
+  path,
+  offset: node.start,
+  code: "control-character",
+  message: "holds a control character",
+  allowed: "text that can be shown",
 })
 
 /** Keeps the keys that have a value: what a manifest does not say is absent, not undefined. */

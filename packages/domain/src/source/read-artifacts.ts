@@ -11,6 +11,7 @@ import { present } from "./manifest.ts"
 import { isRoleName, isTemplateName } from "./names.ts"
 import { type InParts, readEach, readFile, type Reading, textAt } from "./reading.ts"
 import { readRoleMetadata, roleVersion } from "./role.ts"
+import { isShownText } from "./shown-text.ts"
 
 export const readTemplates = (reading: Reading): InParts<ReadonlyArray<ShippedTemplate>> =>
   readEach(reading.layout.templates, (place) => readTemplate(reading, place))
@@ -36,7 +37,8 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
   }
   const icon = facts?.icon === undefined || pathProblem(facts.icon) !== undefined ? undefined : `${directory}/${facts.icon}`
   const iconThere = icon !== undefined && reading.present.has(icon) ? icon : undefined
-  return { name, directory, ...present({ description: facts?.description, os: facts?.os, icon: iconThere }) }
+  const description = isShownText(facts?.description ?? "") ? facts?.description : undefined
+  return { name, directory, ...present({ description, os: facts?.os, icon: iconThere }) }
 }
 
 export const readRoles = (reading: Reading): InParts<ReadonlyArray<ShippedRole>> =>

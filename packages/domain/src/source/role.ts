@@ -1,4 +1,4 @@
-import { type Fields, textField } from "./manifest.ts"
+import { type Fields, lineField, textField } from "./manifest.ts"
 import type { MapNode } from "../range/config/node.ts"
 import { isRoleName } from "./names.ts"
 
@@ -31,5 +31,5 @@ export const readRoleMetadata = (root: MapNode, directory: string): RoleMetadata
 
 /** The version of a role: what its `meta/version.yml` says, else the tag of its submodule without a leading `v`. */
 export const roleVersion = (versionFile: MapNode | undefined, tag: string | undefined): string | undefined =>
-  (versionFile === undefined ? undefined : textField({ map: versionFile, path: [], findings: [] }, "version")) ??
+  (versionFile === undefined ? undefined : lineField({ map: versionFile, path: [], findings: [] }, "version")) ??
   (tag?.replace(/^v/u, "") || undefined)

@@ -1,0 +1,15 @@
+/*
+ * What sources and blueprints say of themselves is shown to others, in terminals too: characters that steer one are no text.
+ */
+
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const steering = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/u
+
+/** The text with U+FFFD for what cannot be shown. */
+export const shownText = (text: string): string => text.toWellFormed().replace(new RegExp(steering, "gu"), "\ufffd")
+
+/** Text that can be shown, of one line or several. */
+export const isShownText = (text: string): boolean => !steering.test(text)
+
+/** Text that can be shown, of one line. */
+export const isShownLine = (text: string): boolean => isShownText(text) && !/[\t\n\r]/u.test(text)
