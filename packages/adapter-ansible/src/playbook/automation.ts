@@ -12,7 +12,7 @@ import { cancelled, failureOf } from "./failure.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { runCommand } from "./process.ts"
-import { rolePlay } from "./role-play.ts"
+import { rolePlay, roleProblem } from "./role-play.ts"
 import { type Folders, forgetFacts, ownFolder, scratchFolder } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
@@ -143,7 +143,9 @@ const roleEnvironment = (site: Site, scratch: string): Readonly<Record<string, s
 export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<typeof GuestAutomation> => {
   const able = (task: GuestTask): Effect.Effect<void, GuestFault> => {
     const because = obstacle(workshop, task)
-    return because === undefined ? Effect.void : Effect.fail(faultOf(task, "unsupported", because))
+    if (because !== undefined) return Effect.fail(faultOf(task, "unsupported", because))
+    const problem = task.stage === "role" ? roleProblem(roleOf(task), task.input) : undefined
+    return problem === undefined ? Effect.void : Effect.fail(faultOf(task, "failed", problem))
   }
   const perform = Effect.fnUntraced(function* (task: GuestTask) {
     yield* able(task)

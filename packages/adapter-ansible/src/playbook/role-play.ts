@@ -9,19 +9,30 @@ const fieldsOf = (value: Json | undefined): Fields =>
 /** What Ansible takes for the name of a variable; it cannot be given others. */
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u
 
+/** A role, or `<namespace>.<collection>.<role>`: never a path. */
+const roleName = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/u
+
+/** Why a role's input can make no play; undefined when it can. */
+export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
+  if (role === undefined || !roleName.test(role)) return `${JSON.stringify(role ?? "")} is no name of a role`
+  const wrong = Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !variableName.test(name))
+  return wrong === undefined
+    ? undefined
+    : `its variable ${JSON.stringify(wrong)} has no name that Ansible takes: letters, digits and _, beginning with a letter or _`
+}
+
 /** Those of the stage that are the service's own, beside the ones that roles know. */
 const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 
 /**
  * The play of one role on one machine (contract B 9.4). The range's facts and the role's variables are set as facts, which win over what the
  * role itself sets and lose to extra variables; texts in them may be templates, as the author of a configuration expects. They are
- * variables of the play too, so that one may refer to another.
+ * variables of the play too, so that one may refer to another. The input has no `roleProblem`.
  */
 export const rolePlay = (host: string, role: string, input: Json): string => {
   const fields = fieldsOf(input)
   const known = Object.entries(fields).filter(([key]) => !own.has(key))
-  const given = Object.entries(fieldsOf(fields["vars"])).filter(([key]) => variableName.test(key))
-  const facts = Object.fromEntries([...known, ...given])
+  const facts = Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
   const setFacts = {
     name: "Set the variables of the role",
     "ansible.builtin.set_fact": facts,

@@ -65,7 +65,9 @@ describe.skipIf(obstacle !== undefined)(
       expect(there).toMatchObject({ fault: "", ok: true, changed: false })
       const missing = await lab.perform(lab.task("LAB-web", "packages", { packages: ["no-such-package-here"] }))
       expect(missing.reason).toBe("failed")
-      expect(missing.fault).toMatch(/^Cannot run stage packages on LAB-web: task "Refresh the lists of packages" failed: /u)
+      expect(missing.fault).toMatch(
+        /^Cannot run stage packages on LAB-web: task "Install the packages" failed: No package matching 'no-such-package-here'/u,
+      )
     })
 
     it("the log has the lines that Ansible itself prints", async () => {

@@ -4,9 +4,28 @@ import { must } from "./command.ts"
 
 /** Folders of a host that are its own; programs and libraries are the machine's, which it sees but cannot change. */
 const folders: readonly string[] = ["dev", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr"].concat(
-  ["default", "dnsmasq.d", "init.d", "network/if-pre-up.d", "ssh", "sysctl.d"].map((name) => `etc/${name}`),
+  [
+    "apt/apt.conf.d",
+    "apt/preferences.d",
+    "apt/sources.list.d",
+    "default",
+    "dnsmasq.d",
+    "init.d",
+    "network/if-pre-up.d",
+    "ssh",
+    "sysctl.d",
+  ].map((name) => `etc/${name}`),
   ["0", "1", "2", "3", "4", "5", "6", "S"].map((level) => `etc/rc${level}.d`),
-  ["cache", "lib/dpkg", "lib/misc", "lib/systemd", "log", "tmp"].map((name) => `var/${name}`),
+  [
+    "cache/apt/archives/partial",
+    "lib/apt/lists/partial",
+    "lib/dpkg/info",
+    "lib/dpkg/updates",
+    "lib/misc",
+    "lib/systemd",
+    "log",
+    "tmp",
+  ].map((name) => `var/${name}`),
 )
 
 /** A first process by the name of a shell would be taken for none, and the host for one with systemd. */

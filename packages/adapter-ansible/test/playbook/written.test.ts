@@ -1,0 +1,84 @@
+import type { Json } from "@rangewright/domain"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { parse } from "yaml"
+import { rolePlay, roleProblem } from "../../src/playbook/role-play.ts"
+import { sandboxArguments } from "../../src/playbook/sandbox.ts"
+import { reachedAt } from "../../src/playbook/site.ts"
+import { unsafeYaml } from "../../src/playbook/unsafe-yaml.ts"
+
+const strip = { customTags: [{ tag: "!unsafe", resolve: (text: string) => text }] }
+
+describe("what is written for the tool", () => {
+  it("any input is read back as it was, and each of its texts is marked as literal", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const written = unsafeYaml(value as Json)
+        expect(parse(written, strip)).toEqual(JSON.parse(JSON.stringify(value)))
+      }),
+    )
+    expect(unsafeYaml({ a: ["{{ x }}", 1, null, true], "b:c": "y\n" })).toBe(
+      '{"a": [!unsafe "{{ x }}", 1, null, true], "b:c": !unsafe "y\\n"}',
+    )
+  })
+
+  it("a role's play sets the range's facts and the role's variables, and runs the role", () => {
+    const input = {
+      role: "web",
+      range_id: "LAB",
+      range_second_octet: 7,
+      ludus_dns_server: "10.7.10.254",
+      vars: { yes: "no", n: [1] },
+    }
+    expect(parse(rolePlay("LAB-a", "web", input))).toEqual([
+      {
+        name: "Run role web on LAB-a",
+        hosts: "LAB-a",
+        vars: { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
+        pre_tasks: [
+          {
+            name: "Set the variables of the role",
+            "ansible.builtin.set_fact": { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
+          },
+        ],
+        roles: [{ role: "web" }],
+      },
+    ])
+    // Ansible reads YAML 1.1, where a bare no is false
+    expect(rolePlay("LAB-a", "web", input)).toContain('"no"')
+  })
+
+  it("names of roles are no paths or options, and variables have names that Ansible takes", () => {
+    for (const role of ["web", "geerlingguy.docker", "ansible.windows.thing", "_x-1"])
+      expect(roleProblem(role, { role })).toBeUndefined()
+    for (const role of ["", "..", "../bob/roles/x", "/etc", "-x", "a b", "a\n", "{{ x }}", "a..b", ".a"])
+      expect(roleProblem(role, { role }), role).toContain("is no name of a role")
+    expect(roleProblem(undefined, {})).toContain("is no name of a role")
+    expect(roleProblem("web", { vars: { "my-var": 1 } })).toContain('its variable "my-var" has no name that Ansible takes')
+  })
+
+  it("a machine is spoken to at its configured address, else at an outer one, else at any that is no container's", () => {
+    expect(reachedAt(["172.17.0.1", "10.7.10.111", "10.7.10.5"], "10.7.10.5", false)).toBe("10.7.10.5")
+    expect(reachedAt(["10.7.10.254", "192.0.2.107"], undefined, false)).toBe("192.0.2.107")
+    expect(reachedAt(["172.31.0.1", "10.7.10.111"], "10.7.10.5", false)).toBe("10.7.10.111")
+    expect(reachedAt(["172.17.0.1"], "10.7.10.5", false)).toBeUndefined()
+    expect(reachedAt([], "10.7.10.5", true)).toBe("10.7.10.5")
+    expect(reachedAt(["not an address", "$(id)"], undefined, false)).toBeUndefined()
+  })
+
+  it("a sandbox has nothing of the host's but its programs and what it is given", () => {
+    const args = sandboxArguments([
+      { from: "/data/scratch", writable: true },
+      { from: "/library", to: "/roles" },
+    ])
+    const pairs = args.flatMap((arg, at) => (arg.includes("bind") ? [[arg, args[at + 1], args[at + 2]]] : []))
+    expect(pairs).toContainEqual(["--bind", "/data/scratch", "/data/scratch"])
+    expect(pairs).toContainEqual(["--ro-bind-try", "/library", "/roles"])
+    expect(pairs.filter(([how]) => how === "--bind")).toHaveLength(1)
+    const sources = pairs.map(([, from = ""]) => from)
+    for (const hidden of ["/", "/etc", "/home", "/root", "/var", "/run", "/etc/shadow", "/etc/ssl", "/etc/ssl/private"])
+      expect(sources).not.toContain(hidden)
+    expect(args).toContain("--die-with-parent")
+    expect(args.join(" ")).toContain("--cap-drop ALL")
+  })
+})
