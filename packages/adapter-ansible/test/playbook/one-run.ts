@@ -5,10 +5,10 @@
 import * as Effect from "effect/Effect"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { automationAvailability } from "../../../src/playbook/availability.ts"
-import { playbookCommand } from "../../../src/playbook/command.ts"
-import { settingsOf } from "../../../src/playbook/options.ts"
-import { runCommand } from "../../../src/playbook/process.ts"
+import { automationAvailability } from "../../src/playbook/availability.ts"
+import { playbookCommand } from "../../src/playbook/command.ts"
+import { settingsOf } from "../../src/playbook/options.ts"
+import { runCommand } from "../../src/playbook/process.ts"
 
 const [, , folder = "", task = "true", program] = process.argv
 const options = { folder, library: join(folder, "library"), ...(program === undefined ? {} : { program }) }
