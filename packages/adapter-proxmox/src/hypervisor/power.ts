@@ -104,7 +104,10 @@ export const start: MachineKind<Action<"start">> = {
       kind: known === undefined ? `VM ${ref.vmid}` : osType,
       startedAt: known ?? (yield* monotonicMillis),
       seconds: kit.options.agentSeconds,
-    })
+    }).pipe(
+      // the time in which nobody could ask does not count: the next wait begins anew
+      Effect.tapError(() => Effect.sync(() => kit.startedAt.delete(ref.vmid))),
+    )
     kit.startedAt.delete(ref.vmid)
   }),
 }
