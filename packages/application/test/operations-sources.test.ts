@@ -391,7 +391,7 @@ describe("credentials of a source", () => {
     expect(JSON.stringify(shown)).not.toMatch(/t0ken|joe/u)
     const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----\n"
     const hostKey = `SHA256:${"A".repeat(43)}`
-    await change("private", { sshKey, hostKey })
+    await change("private", { sshKey, hostKey: `${hostKey}=` })
     expect(JSON.parse((await wanted()) ?? "")).toEqual({ type: "ssh-key", privateKey: sshKey, hostKey })
     await change("private", { ref: "main" })
     expect(await wanted()).toBeDefined()
@@ -412,6 +412,19 @@ describe("credentials of a source", () => {
   it.each([
     ["a token and a key", { token: "a", sshKey: "b" }, "sshKey"],
     ["a key without the server's own", { sshKey: "-----BEGIN OPENSSH PRIVATE KEY-----\nx" }, "hostKey"],
+    [
+      "a key of OpenSSH's with a passphrase",
+      {
+        sshKey: "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHI=\n",
+        hostKey: `SHA256:${"A".repeat(43)}`,
+      },
+      "sshKey",
+    ],
+    [
+      "a PEM key with a passphrase",
+      { sshKey: "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n", hostKey: `SHA256:${"A".repeat(43)}` },
+      "sshKey",
+    ],
     ["what is no key", { sshKey: "/root/.ssh/id_rsa", hostKey: `SHA256:${"A".repeat(43)}` }, "sshKey"],
     ["a token of two lines", { token: "a\nb" }, "token"],
     ["a login alone", { username: "joe" }, "username"],

@@ -24,6 +24,10 @@ const contextOf = (recordId: RecordId): string => `access of source ${recordId}`
 const hostKeyForm = /^SHA256:[A-Za-z0-9+/]{43}=?$/u
 const longestSecret = 16 * 1024
 
+/** In PEM the header tells; in OpenSSH's own form the name of a cipher follows its mark, both in base64. */
+const needsPassphrase = (key: string): boolean =>
+  /^(?:-----BEGIN ENCRYPTED |Proc-Type: 4,ENCRYPTED)/mu.test(key) || /\sb3BlbnNzaC1rZXktdjEA(?!AAAABG5vbm)/u.test(key)
+
 const refused = (path: string, message: string, allowed: string): InvalidInput =>
   new InvalidInput({
     what: `Cannot take the credentials of the source: ${path}: ${message}`,
@@ -75,13 +79,20 @@ const plainOf = ({
       sshKey.length > longestSecret
     )
       return yield* refused("sshKey", "it is no private key", "a private key without a passphrase, in OpenSSH or PEM form")
+    if (needsPassphrase(sshKey))
+      return yield* refused(
+        "sshKey",
+        "it needs a passphrase, and nobody is there to type it",
+        "a private key without a passphrase",
+      )
     if (hostKey === undefined || !hostKeyForm.test(hostKey))
       return yield* refused(
         "hostKey",
         "the server's key must be known before it is spoken to",
         "SHA256:…, as ssh-keygen -lf prints it",
       )
-    return { type, privateKey: sshKey, hostKey }
+    // some tools pad the fingerprint, ssh does not
+    return { type, privateKey: sshKey, hostKey: hostKey.replace(/=$/u, "") }
   })
 
 /** What is wished, sealed for the source with this record: a key for `Sources.change`, absent where nothing was said. */
