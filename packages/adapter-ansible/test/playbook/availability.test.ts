@@ -125,7 +125,7 @@ describe("what the service's host has", () => {
       await writeFile(program, `#!${venv}/bin/python3\nfrom ansible.cli.playbook import main\nmain()\n`)
       await chmod(program, 0o755)
       expect((await look({ program })).toolFolders).toEqual([venv])
-      const service = join(import.meta.dirname, "one-run.ts")
+      const service = join(import.meta.dirname, "../programs/one-run.ts")
       const args = [service, join(folder, "service"), "uname -n", program]
       const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
       expect(status, stdout).toBe(0)

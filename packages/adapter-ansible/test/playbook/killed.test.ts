@@ -22,7 +22,9 @@ it.skipIf(sandboxObstacle !== undefined)(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "rw-killed-"))
     const tool = `sleep 43210.${process.pid}`
-    const service = spawn(process.execPath, [join(import.meta.dirname, "one-run.ts"), folder, tool], { stdio: "ignore" })
+    const service = spawn(process.execPath, [join(import.meta.dirname, "../programs/one-run.ts"), folder, tool], {
+      stdio: "ignore",
+    })
     await until(() => running(tool) || service.exitCode !== null)
     expect(service.exitCode).toBeNull()
     service.kill("SIGKILL")
