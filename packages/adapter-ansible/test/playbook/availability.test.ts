@@ -74,11 +74,10 @@ describe("what the service's host has", () => {
     expect(found.collections.get("ansible.posix")).toBe("1.5.4")
     expect(found.collections.get("ansible.windows")).toBe("unknown")
     expect(found.missing).not.toContain("microsoft.ad")
-    expect(found.missing).toContain("chocolatey.chocolatey")
-    const finding = automationFindings(found, "winrm").find(({ what }) => what === "collections")
-    expect(finding).toMatchObject({
+    const without = { ...found, missing: ["chocolatey.chocolatey" as const] }
+    expect(automationFindings(without, "winrm").find(({ what }) => what === "collections")).toMatchObject({
       level: "warn",
-      detail: expect.stringContaining("chocolatey.chocolatey (packages on Windows)") as string,
+      detail: "missing: chocolatey.chocolatey (packages on Windows)",
     })
   })
 
@@ -129,7 +128,7 @@ describe("what the service's host has", () => {
       const args = [service, join(folder, "service"), "uname -n", program]
       const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
       expect(status, stdout).toBe(0)
-      expect(stdout).toContain("changed: [localhost]")
+      expect(stdout).toMatch(/changed: \[localhost\]|"changed":true/u)
     },
   )
 })
