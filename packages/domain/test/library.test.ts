@@ -42,6 +42,18 @@ describe("what a requirement means", () => {
   ])("collection %j", (requirement, name, from) => {
     expect(wantedCollection(requirement)).toMatchObject({ name, origin: { from } })
   })
+
+  test.each([
+    ["git+https://git.example/acme.util.git#/collections/util/,main", undefined, "collections/util", "main"],
+    ["https://git.example/acme.util.git#collections/util", "v1", "collections/util", "v1"],
+    ["https://git.example/acme.util.git,main", undefined, undefined, "main"],
+    ["https://git.example/acme.util.git,main", "v1", undefined, "v1"],
+    ["https://git.example/acme.util.git#/,main", undefined, undefined, "main"],
+  ])("collection of a repository's folder and ref: %s", (name, version, folder, pin) => {
+    const wanted = wantedCollection({ name, type: "git", ...(version === undefined ? {} : { version }) })
+    const origin = { from: "git", url: "https://git.example/acme.util.git", ...(folder === undefined ? {} : { folder }) }
+    expect(wanted).toEqual({ type: "collection", asked: name, name: "acme.util", origin, pin })
+  })
 })
 
 describe("versions and pins", () => {

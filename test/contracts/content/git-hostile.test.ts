@@ -299,7 +299,7 @@ describe("what hangs, is interrupted or was killed", () => {
     const world = gitWorld()
     const repository = testRepository(world.served, "labs", { a: "1" })
     await world.fetch({ type: "git", url: fileUrl(repository) })
-    const files = () => new Set(readdirSync(join(world.folder, "repositories"), { recursive: true }))
+    const files = () => new Set(readdirSync(join(world.folder, "repositories"), { recursive: true, encoding: "utf8" }))
     const before = files()
     repository.commit({ noise: randomBytes(3_000_000) })
     const fault = await world.fault({ type: "git", url: fileUrl(repository) }, { transferBytes: 1_000_000 })

@@ -64,6 +64,18 @@ describe("roles and collections from repositories and archives", () => {
     expect(await listed()).toEqual(["site main", "web v1.0"])
   })
 
+  test("a collection can lie in a folder of its repository, at a ref", async () => {
+    const { served, install, listed, urlOf } = world()
+    const galaxy = (version: string) => `namespace: acme\nname: util\nversion: ${version}\nreadme: README.md\nauthors: [Acme]\n`
+    const repository = testRepository(served, "many", { "kept/util/galaxy.yml": galaxy("1.0.0"), "kept/util/README.md": "x" })
+    repository.tag("v1")
+    repository.commit({ "kept/util/galaxy.yml": galaxy("2.0.0") })
+    const ask = (name: string) => install({ collections: [{ name, type: "git" }] })
+    expect((await ask(`${urlOf("many")}#/kept/nothing`)).map(({ outcome }) => outcome)).toEqual(["failed"])
+    expect((await ask(`git+${urlOf("many")}#/kept/util/,v1`)).map(({ outcome }) => outcome)).toEqual(["installed"])
+    expect(await listed()).toEqual(["acme.util v1"])
+  })
+
   test("what is there is present, another ref stays, force replaces", async () => {
     const { served, install, listed, urlOf } = world()
     testRepository(served, "web", roleFiles()).tag("v1.0")

@@ -63,12 +63,19 @@ const locationOf = ({ type, origin, pin }: WantedArtifact): ContentLocation | un
   }
 }
 
+/** Those of the folder of a repository that it lies in. */
+const entriesIn = (entries: readonly ArtifactEntry[], { origin }: WantedArtifact): readonly ArtifactEntry[] => {
+  if (origin.from !== "git" || origin.folder === undefined) return entries
+  const prefix = `${origin.folder}/`
+  return entries.flatMap((entry) => (entry.path.startsWith(prefix) ? [{ ...entry, path: entry.path.slice(prefix.length) }] : []))
+}
+
 /** Fetches a role or collection from its repository or archive, by the same rules as every source. */
 export const bringFromUrl = (fetcher: Fetcher, wanted: WantedArtifact): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
   Effect.gen(function* () {
     const location = locationOf(wanted)
     if (location === undefined) return { wanted, because: "it has no URL" }
-    const entries = yield* fetchedEntries(fetcher, location)
+    const entries = entriesIn(yield* fetchedEntries(fetcher, location), wanted)
     const name = wanted.type === "role" ? wanted.name : yield* collectionName(entries)
     if (name === undefined) return { wanted, because: "its files do not say what collection it is" }
     return { type: wanted.type, name, version: wanted.pin, entries, wanted }

@@ -11,7 +11,11 @@ export interface WantedArtifact {
   /** The name of its folder; undefined where only the content tells. */
   readonly name: string | undefined
   /** Where it is published under a name, or the URL that it comes from. */
-  readonly origin: { readonly from: "name"; readonly name: string } | { readonly from: "git" | "url"; readonly url: string }
+  readonly origin:
+    | { readonly from: "name"; readonly name: string }
+    | { readonly from: "url"; readonly url: string }
+    /** `folder`: where in the repository it lies; absent: the repository is it. */
+    | { readonly from: "git"; readonly url: string; readonly folder?: string }
   readonly pin: string | undefined
 }
 
@@ -45,19 +49,26 @@ export const wantedRole = (requirement: RoleRequirement): WantedArtifact => {
   }
 }
 
+/** The parts of `url#/folder,ref`, as Ansible's tool takes a collection from a repository. */
+const inRepository = (
+  text: string,
+): { readonly url: string; readonly folder: string | undefined; readonly ref: string | undefined } => {
+  const [, url = "", folder, ref] = /^([^#,]*)(?:#\/*([^,]*?)\/*)?(?:,(.*))?$/su.exec(text) ?? [undefined, text]
+  return { url, folder: nonEmpty(folder), ref: nonEmpty(ref) }
+}
+
 /** What a requirement of a collection means. The name is a URL where the type is `git` or `url`, or where it looks like one. */
 export const wantedCollection = ({ name = "", version, source, type }: CollectionRequirement): WantedArtifact => {
   const place = type === "git" && source !== undefined && isUrl(source) ? source : name
   const git = type === "git" || place.startsWith("git+")
-  const url = place.startsWith("git+") ? place.slice("git+".length) : place
-  const from = git || (isUrl(url) && !isArchive(url)) ? "git" : isUrl(url) ? "url" : "name"
-  return {
-    type: "collection",
-    asked: name,
-    name: guessCollection(url),
-    origin: from === "name" ? { from, name: url } : { from, url },
-    pin: nonEmpty(version),
-  }
+  const named = place.startsWith("git+") ? place.slice("git+".length) : place
+  const from = git || (isUrl(named) && !isArchive(named)) ? "git" : isUrl(named) ? "url" : "name"
+  const said = { type: "collection", asked: name, name: guessCollection(named) } as const
+  if (from === "name") return { ...said, origin: { from, name: named }, pin: nonEmpty(version) }
+  if (from === "url") return { ...said, origin: { from, url: named }, pin: nonEmpty(version) }
+  const { url, folder, ref } = inRepository(named)
+  const origin = { from, url, ...(folder === undefined ? {} : { folder }) } as const
+  return { ...said, name: guessCollection(url), origin, pin: nonEmpty(version) ?? ref }
 }
 
 /** Whether a version fits a pin, which may be several conditions parted by commas; `*` and none fit all. What is unknown fits. */
