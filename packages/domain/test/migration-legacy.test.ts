@@ -101,7 +101,7 @@ describe("what an installation of the first generation comes to", () => {
       "user AA: x; rm -rf / is no name of an account",
       "user BB: the account taken belongs to another user",
       "user CC: the range number 7 belongs to range ZZ",
-      "the API key of user DD: its hash is not one of bcrypt",
+      "the API key of user DD: its hash is not one of bcrypt with a cost of 4 to 14",
       "access of DD to the range of CC: one of them is not here",
     ])
   })

@@ -1,8 +1,7 @@
-import { defineFault, type Fault, Failed, type RunHead, type RunId, type RunState, type UserId } from "@rangewright/domain"
+import { defineFault, type Fault, Failed, type RunId, type RunState } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { RunEngine } from "./run-engine.ts"
-import type { WorkRequest } from "./run-kind.ts"
 
 /** The hypervisor does not answer, so what was asked for cannot be done now. */
 export class HypervisorAway extends defineFault(
@@ -58,18 +57,4 @@ export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, F
     const state = yield* Effect.raceFirst(engine.wait(runId), waitingFault(doing, runId))
     if (state.status === "success" || state.status === "partial") return state
     return yield* Effect.fail(outcomeFault(doing, runId, state))
-  })
-
-/**
- * Starts a run about something else than a range, or joins the one that goes on where its kind says so, and waits for its end as
- * `endOfRun` does. Callers that leave do not end the run.
- */
-export const workToEnd = (
-  doing: string,
-  asked: WorkRequest,
-  by: UserId,
-): Effect.Effect<{ readonly head: RunHead; readonly state: RunState }, Fault, RunEngine> =>
-  Effect.gen(function* () {
-    const head = yield* (yield* RunEngine).startWork(asked, by)
-    return { head, state: yield* endOfRun(doing, head.id) }
   })
