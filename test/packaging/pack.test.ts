@@ -10,6 +10,8 @@ const artifacts = join(root, "artifacts")
 const minutes = 60_000
 let project: string
 
+const examples = readdirSync(join(root, "examples/embed")).filter((file) => file.endsWith(".ts"))
+
 const run = (program: string, args: readonly string[], cwd: string): string =>
   execFileSync(program, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 5 * minutes })
 
@@ -49,23 +51,28 @@ beforeAll(() => {
         skipLibCheck: false,
         outDir: "out",
       },
-      include: ["plan-a-range.ts"],
+      include: ["*.ts"],
     }),
   )
-  cpSync(join(root, "examples/embed/plan-a-range.ts"), join(project, "plan-a-range.ts"))
+  for (const example of examples) cpSync(join(root, "examples/embed", example), join(project, example))
   run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], project)
 }, 10 * minutes)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 test(
-  "the packed library compiles in an outside project with all of its types checked, and plans a range there",
+  "the packed library compiles in an outside project with all of its types checked, and every example runs there",
   () => {
     run(join(project, "node_modules", ".bin", "tsc"), ["-p", "."], project)
-    const printed = run(process.execPath, [join("out", "plan-a-range.js")], project)
-    expect(printed).toContain("Plan for range LAB")
-    expect(printed).toContain("LAB-web")
-    expect(printed).toContain("10.1.20.5")
+    const printed = new Map(
+      examples.map((example) => [example, run(process.execPath, [join("out", example.replace(/\.ts$/u, ".js"))], project)]),
+    )
+    expect([...printed].filter(([, text]) => text.trim() === "")).toEqual([])
+    const plan = printed.get("plan-a-range.ts")
+    expect(plan).toContain("Plan for range LAB")
+    expect(plan).toContain("LAB-web")
+    expect(plan).toContain("10.1.20.5")
+    expect(printed.get("catalog-of-a-source.ts")).toMatch(/not_installed/u)
   },
   2 * minutes,
 )
