@@ -50,14 +50,14 @@ describe("an installation", () => {
   })
 
   it("brings with a blueprint what the source ships of its needs, and nothing else", async () => {
-    await lab.only({ blueprints: ["web"] }, { noDeps: true })
+    await lab.installOnly({ blueprints: ["web"] }, { noDeps: true })
     expect(lab.installed()).toEqual(["user:Ada/collection/acme.util", "user:Ada/role/acme.hello", "user:Ada/template/debian-lab"])
   })
 
   it("adds to what was installed before and takes nothing away", async () => {
-    await lab.only({ localRoles: ["unused"] })
-    await lab.only({ templates: ["debian-lab"] })
-    await lab.only({ blueprints: ["bare"] })
+    await lab.installOnly({ localRoles: ["unused"] })
+    await lab.installOnly({ templates: ["debian-lab"] })
+    await lab.installOnly({ blueprints: ["bare"] })
     expect(lab.installed()).toEqual(["user:Ada/role/unused", "user:Ada/template/debian-lab"])
     expect(await lab.listed("listSourceBlueprints")).toEqual([expect.objectContaining({ name: "Nothing needed" })])
   })
@@ -91,7 +91,7 @@ describe("an installation", () => {
     lab = await makeLabs({ settings: { onlyAdminsChangeArtifacts: true } })
     expect((await lab.app.fails("installSource", lab.ada, { path })).kind).toBe("forbidden")
     expect((await lab.app.fails("installSource", lab.ada, { path, query: { dryRun: true } })).kind).toBe("forbidden")
-    await lab.only({ blueprints: ["bare"], templates: ["debian-lab"] })
+    await lab.installOnly({ blueprints: ["bare"], templates: ["debian-lab"] })
     expect(lab.installed()).toEqual(["user:Ada/template/debian-lab"])
   })
 
@@ -107,17 +107,17 @@ describe("an installation", () => {
 
   it("queues behind other work on the source: nobody is refused, and all of it is done", async () => {
     const calls = [
-      lab.only({ localRoles: ["acme.hello"] }),
-      lab.only({ localRoles: ["unused"] }, { force: true }),
+      lab.installOnly({ localRoles: ["acme.hello"] }),
+      lab.installOnly({ localRoles: ["unused"] }, { force: true }),
       lab.app.call("syncSource", lab.ada, { path }),
       lab.app.call("upgradeFromSource", lab.ada, { path }),
-      lab.only({ templates: ["debian-lab"] }),
+      lab.installOnly({ templates: ["debian-lab"] }),
       lab.app.call("uninstallFromSource", lab.ada, { path, body: { selection: {} } }),
     ]
     await Promise.all(calls)
     expect(lab.installed()).toEqual(["user:Ada/role/acme.hello", "user:Ada/role/unused", "user:Ada/template/debian-lab"])
     expect((await lab.source()).lastSyncStatus).toBe("ok")
-    await Promise.all(Array.from({ length: 30 }, () => lab.only({ templates: ["debian-lab"] })))
+    await Promise.all(Array.from({ length: 30 }, () => lab.installOnly({ templates: ["debian-lab"] })))
     const holders = [...lab.app.artifacts.content.pins.values()].flatMap((names) => [...names])
     expect(holders).toEqual([`source:${labsSource.recordId}`])
   })
@@ -138,15 +138,15 @@ describe("what is there already", () => {
   }
 
   it("and differs stays without force, is told of, and is replaced with force", async () => {
-    await lab.only({ localRoles: ["acme.hello"] })
+    await lab.installOnly({ localRoles: ["acme.hello"] })
     lab.ship(changed)
-    const [kept] = (await lab.only({ localRoles: ["acme.hello"] })).localAnsibleResults.roleResults
+    const [kept] = (await lab.installOnly({ localRoles: ["acme.hello"] })).localAnsibleResults.roleResults
     expect([kept?.ok, kept?.message, tasks()]).toEqual([
       true,
       "something else of this name is there and stays; use force to replace it",
       "- debug: {msg: hello}\n",
     ])
-    const [forced] = (await lab.only({ localRoles: ["acme.hello"] }, { force: true })).localAnsibleResults.roleResults
+    const [forced] = (await lab.installOnly({ localRoles: ["acme.hello"] }, { force: true })).localAnsibleResults.roleResults
     expect([forced, tasks()]).toEqual([{ name: "acme.hello", ok: true }, "- debug: {msg: changed}\n"])
   })
 
@@ -196,7 +196,7 @@ describe("an item that fails", () => {
 
 describe("a dry run", () => {
   it("says what would be installed and changes nothing, also not the source", async () => {
-    await lab.only({ localRoles: ["acme.hello"] })
+    await lab.installOnly({ localRoles: ["acme.hello"] })
     const before = await lab.source()
     lab.ship({ ...labsFiles, "templates/other/x.pkr.hcl": "" })
     const told = await lab.app.call("installSource", lab.ada, {
@@ -220,7 +220,7 @@ describe("a dry run", () => {
   })
 
   it("compares what is there with what is shipped, whatever the versions say", async () => {
-    await lab.only({ localRoles: ["acme.hello", "unused"], templates: ["debian-lab"], localCollections: ["acme.util"] })
+    await lab.installOnly({ localRoles: ["acme.hello", "unused"], templates: ["debian-lab"], localCollections: ["acme.util"] })
     lab.ship({ ...labsFiles, "ansible/roles/hello/tasks/main.yml": "- debug: {msg: world}\n" })
     await lab.app.call("syncSource", lab.ada, { path })
     const changes = async (force: boolean) => {
@@ -242,7 +242,7 @@ describe("subscription roles of blueprints", () => {
       { role: "acme.paid", version: "1.2.3", description: "Paid", entitlements: ["PRO_ROLES"] },
       { "meta/main.yml": "galaxy_info: {author: acme}\n", "tasks/main.yml": "[]\n" },
     )
-  const results = async () => (await lab.only({ blueprints: ["bare"] })).blueprintResults.ansibleResults
+  const results = async () => (await lab.installOnly({ blueprints: ["bare"] })).blueprintResults.ansibleResults
   const paid = { name: "acme.paid", version: "1.2.3", ok: true, type: "subscription_role" }
 
   it("are for everybody, and listed with the source", async () => {

@@ -24,10 +24,10 @@ describe("an installed blueprint", () => {
     await lab.install()
     const before = await lab.blueprint("labs/web")
     lab.ship(newer)
-    await lab.only({ templates: ["debian-lab"] })
+    await lab.installOnly({ templates: ["debian-lab"] })
     expect([await configOf(), (await lab.blueprint("labs/web"))?.version]).toEqual([webConfig, "1.0.0"])
     expect(await lab.pinned(`blueprint:${before?.recordId}`)).toEqual([before?.bundle?.snapshot])
-    await lab.only({ blueprints: ["web"] })
+    await lab.installOnly({ blueprints: ["web"] })
     const after = await lab.blueprint("labs/web")
     expect([await configOf(), after?.version, after?.recordId]).toEqual(["ludus: []\n", "1.1.0", before?.recordId])
     expect(await lab.pinned(`blueprint:${before?.recordId}`)).toEqual([(await lab.source()).snapshot])
@@ -47,14 +47,14 @@ describe("an installed blueprint", () => {
   it("takes over again what the source says of it", async () => {
     await lab.install()
     await lab.app.run(Effect.flatMap(Blueprints, (blueprints) => blueprints.change("labs/web" as never, { name: "Renamed" })))
-    await lab.only({ blueprints: ["web"] })
+    await lab.installOnly({ blueprints: ["web"] })
     expect((await lab.blueprint("labs/web"))?.name).toBe("A web server")
   })
 })
 
 describe("the lists of a source", () => {
   it("tell what was installed from it, not what it ships", async () => {
-    await lab.only({ blueprints: ["web"] })
+    await lab.installOnly({ blueprints: ["web"] })
     expect(await lab.listed("listSourceBlueprints")).toEqual([
       {
         id: "labs/web",
@@ -96,7 +96,7 @@ describe("an upgrade", () => {
     "ansible/roles/unused/tasks/main.yml": "[{debug: {}}]\n",
   }
   it("replaces what was installed by what is shipped now, and installs nothing else", async () => {
-    await lab.only({ blueprints: ["web"] })
+    await lab.installOnly({ blueprints: ["web"] })
     lab.ship(newer)
     await lab.upgrade()
     expect((await lab.blueprint("labs/web"))?.version).toBe("1.1.0")
@@ -106,7 +106,7 @@ describe("an upgrade", () => {
   })
 
   it("is of single items where they are named, and of no item that was not installed", async () => {
-    await lab.only({ localRoles: ["acme.hello"], blueprints: ["bare"] })
+    await lab.installOnly({ localRoles: ["acme.hello"], blueprints: ["bare"] })
     lab.ship(newer)
     const { localAnsibleResults, blueprintResults } = await lab.upgrade({ selection: { localRoles: ["acme.hello"] } })
     expect([localAnsibleResults.roleResults, blueprintResults.results]).toEqual([[{ name: "acme.hello", ok: true }], undefined])
@@ -175,7 +175,7 @@ describe("an uninstallation", () => {
   })
 
   it("names what was not installed from the source, and takes nothing away", async () => {
-    await lab.only({ localRoles: ["unused"] })
+    await lab.installOnly({ localRoles: ["unused"] })
     const fault = await lab.app.fails("uninstallFromSource", lab.ada, {
       path,
       body: { selection: { localRoles: ["unused", "../x"], blueprints: ["web"] } },
@@ -188,7 +188,7 @@ describe("an uninstallation", () => {
   })
 
   it("of what everybody has needs an administrator, and leaves users' copies", async () => {
-    await lab.only({ localRoles: ["unused"] })
+    await lab.installOnly({ localRoles: ["unused"] })
     await lab.install({ selection: { localRoles: ["unused"] }, global: true }, lab.admin)
     const body = { selection: { localRoles: ["unused"] }, global: true }
     expect((await lab.app.fails("uninstallFromSource", lab.ada, { path, body })).kind).toBe("forbidden")
@@ -202,7 +202,7 @@ describe("the catalog after an installation", () => {
   const of = (items: readonly CatalogItem[], name: string) => items.find((item) => item.name === name)
 
   it("shows what a blueprint brought, in both lists of collections, and in the user's scope alone", async () => {
-    await lab.only({ blueprints: ["web"] })
+    await lab.installOnly({ blueprints: ["web"] })
     const { blueprints, templates, localRoles, localCollections } = await lab.catalog()
     expect(blueprints.items.map(({ id, state }) => `${id} ${state}`)).toEqual(["bare not_installed", "web installed"])
     expect(of(templates, "debian-lab")?.state).toBe("installed")
@@ -213,7 +213,7 @@ describe("the catalog after an installation", () => {
   })
 
   it("shows everybody what is global, and a user's own to nobody else", async () => {
-    await lab.only({ localRoles: ["unused"] })
+    await lab.installOnly({ localRoles: ["unused"] })
     await lab.install({ selection: { localRoles: ["acme.hello"] }, global: true }, lab.admin)
     expect(of((await lab.catalog(lab.admin)).localRoles, "unused")?.state).toBe("not_installed")
     for (const user of [lab.ada, lab.admin])
@@ -221,7 +221,7 @@ describe("the catalog after an installation", () => {
   })
 
   it("shows what was uninstalled as not installed, and what the source has newer as an upgrade", async () => {
-    await lab.only({ blueprints: ["bare"], localRoles: ["unused"] })
+    await lab.installOnly({ blueprints: ["bare"], localRoles: ["unused"] })
     const bare = "id: bare\nname: Nothing needed\nversion: 1.1.0\nconfig: range-config.yml\n"
     lab.ship({ ...labsFiles, "blueprints/bare/blueprint.yml": bare })
     await lab.app.call("syncSource", lab.ada, { path })
@@ -236,7 +236,7 @@ describe("the catalog after an installation", () => {
   it("a role that a requirement names in full is the source's own, and nothing is fetched for it", async () => {
     const requirements = "roles: [{name: acme.hello}]\n"
     lab.ship({ ...labsFiles, "blueprints/web/requirements.yml": requirements })
-    const { blueprintResults } = await lab.only({ blueprints: ["web"] })
+    const { blueprintResults } = await lab.installOnly({ blueprints: ["web"] })
     expect(blueprintResults.ansibleResults).toEqual([{ name: "acme.hello", version: "2.0.0", ok: true, type: "role" }])
     expect(lab.installed()).not.toContain("user:Ada/role/hello")
   })

@@ -2,27 +2,18 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readableBlueprint } from "../blueprint/find-blueprint.ts"
 import { changeUsersOfBlueprint } from "../blueprint/share.ts"
+import { shareFrame } from "../blueprint/share-frame.ts"
 import { operation } from "../operation/operation.ts"
-import { BulkResult, bulkResult, itemsOf } from "../wire/bulk.ts"
+import { bulkResult, itemsOf } from "../wire/bulk.ts"
 import { commaList } from "../wire/parameters.ts"
-import { blueprintStatuses } from "../wire/statuses.ts"
 
 export const unshareBlueprintWithUsers = operation({
+  ...shareFrame,
   id: "unshareBlueprintWithUsers",
   route: "DELETE /blueprints/{blueprintID}/share/users",
-  group: "Blueprint",
   summary: "Take a blueprint back from users; copies that they made stay theirs",
-  access: "user",
   accessNote: "who may read it; for each entry managers of a group that the user is in, and administrators",
-  target: "none",
-  path: { blueprintID: Schema.String },
   body: { type: "json", required: true, schema: Schema.Struct({ userIDs: Schema.Array(Schema.String) }) },
-  output: { type: "json", schema: BulkResult },
-  statuses: {
-    200: "what became of each entry, also when all were refused",
-    ...blueprintStatuses,
-    400: "the list is missing or empty; the body is malformed; userID names an unknown user",
-  },
   handle: ({ path, body, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* readableBlueprint(path.blueprintID, user)

@@ -84,7 +84,7 @@ export interface Labs {
   /** What the source ships from now on. */
   readonly ship: (files: MemoryFiles) => void
   readonly install: (body?: Body, as?: User) => Promise<Result>
-  readonly only: (selection: Selected, more?: Body) => Promise<Result>
+  readonly installOnly: (selection: Selected, more?: Body) => Promise<Result>
   readonly upgrade: (body?: Body) => Promise<Result>
   readonly uninstall: (selection: Selected, more?: Body) => Promise<Result>
   /** Everything in the library, sorted. */
@@ -121,7 +121,7 @@ export const makeLabs = async (options?: TestAppOptions): Promise<Labs> => {
     ada,
     ship,
     install,
-    only: (selection, more = {}) => install({ selection, ...more }),
+    installOnly: (selection, more = {}) => install({ selection, ...more }),
     upgrade: (body) => asked("upgradeFromSource", body),
     uninstall: (selection, more = {}) => asked("uninstallFromSource", { selection, ...more }),
     installed: () => [...library.artifacts.keys()].toSorted(),

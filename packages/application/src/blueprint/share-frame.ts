@@ -1,0 +1,17 @@
+import * as Schema from "effect/Schema"
+import { BulkResult } from "../wire/bulk.ts"
+import { blueprintStatuses } from "../wire/statuses.ts"
+
+/** What the operations that share a blueprint, or take it back, declare alike. */
+export const shareFrame = {
+  group: "Blueprint",
+  access: "user",
+  target: "none",
+  path: { blueprintID: Schema.String },
+  output: { type: "json", schema: BulkResult },
+  statuses: {
+    200: "what became of each entry, also when all were refused",
+    ...blueprintStatuses,
+    400: "the list is missing or empty; the body is malformed; userID names an unknown user",
+  },
+} as const
