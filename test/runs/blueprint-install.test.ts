@@ -1,13 +1,12 @@
 import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
 import { blueprintInstall, RunEngine } from "@rangewright/application"
-import { type BlueprintId, neverInstalled, type RecordId, type RunHead, type UserId } from "@rangewright/domain"
+import { type BlueprintId, neverInstalled, type RecordId, type RunHead } from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { makeCrashGate } from "./support/crash-gate.ts"
-import { boot, makeSite, type Process, type Site } from "./support/site.ts"
+import { ada, boot, makeSite, newAda, type Process, type Site } from "./support/site.ts"
 
-const ada = "ADA" as UserId
 const recordId = "blueprint000001" as RecordId
 const id = "lab" as BlueprintId
 const url = "https://git.example/acme/labs.git"
@@ -26,17 +25,7 @@ const seed = async (site: Site): Promise<void> => {
   const process = boot(site)
   await process.runPromise(
     Effect.gen(function* () {
-      yield* (yield* Users).create({
-        id: ada,
-        recordId: "user00000000001" as RecordId,
-        name: "Ada",
-        email: "ada@lab.example",
-        isAdmin: false,
-        hypervisorUsername: "ada",
-        hypervisorRealm: "pve",
-        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
-        createdAt: new Date(0),
-      })
+      yield* (yield* Users).create(newAda)
       const holder = `blueprint:${recordId}`
       const { id: snapshot } = yield* (yield* ContentFetcher).fetch({ location: { type: "git", url }, holder })
       yield* (yield* Blueprints).create({

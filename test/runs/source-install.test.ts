@@ -1,15 +1,14 @@
 import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
 import { RunEngine, sourceInstall, sourceUninstall, type WorkRequest } from "@rangewright/application"
-import { type RecordId, type RunHead, type SourceId, type UserId } from "@rangewright/domain"
+import { type RecordId, type RunHead, type SourceId } from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
-import { boot, makeSite, type Process, type Site } from "./support/site.ts"
+import { ada, boot, makeSite, newAda, type Process, type Site } from "./support/site.ts"
 
-const ada = "ADA" as UserId
 const recordId = "source000000001" as RecordId
 const url = "https://git.example/acme/labs.git"
 const shipped = (version: string): MemoryFiles => ({
@@ -59,17 +58,7 @@ const seed = async (site: Site): Promise<string> => {
   }
   await process.runPromise(
     Effect.gen(function* () {
-      yield* (yield* Users).create({
-        id: ada,
-        recordId: "user00000000001" as RecordId,
-        name: "Ada",
-        email: "ada@lab.example",
-        isAdmin: false,
-        hypervisorUsername: "ada",
-        hypervisorRealm: "pve",
-        secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
-        createdAt: new Date(0),
-      })
+      yield* (yield* Users).create(newAda)
       yield* (yield* Sources).create({
         recordId,
         id: "labs" as SourceId,

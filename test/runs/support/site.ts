@@ -12,12 +12,14 @@ import {
   publishTo,
 } from "@rangewright/adapter-memory"
 import { runEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
+import type { RecordId, UserId } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   Blueprints,
   ContentFetcher,
   CredentialHasher,
   Lease,
+  type NewUser,
   RoleInstaller,
   RunJournal,
   SecretStore,
@@ -32,6 +34,20 @@ import * as References from "effect/References"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { labSettings } from "./lab.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
+
+/** Who installs. */
+export const ada = "ADA" as UserId
+export const newAda: NewUser = {
+  id: ada,
+  recordId: "user00000000001" as RecordId,
+  name: "Ada",
+  email: "ada@lab.example",
+  isAdmin: false,
+  hypervisorUsername: "ada",
+  hypervisorRealm: "pve",
+  secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
+  createdAt: new Date(0),
+}
 
 /** What outlives a process: its store, what can be fetched, pub.docker 7.4.4 where roles are published, and a clock. */
 export const makeSite = () => {
