@@ -2,20 +2,16 @@ import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { actingAs, visibleSource } from "../source/visible-source.ts"
+import { listFrame } from "../source/list-frame.ts"
+import { visibleSource } from "../source/visible-source.ts"
 import { SourceBlueprintListItem, sourceBlueprintItem } from "../wire/source-items.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
 
 export const listSourceBlueprints = operation({
   id: "listSourceBlueprints",
   route: "GET /sources/{sourceID}/blueprints",
-  group: "Sources",
+  ...listFrame,
   summary: "The blueprints that were installed from a source",
-  access: "user",
-  accessNote: "the source's owner and administrators",
-  target: "none",
-  path: { sourceID: Schema.String },
-  query: actingAs,
   output: { type: "json", schema: Schema.Array(SourceBlueprintListItem) },
   statuses: { 200: "the blueprints, ascending by their IDs in the source", ...sourceStatuses },
   handle: ({ path, query, user }) =>

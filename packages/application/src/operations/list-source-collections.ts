@@ -2,20 +2,16 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { claimedItems } from "../source/claimed-items.ts"
-import { actingAs, visibleSource } from "../source/visible-source.ts"
+import { listFrame } from "../source/list-frame.ts"
+import { visibleSource } from "../source/visible-source.ts"
 import { ListSourceItem, sourceItem } from "../wire/source-items.ts"
 import { sourceStatuses } from "../wire/statuses.ts"
 
 export const listSourceCollections = operation({
   id: "listSourceCollections",
   route: "GET /sources/{sourceID}/collections",
-  group: "Sources",
+  ...listFrame,
   summary: "The collections that were installed from a source",
-  access: "user",
-  accessNote: "the source's owner and administrators",
-  target: "none",
-  path: { sourceID: Schema.String },
-  query: actingAs,
   output: { type: "json", schema: Schema.Array(ListSourceItem) },
   statuses: { 200: "the collections, ascending by name", ...sourceStatuses },
   handle: ({ path, query, user }) =>
