@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createLab, type Lab } from "./support/client.ts"
 
 const zone = async (lab: Lab) =>
@@ -27,16 +27,109 @@ test("edits do nothing until they are applied; then every node has the bridge an
   expect(JSON.stringify(await lab.ok("GET", "/nodes/pve1/qemu/200/agent/network-get-interfaces"))).toContain('"10.7.10.100"')
 })
 
-test("an apply ends OK though a node failed: its reload and its zones tell", async () => {
-  const lab = createLab({ nodes: 3 })
-  await zone(lab)
-  lab.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error: vmbr0: port eno1 does not exist" })
-  lab.sim.faults.add({ kind: "node-down", node: "pve3" })
-  expect(await lab.task("PUT", "/cluster/sdn")).toBe("OK")
-  const [reload] = (await lab.ok("GET", "/nodes/pve2/tasks?typefilter=srvreload")) as { status: string; user: string }[]
-  expect(reload).toMatchObject({ status: "command 'ifreload -a' failed: exit code 1", user: "root@pam" })
-  expect(await lab.ok("GET", "/nodes/pve1/sdn/zones")).toEqual([{ zone: "lab", status: "available" }])
-  expect(await lab.ok("GET", "/nodes/pve2/sdn/zones")).toEqual([{ zone: "lab", status: "error" }])
+const statesOf = async (lab: Lab, node: string) => ({
+  zones: await lab.ok("GET", `/nodes/${node}/sdn/zones`),
+  vnets: await lab.ok("GET", `/nodes/${node}/sdn/zones/lab/content`),
+  seen: ((await lab.ok("GET", "/cluster/resources?type=sdn")) as { node: string; sdn?: string; status: string }[]).flatMap(
+    (row) => (row.node === node && row.sdn === "lab" ? [row.status] : []),
+  ),
+})
+const whole = { zones: [{ zone: "lab", status: "available" }], vnets: [{ vnet: "r1", status: "available" }], seen: ["ok"] }
+
+/** A guest of that node with its card on VNet r1. */
+const guestOn = async (lab: Lab, node: string): Promise<void> => {
+  await lab.task("POST", "/nodes/pve1/qemu/101/clone", { newid: 200, target: node })
+  await lab.ok("PUT", `/nodes/${node}/qemu/200/config`, { net0: "virtio,bridge=r1,tag=10" })
+}
+
+describe("an apply that a node", () => {
+  test("cannot carry out ends OK: its reload, its zones and its VNets tell, guests do not start there, and another apply mends it", async () => {
+    const lab = createLab({ nodes: 2 })
+    await zone(lab)
+    await vnet(lab, "r1", 1001)
+    const failing = lab.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error: vmbr0: port eno1 is missing" })
+    const upid = String(await lab.ok("PUT", "/cluster/sdn"))
+    expect((await statesOf(lab, "pve1")).zones).toEqual([{ zone: "lab", status: "pending" }])
+    expect(await lab.settle(upid)).toBe("OK")
+    const [reload] = (await lab.ok("GET", "/nodes/pve2/tasks?typefilter=srvreload")) as { status: string; user: string }[]
+    expect(reload).toMatchObject({ status: "command 'ifreload -a' failed: exit code 1", user: "root@pam" })
+    expect(await statesOf(lab, "pve1")).toEqual(whole)
+    expect(await statesOf(lab, "pve2")).toMatchObject({
+      zones: [{ status: "error" }],
+      vnets: [{ vnet: "r1", status: "error", statusmsg: expect.stringContaining("is not generated") }],
+      seen: ["error"],
+    })
+    await guestOn(lab, "pve2")
+    expect(await lab.task("POST", "/nodes/pve2/qemu/200/status/start")).toBe("bridge 'r1' does not exist")
+    lab.sim.faults.remove(failing)
+    expect(await lab.task("PUT", "/cluster/sdn")).toBe("OK")
+    expect(await statesOf(lab, "pve2")).toEqual(whole)
+    expect(await lab.task("POST", "/nodes/pve2/qemu/200/status/start")).toBe("OK")
+  })
+
+  test.each([
+    ["the next apply", "PUT", "/cluster/sdn"],
+    ["a reload of its own", "PUT", "/nodes/pve2/network"],
+  ])("was away for is missed there, also of what it had, until %s", async (_, method, path) => {
+    const lab = createLab({ nodes: 3 })
+    await zone(lab)
+    await vnet(lab, "r1", 1001)
+    await lab.task("PUT", "/cluster/sdn")
+    const down = lab.sim.faults.add({ kind: "node-down", node: "pve2" })
+    await vnet(lab, "r2", 1002)
+    await lab.task("PUT", "/cluster/sdn")
+    expect(((await lab.ok("GET", "/cluster/resources?type=sdn")) as { id: string }[]).map(({ id }) => id)).not.toContain(
+      "sdn/pve2/lab",
+    )
+    lab.sim.faults.remove(down)
+    lab.clock.advance(60_000)
+    const { zones, vnets, seen } = await statesOf(lab, "pve2")
+    expect([zones, seen]).toEqual([[{ zone: "lab", status: "pending" }], ["pending"]])
+    const words = "local sdn network configuration is too old, please reload"
+    expect(vnets).toEqual(["r1", "r2"].map((id) => ({ vnet: id, status: "pending", statusmsg: words })))
+    await guestOn(lab, "pve2")
+    expect(await lab.task("POST", "/nodes/pve2/qemu/200/status/start")).toBe("OK")
+    await lab.ok("PUT", "/nodes/pve2/qemu/200/config", { net1: "virtio,bridge=r2" })
+    await lab.task("POST", "/nodes/pve2/qemu/200/status/stop")
+    expect(await lab.task("POST", "/nodes/pve2/qemu/200/status/start")).toBe("bridge 'r2' does not exist")
+    expect(await lab.task(method, path)).toBe("OK")
+    expect((await statesOf(lab, "pve2")).zones).toEqual(whole.zones)
+    expect(await lab.task("POST", "/nodes/pve2/qemu/200/status/start")).toBe("OK")
+    expect(await lab.ok("GET", "/nodes/pve2/sdn/zones/lab/bridges")).toEqual([
+      {
+        name: "r1",
+        vlan_filtering: "1",
+        ports: [{ name: "tap200i0", index: "net0", vmid: 200, primary_vlan: 10 }],
+      },
+      { name: "r2", vlan_filtering: "1", ports: [{ name: "tap200i1", index: "net1", vmid: 200 }] },
+    ])
+  })
+
+  test("was away for is missed for good only as long as it does not boot", async () => {
+    const lab = createLab({ nodes: 3 })
+    await zone(lab)
+    await vnet(lab, "r1", 1001)
+    const off = lab.sim.faults.add({ kind: "node-off", node: "pve3" })
+    await lab.task("PUT", "/cluster/sdn")
+    lab.sim.faults.remove(off)
+    expect(await statesOf(lab, "pve3")).toEqual(whole)
+  })
+
+  test("does not belong to is no matter to it: it has neither the zone nor its VNets", async () => {
+    const lab = createLab({ nodes: 2 })
+    await lab.ok("POST", "/cluster/sdn/zones", { type: "simple", zone: "one", nodes: "pve1" })
+    await lab.ok("POST", "/cluster/sdn/vnets", { vnet: "vn1", zone: "one" })
+    await lab.task("PUT", "/cluster/sdn")
+    expect(await lab.ok("GET", "/nodes/pve2/sdn/zones")).toEqual([])
+    expect((await lab.call("GET", "/nodes/pve2/sdn/zones/one/content")).status).toBe(500)
+    expect(await lab.ok("GET", "/nodes/pve1/sdn/zones")).toEqual([{ zone: "one", status: "available" }])
+  })
+})
+
+test("a state that was saved before nodes told what they had read is taken as read by all", async () => {
+  const lab = createLab({ nodes: 2, sdnZone: "lab" })
+  lab.sim.restore(lab.sim.save().replaceAll(/"sdnVersion":\d+,?/gu, ""))
+  expect(await lab.ok("GET", "/nodes/pve2/sdn/zones")).toEqual([{ zone: "lab", status: "available" }])
 })
 
 test("an apply takes along what others left pending, and a rollback throws it away", async () => {

@@ -6,6 +6,7 @@ import { nodeOf, optionalText, spawn, text, type Call, type Routes } from "../ht
 import { may } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { isIPv4 } from "node:net"
+import { adoptSdn } from "./sdn-nodes.ts"
 
 /** The configuration as an edit would leave it. */
 const edited = (node: NodeState): Map<string, Interface> => node.pendingInterfaces ?? node.interfaces
@@ -158,28 +159,13 @@ export function* reloadNetwork(world: World, node: NodeState, log: (line: string
     const complaint = world.faults.reloadComplaint(node.name)
     if (complaint !== undefined) {
       log(complaint)
-      for (const zone of node.zones.keys()) node.zones.set(zone, "error")
+      adoptSdn(world, node, false)
       throw failure("command 'ifreload -a' failed: exit code 1")
     }
     if (node.pendingInterfaces !== undefined) node.interfaces = node.pendingInterfaces
     node.pendingInterfaces = undefined
-    adoptSdn(world, node)
+    adoptSdn(world, node, true)
   })
-}
-
-/** The running SDN configuration as this node builds it. */
-export const adoptSdn = (world: World, node: NodeState): void => {
-  const { zones, vnets } = world.state.sdn.running
-  const here = new Set<string>()
-  node.zones.clear()
-  for (const [id, zone] of zones) {
-    const nodes = splitList(String(zone["nodes"] ?? ""))
-    if (nodes.length > 0 && !nodes.includes(node.name)) continue
-    here.add(id)
-    node.zones.set(id, "available")
-  }
-  node.vnets.clear()
-  for (const [id, vnet] of vnets) if (here.has(String(vnet["zone"]))) node.vnets.add(id)
 }
 
 const apply = (call: Call): string => {

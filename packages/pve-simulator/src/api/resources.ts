@@ -5,6 +5,7 @@ import type { World } from "../core/world.ts"
 import { haOf } from "../ha/resources.ts"
 import { optionalText, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
+import { zoneStates } from "./sdn-nodes.ts"
 
 /** A guest as the cluster knows it: what the status daemon told, except for what stands in its configuration. */
 export const resourceOf = (world: World, guest: Guest): Record<string, unknown> => {
@@ -111,10 +112,12 @@ const sdnResources = (world: World): Record<string, unknown>[] =>
       node: node.name,
       status: "ok",
     },
-    ...[...node.zones].map(([zone, status]) => ({
+    // a node that is gone has told nothing
+    ...(world.faults.isNodeDown(node.name) ? [] : [...zoneStates(world, node)]).map(([zone, status]) => ({
       id: `sdn/${node.name}/${zone}`,
       type: "sdn",
       sdn: zone,
+      "zone-type": String(world.state.sdn.running.zones.get(zone)?.["type"]),
       node: node.name,
       status: status === "available" ? "ok" : status,
     })),

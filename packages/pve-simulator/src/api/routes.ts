@@ -21,6 +21,7 @@ import { poolRoutes } from "./pools.ts"
 import { resourceRoutes } from "./resources.ts"
 import { realmRoutes } from "./realms.ts"
 import { roleRoutes } from "./roles.ts"
+import { sdnNodeRoutes } from "./sdn-nodes.ts"
 import { sdnRoutes } from "./sdn.ts"
 import { sdnVnetRoutes } from "./sdn-vnets.ts"
 import { sdnZoneRoutes } from "./sdn-zones.ts"
@@ -56,6 +57,7 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     realmRoutes,
     roleRoutes,
     sdnRoutes,
+    sdnNodeRoutes,
     sdnVnetRoutes,
     sdnZoneRoutes,
     storageRoutes,

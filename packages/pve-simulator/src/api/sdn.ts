@@ -2,8 +2,7 @@ import { failure, wrapped } from "../core/errors.ts"
 import { randomUuid } from "../core/random.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import { startTask, type TaskHandle } from "../core/tasks.ts"
-import { flag, nodeOf, optionalText, text, type Call, type Routes } from "../http/call.ts"
-import { demand, may } from "../http/permissions.ts"
+import { flag, optionalText, type Call, type Routes } from "../http/call.ts"
 import { reloadNetwork } from "./network.ts"
 import { edit, hasPending } from "./sdn-views.ts"
 
@@ -42,9 +41,6 @@ const apply = (call: Call): string => {
     const { sdn } = world.state
     sdn.running = structuredClone(sdn.config)
     sdn.version += 1
-    for (const node of world.state.nodes.values()) {
-      for (const zone of sdn.running.zones.keys()) if (!node.zones.has(zone)) node.zones.set(zone, "pending")
-    }
   })
   release(call)
   const [home = ""] = world.state.nodes.keys()
@@ -86,26 +82,7 @@ const rollback = (call: Call): null => {
   return null
 }
 
-const nodeZones = (call: Call): unknown[] =>
-  [...nodeOf(call).zones]
-    .filter(([zone]) => may(call.world, call.identity, `/sdn/zones/${zone}`, ["SDN.Audit", "SDN.Allocate"], true))
-    .map(([zone, status]) => ({ zone, status }))
-
-const zoneContent = (call: Call): unknown[] => {
-  const node = nodeOf(call)
-  const zone = text(call, "zone")
-  demand(call.world, call.identity, `/sdn/zones/${zone}`, ["SDN.Audit"])
-  if (!node.zones.has(zone)) throw failure(`no such zone '${zone}'`)
-  return [...call.world.state.sdn.running.vnets]
-    .filter(([, vnet]) => vnet["zone"] === zone)
-    .map(([vnet]) =>
-      node.vnets.has(vnet)
-        ? { vnet, status: "available" }
-        : { vnet, status: "error", statusmsg: "vnet is not generated. Please check the 'reload' task log." },
-    )
-}
-
-/** The SDN configuration as a whole: lock, apply, rollback, and what each node made of it. */
+/** The SDN configuration as a whole: lock, apply, rollback. */
 export const sdnRoutes: Routes = {
   "GET /cluster/sdn": () => ["vnets", "zones", "controllers", "ipams", "dns", "fabrics"].map((id) => ({ id })),
   "PUT /cluster/sdn": apply,
@@ -115,8 +92,4 @@ export const sdnRoutes: Routes = {
   "GET /cluster/sdn/controllers": () => [],
   "GET /cluster/sdn/ipams": () => [{ ipam: "pve", type: "pve", digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709" }],
   "GET /cluster/sdn/dns": () => [],
-  "GET /nodes/{node}/sdn": () => [{ name: "zones" }],
-  "GET /nodes/{node}/sdn/zones": nodeZones,
-  "GET /nodes/{node}/sdn/zones/{zone}": () => [{ subdir: "content" }, { subdir: "bridges" }],
-  "GET /nodes/{node}/sdn/zones/{zone}/content": zoneContent,
 }

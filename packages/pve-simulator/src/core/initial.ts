@@ -124,7 +124,7 @@ const node = (name: string, index: number, options: InitialOptions): NodeState =
     ]),
     pendingInterfaces: undefined,
     vnets: new Set(),
-    zones: new Map(),
+    sdnVersion: 0,
     dns: { search: "lab.example", dns1: "10.0.0.1" },
     timezone: "UTC",
     tasks: [],

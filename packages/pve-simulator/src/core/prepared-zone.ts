@@ -19,7 +19,7 @@ export const prepareZone = (state: State, zone: string): void => {
   state.sdn.running = view(zone, peers)
   state.sdn.version = 1
   for (const node of nodes) {
-    node.zones.set(zone, "available")
+    node.sdnVersion = 1
     node.vnets.add(natVnet)
   }
 }

@@ -68,8 +68,10 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
   if (form !== FORM || !complete || state?.access === undefined || state.sdn === undefined || state.random === undefined) {
     throw new PveError(400, `not a saved state of form ${FORM}`)
   }
-  // states that were saved before there were resources of high availability have none
+  // states that were saved before nodes told which SDN configuration they had read: all had read it
+  for (const node of (state as State).nodes.values()) node.sdnVersion ??= state.sdn.version
   return {
+    // states that were saved before there were resources of high availability have none
     state: { ...(state as State), ha: state.ha ?? new Map() },
     now: typeof now === "number" && Number.isFinite(now) ? now : 0,
   }

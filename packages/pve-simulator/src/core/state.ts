@@ -33,8 +33,8 @@ export interface NodeState {
   pendingInterfaces: Map<string, Interface> | undefined
   /** VNets whose bridge exists here, from the last successful reload. */
   readonly vnets: Set<string>
-  /** SDN zones as this node runs them. */
-  readonly zones: Map<string, "available" | "pending" | "error">
+  /** The version of the SDN configuration that this node last read; 0: none yet. */
+  sdnVersion: number
   dns: { search: string; dns1?: string; dns2?: string; dns3?: string }
   timezone: string
   /** UPIDs of this node: finished ones in the order of their end, running ones where they started. */

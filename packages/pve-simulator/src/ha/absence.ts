@@ -1,4 +1,4 @@
-import { adoptSdn } from "../api/network.ts"
+import { adoptSdn } from "../api/sdn-nodes.ts"
 import { turnOff, turnOnStopped } from "../api/guest-power.ts"
 import { withConfig } from "../api/guest-locks.ts"
 import { hasQuorum } from "../core/quorum.ts"
@@ -59,7 +59,7 @@ const cutPower = (world: World, name: string): void => {
 const bootNode = (world: World, name: string): void => {
   const node = world.state.nodes.get(name)!
   node.bootedAt = world.clock.now()
-  adoptSdn(world, node)
+  adoptSdn(world, node, true)
   for (const guest of world.state.guests.values()) {
     if (guest.node !== name || guest.config["onboot"] !== 1 || guest.config["lock"] !== undefined) continue
     const request = { node: name, type: "qmstart", id: String(guest.vmid), author: { user: "root@pam", tokenid: undefined } }
