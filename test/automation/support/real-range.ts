@@ -1,5 +1,5 @@
 import { libraryLayer, playbookLayer } from "@rangewright/adapter-ansible"
-import { makeMemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
+import { licenseLayer, makeMemoryStore, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import { RunEngine, runEngineLayer, runPlannerLayer, type RunRequest, Settings } from "@rangewright/application"
 import type { Range, RangeId, RecordId, RunHead, RunState, UserId } from "@rangewright/domain"
@@ -47,7 +47,12 @@ export const openRealRange = async (config: string, collections: readonly string
       timeScale: speed,
       fastestPollSeconds: speed * 0.02,
     })
-    const ports = Layer.mergeAll(hypervisor, memoryStorageLayer(store), libraryLayer({ folder: join(folder, "library") }))
+    const ports = Layer.mergeAll(
+      hypervisor,
+      memoryStorageLayer(store),
+      licenseLayer(openLicense),
+      libraryLayer({ folder: join(folder, "library") }),
+    )
     const automation = playbookLayer({
       folder: join(folder, "automation"),
       library: join(folder, "library"),

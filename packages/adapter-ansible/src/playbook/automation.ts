@@ -7,7 +7,7 @@ import { openAccount } from "./account.ts"
 import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
-import { coverOf } from "./covering.ts"
+import { configSecrets, coverOf } from "./covering.ts"
 import { cancelled, failureOf } from "./failure.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
@@ -17,7 +17,7 @@ import { type Folders, forgetFacts, ownFolder, scratchFolder } from "./scratch.t
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
-import { roleVariables } from "./variables.ts"
+import { localhostVariables, roleEnvironment, roleVariables } from "./variables.ts"
 
 /** What of one stage's output a log keeps. */
 const logBytes = 512 * 1024
@@ -58,6 +58,7 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
       ? {
           "play.yml": rolePlay(site.target.name, role, task.input),
           "range-config.yml": site.configText,
+          "host_vars/localhost.json": JSON.stringify(localhostVariables(settings, site)),
           "variables.json": JSON.stringify(roleVariables(settings, site, workspaceSeen(found, workspace))),
         }
       : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site))}\n` }
@@ -90,10 +91,11 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     userId,
     facts: isRole ? facts : undefined,
     workspace,
-    environment: isRole ? roleEnvironment(site, scratch) : {},
+    environment: isRole ? roleEnvironment(settings, site, scratch) : {},
     verbose: task.verbose,
   })
-  const cover = coverOf(task.input, Object.values(settings.environment))
+  const secretsOfRange = isRole && site.config !== undefined ? configSecrets(site.config) : []
+  const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange])
   const lines = logLines(cover, logBytes)
   const account = openAccount(callbackOf(found))
   let errors = ""
@@ -125,15 +127,6 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     },
     output,
   }
-})
-
-/** Roles find these in their environment too (contract B 5.1). Credentials of the hypervisor are not among them. */
-const roleEnvironment = (site: Site, scratch: string): Readonly<Record<string, string>> => ({
-  LUDUS_RANGE_ID: site.range.id,
-  LUDUS_RANGE_NUMBER: String(site.range.number),
-  LUDUS_RANGE_CONFIG: join(scratch, "range-config.yml"),
-  LUDUS_USER_IS_ADMIN: String(site.user?.isAdmin === true),
-  LUDUS_RETURN_ALL_RANGES: "false",
 })
 
 /**

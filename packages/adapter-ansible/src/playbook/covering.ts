@@ -1,4 +1,4 @@
-import { type Json, secretsOf } from "@rangewright/domain"
+import { builtinDefaults, type Json, type RangeConfig, secretsOf } from "@rangewright/domain"
 
 /** Shorter ones are words of their own elsewhere. */
 const shortestSecret = 4
@@ -18,4 +18,15 @@ export const coverOf = (input: Json, further: readonly string[]): ((text: string
   const secrets = [...new Set([...secretsOf(input), ...further].filter((s) => s.length >= shortestSecret).flatMap(asPrinted))]
   const ordered = secrets.toSorted((a, b) => b.length - a.length)
   return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
+}
+
+/** What roles find in the configuration of their range and nobody else is to read; passwords that every installation has are no secrets. */
+export const configSecrets = (config: RangeConfig): readonly string[] => {
+  const wellKnown = new Set<unknown>(Object.values(builtinDefaults))
+  const { outboundWireguard } = config.router
+  return [
+    ...secretsOf(JSON.parse(JSON.stringify(config)) as Json),
+    ...(outboundWireguard === undefined ? [] : [outboundWireguard.config]),
+    ...(config.notify?.urls ?? []),
+  ].filter((secret) => !wellKnown.has(secret))
 }

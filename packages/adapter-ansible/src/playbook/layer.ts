@@ -3,6 +3,7 @@ import {
   GuestAutomation,
   GuestFault,
   type Hypervisor,
+  type LicenseProvider,
   type Machines,
   type Ranges,
   type Users,
@@ -22,7 +23,7 @@ import { sitePorts } from "./site.ts"
  */
 export const playbookLayer = (
   options: PlaybookOptions,
-): Layer.Layer<GuestAutomation, GuestFault, ArtifactLibrary | Hypervisor | Machines | Ranges | Users> =>
+): Layer.Layer<GuestAutomation, GuestFault, ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | Users> =>
   Layer.effect(
     GuestAutomation,
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import type { GuestLogin, GuestStage, RangeDefaults } from "@rangewright/domain"
+import type { GuestLogin, GuestStage, Json, RangeDefaults } from "@rangewright/domain"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -35,7 +35,7 @@ export interface PlaybookOptions {
   /** The service's own defaults of range configurations. */
   readonly rangeDefaults?: Partial<RangeDefaults>
   /** Facts of the installation that roles may read as variables (contract B 9.4), no secrets. */
-  readonly variables?: Readonly<Record<string, string | number | boolean>>
+  readonly variables?: Readonly<Record<string, Json>>
   /** Longest time of one stage. */
   readonly stageSeconds?: Partial<Readonly<Record<GuestStage, number>>>
   /** What one run may print. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 /** Folders that outlive a run, and the scratch folders of runs. */
 export interface Folders {
@@ -41,7 +41,7 @@ export const ownFolder = async (parent: string, ...parts: readonly string[]): Pr
   return path
 }
 
-/** A folder for one run with these files, readable by nobody else. It goes when the scope ends, however that comes. */
+/** A folder for one run with these files, by their paths in it, readable by nobody else. It goes when the scope ends, however that comes. */
 export const scratchFolder = (
   { runs }: Pick<Folders, "runs">,
   files: (folder: string) => Readonly<Record<string, string>>,
@@ -51,7 +51,10 @@ export const scratchFolder = (
       try: async () => {
         const folder = join(runs, randomUUID())
         await mkdir(join(folder, "home"), { recursive: true, mode: 0o700 })
-        for (const [name, text] of Object.entries(files(folder))) await writeFile(join(folder, name), text, { mode: 0o600 })
+        for (const [name, text] of Object.entries(files(folder))) {
+          await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
+          await writeFile(join(folder, name), text, { mode: 0o600 })
+        }
         return folder
       },
       catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),

@@ -2,6 +2,7 @@ import {
   carriesMark,
   type Grant,
   isRouter,
+  type License,
   type MachineDetail,
   parseRangeConfig,
   type Range,
@@ -12,7 +13,7 @@ import {
   type SeenMachine,
   type User,
 } from "@rangewright/domain"
-import { GuestFault, type GuestTask, Hypervisor, Machines, Ranges, Users } from "@rangewright/ports"
+import { GuestFault, type GuestTask, Hypervisor, LicenseProvider, Machines, Ranges, Users } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -27,6 +28,7 @@ export interface Site {
   readonly configText: string
   readonly grants: readonly Grant[]
   readonly user: User | undefined
+  readonly license: License
   readonly hosts: readonly RangeHost[]
   /** The machine of the stage, one of `hosts`. */
   readonly target: RangeHost & { readonly address: string }
@@ -36,13 +38,15 @@ export interface Site {
 /** The ports that tell of it. */
 export interface SitePorts {
   readonly hypervisor: Context.Service.Shape<typeof Hypervisor>
+  readonly license: Context.Service.Shape<typeof LicenseProvider>
   readonly machines: Context.Service.Shape<typeof Machines>
   readonly ranges: Context.Service.Shape<typeof Ranges>
   readonly users: Context.Service.Shape<typeof Users>
 }
 
-export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | Machines | Ranges | Users> = Effect.all({
+export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | LicenseProvider | Machines | Ranges | Users> = Effect.all({
   hypervisor: Hypervisor,
+  license: LicenseProvider,
   machines: Machines,
   ranges: Ranges,
   users: Users,
@@ -150,6 +154,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     configText: stored?.text ?? "{}",
     grants: yield* unreadable(ports.ranges.grants(range.id)),
     user: by === undefined ? undefined : yield* unreadable(ports.users.find(by)),
+    license: yield* ports.license.current,
     hosts: hosts.map((host) => (host === target ? { ...target, address } : host)),
     target: { ...target, address },
     detail,

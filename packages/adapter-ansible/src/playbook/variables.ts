@@ -1,15 +1,52 @@
-import type { Json, RangeDefaults } from "@rangewright/domain"
+import {
+  bridgeName,
+  type Json,
+  natNetworkName,
+  type RangeDefaults,
+  renderName,
+  routerDefaults,
+  vnetName,
+  vpnServer,
+} from "@rangewright/domain"
+import { join } from "node:path"
 import type { Settings } from "./options.ts"
 import type { Site } from "./site.ts"
 
-/**
- * Variables that roles of others rely on, with the rank of extra variables (contract B 9.4). The range's configuration is a
- * file before them, so that `defaults` is here once more with all its keys. Left out: credentials of the hypervisor and the service's secrets.
- */
-export const roleVariables = (settings: Pick<Settings, "variables">, site: Site, workspace: string): Json => {
-  const { range, config, grants, user } = site
+type Fields = Readonly<Record<string, Json>>
+
+/** Where the VPN of an installation listens. */
+const wireguardPort = 51_820
+
+/** What the machines of the range tell of the installation: where they are, and what they are plugged into. */
+const seenOf = ({ range, config, hosts, target, detail }: Site) => {
+  const isCluster = detail.nics.some(({ bridge }) => bridge === vnetName(range.number))
+  const named = config?.defaults.targetNode
   return {
+    isCluster,
+    network: isCluster ? vnetName(range.number) : bridgeName(range.number),
+    defaultNode:
+      named === undefined
+        ? (hosts.find(({ seen }) => seen.isRouter) ?? target).seen.node
+        : renderName(named, { rangeId: range.id }),
+  }
+}
+
+/**
+ * Variables that roles of others rely on, with the rank of extra variables: one of these names among a role's own variables has no effect
+ * (contract B 9.4). The range's configuration is a file before them, so that `defaults` is here once more with all its keys. Left out:
+ * credentials of the hypervisor and the service's secrets.
+ */
+export const roleVariables = (settings: Pick<Settings, "variables">, site: Site, workspace: string): Fields => {
+  const { range, config, grants, user, license } = site
+  const { isCluster, defaultNode } = seenOf(site)
+  return {
+    proxmox_node: defaultNode,
+    proxmox_hostname: defaultNode,
+    ludus_nat_interface: natNetworkName(isCluster),
+    wireguard_port: wireguardPort,
+    wg_server_allowed_ips: `${vpnServer}/32`,
     ...settings.variables,
+    default_router_vm_name: renderName(routerDefaults.name, { rangeId: range.id }),
     username: user?.hypervisorUsername ?? "",
     range_id: range.id,
     range_second_octet: range.number,
@@ -20,6 +57,9 @@ export const roleVariables = (settings: Pick<Settings, "variables">, site: Site,
       accessType,
     })),
     ludus_testing_enabled: range.testing.enabled,
+    ludus_entitlements: license.active ? license.entitlements : [],
+    ludus_cluster_mode: isCluster,
+    range_default_target_node: defaultNode,
     vm_target_nodes: Object.fromEntries(site.hosts.map(({ name, seen }) => [name, seen.node])),
     global_role_vars: config?.globalRoleVars ?? {},
     ludus_install_path: workspace,
@@ -27,6 +67,40 @@ export const roleVariables = (settings: Pick<Settings, "variables">, site: Site,
     ludus_ranges_dir: `${workspace}/ranges`,
     only_roles: null,
     defaults: config === undefined ? {} : defaultsOf(config.defaults),
+  }
+}
+
+/** Variables of `localhost`, the service's host (contract B 9.3), without the credentials that stood among them. */
+export const localhostVariables = (settings: Pick<Settings, "variables">, site: Site): Fields => {
+  const { proxmox_node: node, proxmox_url: url } = roleVariables(settings, site, "")
+  return {
+    node_name: node ?? null,
+    ...(typeof url === "string" && URL.canParse(url) ? { api_host: new URL(url).hostname } : {}),
+    proxmox_default_behavior: "no_defaults",
+    range_bridge_name: seenOf(site).network,
+  }
+}
+
+const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+/** Roles find these in their environment too (contract B 5.1). Credentials of the hypervisor are not among them. */
+export const roleEnvironment = (
+  settings: Pick<Settings, "variables">,
+  site: Site,
+  scratch: string,
+): Readonly<Record<string, string>> => {
+  const known = roleVariables(settings, site, "")
+  const ofHypervisor = ["proxmox_node", "proxmox_url", "proxmox_hostname", "proxmox_invalid_cert"].flatMap((name) => {
+    const value = known[name]
+    return value === undefined ? [] : [[name.toUpperCase(), asText(value)] as const]
+  })
+  return {
+    ...Object.fromEntries(ofHypervisor),
+    LUDUS_RANGE_ID: site.range.id,
+    LUDUS_RANGE_NUMBER: String(site.range.number),
+    LUDUS_RANGE_CONFIG: join(scratch, "range-config.yml"),
+    LUDUS_USER_IS_ADMIN: String(site.user?.isAdmin === true),
+    LUDUS_RETURN_ALL_RANGES: "false",
   }
 }
 

@@ -1,11 +1,13 @@
 import { automationAvailability, automationFindings, playbookLayer } from "@rangewright/adapter-ansible"
 import {
+  licenseLayer,
   makeMemoryLibrary,
   makeMemoryStore,
   makeMemoryWorld,
   memoryHypervisorLayer,
   memoryLibraryLayer,
   memoryStorageLayer,
+  openLicense,
 } from "@rangewright/adapter-memory"
 import type { UserId } from "@rangewright/domain"
 import { GuestAutomation } from "@rangewright/ports"
@@ -97,6 +99,7 @@ describe("what the service's host has", () => {
     const needs = Layer.mergeAll(
       memoryHypervisorLayer(makeMemoryWorld()),
       memoryStorageLayer(makeMemoryStore()),
+      licenseLayer(openLicense),
       memoryLibraryLayer(makeMemoryLibrary()),
     )
     const layer = playbookLayer({

@@ -1,10 +1,12 @@
+import { parseRangeConfig } from "@rangewright/domain"
+import * as Result from "effect/Result"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { openAccount } from "../../src/playbook/account.ts"
-import { coverOf } from "../../src/playbook/covering.ts"
+import { configSecrets, coverOf } from "../../src/playbook/covering.ts"
 import { logLines } from "../../src/playbook/log-lines.ts"
 import { collections, found, patience, skipNote } from "./support/obstacle.ts"
 
@@ -121,6 +123,24 @@ describe("the log of a run", () => {
     expect(cover(JSON.stringify({ msg: 'one"two' }))).toBe('{"msg":"***"}')
     expect(cover("a long-line-2 b")).toBe("a *** b")
     expect(cover("of the environment stays")).toBe("*** stays")
+  })
+
+  it("secrets of a configuration are told from the passwords that every installation has", () => {
+    const parsed = parseRangeConfig(`ludus:
+  - vm_name: web
+    hostname: web
+    template: debian-12-x64-server-template
+    vlan: 10
+    ip_last_octet: 5
+    ram_gb: 2
+    cpus: 2
+    linux: true
+    role_vars: {db_password: of-the-database, size: large}
+defaults: {ad_domain_admin_password: of-the-chief}
+notify: {urls: ["slack://token-a/token-b"]}
+`)
+    const secrets = Result.isSuccess(parsed) ? configSecrets(parsed.success.config) : []
+    expect(secrets.toSorted()).toEqual(["of-the-chief", "of-the-database", "slack://token-a/token-b"])
   })
 
   it("a full log still tells what failed and how it ended", () => {

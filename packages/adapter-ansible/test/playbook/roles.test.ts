@@ -1,3 +1,4 @@
+import { openLicense } from "@rangewright/adapter-memory"
 import type { Json } from "@rangewright/domain"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -81,6 +82,43 @@ describe.skipIf(obstacle !== undefined)(
       )
       expect(first.log).toContain("TASK [greeting : Write what is known]")
       expect(await lab.perform(task)).toMatchObject({ fault: "", changed: false })
+    })
+
+    it("a role knows the installation, the sections of the configuration and the service's host, and a variable of its own changes none of them", async () => {
+      const lab = await withLab({ variables: { proxmox_url: "https://pve.example:8006", port: 8080 } })
+      await lab.setConfig(`${config}notify: {urls: ["https://hooks.example/deploy"]}\nludus_extensions: {ui: {layout: [1, 2]}}\n`)
+      const told = {
+        entitlements: "{{ ludus_entitlements | join(',') }}",
+        hook: "{{ notify.urls[0] }}",
+        layout: "{{ ludus_extensions.ui.layout[1] }}",
+        port: "{{ port }}",
+        bridge: "{{ hostvars['localhost']['range_bridge_name'] }}",
+        api: "{{ hostvars['localhost']['api_host'] }}",
+        node: "{{ lookup('env', 'PROXMOX_NODE') }}",
+        range: "{{ lookup('env', 'LUDUS_RANGE_NUMBER') }}",
+        credentials: "{{ lookup('env', 'PROXMOX_TOKEN') }}{{ lookup('env', 'PROXMOX_SECRET') }}",
+        hosts: "{{ groups['all'] | join(',') }}",
+      }
+      await lab.addRole("knows", {
+        "tasks/main.yml": JSON.stringify([
+          { "ansible.builtin.copy": { dest: "/root/known", content: "{{ told | to_json }}" }, vars: { told } },
+        ]),
+      })
+      const task = lab.task("LAB-web", "role", roleInput("knows", { vars: { port: 1, ludus_entitlements: [] } }))
+      expect(await lab.perform(task)).toMatchObject({ fault: "", ok: true })
+      const known: unknown = JSON.parse((await lab.host("LAB-web").run("cat", "/root/known")).output)
+      expect(known).toEqual({
+        entitlements: openLicense.entitlements.join(","),
+        hook: "https://hooks.example/deploy",
+        layout: "2",
+        port: 8080,
+        bridge: "vmbr1007",
+        api: "pve.example",
+        node: "node1",
+        range: "7",
+        credentials: "",
+        hosts: "LAB-web",
+      })
     })
 
     it("a user's own role comes before the global one of its name, and other users' are not found", async () => {

@@ -5,15 +5,17 @@ import {
   GuestAutomation,
   type GuestFault,
   type Hypervisor,
+  type LicenseProvider,
   type Machines,
   type Ranges,
   type Users,
 } from "@rangewright/ports"
+import type { Json } from "@rangewright/domain"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
 
-type GuestNeeds = ArtifactLibrary | Hypervisor | Machines | Ranges | Users
+type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | Users
 
 export type GuestLayer = Layer.Layer<GuestAutomation, GuestFault, GuestNeeds>
 
@@ -32,6 +34,33 @@ const secretsOfRoles = (environment: NodeJS.ProcessEnv): Readonly<Record<string,
     ),
   )
 
+/**
+ * The keys of the configuration that roles may read as variables (contract B 9.4), by the names under which they know them. Never secrets;
+ * what no key says, the automation reads from the machines themselves.
+ */
+const installation = (config: Config): Readonly<Record<string, Json>> => {
+  const given = {
+    proxmox_url: config.proxmoxUrl.map((url) => new URL(url).origin)[0],
+    proxmox_node: config.proxmoxNode,
+    proxmox_hostname: config.proxmoxNode,
+    // by the authorities that programs know, which a role's tools are limited to
+    proxmox_invalid_cert: config.proxmoxFingerprint.length > 0 || config.proxmoxCaFile !== undefined,
+    proxmox_vm_storage_pool: config.vmStorage,
+    ludus_nat_interface: config.natNetwork,
+    reserved_range_numbers: config.reservedRangeNumbers.map(Number),
+    max_log_history: config.maxLogHistory,
+    inactivity_shutdown_timeout: config.inactivityShutdown,
+    cluster_mode: config.clusterMode,
+    sdn_zone: config.sdnZone,
+    vxlan_tag_base: config.vxlanTagBase,
+    port: config.port,
+    admin_port: config.adminPort,
+    expose_admin_port: config.exposeAdminPort,
+    prevent_user_ansible_add: config.preventUserAnsibleAdd,
+  }
+  return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
 export const playbookOptions = (config: Config, data: string): PlaybookOptions => ({
   folder: join(data, "playbook-runs"),
   library: join(data, "library"),
@@ -42,6 +71,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),
   rangeDefaults: config.rangeDefaults,
+  variables: installation(config),
 })
 
 /** Undefined: the hypervisor's adapter brings the stand-in itself. */

@@ -1,4 +1,11 @@
-import { makeMemoryLibrary, makeMemoryStore, memoryLibraryLayer, memoryStorageLayer } from "@rangewright/adapter-memory"
+import {
+  licenseLayer,
+  makeMemoryLibrary,
+  makeMemoryStore,
+  memoryLibraryLayer,
+  memoryStorageLayer,
+  openLicense,
+} from "@rangewright/adapter-memory"
 import { playbookLayer, type PlaybookOptions } from "@rangewright/adapter-ansible"
 import {
   type GuestStage,
@@ -94,7 +101,7 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
     version: Effect.succeed("9.0.0"),
   })
   const storage = memoryStorageLayer(makeMemoryStore())
-  const needs = Layer.mergeAll(hypervisor, storage, memoryLibraryLayer(makeMemoryLibrary()))
+  const needs = Layer.mergeAll(hypervisor, storage, licenseLayer(openLicense), memoryLibraryLayer(makeMemoryLibrary()))
   const runtime = ManagedRuntime.make(
     playbookLayer({
       folder: join(folder, "automation"),
