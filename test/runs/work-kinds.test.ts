@@ -1,14 +1,5 @@
-import { RunEngine, untilRangesRest } from "@rangewright/application"
-import {
-  foldRun,
-  installation,
-  InstallationBusy,
-  progressOf,
-  renderLog,
-  type RunHead,
-  type RunSubject,
-  SubjectBusy,
-} from "@rangewright/domain"
+import { RunEngine } from "@rangewright/application"
+import { foldRun, progressOf, renderLog, type RunHead, type RunSubject, SubjectBusy } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
 import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
-import { admin, boot, createRange, deploy, engineOf, type Lab, makeLab } from "./support/lab.ts"
+import { admin, boot, engineOf, type Lab, makeLab } from "./support/lab.ts"
 import { makeShop, type Shop, shopKind, shopOwner } from "./support/shop.ts"
 
 const source: RunSubject = { type: "source", id: "corner-shop" }
@@ -276,40 +267,5 @@ describe("a process that dies in a run about something else than a range", () =>
       expect(new Set(shop.ends), where).toEqual(new Set(["partial"]))
       expect(lab.store.runs.size, where).toBe(1)
     }
-  })
-})
-
-describe("a run about the whole installation", () => {
-  it("lets the runs of ranges that go on end, refuses new ones, and frees them at its end", async () => {
-    const lab = makeLab(["vm1"])
-    const [one, two] = [await createRange(lab), await createRange(lab, "OTHER", 8)]
-    const shop = makeShop()
-    const { kind, process } = open(lab, shop)
-    const told = await process.runPromise(
-      Effect.gen(function* () {
-        const engine = yield* RunEngine
-        shop.hold = yield* Deferred.make<void>()
-        const deployment = yield* engine.start(one, deploy, admin)
-        const migration = yield* engine.startWork(kind.request(installation, all), admin)
-        const refused = yield* Effect.flip(engine.start(two, deploy, admin))
-        const again = yield* Effect.flip(engine.startWork(kind.request(installation, all), admin))
-        const unaffected = yield* engine.startWork(kind.request(source, { items: [], must: [] }), admin)
-        yield* untilRangesRest
-        const ended = (yield* engine.state(deployment.id)).status
-        yield* Deferred.succeed(shop.hold, undefined)
-        yield* Effect.forEach([migration, unaffected], ({ id }) => engine.wait(id))
-        const later = yield* engine.start(two, deploy, admin)
-        yield* engine.wait(later.id)
-        return { refused, again, ended, migration }
-      }),
-    )
-    await process.dispose()
-    expect(told.refused).toBeInstanceOf(InstallationBusy)
-    expect(told.refused.message).toBe(
-      `Cannot change range OTHER: run ${told.migration.id} (a delivery) is changing the whole installation`,
-    )
-    expect(told.again).toBeInstanceOf(SubjectBusy)
-    expect(told.ended).toBe("success")
-    expect(lab.store.ranges.get(two.id)?.state).toBe("SUCCESS")
   })
 })

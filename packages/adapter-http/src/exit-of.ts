@@ -1,6 +1,8 @@
+import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { ServerResponse } from "node:http"
+import type { OpenStreams } from "./encode/event-stream.ts"
 
 /** How the fiber ended. Never rejects. */
 export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Promise<Exit.Exit<A, E>> =>
@@ -16,3 +18,16 @@ export const exitUnlessGone = async <A, E>(fiber: Fiber.Fiber<A, E>, response: S
   response.off("close", interrupt)
   return exit
 }
+
+/** Completes when the client has gone, or the service is told to stop. */
+export const callerGone = (response: ServerResponse, open: OpenStreams): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const tell = () => resume(Effect.void)
+    response.once("close", tell)
+    open.add(tell)
+    if (response.closed) tell()
+    return Effect.sync(() => {
+      response.off("close", tell)
+      open.remove(tell)
+    })
+  })

@@ -1,4 +1,12 @@
-import { perform, type Call, type Download, type Input, type Operation, type ServerSentEvent } from "@rangewright/application"
+import {
+  CallerGone,
+  perform,
+  type Call,
+  type Download,
+  type Input,
+  type Operation,
+  type ServerSentEvent,
+} from "@rangewright/application"
 import type { Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -13,7 +21,7 @@ import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { sendDownload } from "./encode/download.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
-import { exitOf, exitUnlessGone } from "./exit-of.ts"
+import { callerGone, exitOf, exitUnlessGone } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem, replyStream, type HeaderList } from "./reply.ts"
@@ -107,8 +115,9 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
       call,
       Effect.suspend(() => input(ctx, call)),
     )
-    const fiber = options.run(work)
-    // most reads have ended by now. A client that goes away ends those that have not; a change that was begun is carried through
+    const fiber = options.run(operation.mutates ? Effect.provideService(work, CallerGone, callerGone(ctx.res, streams)) : work)
+    // most reads have ended by now. A client that goes away ends those that have not, and tells changes that have not begun; one that was
+    // begun is carried through
     const exit = fiber.pollUnsafe() ?? (await (operation.mutates ? exitOf(fiber) : exitUnlessGone(fiber, ctx.res)))
     if (state.scratch !== undefined) await rm(state.scratch, { recursive: true, force: true }).catch(() => undefined)
     if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, form, options.observer)

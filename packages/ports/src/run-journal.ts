@@ -1,5 +1,4 @@
 import type {
-  InstallationBusy,
   JournalEntry,
   RangeBusy,
   RangeState,
@@ -22,6 +21,8 @@ export interface RunRecord extends RunHead {
   readonly endedAt: Date | undefined
   /** Last sequence number of its journal. */
   readonly lastSeq: number
+  /** The run of the installation that a run of a range was opened behind: it begins when that one has ended. */
+  readonly behind: RunId | undefined
 }
 
 /**
@@ -33,7 +34,8 @@ export class RunJournal extends Context.Service<
   {
     /**
      * Opens a changing run, atomically. A subject has at most one unfinished run: else `RangeBusy` for a range, `SubjectBusy` for another.
-     * No run of a range opens while one of the installation is unfinished: `InstallationBusy`. Opening the same run again changes nothing.
+     * A run of a range that opens while one of the installation is unfinished keeps which one: so of the two, whichever opened later waits.
+     * Opening the same run again changes nothing. Gives the run as it is stored.
      *
      * With a range's run the range's state is set; a deploy stamps its `lastDeploymentAt`. The range must be stored, and takes its runs
      * along when it is removed. Other subjects have no state here: `rangeState` means nothing to them.
@@ -41,7 +43,7 @@ export class RunJournal extends Context.Service<
     readonly open: (
       run: RunHead,
       rangeState: RangeState | undefined,
-    ) => Effect.Effect<void, RangeBusy | SubjectBusy | InstallationBusy | StorageFault>
+    ) => Effect.Effect<RunRecord, RangeBusy | SubjectBusy | StorageFault>
     /** Adds events in order, with the next sequence numbers. A run that has ended or is gone takes none: `LeaseLost`. */
     readonly append: (
       runId: RunId,

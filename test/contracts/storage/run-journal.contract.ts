@@ -1,6 +1,5 @@
 import {
   installation,
-  InstallationBusy,
   type JournalEntry,
   RangeBusy,
   rangeSubject,
@@ -25,6 +24,7 @@ const ended = (status: "success" | "failure" | "aborted"): Extract<RunEvent, { t
 const source = { type: "source", id: "https://git.example.test/lab.git" } as const
 const fetchRun = (id: string, over: Partial<RunHead> = {}): RunHead =>
   deployRun(id, { kind: "source-fetch", subject: source, ...over })
+const migration = deployRun("migration", { kind: "migrate-sdn", subject: installation })
 const cancel = { type: "CancelRequested", by: userId("alice") } as const
 
 export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
@@ -128,28 +128,60 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
-      "opens no run of a range while one of the installation is unfinished",
+      "opens a run of a range behind the installation's unfinished run, and keeps which one it was",
       Effect.gen(function* () {
         yield* aliceWithLab
         yield* (yield* Ranges).create(newRange("OTHER"))
         const journal = yield* RunJournal
-        const migration = deployRun("migration", { kind: "migrate-sdn", subject: installation })
-        yield* journal.open(run, "DEPLOYING")
-        yield* journal.open(migration, undefined)
-        // the one that was there goes on
+        const second = deployRun("second", { subject: rangeSubject(rangeId("OTHER")) })
+        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(migration, undefined)).toMatchObject({ behind: undefined })
+        // the one that was there goes on, and other subjects are free
         yield* journal.append(run.id, 0, [output("x")], later(1))
-        const refused = yield* Effect.flip(
-          journal.open(deployRun("second", { subject: rangeSubject(rangeId("OTHER")) }), "DEPLOYING"),
-        )
-        expect(refused).toBeInstanceOf(InstallationBusy)
-        expect(refused).toMatchObject({ facts: { runId: migration.id, by: "migrate-sdn" } })
-        expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "NEVER DEPLOYED" })
-        yield* journal.open(fetchRun("fetch"), undefined)
+        expect(yield* journal.open(fetchRun("fetch"), undefined)).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(second, "DEPLOYING")).toEqual({
+          ...second,
+          status: "running",
+          endedAt: undefined,
+          lastSeq: 0,
+          behind: migration.id,
+        })
+        expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "DEPLOYING" })
         expect(
           yield* Effect.flip(journal.open(deployRun("m2", { kind: "migrate-sdn", subject: installation }), undefined)),
         ).toBeInstanceOf(SubjectBusy)
         yield* journal.close(migration.id, 0, ended("success"), undefined, later(2))
-        yield* journal.open(deployRun("second", { subject: rangeSubject(rangeId("OTHER")) }), "DEPLOYING")
+        yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
+        // which one it was stays known, also when that is gone; opening it again does not ask anew
+        expect(yield* journal.prune(0)).toBe(2)
+        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ behind: migration.id })
+        expect(yield* journal.find(second.id)).toMatchObject({ behind: migration.id })
+        expect((yield* journal.unfinished).map(({ id, behind }) => [id, behind])).toContainEqual([second.id, migration.id])
+        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ behind: undefined })
+      }),
+    )
+
+    it(
+      "lets exactly one of a range and the installation wait for the other when their runs are opened at once",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        const names = ["A", "B", "C", "D", "E", "F"]
+        for (const name of names) yield* (yield* Ranges).create(newRange(name))
+        const deploys = names.map((name) => deployRun(name.toLowerCase(), { subject: rangeSubject(rangeId(name)) }))
+        const open = (heads: readonly RunHead[]) => heads.map((head) => journal.open(head, undefined))
+        const before = yield* Effect.all(open(deploys.slice(0, 2)), { concurrency: "unbounded" })
+        expect(before.map(({ behind }) => behind)).toEqual([undefined, undefined])
+        const [seen, ...racing] = yield* Effect.all(
+          [Effect.andThen(journal.open(migration, undefined), journal.unfinished), ...open(deploys.slice(2))],
+          { concurrency: "unbounded" },
+        )
+        // whoever the migration does not find, when it looks what it has to wait for, waits itself
+        const found = new Set(seen.map(({ id }) => id))
+        expect(before.every(({ id }) => found.has(id))).toBe(true)
+        for (const { id, behind } of racing) expect([undefined, migration.id], id).toContain(behind)
+        for (const { id, behind } of racing) if (!found.has(id)) expect(behind, id).toBe(migration.id)
+        expect((yield* journal.open(run, undefined)).behind).toBe(migration.id)
       }),
     )
 

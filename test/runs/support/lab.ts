@@ -173,7 +173,7 @@ export const boot = (
   lab: Lab,
   gate: CrashGate = makeCrashGate(),
   options: RunEngineOptions = { owner: "service" },
-  kinds: readonly RunKind[] = [],
+  kinds: readonly RunKind<RunJournal>[] = [],
 ) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
     Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor)),

@@ -13,7 +13,7 @@ import { patientWriter } from "./patient-writer.ts"
 /** Milliseconds after which a client that lost the connection comes back. */
 const retry = 2000
 
-/** The streams that are open, so that a stop can end them. */
+/** What goes on until somebody ends it, so that a stop can: open streams, and changes that wait for their turn. */
 export interface OpenStreams {
   readonly add: (end: () => void) => void
   readonly remove: (end: () => void) => void

@@ -1,5 +1,4 @@
 import {
-  InstallationBusy,
   installation,
   type JournalEntry,
   RangeBusy,
@@ -11,7 +10,6 @@ import {
   type RunSubject,
   SubjectBusy,
   subjectKey,
-  subjectText,
 } from "@rangewright/domain"
 import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -54,33 +52,34 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
   /** Why a run about this subject cannot open now. */
   const refusal = (subject: RunSubject) => {
     const busy = active(subject)
-    const over = subject.type === "range" ? active(installation) : undefined
-    if (busy !== undefined)
-      return subject.type === "range"
-        ? new RangeBusy({ rangeId: subject.id, runId: busy.id, doing: busy.kind })
-        : new SubjectBusy({ subject, runId: busy.id, doing: busy.kind })
-    return over === undefined
-      ? undefined
-      : new InstallationBusy({ doing: `change ${subjectText(subject)}`, runId: over.id, by: over.kind })
+    if (busy === undefined) return undefined
+    return subject.type === "range"
+      ? new RangeBusy({ rangeId: subject.id, runId: busy.id, doing: busy.kind })
+      : new SubjectBusy({ subject, runId: busy.id, doing: busy.kind })
   }
 
   return Layer.succeed(RunJournal, {
     open: (head, rangeState) =>
       atomically(function* () {
-        if (store.runs.has(head.id)) return
+        const there = store.runs.get(head.id)
+        if (there !== undefined) return there.record
         const rangeId = rangeOf(head)
         if (rangeId !== undefined && !store.ranges.has(rangeId))
           return yield* Result.fail(new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` }))
         const refused = refusal(head.subject)
         if (refused !== undefined) return yield* Result.fail(refused)
-        store.runs.set(head.id, {
-          record: { ...head, options: asStored(head.options), status: "running", endedAt: undefined, lastSeq: 0 },
-          entries: [],
-          cancelRequested: false,
-          generation: 0,
-          lease: undefined,
-        })
+        const behind = rangeId === undefined ? undefined : active(installation)?.id
+        const record = {
+          ...head,
+          options: asStored(head.options),
+          status: "running" as const,
+          endedAt: undefined,
+          lastSeq: 0,
+          behind,
+        }
+        store.runs.set(head.id, { record, entries: [], cancelRequested: false, generation: 0, lease: undefined })
         setState(head, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
+        return record
       }),
     append: (runId, generation, events, at) =>
       atomically(function* () {

@@ -1,4 +1,4 @@
-import { type JournalEntry, rangeOf, type RunEvent, type RunId, subjectKey } from "@rangewright/domain"
+import { installation, type JournalEntry, rangeOf, type RunEvent, type RunId, subjectKey } from "@rangewright/domain"
 import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,7 +7,7 @@ import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toDate, toRun } from "../schema/rows.ts"
 import { pruneRuns } from "./prune-runs.ts"
-import { refuseBusy } from "./refuse-busy.ts"
+import { refuseBusy, unfinishedRun } from "./refuse-busy.ts"
 import { holdRange, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
 
 type RunRow = Selectable<Tables["runs"]>
@@ -53,10 +53,12 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             const rangeId = rangeOf(head)
             if (rangeId !== undefined && (yield* holdRange(tx, rangeId)) === undefined)
               return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` })
-            if ((yield* readRunForWriting(tx, head.id)) !== undefined) return
+            const there = yield* readRunForWriting(tx, head.id)
+            if (there !== undefined) return toRun(there)
             yield* refuseBusy(tx, head.subject)
+            const over = rangeId === undefined ? undefined : yield* unfinishedRun(tx, installation)
             const started_at = head.startedAt.getTime()
-            yield* tx((db) =>
+            const row = yield* tx((db) =>
               db
                 .insertInto("runs")
                 .values({
@@ -75,11 +77,14 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                   generation: 0,
                   lease_owner: null,
                   lease_until: null,
+                  behind: over?.id ?? null,
                 })
-                .execute(),
+                .returningAll()
+                .executeTakeFirstOrThrow(),
             )
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
             yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
+            return toRun(row)
           }),
         ),
       append: (runId, generation, events, at) =>

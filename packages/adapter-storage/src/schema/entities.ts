@@ -317,6 +317,8 @@ const Run = defineEntity({
     generation: p.integer(),
     leaseOwner: p.text().nullable(),
     leaseUntil: time().nullable(),
+    /** The run that it was opened behind; it may be gone. */
+    behind: id().nullable(),
   },
 })
 

@@ -172,6 +172,7 @@ export const toRun = (row: Row<"runs">): RunRecord => ({
   status: row.status as RunRecord["status"],
   endedAt: toDateOr(row.ended_at),
   lastSeq: row.last_seq,
+  behind: (row.behind ?? undefined) as RunRecord["behind"],
 })
 
 /** A source without what opens it. */

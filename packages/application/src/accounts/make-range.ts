@@ -9,10 +9,11 @@ import {
   type RangeId,
   type User,
 } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, Ranges, type RunJournal } from "@rangewright/ports"
+import { CredentialHasher, HypervisorAccess, Ranges, type RunJournal, type Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { requireInstallationAtRest } from "../run/installation-gate.ts"
+import { stillThere } from "../access/still-there.ts"
+import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { newRecordId } from "./identity.ts"
 
@@ -29,14 +30,27 @@ export interface RangeDraft {
 
 const accountOf = (user: User) => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
 
+/** Fails when the ID is taken, here or as a pool on the hypervisor. */
+const checkFree = (id: RangeId) =>
+  Effect.gen(function* () {
+    if ((yield* (yield* Ranges).find(id)) !== undefined)
+      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
+    if (yield* (yield* HypervisorAccess).poolExists(id))
+      return yield* Effect.fail(
+        new RangeExists({
+          what: `Cannot create range ${id}: the hypervisor already has a pool with this name, and it is not ours`,
+        }),
+      )
+  })
+
 /**
  * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
  * name that was there before is somebody else's and refused (contract B 1.1, check 10). When the hypervisor fails, nothing is left behind.
- * Refused while a run changes the whole installation.
+ * While a run changes the whole installation it waits for that one's end, and fails with `InstallationBusy` when it cannot.
  */
 export const makeRange = (
   draft: RangeDraft,
-): Effect.Effect<Range, Fault, Ranges | HypervisorAccess | RunJournal | Settings | CredentialHasher> =>
+): Effect.Effect<Range, Fault, Ranges | Users | HypervisorAccess | RunJournal | Settings | CredentialHasher> =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
     const access = yield* HypervisorAccess
@@ -58,15 +72,10 @@ export const makeRange = (
           issues: [problem, ...others],
         }),
       )
-    yield* requireInstallationAtRest(`create range ${id}`)
-    if ((yield* ranges.find(id)) !== undefined)
-      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
-    if (yield* access.poolExists(id))
-      return yield* Effect.fail(
-        new RangeExists({
-          what: `Cannot create range ${id}: the hypervisor already has a pool with this name, and it is not ours`,
-        }),
-      )
+    const people = draft.createdBy === undefined ? draft.owners : [draft.createdBy, ...draft.owners]
+    yield* onceAtRest(`create range ${id}`, (waited) =>
+      Effect.andThen(checkFree(id), waited ? stillThere({ users: people, ranges: [] }) : Effect.void),
+    )
     const range = yield* ranges.create({
       id,
       recordId: yield* newRecordId,

@@ -10,6 +10,7 @@ import {
 import { CredentialHasher, HypervisorAccess, type Ranges, type RunJournal, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { checkUserDraft, type UserDraft } from "./check-user.ts"
 import { newApiKey, newRecordId, newTokenKey, passwordContext } from "./identity.ts"
@@ -24,9 +25,31 @@ export interface ProvisionedUser {
 /** Configuration of a range that has none yet. */
 export const emptyRangeConfig = "ludus: []\n"
 
+/** The account that the user would get. Fails when it, or anything else that is the user's alone, is taken. */
+const freeAccount = (draft: UserDraft, id: UserId) =>
+  Effect.gen(function* () {
+    const { hypervisorRealm: realm } = yield* Settings
+    const account = { username: hypervisorUsernameOf(draft.name, id), realm }
+    for (const other of yield* (yield* Users).list) {
+      if (other.id.toLowerCase() === id.toLowerCase()) return yield* Effect.fail(new UserExists({ field: "userID", value: id }))
+      if (other.hypervisorUsername === account.username)
+        return yield* Effect.fail(new UserExists({ field: "name", value: draft.name }))
+      if (other.email.toLowerCase() === draft.email.toLowerCase())
+        return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
+    }
+    if (yield* (yield* HypervisorAccess).userExists(account))
+      return yield* Effect.fail(
+        new InvalidInput({
+          what: `Cannot create user ${id}: the hypervisor account ${account.username}@${account.realm} already exists`,
+        }),
+      )
+    return account
+  })
+
 /**
  * Makes a user: the row, the account on the hypervisor and a default range named like the user. All that can be wrong is found before
- * anything is made, and a failure on the hypervisor leaves nothing behind.
+ * anything is made, and a failure on the hypervisor leaves nothing behind. While a run changes the whole installation, it waits for that
+ * one's end before anything is made.
  */
 export const provisionUser = (
   draft: UserDraft & { readonly isAdmin: boolean },
@@ -43,22 +66,8 @@ export const provisionUser = (
       )
     const users = yield* Users
     const access = yield* HypervisorAccess
-    const settings = yield* Settings
     const id = draft.userId as UserId
-    const account = { username: hypervisorUsernameOf(draft.name, id), realm: settings.hypervisorRealm }
-    for (const other of yield* users.list) {
-      if (other.id.toLowerCase() === id.toLowerCase()) return yield* Effect.fail(new UserExists({ field: "userID", value: id }))
-      if (other.hypervisorUsername === account.username)
-        return yield* Effect.fail(new UserExists({ field: "name", value: draft.name }))
-      if (other.email.toLowerCase() === draft.email.toLowerCase())
-        return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
-    }
-    if (yield* access.userExists(account))
-      return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot create user ${id}: the hypervisor account ${account.username}@${account.realm} already exists`,
-        }),
-      )
+    const account = yield* onceAtRest(`create user ${id}`, () => freeAccount(draft, id))
     const { key, hash } = yield* newApiKey(id)
     const hasher = yield* CredentialHasher
     const password = draft.password === undefined || draft.password === "" ? hasher.randomText(15) : draft.password

@@ -11,6 +11,7 @@ import {
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { hostFailures } from "../ansible/installed.ts"
+import { onceAtRest } from "../run/installation-gate.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { deleteSource } from "../source/delete-source.ts"
 import type { SourceContents } from "../source/source-contents.ts"
@@ -18,6 +19,7 @@ import type { SourceContents } from "../source/source-contents.ts"
 /**
  * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, the
  * sources with what they brought, what is installed for the user, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
+ * While a run changes the whole installation, it waits for that one's end first.
  */
 export const removeUser = (
   target: UserId,
@@ -48,8 +50,11 @@ export const removeUser = (
           hint: "Ask another administrator.",
         }),
       )
-    const user = yield* users.find(target)
-    if (user === undefined) return yield* Effect.fail(new UserNotFound({ userId: target }))
+    const user = yield* onceAtRest(`delete user ${target}`, () =>
+      Effect.flatMap(users.find(target), (found) =>
+        found === undefined ? Effect.fail(new UserNotFound({ userId: target })) : Effect.succeed(found),
+      ),
+    )
     if (options.deleteDefaultRange && user.defaultRangeId !== undefined) {
       const range = yield* (yield* Ranges).find(user.defaultRangeId)
       if (range !== undefined) {

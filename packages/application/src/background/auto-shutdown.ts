@@ -1,6 +1,7 @@
 import {
   enterpriseEntitlement,
   entitles,
+  installation,
   isFault,
   parseDuration,
   type Range,
@@ -54,6 +55,8 @@ export const makeAutoShutdown = Effect.gen(function* () {
 
   return Effect.gen(function* () {
     if (!entitles(yield* license.current, enterpriseEntitlement)) return
+    // a shutdown that had to wait could meet people who have come back meanwhile
+    if ((yield* journal.active(installation)) !== undefined) return
     for (const { range, machines } of yield* ranges.overview({}))
       yield* look(range, machines).pipe(
         // one range that cannot be shut down now keeps no other from it

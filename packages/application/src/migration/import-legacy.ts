@@ -12,7 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { newRecordId, newTokenKey, passwordContext } from "../accounts/identity.ts"
 import { emptyRangeConfig } from "../accounts/provision-user.ts"
-import { requireInstallationAtRest } from "../run/installation-gate.ts"
+import { onceAtRest } from "../run/installation-gate.ts"
 import { readRangeConfig } from "../range/read-config.ts"
 import * as Result from "effect/Result"
 
@@ -128,8 +128,8 @@ export const importLegacy = (dryRun: boolean) =>
     const { place, read } = yield* LegacyData
     const legacy = yield* read
     if (legacy === undefined) return `Nothing to migrate: there is no database of an older installation (${place}).`
-    if (!dryRun) yield* requireInstallationAtRest("take an older installation over")
-    const plan = planImport(legacy, yield* target)
+    const ours = yield* dryRun ? target : onceAtRest("take an older installation over", () => target)
+    const plan = planImport(legacy, ours)
     const { counts, skipped } = dryRun
       ? { counts: { users: plan.users.length, ranges: plan.ranges.length, grants: plan.grants.length }, skipped: plan.skipped }
       : yield* carryOut(plan)

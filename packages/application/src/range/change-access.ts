@@ -1,8 +1,9 @@
 import type { Fault, Range, RangeId, User, UserId } from "@rangewright/domain"
-import { HypervisorAccess, type Machines, Ranges, type RunJournal } from "@rangewright/ports"
+import { HypervisorAccess, type Machines, Ranges, type RunJournal, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { requireInstallationAtRest } from "../run/installation-gate.ts"
+import { stillThere } from "../access/still-there.ts"
+import { onceAtRest } from "../run/installation-gate.ts"
 import type { RunEngine } from "../run/run-engine.ts"
 import type { Settings } from "../settings.ts"
 import { accountOf, rightsNetwork, routerToTell, tellRouter } from "./router-access.ts"
@@ -67,19 +68,26 @@ const tellAll = (change: Pick<AccessChange<never>, "doing" | "by">, ranges: read
 
 /**
  * Makes a change true here, on the hypervisor and on the ranges' routers, or takes it back everywhere. Only users for whom it is the first
- * path to a range, or the last one, get or lose rights; a range for which it opens or closes nothing is not touched. Returns the ranges
- * whose routers still have to learn it; none with `must`.
+ * path to a range, or the last one, get or lose rights; a range for which it opens or closes nothing is not touched. While a run changes the
+ * whole installation it waits for that one's end. Returns the ranges whose routers still have to learn it; none with `must`.
  */
 export const changeAccess = <R>(
   change: AccessChange<R>,
-): Effect.Effect<readonly RangeId[], Fault, R | Ranges | HypervisorAccess | Machines | RunJournal | Settings | RunEngine> =>
+): Effect.Effect<
+  readonly RangeId[],
+  Fault,
+  R | Ranges | Users | HypervisorAccess | Machines | RunJournal | Settings | RunEngine
+> =>
   Effect.gen(function* () {
     const { doing, kind } = change
     /** For whom the change makes a difference, asked before it is written or after it was taken back. */
     const touched = withPaths(change, kind === "give" ? 0 : 1)
-    const concerned = yield* touched
-    // before anything changes: what could not be told refuses the whole, and so does a change of the installation under the rights
-    if (concerned.length > 0) yield* requireInstallationAtRest(doing)
+    const concerned = yield* onceAtRest(
+      doing,
+      (waited) => (waited ? Effect.andThen(stillThere(change), touched) : touched),
+      (found) => found.length > 0,
+    )
+    // before anything changes: what could not be told refuses the whole
     if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range), { discard: true })
     yield* change.store
     let told: readonly Range[] = []

@@ -19,7 +19,7 @@ export class HypervisorAway extends defineFault(
 const mostFailuresShown = 5
 
 /** What went wrong in a run, for its caller. */
-const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
+export const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
   const failures = [...state.steps.values()].flatMap((step) =>
     step.phase === "failed" && step.failure ? [step.failure.message] : [],
   )
@@ -33,11 +33,11 @@ const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
   })
 }
 
-/** Fails when the run begins to wait for the hypervisor; never ends otherwise. */
+/** Fails when the run begins to wait for the hypervisor; never ends otherwise, also while it waits for another run. */
 const waitingFault = (doing: string, runId: RunId): Effect.Effect<never, HypervisorAway, RunEngine> =>
   Effect.gen(function* () {
     const reasons = (yield* RunEngine).events(runId, 0).pipe(
-      Stream.filter((entry) => entry.event.type === "Waiting"),
+      Stream.filter(({ event }) => event.type === "Waiting" && event.behind === undefined),
       Stream.runHead,
       // a range that is deleted takes its journal with it; the end is told by `wait`
       Effect.orElseSucceed(() => undefined),

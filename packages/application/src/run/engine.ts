@@ -1,9 +1,9 @@
 import {
   Conflict,
   type Fault,
+  type FaultKind,
   foldRun,
   installation,
-  InstallationBusy,
   type JournalEntry,
   openFold,
   type Plan,
@@ -16,7 +16,6 @@ import {
   type RunState,
   type RunSubject,
   SubjectBusy,
-  subjectText,
   type UserId,
 } from "@rangewright/domain"
 import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
@@ -49,6 +48,9 @@ export interface RunEngineOptions {
 
 /** Runs gone with their range whose end is still told. */
 const removedRunsKept = 200
+
+/** Kinds of faults that tell of the world as it is now, and not of what was asked for. */
+const ofTheWorld: ReadonlySet<FaultKind> = new Set(["precondition", "unavailable", "timeout"])
 
 const runIdAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -88,7 +90,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   }
 
   /** Takes a run up, unless this process has it in hand or another's lease is in force; true when it did. */
-  const takeUp = (head: RunHead, plan: Plan | undefined): Effect.Effect<boolean, StorageFault> =>
+  const takeUp = (head: RunRecord, plan: Plan | undefined): Effect.Effect<boolean, StorageFault> =>
     Effect.gen(function* () {
       if (inHand.has(head.id)) return false
       inHand.add(head.id)
@@ -112,35 +114,50 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       : new SubjectBusy({ subject, runId: id, doing })
   }
 
-  /** Fails when the installation is being changed, which ranges must not change under. The journal refuses too, in fewer words. */
-  const requireRest = Effect.fnUntraced(function* (subject: RunSubject) {
-    const over = subject.type === "range" ? yield* journal.active(installation) : undefined
-    if (over === undefined) return
-    const by = kinds.get(over.kind)?.doing ?? over.kind
-    return yield* new InstallationBusy({ doing: `change ${subjectText(subject)}`, runId: over.id, by })
-  })
+  /** The newest run that changes a subject, or all of them, and whether it goes on; the run itself left out. A plan rests on these. */
+  const groundOf = (subject: RunSubject, runId?: RunId) =>
+    Effect.map(
+      Effect.forEach(subject.type === "range" ? [subject, installation] : [subject], (one) =>
+        journal.list({ subject: one, limit: 2 }),
+      ),
+      (all) =>
+        all
+          .map((runs) => runs.find(({ id }) => id !== runId))
+          .map((run) => `${run?.id} ${run?.status}`)
+          .join(),
+    )
 
-  /** The newest run of a subject, this one left out. */
-  const newestBut = (subject: RunSubject, runId?: RunId) =>
-    Effect.map(journal.list({ subject, limit: 2 }), (runs) => runs.find(({ id }) => id !== runId)?.id)
+  /** The plan of what is asked for; undefined where a change of the installation stands in its way, which may be over when its turn comes. */
+  const planNow = Effect.fnUntraced(function* (kind: RunKind, draft: RunHead): Effect.fn.Return<Plan | undefined, Fault> {
+    const over = draft.subject.type === "range" ? yield* journal.active(installation) : undefined
+    return yield* kind.plan(draft).pipe(
+      Effect.catchIf(
+        (fault) => over !== undefined && ofTheWorld.has(fault.kind),
+        () => Effect.succeed(undefined),
+      ),
+    )
+  })
 
   /** Plans and opens a run, and puts a worker on it. */
   const open = Effect.fnUntraced(function* (kind: RunKind, asked: WorkRequest, by: UserId): Effect.fn.Return<RunHead, Fault> {
-    const before = yield* newestBut(asked.subject)
+    const ground = yield* groundOf(asked.subject)
     const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
     const draft: RunHead = { id: yield* newRunId, ...asked, by, startedAt: yield* now }
-    const plan = yield* kind.plan(draft)
+    const plan = yield* planNow(kind, draft)
     const head = { ...draft, startedAt: yield* now }
     return yield* Effect.gen(function* () {
       opening.add(head.id)
-      yield* journal.open(head, rangeStateDuring(head.kind))
-      // another run that came and went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
-      const holds = (yield* newestBut(head.subject, head.id).pipe(Effect.orElseSucceed(() => head.id))) === before
-      yield* takeUp(head, holds ? plan : undefined).pipe(
+      const record = yield* journal.open(head, rangeStateDuring(head.kind))
+      // another run that came or went since we looked makes the plan a guess: then the worker plans again, now that nobody can come
+      const holds = yield* groundOf(head.subject, head.id).pipe(
+        Effect.map((later) => record.behind === undefined && later === ground),
+        Effect.orElseSucceed(() => false),
+      )
+      yield* takeUp(record, holds ? plan : undefined).pipe(
         // the run is open and durable: whoever looks for unfinished runs next takes it up
         Effect.catch((fault) => Effect.logWarning(fault.message)),
       )
-      return head
+      return record
     }).pipe(Effect.ensuring(Effect.sync(() => opening.delete(head.id))), Effect.uninterruptible)
   })
 
@@ -150,7 +167,6 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     const joins = ({ kind: running }: RunRecord): boolean => running === kind.name && kind.whenBusy === "join"
     const running = yield* journal.active(asked.subject)
     if (running !== undefined) return joins(running) ? running : yield* busy(running)
-    yield* requireRest(asked.subject)
     return yield* open(kind, asked, by).pipe(
       // somebody else was first
       Effect.catchIf(

@@ -1,25 +1,59 @@
-import { installation, InstallationBusy } from "@rangewright/domain"
-import { RunJournal, type StorageFault } from "@rangewright/ports"
+import { installation, InstallationBusy, type RunId } from "@rangewright/domain"
+import { RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { CallerGone } from "../operation/caller-gone.ts"
 
-/** Seconds between two looks at runs that have not ended. */
+/** Seconds between two looks at runs that have not ended: another process may work on them. */
 const lookEverySeconds = 2
 
-/**
- * Fails while a run changes the whole installation. For changes of ranges that are no runs (making one, giving rights on the hypervisor);
- * runs of ranges are refused by the journal itself. `doing` completes "Cannot …".
- */
-export const requireInstallationAtRest = (doing: string): Effect.Effect<void, InstallationBusy | StorageFault, RunJournal> =>
+/** Returns when this holds of the store. */
+const until = <R>(holds: Effect.Effect<boolean, StorageFault, R>): Effect.Effect<void, StorageFault, R> =>
   Effect.gen(function* () {
-    const run = yield* (yield* RunJournal).active(installation)
-    if (run !== undefined) return yield* new InstallationBusy({ doing, runId: run.id, by: run.kind })
+    while (!(yield* holds)) yield* Effect.sleep(lookEverySeconds * 1000)
   })
 
+/** Whether a run goes on. One that is gone with its journal does not. */
+export const goesOn = (runId: RunId): Effect.Effect<boolean, StorageFault, RunJournal> =>
+  RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status === "running"))
+
+/** Returns when the run has ended. */
+export const untilEnded = (runId: RunId): Effect.Effect<void, StorageFault, RunJournal> =>
+  until(Effect.map(goesOn(runId), (going) => !going))
+
 /**
- * Returns when no run of a range is unfinished: the first thing that a run about the installation does. New ones are refused from the
- * moment it was opened, so this has an end.
+ * What is there for a change of ranges that is no run (making one, giving rights on the hypervisor), at a moment when no run changes the
+ * whole installation. While one does, this waits, and then checks anew, `waited` being true: what the caller knew may have changed. A check
+ * that fails answers at once, as does one that finds nothing to do (`concerns`). Nothing may have been changed before, for a caller that
+ * leaves and a service that stops end the wait: `InstallationBusy`. `doing` completes "Cannot …".
  */
-export const untilRangesRest: Effect.Effect<void, StorageFault, RunJournal> = Effect.gen(function* () {
-  const journal = yield* RunJournal
-  while ((yield* journal.unfinished).some(({ subject }) => subject.type === "range")) yield* Effect.sleep(lookEverySeconds * 1000)
-})
+export const onceAtRest = <A, E, R>(
+  doing: string,
+  check: (waited: boolean) => Effect.Effect<A, E, R>,
+  concerns: (found: A) => boolean = () => true,
+): Effect.Effect<A, E | InstallationBusy | StorageFault, R | RunJournal> =>
+  Effect.gen(function* () {
+    const journal = yield* RunJournal
+    const gone = yield* CallerGone
+    for (let waited = false; ; waited = true) {
+      // asked before the check: what that finds is then newer than the last change of the installation
+      const run = yield* journal.active(installation)
+      const found = yield* check(waited)
+      if (run === undefined || !concerns(found)) return found
+      const cutShort = Effect.andThen(gone, Effect.fail(new InstallationBusy({ doing, runId: run.id, by: run.kind })))
+      yield* Effect.raceFirst(untilEnded(run.id), cutShort)
+    }
+  })
+
+/** Of these unfinished runs, those of ranges that do not themselves wait for another one of them. */
+export const rangesAtWork = (unfinished: readonly RunRecord[]): readonly RunRecord[] => {
+  const ids = new Set(unfinished.map(({ id }) => id))
+  return unfinished.filter(({ subject, behind }) => subject.type === "range" && (behind === undefined || !ids.has(behind)))
+}
+
+/**
+ * Returns when no run of a range goes on, but for those that wait for this one's end: the first thing that a run about the installation
+ * does. A run of a range that opens later waits, so this has an end.
+ */
+export const untilRangesRest: Effect.Effect<void, StorageFault, RunJournal> = until(
+  RunJournal.use((journal) => Effect.map(journal.unfinished, (runs) => rangesAtWork(runs).length === 0)),
+)

@@ -9,7 +9,7 @@ import {
   type RunState,
   subjectKey,
 } from "@rangewright/domain"
-import { Lease, LeaseLost, RunJournal } from "@rangewright/ports"
+import { Lease, LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,6 +23,7 @@ import { runSteps } from "./schedule-run.ts"
 import type { Signals } from "./signals.ts"
 import type { Slots } from "./slots.ts"
 import { makeStepRunner } from "./step.ts"
+import { waitTurn } from "./wait-turn.ts"
 import type { WorldGate } from "./world-gate.ts"
 
 /** What all workers of a process share. */
@@ -44,7 +45,7 @@ const historyAtLeast = 10
 export const workOn = (
   workshop: Workshop,
   kind: RunKind | undefined,
-  head: RunHead,
+  head: RunRecord,
   generation: number,
   firstPlan: Plan | undefined,
 ) =>
@@ -84,6 +85,8 @@ export const workOn = (
       if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
       if (kind === undefined)
         return yield* close({ status: "failure", message: `this version of the service knows no runs of the kind ${head.kind}` })
+      if (!(yield* waitTurn(head, book)))
+        return yield* conclude({ status: "aborted", message: "the run was aborted before it began" })
       if (book.state().plan === undefined) {
         const plan = firstPlan === undefined ? yield* planRun(kind, head, book) : Result.succeed(firstPlan)
         if (Result.isFailure(plan))

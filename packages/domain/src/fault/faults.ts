@@ -93,13 +93,16 @@ export class SubjectBusy extends defineFault(
   }),
 ) {}
 
-/** A run changes the whole installation, which ranges must not change under. `doing` completes "Cannot …". */
+/**
+ * A run changes the whole installation, which ranges must not change under, and nobody stays to wait for its end: the service stops, or the
+ * caller has gone. `doing` completes "Cannot …".
+ */
 export class InstallationBusy extends defineFault(
   "InstallationBusy",
   "conflict",
   (f: { readonly doing: string; readonly runId: string; readonly by: string }) => ({
-    message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation`,
-    hint: `Wait for it (GET /runs/${f.runId}/events), then try again.`,
+    message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation, and the wait for it was cut short`,
+    hint: `Nothing was changed. Try again: the call waits for the run, and GET /runs/${f.runId} tells how far that is.`,
   }),
 ) {}
 

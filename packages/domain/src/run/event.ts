@@ -66,9 +66,9 @@ export type RunEvent =
   | { readonly type: "Output"; readonly key: string; readonly text: string }
   /** How far a step is, in units of its own; `total` undefined while it is not known. Told now and then, the latest counts. */
   | { readonly type: "StepProgress"; readonly key: string; readonly done: number; readonly total: number | undefined }
-  /** The world is away: the run waits and goes on by itself. */
-  | { readonly type: "Waiting"; readonly reason: string }
-  | { readonly type: "Continued"; readonly reason: string }
+  /** The world is away, or the run `behind` which it was opened goes on: the run waits and goes on by itself. */
+  | { readonly type: "Waiting"; readonly reason: string; readonly behind?: RunId }
+  | { readonly type: "Continued"; readonly reason: string; readonly behind?: RunId }
   /** Another worker took the run over after a crash. */
   | { readonly type: "Resumed"; readonly generation: number }
   | { readonly type: "CancelRequested"; readonly by: UserId }

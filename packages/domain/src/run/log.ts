@@ -58,6 +58,9 @@ const recapLine = (host: string, tally: Tally): string =>
 const failureText = ({ message, hint }: StepFailure): string =>
   JSON.stringify({ changed: false, msg: hint === undefined ? message : `${message}\n${hint}` })
 
+const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting" }>, "behind">): string =>
+  behind === undefined ? "Wait for the hypervisor" : `Wait for run ${behind}`
+
 /** Whole lines; a line that is not ended is ended. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 const warning = (text: string): string => `[WARNING]: ${text.replace(/\s*\n\s*/gu, " ")}\n`
@@ -139,9 +142,9 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
             warning(`VMID ${event.from} is taken; ${event.machine} gets ${event.to}`),
           )
         case "Waiting":
-          return onServer("Wait for the hypervisor", warning(`the run waits: ${event.reason}`))
+          return onServer(waitTitle(event), warning(`the run waits: ${event.reason}`))
         case "Continued":
-          return onServer("Wait for the hypervisor", `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
+          return onServer(waitTitle(event), `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
         case "Resumed":
           return onServer("Take the run over", warning("the service was restarted; the run goes on where it stood"))
         case "CancelRequested":

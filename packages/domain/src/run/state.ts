@@ -28,7 +28,7 @@ export interface RunState {
   readonly steps: ReadonlyMap<string, StepState>
   readonly status: RunStatus
   readonly message: string
-  /** What the run waits for, while the world is away. */
+  /** What the run waits for, while it does: a world that is away, or another run. */
   readonly waiting: string | undefined
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined

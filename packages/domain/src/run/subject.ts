@@ -8,7 +8,7 @@ export type RunSubject =
   | { readonly type: "range"; readonly id: RangeId }
   | { readonly type: Exclude<SubjectType, "range">; readonly id: string }
 
-/** The whole installation: there is one. While a run changes it, no run of a range begins. */
+/** The whole installation: there is one. Runs of ranges that open while a run changes it wait for that one's end. */
 export const installation = { type: "installation", id: "this" } as const satisfies RunSubject
 
 export const rangeSubject = (id: RangeId): RunSubject => ({ type: "range", id })

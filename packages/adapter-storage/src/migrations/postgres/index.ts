@@ -7,6 +7,7 @@ import { M0005Sources } from "./m0005-sources.ts"
 import { M0006BlueprintSources } from "./m0006-blueprint-sources.ts"
 import { M0007RunSubjects } from "./m0007-run-subjects.ts"
 import { M0008MigrationRecords } from "./m0008-migration-records.ts"
+import { M0009WaitingRuns } from "./m0009-waiting-runs.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const postgresMigrations: MigrationList = [
@@ -18,4 +19,5 @@ export const postgresMigrations: MigrationList = [
   { name: "0006-blueprint-sources", class: M0006BlueprintSources },
   { name: "0007-run-subjects", class: M0007RunSubjects },
   { name: "0008-migration-records", class: M0008MigrationRecords },
+  { name: "0009-waiting-runs", class: M0009WaitingRuns },
 ]
