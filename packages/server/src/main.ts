@@ -4,8 +4,9 @@ import { version } from "./version.ts"
 
 /** Ends with a status; what was written is flushed before. */
 const run = async (argv: readonly string[]): Promise<number> => {
-  // has words and options of its own
+  // these have words and options of their own
   if (argv[0] === "subscription") return (await import("./command/subscription.ts")).subscription(argv.slice(1))
+  if (argv[0] === "migrate") return (await import("./command/migrate/migrate.ts")).migrate(argv.slice(1))
   const args = readArguments(argv)
   switch (args.command) {
     case "help":

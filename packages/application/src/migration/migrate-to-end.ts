@@ -4,13 +4,15 @@ import {
   idleText,
   installation,
   type MigrationDirection,
+  type RunHead,
+  type RunId,
   type RunState,
   subjectText,
   type UserId,
 } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { endOfRun } from "../run/end-of-run.ts"
+import { endOfRun, outcomeFault } from "../run/end-of-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
 import { migrationOptions } from "./read-installation.ts"
@@ -69,28 +71,43 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
   )
 }
 
+/** The failure of a run with where it has left the installation. */
+const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId, fault: Failed) =>
+  Effect.gen(function* () {
+    const left = yield* aftermath(yield* (yield* RunEngine).state(id), direction, createZone)
+    const hint = fault.hint === undefined ? {} : { hint: fault.hint }
+    return new Failed({ what: `${fault.message}. ${left}`, ...hint })
+  })
+
+/** Starts the run that moves the installation's networks, or joins the one that goes on. Undefined on a single node: nothing is to do. */
+export const startMigration = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
+  Effect.gen(function* () {
+    const { clusterMode } = yield* migrationOptions(createZone)
+    if (!clusterMode) return undefined
+    yield* requireRangesAtRest(texts[direction].doing)
+    const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
+    const head: RunHead = yield* (yield* RunEngine).startWork(kind.request(installation, { createZone }), by)
+    return head
+  })
+
+/** What a run that has ended did, for people; fails with why it did not, and with where it has left the installation. */
+export const migrationOutcome = (direction: MigrationDirection, createZone: boolean, id: RunId, state: RunState) =>
+  state.status === "success" || state.status === "partial"
+    ? Effect.succeed(outcome(direction, state))
+    : Effect.flatMap(failureOf(direction, createZone, id, outcomeFault(texts[direction].doing, id, state)), Effect.fail)
+
 /**
  * Moves the installation's networks as a run, and waits for its end; the text tells what came of it. A caller that leaves does not end
  * the run, and one that comes while it goes on waits for the same end.
  */
 export const migrateToEnd = (direction: MigrationDirection, createZone: boolean, by: UserId) =>
   Effect.gen(function* () {
-    const { doing } = texts[direction]
-    const { clusterMode } = yield* migrationOptions(createZone)
-    if (!clusterMode) return idleText({ direction, idle: "single-node" }) ?? ""
-    yield* requireRangesAtRest(doing)
-    const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
-    const engine = yield* RunEngine
-    const { id } = yield* engine.startWork(kind.request(installation, { createZone }), by)
-    const state = yield* endOfRun(doing, id).pipe(
+    const run = yield* startMigration(direction, createZone, by)
+    if (run === undefined) return idleText({ direction, idle: "single-node" }) ?? ""
+    const state = yield* endOfRun(texts[direction].doing, run.id).pipe(
       Effect.catchIf(
         (fault) => fault instanceof Failed,
-        (fault) =>
-          Effect.gen(function* () {
-            const left = yield* aftermath(yield* engine.state(id), direction, createZone)
-            const hint = fault.hint === undefined ? {} : { hint: fault.hint }
-            return yield* new Failed({ what: `${fault.message}. ${left}`, ...hint })
-          }),
+        (fault) => Effect.flatMap(failureOf(direction, createZone, run.id, fault), Effect.fail),
       ),
     )
     return outcome(direction, state)

@@ -11,6 +11,7 @@ import {
 } from "@rangewright/domain"
 import { MigrationRecords, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { untilRangesRest } from "../run/installation-gate.ts"
 import { work } from "../run/work.ts"
@@ -55,6 +56,16 @@ export const networkStep = work({
       return { changed: action.kind !== "verify-networks" && action.kind !== "verify-machines" }
     }),
 })
+
+const decodeStep = Schema.decodeUnknownOption(MigrationStepJson)
+
+/** The machine that a step of a run moves, and its range (or pool), for those who show a run; undefined for other steps. */
+export const movedMachine = ({ action }: Step): { readonly name: string; readonly range: string } | undefined => {
+  if (action.kind !== "work" || action.work !== networkStep.name) return undefined
+  const read = Option.getOrUndefined(decodeStep(action.input))?.action
+  if (read?.kind !== "move-nics") return undefined
+  return { name: read.name, range: read.guard.type === "mark" ? read.guard.mark.range : read.guard.pool }
+}
 
 const restStep = work({
   name: "ranges-at-rest",

@@ -1,6 +1,6 @@
 import { type MigrationDirection, planMigration, planReturn } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import { migrationOptions, readInstallation } from "./read-installation.ts"
+import { emptyInstallation, migrationOptions, readInstallation } from "./read-installation.ts"
 
 /**
  * The plan that would take the installation's networks there now; changes nothing. On a single node the hypervisor is hardly asked. The
@@ -14,17 +14,6 @@ export const planNetworks = (
   Effect.gen(function* () {
     const options = yield* migrationOptions(createZone)
     const plan = direction === "to-sdn" ? planMigration : planReturn
-    const nothing = {
-      quorate: true,
-      nodes: [],
-      zones: [],
-      vnets: [],
-      otherPending: [],
-      bridges: [],
-      ranges: [],
-      machines: [],
-      rights: [],
-    }
-    if (!options.clusterMode) return plan({ ...nothing, record: undefined }, options)
+    if (!options.clusterMode) return plan(emptyInstallation, options)
     return plan(yield* readInstallation(options.zone, { ...look, accounts: true }), options)
   })

@@ -3,6 +3,20 @@ import { Hypervisor, HypervisorAccess, MigrationRecords, NetworkMigration, Range
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
+/** Nothing of an installation, for a single node: nobody looks at it. */
+export const emptyInstallation: Installation = {
+  quorate: true,
+  nodes: [],
+  zones: [],
+  vnets: [],
+  otherPending: [],
+  bridges: [],
+  ranges: [],
+  machines: [],
+  rights: [],
+  record: undefined,
+}
+
 /** What the operator's settings mean for a migration. */
 export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {

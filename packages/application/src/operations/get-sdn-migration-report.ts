@@ -1,9 +1,6 @@
-import { migrationReport } from "@rangewright/domain"
-import { MigrationRecords } from "@rangewright/ports"
-import * as Effect from "effect/Effect"
-import { migrationOptions, readInstallation } from "../migration/read-installation.ts"
+import { readMigrationReport } from "../migration/read-report.ts"
 import { operation } from "../operation/operation.ts"
-import { migrationReportObject, MigrationReportObject } from "../wire/migration.ts"
+import { MigrationReportObject } from "../wire/migration.ts"
 import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
 
 export const getSDNMigrationReport = operation({
@@ -21,12 +18,5 @@ export const getSDNMigrationReport = operation({
     400: "userID names an unknown user",
     502: hypervisorAway,
   },
-  handle: () =>
-    Effect.gen(function* () {
-      const record = yield* (yield* MigrationRecords).find
-      if (record === undefined) return migrationReportObject(undefined, [])
-      const options = yield* migrationOptions(false)
-      const installation = yield* readInstallation(options.zone, { snapshots: false, accounts: false })
-      return migrationReportObject(record, migrationReport({ ...installation, record }, options))
-    }),
+  handle: () => readMigrationReport,
 })

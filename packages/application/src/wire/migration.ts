@@ -1,4 +1,10 @@
-import { type MachineReport, type MigrationPlan, type MigrationRecord, renderMigration } from "@rangewright/domain"
+import {
+  type MachineReport,
+  type MigrationPlan,
+  type MigrationRecord,
+  type MigrationStatus,
+  renderMigration,
+} from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
 const Card = Schema.Struct({ nic: Schema.String, before: Schema.String, after: Schema.String })
@@ -112,4 +118,27 @@ export const migrationReportObject = (
     present,
     nics: nics.map(({ nic, before, now, state }) => ({ nic, before, ...(now === undefined ? {} : { now }), state })),
   })),
+})
+
+export const MigrationStatusObject = Schema.Struct({
+  sdn_zone_exists: Schema.Boolean,
+  nat_vnet_exists: Schema.Boolean,
+  /** Also while network cards hang on old bridges. */
+  needs_migration: Schema.Boolean,
+  cluster_mode: Schema.Boolean,
+  requires_manual_zone: Schema.Boolean,
+  current_sdn_zone: Schema.String,
+  ludus_nat_interface: Schema.String,
+  message: Schema.String,
+})
+
+export const migrationStatusObject = (status: MigrationStatus): typeof MigrationStatusObject.Type => ({
+  sdn_zone_exists: status.zoneExists,
+  nat_vnet_exists: status.natVnetExists,
+  needs_migration: status.needsMigration,
+  cluster_mode: status.clusterMode,
+  requires_manual_zone: status.needsZone,
+  current_sdn_zone: status.zone,
+  ludus_nat_interface: status.natVnet,
+  message: status.message,
 })

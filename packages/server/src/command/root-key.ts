@@ -1,8 +1,9 @@
-import { cryptoLayer, loadOrCreateKey, masterKeyFromText } from "@rangewright/adapter-crypto"
+import { cryptoLayer } from "@rangewright/adapter-crypto"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DataFolderError } from "../compose/data-folder.ts"
+import { masterKeyOf } from "../compose/master-key.ts"
 import { renewRootKey, rootKeyFile } from "../compose/root-key.ts"
 import type { Arguments } from "./arguments.ts"
 import { withStore } from "./open-store.ts"
@@ -17,9 +18,7 @@ export const rootKey = async (args: Arguments): Promise<number> => {
     throw new DataFolderError(
       `Cannot make a key for ROOT: there is no ${keyFile}. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
     )
-  const master = await Effect.runPromise(
-    config.secretKey === undefined ? loadOrCreateKey(keyFile) : masterKeyFromText(config.secretKey, "secret_key"),
-  )
+  const master = await masterKeyOf(config, keyFile)
   await withStore(config, renewRootKey(data).pipe(Effect.provide(cryptoLayer(master))))
   process.stdout.write(`${rootKeyFile(data)} holds ROOT's new key; the old one is void.\n`)
   return 0

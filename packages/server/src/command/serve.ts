@@ -5,9 +5,12 @@ import type { Arguments } from "./arguments.ts"
 const usualFile = "rangewright.yml"
 
 /** The configuration that this command line and environment mean. */
-export const configOf = (args: Arguments): Config =>
+export const configOf = (args: Arguments): Config => configAt(args.config)
+
+/** The same for a command with words of its own; `file`: what it was told. */
+export const configAt = (file: string | undefined): Config =>
   loadConfig({
-    file: args.config ?? process.env["RANGEWRIGHT_CONFIG"] ?? (existsSync(usualFile) ? usualFile : undefined),
+    file: file ?? process.env["RANGEWRIGHT_CONFIG"] ?? (existsSync(usualFile) ? usualFile : undefined),
     environment: process.env,
   })
 

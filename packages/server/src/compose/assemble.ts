@@ -65,6 +65,8 @@ export interface Parts<E> {
   readonly auditDays: number
   /** Names this process among those that share the store. */
   readonly owner: string
+  /** False for a command: it does what it is told, and nothing by itself. */
+  readonly background: boolean
 }
 
 export type Service = AppServices | RunPlanner | Database
@@ -81,7 +83,8 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     parts.description,
   )
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
-  return Layer.mergeAll(backgroundLayer, auditRetentionLayer(parts.auditDays)).pipe(
+  const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
+  return background.pipe(
     Layer.provideMerge(runEngineLayer({ owner: parts.owner }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),

@@ -28,6 +28,10 @@ export interface Given {
   readonly masterKey: MasterKey
   /** The built-in simulator, when the configuration means it. */
   readonly simulator: Simulator | undefined
+  /** Names this process among those that share the store. */
+  readonly owner: string
+  /** Whether it does by itself what a service does: observe, go on with runs, keep order. */
+  readonly background: boolean
 }
 
 /** Process-wide things that are no port: settings, log, figures, the key, the list of operations. */
@@ -70,60 +74,62 @@ const adaptersWith = (simulator: Simulator | undefined) =>
   })
 
 /** Where inversify's choices become one Effect runtime. Disposing it stops the run engine between two journal entries. */
-const runtime = new ContainerModule(({ bind }) => {
-  bind<AppRuntime>(T.runtime)
-    .toResolvedValue(
-      (
-        settings: SettingsShape,
-        log: Log,
-        masterKey: MasterKey,
-        subscription: Layer.Layer<SubscriptionPorts, unknown>,
-        storage: Layer.Layer<StoragePorts, unknown>,
-        hypervisor: BoundHypervisor,
-        content: Layer.Layer<ContentPorts, unknown>,
-        library: Layer.Layer<LibraryPorts, unknown, ContentPorts>,
-        all: readonly Operation[],
-        folder: DataFolder,
-        config: Config,
-      ): AppRuntime =>
-        ManagedRuntime.make(
-          assemble({
-            settings,
-            masterKey,
-            subscription,
-            storage,
-            hypervisor: hypervisor.layer,
-            guest: bindGuest(config, folder.path),
-            content,
-            library,
-            description: apiDescriptionLayer(all, { version }),
-            auditDays: config.auditDays,
-            owner: folder.instance,
-          }).pipe(Layer.provideMerge(effectLog(log))),
-        ),
-      [
-        T.settings,
-        T.log,
-        T.masterKey,
-        T.subscription,
-        T.storage,
-        T.hypervisor,
-        T.content,
-        T.library,
-        T.operations,
-        T.folder,
-        T.config,
-      ],
-    )
-    .inSingletonScope()
-    .onDeactivation((r) => r.dispose())
-})
+const runtimeOf = ({ background, owner }: Given) =>
+  new ContainerModule(({ bind }) => {
+    bind<AppRuntime>(T.runtime)
+      .toResolvedValue(
+        (
+          settings: SettingsShape,
+          log: Log,
+          masterKey: MasterKey,
+          subscription: Layer.Layer<SubscriptionPorts, unknown>,
+          storage: Layer.Layer<StoragePorts, unknown>,
+          hypervisor: BoundHypervisor,
+          content: Layer.Layer<ContentPorts, unknown>,
+          library: Layer.Layer<LibraryPorts, unknown, ContentPorts>,
+          all: readonly Operation[],
+          folder: DataFolder,
+          config: Config,
+        ): AppRuntime =>
+          ManagedRuntime.make(
+            assemble({
+              settings,
+              masterKey,
+              subscription,
+              storage,
+              hypervisor: hypervisor.layer,
+              guest: bindGuest(config, folder.path),
+              content,
+              library,
+              description: apiDescriptionLayer(all, { version }),
+              auditDays: config.auditDays,
+              owner,
+              background,
+            }).pipe(Layer.provideMerge(effectLog(log))),
+          ),
+        [
+          T.settings,
+          T.log,
+          T.masterKey,
+          T.subscription,
+          T.storage,
+          T.hypervisor,
+          T.content,
+          T.library,
+          T.operations,
+          T.folder,
+          T.config,
+        ],
+      )
+      .inSingletonScope()
+      .onDeactivation((r) => r.dispose())
+  })
 
 export const buildContainer = (given: Given): Container => {
   const container = new Container()
   container.bind<Config>(T.config).toConstantValue(given.config)
   container.bind<DataFolder>(T.folder).toConstantValue(given.folder)
   container.bind<MasterKey>(T.masterKey).toConstantValue(given.masterKey)
-  container.load(process, adaptersWith(given.simulator), runtime)
+  container.load(process, adaptersWith(given.simulator), runtimeOf(given))
   return container
 }

@@ -76,16 +76,29 @@ export const openDataFolder = (configured: string): DataFolder => {
     throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
   const release = hold(path)
-  const uploads = join(path, "uploads")
-  rmSync(uploads, { recursive: true, force: true })
-  return {
-    path,
-    database: join(path, "rangewright.db"),
-    content: join(path, "content"),
-    uploads,
-    keyFile: join(path, "secret-key"),
-    certificateFile: join(path, "certificate.pem"),
-    instance: instanceOf(join(path, "instance")),
-    release,
-  }
+  const folder = { ...placesIn(path), release }
+  rmSync(folder.uploads, { recursive: true, force: true })
+  return folder
 }
+
+/** The folder of a service that may be running on it: nothing is held and nothing tidied up. Fails where no service has been. */
+export const shareDataFolder = (configured: string): DataFolder => {
+  const path = resolve(configured)
+  if (!existsSync(join(path, instanceFile)))
+    throw new DataFolderError(
+      `Cannot use the data folder ${path}: no service has used it. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
+    )
+  return { ...placesIn(path), release: () => undefined }
+}
+
+const instanceFile = "instance"
+
+const placesIn = (path: string): Omit<DataFolder, "release"> => ({
+  path,
+  database: join(path, "rangewright.db"),
+  content: join(path, "content"),
+  uploads: join(path, "uploads"),
+  keyFile: join(path, "secret-key"),
+  certificateFile: join(path, "certificate.pem"),
+  instance: instanceOf(join(path, instanceFile)),
+})

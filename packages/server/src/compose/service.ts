@@ -1,5 +1,5 @@
 import { httpApp, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
-import { loadOrCreateCertificate, loadOrCreateKey, masterKeyFromText } from "@rangewright/adapter-crypto"
+import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import type { Operation } from "@rangewright/application"
 import { X509Certificate } from "node:crypto"
 import { hostname } from "node:os"
@@ -17,6 +17,7 @@ import { buildContainer } from "./container.ts"
 import { openDataFolder, type DataFolder } from "./data-folder.ts"
 import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
 import { keepSimulator } from "./keep-simulator.ts"
+import { masterKeyOf } from "./master-key.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
@@ -40,11 +41,6 @@ export interface RunningService {
 
 /** Requests in flight get this long; what is left of the ten seconds is for the runs and the store. */
 const requestGrace = 5_000
-
-const masterKeyOf = (config: Config, folder: DataFolder) =>
-  Effect.runPromise(
-    config.secretKey === undefined ? loadOrCreateKey(folder.keyFile) : masterKeyFromText(config.secretKey, "secret_key"),
-  )
 
 const certificateOf = async (config: Config, folder: DataFolder) => {
   if (config.tlsCert !== undefined && config.tlsKey !== undefined) {
@@ -104,10 +100,10 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    const masterKey = await masterKeyOf(config, folder)
+    const masterKey = await masterKeyOf(config, folder.keyFile)
     const simulator = await makeSimulator(config)
     if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
-    const container = buildContainer({ config, folder, masterKey, simulator })
+    const container = buildContainer({ config, folder, masterKey, simulator, owner: folder.instance, background: true })
     const runtime = container.get<AppRuntime>(T.runtime)
     const log = container.get<Log>(T.log)
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)

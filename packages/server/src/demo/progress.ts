@@ -28,11 +28,11 @@ export interface ProgressView {
 }
 
 const common = "the range"
-const bar = (done: number, total: number, width: number): string => {
+export const bar = (done: number, total: number, width: number): string => {
   const full = total === 0 ? width : Math.round((done / total) * width)
   return `${"#".repeat(full)}${".".repeat(width - full)}`
 }
-const clock = (ms: number): string => {
+export const clock = (ms: number): string => {
   const s = Math.floor(ms / 1000)
   return `${String(Math.floor(s / 60)).padStart(2, "0")}:${String(s % 60).padStart(2, "0")}`
 }

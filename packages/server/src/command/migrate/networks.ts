@@ -1,0 +1,105 @@
+import { createInterface } from "node:readline/promises"
+import { migrationOutcome, migrationPreview, planNetworks, RunEngine, startMigration } from "@rangewright/application"
+import {
+  type Fault,
+  installation,
+  type MigrationDirection,
+  type MigrationPlan,
+  renderMigration,
+  rootUserId,
+  type RunHead,
+  type RunState,
+} from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Service } from "../../compose/assemble.ts"
+import type { AppRuntime } from "../../compose/tokens.ts"
+import { UsageError } from "../arguments.ts"
+import { untilTold } from "../serve.ts"
+import { failed } from "./failed.ts"
+import { migrationView } from "./progress.ts"
+import { exit, type Wish } from "./words.ts"
+
+const say = (text: string): void => void process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
+
+/** Where progress goes: beside the answer, so that the answer can be read by a program. */
+const screen = () => ({
+  live: process.stderr.isTTY,
+  columns: process.stderr.columns > 0 ? process.stderr.columns : 120,
+  write: (text: string) => void process.stderr.write(text),
+})
+
+/** Seconds between two looks for the run of a worker that has died: this command, or a service before it. */
+const recoverEverySeconds = 5
+
+/** Follows the run to its end, and works on it when no other process does. */
+const follow = (run: RunHead): Effect.Effect<RunState, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    const view = migrationView(screen())
+    const takeUp = Effect.forever(Effect.andThen(Effect.ignore(engine.recover), Effect.sleep(recoverEverySeconds * 1000)))
+    yield* Effect.raceFirst(
+      Stream.runForEach(engine.events(run.id, 0), (entry) => Effect.sync(() => view.entry(entry))),
+      takeUp,
+    )
+    view.end()
+    return yield* engine.state(run.id)
+  })
+
+const tellPlan = ({ json }: Wish, plan: MigrationPlan): void =>
+  say(json ? JSON.stringify(migrationPreview(plan), null, 2) : renderMigration(plan))
+
+const agrees = async (plan: MigrationPlan): Promise<boolean> => {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError("Nobody can be asked here: repeat with --yes")
+  say(renderMigration(plan))
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await asking.question("Go on? [y/N] ").finally(() => asking.close())
+  return /^y(?:es)?$/iu.test(answer.trim())
+}
+
+/** The unfinished run about the installation, which is joined where it is of the asked direction and refuses where it is not. */
+const running = Effect.flatMap(RunJournal, (journal) => journal.active(installation))
+
+/**
+ * Plans, asks, moves the networks as a run and follows it, or joins the run that goes on. The same functions as behind the HTTP
+ * interface; only the waiting is longer: a hypervisor that is away is waited for.
+ */
+export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDirection, wish: Wish): Promise<number> => {
+  const stop = new AbortController()
+  const told = untilTold().then(() => stop.abort())
+  const perform = <A>(effect: Effect.Effect<A, Fault, Service>): Promise<A> =>
+    runtime.runPromise(effect as Effect.Effect<A, unknown, Service>, { signal: stop.signal })
+  let run: RunHead | undefined
+  const work = async (): Promise<number> => {
+    const going = wish.dryRun ? undefined : await perform(running)
+    if (going === undefined) {
+      const plan = await perform(planNetworks(direction, wish.createZone))
+      const barred = plan.blockers.length > 0
+      if (wish.dryRun || barred || plan.idle !== undefined) {
+        tellPlan(wish, plan)
+        return barred ? exit.failed : exit.done
+      }
+      if (!wish.yes && !(await agrees(plan))) {
+        say("Nothing was changed.")
+        return exit.failed
+      }
+    }
+    run = await perform(startMigration(direction, wish.createZone, rootUserId))
+    if (run === undefined) return exit.done
+    const { id } = run
+    process.stderr.write(going === undefined ? `Run ${id}\n` : `Run ${id} goes on already: this command joins it.\n`)
+    const state = await perform(follow(run))
+    const result = await perform(migrationOutcome(direction, wish.createZone, id, state))
+    say(wish.json ? JSON.stringify({ result, runID: id }) : result)
+    return exit.done
+  }
+  const interrupted = told.then(() => {
+    process.stderr.write(run === undefined ? "Ended. Nothing was changed.\n" : left(run))
+    return exit.interrupted
+  })
+  return Promise.race([work().catch((fault: unknown) => (stop.signal.aborted ? interrupted : failed(fault, wish))), interrupted])
+}
+
+const left = ({ id }: RunHead): string =>
+  `Ended; run ${id} is not. A running service goes on with it; else the service does at its next start, or this command when it is run again.\n`

@@ -1,0 +1,38 @@
+import { importLegacy, readMigrationReport, readMigrationStatus } from "@rangewright/application"
+import type { Fault } from "@rangewright/domain"
+import type * as Effect from "effect/Effect"
+import type { Service } from "../../compose/assemble.ts"
+import type { AppRuntime } from "../../compose/tokens.ts"
+import { moveNetworks } from "./networks.ts"
+import { reportText } from "./report-text.ts"
+import { exit, type Wish } from "./words.ts"
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Does what was asked for, and tells it on standard output; gives the exit status. Rejects with a fault. */
+export const perform = async (runtime: AppRuntime, wish: Wish): Promise<number> => {
+  const run = <A>(effect: Effect.Effect<A, Fault, Service>): Promise<A> =>
+    runtime.runPromise(effect as Effect.Effect<A, unknown, Service>)
+  switch (wish.what) {
+    case "sdn":
+      return moveNetworks(runtime, "to-sdn", wish)
+    case "rollback":
+      return moveNetworks(runtime, "to-bridges", wish)
+    case "status": {
+      const status = await run(readMigrationStatus)
+      say(wish.json ? JSON.stringify(status, null, 2) : status.message)
+      return status.needs_migration ? exit.needed : exit.done
+    }
+    case "report": {
+      const report = await run(readMigrationReport)
+      say(wish.json ? JSON.stringify(report, null, 2) : reportText(report))
+      return exit.done
+    }
+    case "sqlite": {
+      const result = await run(importLegacy(wish.dryRun))
+      say(wish.json ? JSON.stringify({ result }) : result)
+      return exit.done
+    }
+  }
+}
+

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto"
+import { join } from "node:path"
+import { type Config, hypervisorKind } from "../config/config.ts"
+import { buildContainer } from "./container.ts"
+import { type DataFolder, DataFolderError, openDataFolder, shareDataFolder } from "./data-folder.ts"
+import { makeSimulator } from "./hypervisor.ts"
+import { keepSimulator } from "./keep-simulator.ts"
+import { masterKeyOf } from "./master-key.ts"
+import { T, type AppRuntime } from "./tokens.ts"
+
+/** The whole application without its surface and its background, for the length of a command. */
+export interface CommandRuntime {
+  readonly runtime: AppRuntime
+  /** Stops between two journal entries and gives leases back: whoever shares the store goes on. */
+  readonly close: () => Promise<void>
+}
+
+/** The built-in simulator lives in one process, so its folder is held; else a service may run on the same one. */
+const folderFor = (config: Config): DataFolder => {
+  const shared = shareDataFolder(config.data)
+  if (hypervisorKind(config) !== "simulator") return shared
+  try {
+    return openDataFolder(config.data)
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error
+    throw new DataFolderError(
+      `${error.message} The built-in simulator lives in that service: while it runs, its HTTP interface is the only way to it.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Opens what the configuration means, beside a service that may be working on the same data. */
+export const openForCommand = async (config: Config): Promise<CommandRuntime> => {
+  const folder = folderFor(config)
+  const closers: (() => Promise<void> | void)[] = [folder.release]
+  const close = async () => {
+    for (const one of closers.reverse()) await one()
+  }
+  try {
+    const masterKey = await masterKeyOf(config, folder.keyFile)
+    const simulator = await makeSimulator(config)
+    if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
+    const container = buildContainer({
+      config: { ...config, logLevel: "error" },
+      folder,
+      masterKey,
+      simulator,
+      // a name of its own: two living processes must not share one
+      owner: `${folder.instance}-${randomBytes(4).toString("hex")}`,
+      background: false,
+    })
+    closers.push(() => container.unbindAllAsync())
+    return { runtime: container.get<AppRuntime>(T.runtime), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
