@@ -1,9 +1,17 @@
 import { cryptoLayer } from "@rangewright/adapter-crypto"
-import { makeMemoryStore, makeMemoryWorld, memoryHypervisorLayer, memoryStorageLayer } from "@rangewright/adapter-memory"
+import {
+  addTemplate,
+  makeMemoryStore,
+  makeMemoryWorld,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+  type MemoryVm,
+  type MemoryWorld,
+} from "@rangewright/adapter-memory"
 import { legacyLayer } from "@rangewright/adapter-storage"
 import { authenticate, importLegacy, Settings } from "@rangewright/application"
-import type { UserId } from "@rangewright/domain"
-import { CredentialHasher, LegacyData, SecretStore, Users } from "@rangewright/ports"
+import { type RangeId, readDescription, type UserId, type Vmid } from "@rangewright/domain"
+import { CredentialHasher, LegacyData, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -29,34 +37,67 @@ const install = (): void => {
       hashed_api_key text, proxmox_username text, portforwarding_enabled numeric);
     create table range_objects (user_id text, range_number integer, last_deployment datetime, number_of_vms integer,
       testing_enabled numeric, allowed_domains text, allowed_ips text, range_state text);
+    create table vm_objects (id integer, proxmox_id integer, range_number integer, name text, powered_on numeric, ip text);
     create table range_access_objects (target_user_id text, source_user_ids text);
     insert into user_objects values ('John Doe', 'JD', '2024-02-03 04:05:06.789+00:00', null, 1, '${hash}', 'john-doe', 0);
     insert into user_objects values ('Ann', 'AB', null, null, 0, '', 'ann', 0);
     insert into user_objects values ('Evil', 'EV', null, null, 0, '', '../../etc', 0);
-    insert into range_objects values ('JD', 3, '0001-01-01 00:00:00+00:00', 4, 1, 'example.com (192.0.2.9) | other.example', '', 'SUCCESS');
+    insert into range_objects values ('JD', 3, '2024-05-06 07:08:09.123456789+02:00', 4, 1, 'example.com (192.0.2.9) | other.example', '', 'SUCCESS');
     insert into range_objects values ('AB', 7, null, 0, 0, '', '', 'NEVER DEPLOYED');
     insert into range_objects values ('EV', 8, null, 0, 0, '', '', '');
+    insert into vm_objects values (1, 104, 3, 'JD-web', 1, '10.3.10.11'), (2, 105, 3, 'JD-old', 0, 'null'), (3, 106, 99, 'X', 1, '');
     insert into range_access_objects values ('JD', 'AB| ');
   `)
   database.close()
   mkdirSync(join(folder, "users/john-doe"), { recursive: true })
   writeFileSync(join(folder, "users/john-doe/proxmox_password"), "a good password\n")
-  writeFileSync(join(folder, "users/john-doe/range-config.yml"), "ludus: []\n# mine\n")
+  writeFileSync(join(folder, "users/john-doe/range-config.yml"), config)
   mkdirSync(join(folder, "users/ann"))
   symlinkSync("/etc/passwd", join(folder, "users/ann/range-config.yml"))
 }
 
-const service = () => {
+/** Bytes that a parser which writes back would change. */
+const config = `\ufeffludus:\r
+  - vm_name: "{{ range_id }}-web"
+    hostname: "web"
+    template: t
+    vlan: 10
+    ip_last_octet: 11
+    ram_gb: 4
+    cpus: 2
+    linux: true   # mine
+`
+
+const changeVm = (world: MemoryWorld, vmid: number, change: Partial<MemoryVm>): void => {
+  const vm = world.vms.get(vmid as Vmid)
+  if (vm !== undefined) world.vms.set(vm.vmid, { ...vm, ...change })
+}
+
+/** The old service's VMs, in the pool of JD's range: two that its database knows, one that it does not. */
+const oldVms = () => {
+  const world = makeMemoryWorld()
+  world.pools.add("JD" as RangeId)
+  const add = (vmid: number, name: string, description: string) => {
+    addTemplate(world, vmid, name)
+    changeVm(world, vmid, { template: false, pool: "JD", description, power: "running" })
+  }
+  add(104, "JD-web", '{"groups": ["JD_linux",]}')
+  add(107, "JD-mine", "")
+  return world
+}
+
+const service = (world = oldVms()) => {
   const store = makeMemoryStore()
   const layer = Layer.mergeAll(
     memoryStorageLayer(store),
-    memoryHypervisorLayer(makeMemoryWorld()),
+    memoryHypervisorLayer(world),
     cryptoLayer({ bytes: new Uint8Array(32) }),
     Layer.succeed(Settings, labSettings),
     legacyLayer(folder),
   )
   return {
     store,
+    world,
     run: <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layer>>) => Effect.runPromise(Effect.provide(effect, layer)),
   }
 }
@@ -68,28 +109,42 @@ describe("an installation of the first generation", () => {
     )
   })
 
-  it("is taken over with its users, ranges, passwords, configurations and accesses", async () => {
+  it("is taken over with its users, ranges, passwords, configurations, accesses and machines", async () => {
     install()
-    const { store, run } = service()
-    expect(await run(importLegacy(true))).toMatch(/^The migration would take over 2 users, 2 ranges and 1 further access\./u)
+    const { store, world, run } = service()
+    const told = [
+      "! the API key of user AB: its hash is not one of bcrypt with a cost of 4 to 14",
+      "! user AB: the file users/ann/range-config.yml was left out: it is a link",
+      "! user EV: ../../etc is no name of an account",
+      "! machines of the database that are of no range taken over: 1",
+      "! JD-old (VM 105): the hypervisor has no such VM in the pool JD",
+      "! JD-mine (VM 107) stays as it is: the configuration names no such machine",
+    ]
+    expect((await run(importLegacy(true))).split("\n")).toEqual([
+      "The migration would take over 2 users, 2 ranges, 1 further access and 1 machine.",
+      ...told,
+    ])
     expect(store.users.size).toBe(0)
-    expect(await run(importLegacy(false))).toBe(
-      [
-        "The migration is complete: 2 users, 2 ranges and 1 further access taken over.",
-        "! the API key of user AB: its hash is not one of bcrypt with a cost of 4 to 14",
-        "! user EV: ../../etc is no name of an account",
-      ].join("\n"),
-    )
+    expect(world.calls.filter(({ mutating }) => mutating)).toEqual([])
+    expect((await run(importLegacy(false))).split("\n")).toEqual([
+      "The migration is complete: 2 users, 2 ranges, 1 further access and 1 machine taken over.",
+      ...told,
+    ])
     expect([...store.users.values()].map(({ user }) => [user.id, user.number, user.isAdmin, user.hypervisorUsername])).toEqual([
       ["JD", 3, true, "john-doe"],
       ["AB", 7, false, "ann"],
     ])
-    expect([...store.ranges.values()].map(({ id, number, testing }) => [id, number, testing])).toEqual([
-      ["JD", 3, { enabled: true, allowedDomains: ["example.com (192.0.2.9)", "other.example"], allowedIps: [] }],
-      ["AB", 7, { enabled: false, allowedDomains: [], allowedIps: [] }],
+    expect([...store.ranges.values()].map(({ id, number, state, testing }) => [id, number, state, testing])).toEqual([
+      ["JD", 3, "SUCCESS", { enabled: true, allowedDomains: ["example.com (192.0.2.9)", "other.example"], allowedIps: [] }],
+      ["AB", 7, "NEVER DEPLOYED", { enabled: false, allowedDomains: [], allowedIps: [] }],
+    ])
+    expect(store.ranges.get("JD" as RangeId)?.lastDeploymentAt).toEqual(new Date("2024-05-06T05:08:09.123Z"))
+    expect(store.users.get("JD" as UserId)?.user.defaultRangeId).toBe("JD")
+    expect([...world.grants].map(([id, accounts]) => [id, [...accounts].toSorted()])).toEqual([
+      ["JD", ["ann@pam", "john-doe@pam"]],
     ])
     expect([...store.configs].map(([id, { text }]) => [id, text])).toEqual([
-      ["JD", "ludus: []\n# mine\n"],
+      ["JD", config],
       ["AB", "ludus: []\n"],
     ])
     expect([...store.grants].map(([id, users]) => [id, [...users]])).toEqual([
@@ -127,19 +182,121 @@ describe("an installation of the first generation", () => {
     other.close()
   })
 
-  it("taken over twice is taken over once, and its database is never changed", async () => {
+  it("shows its machines at once, with the addresses that it knew, and those that are named become ours", async () => {
+    install()
+    const { world, run } = service()
+    await run(importLegacy(false))
+    const shown = await run(Machines.use((machines) => machines.ofRange("JD" as RangeId)))
+    expect(shown.map(({ vmid, name, power, address }) => [vmid, name, power, address])).toEqual([
+      [104, "JD-web", "running", "10.3.10.11"],
+      [107, "JD-mine", "running", undefined],
+    ])
+    expect(readDescription(world.vms.get(104 as Vmid)!.description)).toEqual({
+      groups: ["JD_linux"],
+      mark: { range: "JD", machine: "JD-web", adopted: true },
+    })
+    expect(world.vms.get(107 as Vmid)?.description).toBe("")
+  })
+
+  it("shows what its database knew while the hypervisor does not answer, and takes the machines over when it is repeated", async () => {
+    install()
+    const world = oldVms()
+    const { run } = service(world)
+    world.fault = ({ port }) => (port === "hypervisor" ? { when: "before", reason: "away" } : undefined)
+    expect(await run(importLegacy(false))).toMatch(
+      /^The migration is complete: 2 users, 2 ranges, 1 further access and 0 machines/u,
+    )
+    const shown = await run(Machines.use((machines) => machines.ofRange("JD" as RangeId)))
+    expect(shown.map(({ vmid, name, power, address }) => [vmid, name, power, address])).toEqual([
+      [104, "JD-web", "running", "10.3.10.11"],
+      [105, "JD-old", "stopped", undefined],
+    ])
+    world.fault = () => undefined
+    expect(await run(importLegacy(false))).toMatch(
+      /^The migration is complete: 0 users, 0 ranges, 0 further accesses and 1 machine/u,
+    )
+  })
+
+  it("leaves a machine alone that somebody changes while it is taken over", async () => {
+    install()
+    const world = oldVms()
+    const { run } = service(world)
+    world.fault = ({ method }) => {
+      if (method === "adopt") changeVm(world, 104, { description: "mine now" })
+      return undefined
+    }
+    expect(await run(importLegacy(false))).toContain("VM 104 is not the one that was read")
+    expect(world.vms.get(104 as Vmid)?.description).toBe("mine now")
+  })
+
+  it("keeps a configuration that today's rules refuse byte for byte, and takes its machines over once it is mended", async () => {
+    install()
+    const broken = "ludus: [ # never closed\n\0"
+    writeFileSync(join(folder, "users/john-doe/range-config.yml"), broken)
+    const { store, run } = service()
+    const text = await run(importLegacy(false))
+    expect(text).toContain("! the configuration of range JD: it was kept as it is and has errors")
+    expect(text).toContain("! JD-web (VM 104) stays as it is: the configuration of its range has errors; mend it and repeat this")
+    expect(store.configs.get("JD" as RangeId)?.text).toBe(broken)
+    await run(Ranges.use((ranges) => ranges.setConfig("JD" as RangeId, config)))
+    expect(await run(importLegacy(false))).toMatch(/and 1 machine taken over/u)
+  })
+
+  it("never shows a secret of its own", async () => {
+    install()
+    writeFileSync(join(folder, "users/john-doe/proxmox_password"), "x".repeat(2000))
+    const { run } = service()
+    const text = await run(importLegacy(false))
+    expect(text).toContain("! user JD: the file users/john-doe/proxmox_password was left out: it is larger than 1024 bytes")
+    expect(text).not.toContain("xxx")
+    expect(text).not.toContain(hash)
+  })
+
+  it("of which ROOT is a user says that ROOT keeps the key of this service", async () => {
+    install()
+    const database = new DatabaseSync(join(folder, "ludus.db"))
+    database.exec(`insert into user_objects values ('root', 'ROOT', null, null, 1, '${hash}', 'root', 0)`)
+    database.close()
+    const { store, run } = service()
+    expect(await run(importLegacy(false))).toContain("ROOT keeps the key of this service, in the file root-api-key")
+    expect(store.users.has("ROOT" as UserId)).toBe(false)
+  })
+
+  it("that another service took over is left to that one, until its note is removed", async () => {
+    install()
+    mkdirSync(join(folder, "install"))
+    writeFileSync(join(folder, "install/.sqlite_db_migrated"), "")
+    const { store, run } = service()
+    expect(await run(importLegacy(false))).toMatch(/^Nothing to migrate: .*\.sqlite_db_migrated says that another service took/u)
+    expect(store.users.size).toBe(0)
+    rmSync(join(folder, "install/.sqlite_db_migrated"))
+    expect(await run(importLegacy(false))).toMatch(/^The migration is complete: 2 users/u)
+  })
+
+  it("taken over twice is taken over once, and nothing in its folder is ever changed", async () => {
     install()
     const bytes = readFileSync(join(folder, "ludus.db"))
-    const { store, run } = service()
+    const files = readdirSync(folder, { recursive: true }).map(String).toSorted()
+    const { store, world, run } = service()
     await run(importLegacy(false))
-    const before = JSON.stringify([[...store.users], [...store.ranges], [...store.grants].map(([id, users]) => [id, [...users]])])
-    expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 0 users, 0 ranges and 0 further accesses taken over\./u,
-    )
-    expect(JSON.stringify([[...store.users], [...store.ranges], [...store.grants].map(([id, users]) => [id, [...users]])])).toBe(
-      before,
-    )
+    const state = () =>
+      JSON.stringify([
+        [...store.users],
+        [...store.ranges],
+        [...store.configs],
+        [...store.grants].map(([id, users]) => [id, [...users]]),
+        [...world.vms],
+        [...world.grants].map(([id, accounts]) => [id, [...accounts]]),
+      ])
+    const before = state()
+    const revision = store.revision
+    const calls = world.calls.length
+    expect((await run(importLegacy(false))).split("\n")[0]).toBe("The migration is complete: there is nothing more to take over.")
+    expect(state()).toBe(before)
+    expect(store.revision).toBe(revision)
+    expect(world.calls.slice(calls).filter(({ mutating }) => mutating)).toEqual([])
     expect(readFileSync(join(folder, "ludus.db")).equals(bytes)).toBe(true)
+    expect(readdirSync(folder, { recursive: true }).map(String).toSorted()).toEqual(files)
   })
 
   it("goes on where an import was broken off", async () => {
@@ -151,7 +308,7 @@ describe("an installation of the first generation", () => {
     await run(Users.use((users) => users.remove("AB" as UserId)))
     store.ranges.delete("AB" as never)
     expect(await run(importLegacy(false))).toMatch(
-      /^The migration is complete: 1 user, 2 ranges and 1 further access taken over\./u,
+      /^The migration is complete: 1 user, 2 ranges, 1 further access and 0 machines taken over\./u,
     )
   })
 

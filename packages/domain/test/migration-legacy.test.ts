@@ -1,5 +1,19 @@
 import { describe, expect, test } from "vitest"
-import { type LegacyInstallation, type LegacyUser, planImport, type RangeId, type UserId } from "../src/index.ts"
+import {
+  adoptionOf,
+  type ImportTarget,
+  type LegacyInstallation,
+  type LegacyUser,
+  type MachineDetail,
+  machinesTakenOver,
+  planImport,
+  type RangeId,
+  rangesTakenOver,
+  readDescription,
+  type UserId,
+  type Vmid,
+  writeDescription,
+} from "../src/index.ts"
 
 const hash = `$2a$04$${"a".repeat(53)}`
 const user = (id: string, more: Partial<LegacyUser> = {}): LegacyUser => ({
@@ -11,33 +25,55 @@ const user = (id: string, more: Partial<LegacyUser> = {}): LegacyUser => ({
   createdAt: undefined,
   password: "secret",
   config: "ludus: []\n",
+  unread: [],
   ...more,
 })
-const testing = { enabled: false, allowedDomains: [], allowedIps: [] }
-const range = (userId: string, number: number): LegacyInstallation["ranges"][number] => ({
+const testing = { enabled: false, domains: [], addresses: [] }
+const range = (
+  userId: string,
+  number: number,
+  more: Partial<LegacyInstallation["ranges"][number]> = {},
+): LegacyInstallation["ranges"][number] => ({
   userId,
   number,
+  state: "SUCCESS",
   testing,
   lastDeploymentAt: undefined,
+  ...more,
 })
-const nothing = { users: [], ranges: [], grants: [] }
+const installation = (parts: Partial<LegacyInstallation>): LegacyInstallation => ({
+  users: [],
+  ranges: [],
+  machines: [],
+  access: [],
+  takenOver: undefined,
+  unread: [],
+  ...parts,
+})
+const here = (id: string, account = id.toLowerCase()): ImportTarget["users"][number] => ({
+  id: id as UserId,
+  email: `${account}@example.org`,
+  hypervisorUsername: account,
+  defaultRangeId: id as RangeId,
+})
+const nothing: ImportTarget = { users: [], ranges: [], grants: [] }
 
 describe("what an installation of the first generation comes to", () => {
   test("is its users with their ranges under their numbers, and who has whose", () => {
     const { users, ranges, grants, skipped } = planImport(
-      {
+      installation({
         users: [user("JD", { isAdmin: true }), user("AB")],
-        ranges: [range("JD", 1), range("AB", 5)],
+        ranges: [range("JD", 2), range("AB", 5)],
         access: [{ targetUserId: "JD", sourceUserIds: ["AB", "JD"] }],
-      },
+      }),
       nothing,
     )
     expect(users).toMatchObject([
-      { id: "JD", isAdmin: true, apiKeyHash: hash, email: "jd@ludus.internal", number: 1 },
+      { id: "JD", isAdmin: true, apiKeyHash: hash, email: "jd@ludus.internal", number: 2 },
       { id: "AB" },
     ])
     expect(ranges.map(({ id, number, name, owner }) => [id, number, name, owner])).toEqual([
-      ["JD", 1, "Default Range for JD", "JD"],
+      ["JD", 2, "Default Range for JD", "JD"],
       ["AB", 5, "Default Range for AB", "AB"],
     ])
     expect(grants).toEqual([{ rangeId: "JD", userId: "AB" }])
@@ -45,27 +81,116 @@ describe("what an installation of the first generation comes to", () => {
   })
 
   test("is nothing more when it was taken over", () => {
-    const legacy = { users: [user("JD")], ranges: [range("JD", 1)], access: [{ targetUserId: "JD", sourceUserIds: ["JD"] }] }
+    const legacy = installation({
+      users: [user("JD")],
+      ranges: [range("JD", 1)],
+      access: [{ targetUserId: "JD", sourceUserIds: ["JD"] }],
+    })
     const { users, ranges, grants } = planImport(legacy, nothing)
-    const target = {
-      users,
+    const target: ImportTarget = {
+      users: users.map((one) => ({ ...one, defaultRangeId: ranges[0]?.id })),
       ranges,
       grants: [...grants, ...ranges.map(({ id, owner }) => ({ rangeId: id, userId: owner }))],
     }
-    expect(planImport(legacy, target)).toEqual({ users: [], ranges: [], grants: [], skipped: [] })
+    expect(planImport(legacy, target)).toEqual({ users: [], ranges: [], grants: [], defaults: [], skipped: [] })
   })
 
   test("is the rest of it after an import that ended half-way", () => {
-    const legacy = { users: [user("JD"), user("AB")], ranges: [range("JD", 1), range("AB", 2)], access: [] }
-    const half = { users: [{ id: "JD" as UserId, hypervisorUsername: "jd" }], ranges: [], grants: [] }
-    const { users, ranges } = planImport(legacy, half)
+    const legacy = installation({
+      users: [user("JD"), user("AB"), user("CD")],
+      ranges: [range("JD", 1), range("AB", 2), range("CD", 3)],
+    })
+    const { users, ranges, defaults } = planImport(legacy, {
+      ...nothing,
+      users: [here("JD"), { ...here("CD"), defaultRangeId: undefined }],
+      ranges: [{ id: "CD" as RangeId, number: 3 }],
+    })
     expect(users.map(({ id }) => id)).toEqual(["AB"])
     expect(ranges.map(({ id }) => id)).toEqual(["JD", "AB"])
+    expect(defaults).toEqual([{ rangeId: "CD", userId: "CD" }])
+  })
+
+  test("keeps what ranges were: their state, last deployment and testing mode, and no run that nobody continues", () => {
+    const at = new Date("2024-05-06T07:08:09Z")
+    const allowed = {
+      enabled: true,
+      domains: ["a.example (192.0.2.9)", "b.example", "x'; reboot #", "c.example (999.1.1.1)"],
+      addresses: ["192.0.2.1", "192.0.2.1", "-j ACCEPT"],
+    }
+    const states = ["SUCCESS", "DEPLOYING", "DESTROYING", "DESTROYED", "ABORTED", "ERROR", "NEVER DEPLOYED", "?"]
+    const ids = states.map((_state, i) => `U${i}`)
+    const { ranges, skipped } = planImport(
+      installation({
+        users: ids.map((id) => user(id)),
+        ranges: states.map((state, i) => range(`U${i}`, i + 1, { state, lastDeploymentAt: at, testing: allowed })),
+      }),
+      nothing,
+    )
+    expect(ranges.map(({ state }) => state)).toEqual([
+      "SUCCESS",
+      "ABORTED",
+      "ERROR",
+      "DESTROYED",
+      "ABORTED",
+      "ERROR",
+      "NEVER DEPLOYED",
+      "NEVER DEPLOYED",
+    ])
+    expect(ranges[0]?.lastDeploymentAt).toEqual(at)
+    expect(ranges[0]?.testing).toEqual({
+      enabled: true,
+      allowedDomains: ["a.example (192.0.2.9)", "b.example"],
+      allowedIps: ["192.0.2.1"],
+    })
+    expect(skipped).toHaveLength(states.length)
+    expect(skipped[0]).toBe("the range of user U0: 3 allowed domains or addresses of testing mode that are none")
+  })
+
+  test("gives numbers of users first to those who keep theirs", () => {
+    const { users } = planImport(
+      installation({ users: [user("AA"), user("BB")], ranges: [range("AA", 1), range("BB", 2)] }),
+      nothing,
+    )
+    expect(users.map(({ id }) => id)).toEqual(["BB", "AA"])
+  })
+
+  test("takes the first of rows that say the same, and keeps apart ids that differ by case", () => {
+    const { users, ranges, skipped } = planImport(
+      installation({
+        users: [user("JD"), user("JD", { name: "again" }), user("jd", { hypervisorUsername: "jd2" })],
+        ranges: [range("JD", 1), range("JD", 2), range("jd", 3), range("GONE", 4)],
+      }),
+      nothing,
+    )
+    expect(users.map(({ id, name }) => [id, name])).toEqual([
+      ["jd", "User jd"],
+      ["JD", "User JD"],
+    ])
+    expect(ranges.map(({ id, number }) => [id, number])).toEqual([
+      ["JD", 1],
+      ["jd", 3],
+    ])
+    expect(skipped).toEqual([
+      "a second range of user JD: only the first one counts",
+      "a second user JD: only the first one counts",
+      "the range of GONE: the database has no such user",
+    ])
+  })
+
+  test("says of hostile texts what they are, in one short line", () => {
+    const { skipped } = planImport(
+      installation({ users: [user(`\u001b[2J\n${"x".repeat(100_000)}`), user("A\0B")], ranges: [] }),
+      nothing,
+    )
+    expect(skipped).toEqual([
+      `user \ufffd[2J ${"x".repeat(75)}…: the user ID is not allowed`,
+      "user A\ufffdB: the user ID is not allowed",
+    ])
   })
 
   test("leaves out what cannot be here, and says why", () => {
     const { users, skipped } = planImport(
-      {
+      installation({
         users: [
           user("ROOT"),
           user("../up"),
@@ -76,7 +201,8 @@ describe("what an installation of the first generation comes to", () => {
           user("AA", { hypervisorUsername: "x; rm -rf /" }),
           user("BB", { hypervisorUsername: "taken" }),
           user("CC"),
-          user("DD", { apiKeyHash: "plain" }),
+          user("DD", { apiKeyHash: "plain", unread: ["the file f was left out: it is a link"] }),
+          user("YY", { hypervisorUsername: "other" }),
         ],
         ranges: [
           range("../up", 1),
@@ -86,23 +212,105 @@ describe("what an installation of the first generation comes to", () => {
           range("BB", 4),
           range("CC", 7),
           range("DD", 8),
+          range("YY", 9),
         ],
         access: [{ targetUserId: "CC", sourceUserIds: ["DD"] }],
-      },
-      { users: [{ id: "ZZ" as UserId, hypervisorUsername: "taken" }], ranges: [{ id: "ZZ" as RangeId, number: 7 }], grants: [] },
+        unread: ["the table t: the database has none"],
+      }),
+      { ...nothing, users: [here("ZZ", "taken"), here("YY")], ranges: [{ id: "ZZ" as RangeId, number: 7 }] },
     )
     expect(users.map(({ id, apiKeyHash }) => [id, apiKeyHash])).toEqual([["DD", undefined]])
     expect(skipped).toEqual([
+      "the table t: the database has none",
       "user ../up: the user ID is not allowed",
       "user __proto__: the user ID is not allowed",
       "user ADMIN: the user ID is reserved",
       "user NR: the user has no range",
       "user HI: the range number 999 is outside 1 to 153",
       "user AA: x; rm -rf / is no name of an account",
-      "user BB: the account taken belongs to another user",
+      "user BB: the account taken belongs to user ZZ",
       "user CC: the range number 7 belongs to range ZZ",
       "the API key of user DD: its hash is not one of bcrypt with a cost of 4 to 14",
+      "user DD: the file f was left out: it is a link",
+      "user YY: the user of this name who is here has the account yy, not other",
       "access of DD to the range of CC: one of them is not here",
     ])
+  })
+})
+
+describe("a machine of the first generation", () => {
+  const ranges = [
+    { id: "JD" as RangeId, number: 1 },
+    { id: "OTHER" as RangeId, number: 2 },
+  ]
+  const machine = (vmid: number, rangeNumber: number, name: string, address = "10.1.10.11") => ({
+    vmid,
+    rangeNumber,
+    name,
+    poweredOn: true,
+    address,
+  })
+  const vm = (more: Partial<MachineDetail> = {}): MachineDetail => ({
+    vmid: 104 as Vmid,
+    node: "pve1",
+    name: "JD-win",
+    template: false,
+    description: '{"groups": ["JD_windows",]}',
+    cpus: 2,
+    memoryMiB: 4096,
+    balloonMiB: undefined,
+    nics: [],
+    lock: undefined,
+    digest: undefined,
+    storage: undefined,
+    ...more,
+  })
+  const decide = (more: Partial<MachineDetail>, namesakes = 1) =>
+    adoptionOf("JD" as RangeId, vm(more), { named: new Set(["JD-win"]), namesakes })
+
+  test("is of the range that has its number, and that is the old one's", () => {
+    const legacy = installation({
+      users: [user("JD")],
+      ranges: [range("JD", 1), range("AB", 2)],
+      machines: [machine(104, 1, "JD-win"), machine(105, 2, "AB-win"), machine(104, 1, "twice"), machine(Number.NaN, 1, "x")],
+    })
+    const known = rangesTakenOver(legacy, ranges)
+    expect(known.map(({ id }) => id)).toEqual(["JD"])
+    const { machines, left } = machinesTakenOver(legacy, known)
+    expect(machines).toEqual([{ vmid: 104, rangeId: "JD", name: "JD-win", poweredOn: true, address: "10.1.10.11" }])
+    expect(left).toBe(3)
+  })
+
+  test("becomes ours with its groups when the configuration names it", () => {
+    const adoption = decide({})
+    expect(adoption.kind === "adopt" && readDescription(adoption.description)).toEqual({
+      groups: ["JD_windows"],
+      mark: { range: "JD", machine: "JD-win", adopted: true },
+    })
+    expect(decide({ description: "" }).kind).toBe("adopt")
+  })
+
+  test("is ours already when it carries our mark", () => {
+    expect(decide({ description: writeDescription({ range: "JD" as RangeId, machine: "JD-win" }, []) })).toEqual({ kind: "ours" })
+  })
+
+  test("stays as it is where anything speaks against it", () => {
+    expect([
+      decide({ description: writeDescription({ range: "X" as RangeId, machine: "JD-win" }, []) }),
+      decide({ template: true }),
+      decide({ name: "JD-mine" }),
+      decide({}, 2),
+      decide({ description: "my notes" }),
+      decide({ description: '{"groups": [], "note": "mine"}' }),
+    ]).toEqual(
+      [
+        "its mark names the range X",
+        "it is a template",
+        "the configuration names no such machine",
+        "another VM in the pool has its name",
+        "its description holds a text that is not the old service's",
+        "its description holds a text that is not the old service's",
+      ].map((why) => ({ kind: "leave", why })),
+    )
   })
 })

@@ -28,6 +28,15 @@ export class Hypervisor extends Context.Service<
     readonly dispatch: (action: MachineAction) => Effect.Effect<Dispatched, HypervisorFault>
     /** Waits until the work is over. Success means that the effect was observed. May be called again with the same token, also after a restart. */
     readonly settle: (action: MachineAction, token: Json) => Effect.Effect<void, HypervisorFault>
+    /**
+     * Gives a VM that an older service made another description, and thereby our mark (`adoptionOf`): the one change to a VM without it.
+     * Only where `vm` still is the VM that was read, by its name and description, and no template: else `not-ours`, and nothing was done.
+     * A VM that has the description already is success.
+     */
+    readonly adopt: (
+      vm: Pick<MachineDetail, "vmid" | "node" | "name" | "description">,
+      description: string,
+    ) => Effect.Effect<void, HypervisorFault>
     /** IPv4 addresses that the guest reports, without loopback and link-local; empty while it does not answer. `node`: where it was last seen. */
     readonly addresses: (node: string, vmid: Vmid) => Effect.Effect<readonly string[], HypervisorFault>
     /** Names of users with a session in the guest; undefined when no agent answers. */

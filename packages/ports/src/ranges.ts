@@ -6,6 +6,7 @@ import type {
   RangeExists,
   RangeId,
   RangeNotFound,
+  RangeState,
   RecordId,
   TestingState,
   UserId,
@@ -28,6 +29,12 @@ export interface NewRange {
   readonly createdBy: UserId | undefined
   readonly owners: readonly UserId[]
   readonly createdAt: Date
+  /** Where the range was before it came here; absent: it is new. */
+  readonly past?: {
+    readonly state: RangeState
+    readonly testing: TestingState
+    readonly lastDeploymentAt: Date | undefined
+  }
 }
 
 /** Absent keys keep their value. */

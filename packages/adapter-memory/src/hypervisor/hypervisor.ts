@@ -170,6 +170,18 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     yield* Effect.sleep(Math.max(0, agentAt - (yield* Clock.currentTimeMillis)))
   })
 
+  const adopt = Effect.fnUntraced(function* (
+    vm: Pick<MachineDetail, "vmid" | "name" | "description">,
+    description: string,
+  ): Effect.fn.Return<void, HypervisorFault> {
+    const found = world.vms.get(vm.vmid)
+    const what = `take VM ${vm.vmid} over`
+    if (found === undefined) return yield* hypervisorFault(what, "not-found", `there is no VM ${vm.vmid}`)
+    if (found.template || found.name !== vm.name || (found.description !== vm.description && found.description !== description))
+      return yield* hypervisorFault(what, "not-ours", `VM ${vm.vmid} is not the one that was read`)
+    changeVm(world, vm.vmid, { description })
+  })
+
   const answering = (vmid: MemoryVm["vmid"]) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const vm = world.vms.get(vmid)
@@ -196,6 +208,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       ),
     dispatch: (action) => called(world, call("dispatch", true, action), dispatch(action)),
     settle: (action, token) => called(world, call("settle", false, action), settle(action, token)),
+    adopt: (vm, description) => called(world, call("adopt", true), adopt(vm, description)),
     addresses: (_node, vmid) =>
       called(
         world,

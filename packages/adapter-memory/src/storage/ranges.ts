@@ -57,7 +57,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     list: (filter = {}) => Effect.sync(() => select(filter)),
     overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
     revision: Effect.sync(() => store.revision),
-    create: ({ config, owners, reservedNumbers, number: wish, ...given }) =>
+    create: ({ config, owners, reservedNumbers, number: wish, past, ...given }) =>
       atomically(function* () {
         if (store.ranges.has(given.id))
           return yield* Result.fail(new RangeExists({ what: `Cannot create range ${given.id}: a range with this id exists` }))
@@ -67,9 +67,9 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         const range: Range = {
           ...given,
           number,
-          state: "NEVER DEPLOYED",
-          testing: { enabled: false, allowedDomains: [], allowedIps: [] },
-          lastDeploymentAt: undefined,
+          state: past?.state ?? "NEVER DEPLOYED",
+          testing: past?.testing ?? { enabled: false, allowedDomains: [], allowedIps: [] },
+          lastDeploymentAt: past?.lastDeploymentAt,
           lastActiveAt: undefined,
           autoShutdown: undefined,
           updatedAt: given.createdAt,

@@ -11,6 +11,7 @@ import type { AwaitTask } from "../tasks/watcher.ts"
 import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
 import { flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
+import { adopt } from "./adopt.ts"
 import { guestAddresses, guestSessions } from "./agent.ts"
 import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
@@ -82,6 +83,7 @@ export const makeHypervisor = (
       const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
       yield* kindOf(action).settle(kit, action, outcome)
     }),
+    adopt: (vm, description) => adopt(client, vm, description),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),
     sessions: (node, vmid) => guestSessions(client, node, vmid),
     clock: Effect.gen(function* () {

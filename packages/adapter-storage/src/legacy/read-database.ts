@@ -1,8 +1,27 @@
-import type { LegacyAccess, LegacyRange, LegacyUser } from "@rangewright/domain"
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import type { LegacyAccess, LegacyInstallation, LegacyMachine, LegacyRange, LegacyUser } from "@rangewright/domain"
 import { DatabaseSync } from "node:sqlite"
+
+/** More of them than any installation has; a table with more is no table of ours to read whole. */
+const rowsAtMost = 20_000
+/** Bytes of a field. The longest real ones are lists of allowed domains. */
+const textAtMost = 65_536
+
+/** The tables and columns (contract C 14). A column that is missing is empty in every row. */
+const tables = {
+  user_objects: ["name", "user_id", "date_created", "is_admin", "hashed_api_key", "proxmox_username"],
+  range_objects: [
+    "user_id",
+    "range_number",
+    "last_deployment",
+    "testing_enabled",
+    "allowed_domains",
+    "allowed_ips",
+    "range_state",
+  ],
+  vm_objects: ["proxmox_id", "range_number", "name", "powered_on", "ip"],
+  range_access_objects: ["target_user_id", "source_user_ids"],
+} as const
+type Table = keyof typeof tables
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -10,10 +29,15 @@ const text = (row: Row, key: string): string => {
   const value = row[key]
   return typeof value === "string" ? value : typeof value === "number" || typeof value === "bigint" ? String(value) : ""
 }
-const flag = (row: Row, key: string): boolean => row[key] === 1n || row[key] === "1" || row[key] === "true"
-const date = (row: Row, key: string): Date | undefined => {
-  const at = new Date(text(row, key))
-  // the zero time of the old service's language means never
+const flag = (row: Row, key: string): boolean => ["1", "true"].includes(text(row, key).toLowerCase())
+/** NaN for what is no number: whoever uses it refuses it. */
+const whole = (row: Row, key: string): number => (text(row, key).trim() === "" ? Number.NaN : Number(text(row, key)))
+
+const timePattern = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(?:\s*(Z|[+-]\d\d):?(\d\d)?)?/u
+/** A time as the old service's language writes it; undefined for its zero time, which means never. */
+const time = (row: Row, key: string): Date | undefined => {
+  const [, day, clock, fraction = "", zone = "Z", minutes = "00"] = timePattern.exec(text(row, key)) ?? []
+  const at = new Date(`${day}T${clock}${fraction}${zone === "Z" ? zone : `${zone}:${minutes}`}`)
   return Number.isNaN(at.getTime()) || at.getUTCFullYear() < 1970 ? undefined : at
 }
 const parts = (row: Row, key: string): readonly string[] =>
@@ -22,66 +46,88 @@ const parts = (row: Row, key: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-export interface LegacyRows {
-  readonly users: readonly Omit<LegacyUser, "password" | "config">[]
-  readonly ranges: readonly LegacyRange[]
-  readonly access: readonly LegacyAccess[]
+export interface LegacyRows extends Pick<LegacyInstallation, "ranges" | "machines" | "access" | "unread"> {
+  readonly users: readonly Omit<LegacyUser, "password" | "config" | "unread">[]
 }
 
-/** Reads the tables of the old database (contract C 14); a table that is missing is empty. Throws when the file is no database. */
+const userOf = (row: Row): LegacyRows["users"][number] => ({
+  id: text(row, "user_id"),
+  name: text(row, "name"),
+  isAdmin: flag(row, "is_admin"),
+  apiKeyHash: text(row, "hashed_api_key"),
+  hypervisorUsername: text(row, "proxmox_username"),
+  createdAt: time(row, "date_created"),
+})
+
+const rangeOf = (row: Row): LegacyRange => ({
+  userId: text(row, "user_id"),
+  number: whole(row, "range_number"),
+  state: text(row, "range_state"),
+  testing: {
+    enabled: flag(row, "testing_enabled"),
+    domains: parts(row, "allowed_domains"),
+    addresses: parts(row, "allowed_ips"),
+  },
+  lastDeploymentAt: time(row, "last_deployment"),
+})
+
+const machineOf = (row: Row): LegacyMachine => ({
+  vmid: whole(row, "proxmox_id"),
+  rangeNumber: whole(row, "range_number"),
+  name: text(row, "name"),
+  poweredOn: flag(row, "powered_on"),
+  address: text(row, "ip"),
+})
+
+const accessOf = (row: Row): LegacyAccess => ({
+  targetUserId: text(row, "target_user_id"),
+  sourceUserIds: parts(row, "source_user_ids"),
+})
+
+/**
+ * Reads the tables of the old database, in the order in which their rows were written. A table that is missing is empty and named in
+ * `unread`. Throws when the file is no database. For copies: opening the file may finish a transaction that the old service left in it.
+ */
 export const readLegacyDatabase = (file: string): LegacyRows => {
-  const folder = mkdtempSync(join(tmpdir(), "rangewright-legacy-"))
-  try {
-    return readCopy(copyInto(folder, file))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** A copy with what is not yet written into it: reading the original would leave files beside it, and SQLite may finish its writes. */
-const copyInto = (folder: string, file: string): string => {
-  const copy = join(folder, "copy.db")
-  copyFileSync(file, copy)
-  if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`)
-  return copy
-}
-
-const readCopy = (file: string): LegacyRows => {
   const database = new DatabaseSync(file, { allowExtension: false })
+  const unread: string[] = []
   try {
-    const all = (sql: string): readonly Row[] => {
-      const statement = database.prepare(sql)
-      // a number that is too large for JavaScript is an odd value of its row, no end of the reading
-      statement.setReadBigInts(true)
-      return statement.all()
+    // functions in the schema of a stranger are not to be trusted
+    database.exec("pragma trusted_schema = off")
+    const rows = (table: Table): readonly Row[] => {
+      const found = readTable(database, table)
+      if (found === undefined) unread.push(`the table ${table}: the database has none`)
+      if ((found?.length ?? 0) > rowsAtMost) unread.push(`the table ${table}: only its first ${rowsAtMost} rows were read`)
+      return found?.slice(0, rowsAtMost) ?? []
     }
-    const tables = new Set(all("select name from sqlite_master where type = 'table'").map(({ name }) => String(name)))
-    const rows = (table: string): readonly Row[] => (tables.has(table) ? all(`select * from ${table}`) : [])
     return {
-      users: rows("user_objects").map((row) => ({
-        id: text(row, "user_id"),
-        name: text(row, "name"),
-        isAdmin: flag(row, "is_admin"),
-        apiKeyHash: text(row, "hashed_api_key"),
-        hypervisorUsername: text(row, "proxmox_username"),
-        createdAt: date(row, "date_created"),
-      })),
-      ranges: rows("range_objects").map((row) => ({
-        userId: text(row, "user_id"),
-        number: Number(row["range_number"]),
-        testing: {
-          enabled: flag(row, "testing_enabled"),
-          allowedDomains: parts(row, "allowed_domains"),
-          allowedIps: parts(row, "allowed_ips"),
-        },
-        lastDeploymentAt: date(row, "last_deployment"),
-      })),
-      access: rows("range_access_objects").map((row) => ({
-        targetUserId: text(row, "target_user_id"),
-        sourceUserIds: parts(row, "source_user_ids"),
-      })),
+      users: rows("user_objects").map(userOf),
+      ranges: rows("range_objects").map(rangeOf),
+      machines: rows("vm_objects").map(machineOf),
+      access: rows("range_access_objects").map(accessOf),
+      unread,
     }
   } finally {
     database.close()
   }
+}
+
+/** One row more than is taken, so that a longer table shows. Undefined when there is no such table; a view is none. */
+const readTable = (database: DatabaseSync, table: Table): readonly Row[] | undefined => {
+  if (database.prepare("select 1 from sqlite_master where type = 'table' and name = ?").get(table) === undefined) return undefined
+  const there = new Set(
+    database
+      .prepare("select name from pragma_table_info(?)")
+      .all(table)
+      .map(({ name }) => name),
+  )
+  // a field of any size is cut by the database, before it is in memory here
+  const columns = tables[table]
+    .filter((name) => there.has(name))
+    .map((name) => `iif(octet_length(${name}) > ${textAtMost}, substr(${name}, 1, ${textAtMost}), ${name}) as ${name}`)
+  if (columns.length === 0) return []
+  const rows = database.prepare(`select ${columns.join(", ")} from ${table} limit ${rowsAtMost + 1}`)
+  // a number that is too large for JavaScript is an odd value of its row, no end of the reading
+  rows.setReadBigInts(true)
+  return rows.all()
 }

@@ -15,7 +15,7 @@ const refuseUnknownUsers = (tx: Transaction, range: NewRange) =>
     if (stranger !== undefined) return yield* new UserNotFound({ userId: stranger })
   })
 
-/** Makes a range whole: number, configuration, grants. */
+/** Makes a range whole: number, state, configuration, grants. */
 export const createRange = (tx: Transaction, range: NewRange) =>
   Effect.gen(function* () {
     const taken = yield* tx((db) => db.selectFrom("ranges").select(["id", "number"]).execute())
@@ -31,11 +31,11 @@ export const createRange = (tx: Transaction, range: NewRange) =>
       name: range.name,
       description: range.description,
       purpose: range.purpose,
-      state: "NEVER DEPLOYED",
-      testing_enabled: false,
-      allowed_domains: "[]",
-      allowed_ips: "[]",
-      last_deployment_at: null,
+      state: range.past?.state ?? "NEVER DEPLOYED",
+      testing_enabled: range.past?.testing.enabled ?? false,
+      allowed_domains: JSON.stringify(range.past?.testing.allowedDomains ?? []),
+      allowed_ips: JSON.stringify(range.past?.testing.allowedIps ?? []),
+      last_deployment_at: range.past?.lastDeploymentAt?.getTime() ?? null,
       last_active_at: null,
       auto_shutdown: null,
       created_by: range.createdBy ?? null,

@@ -9,6 +9,8 @@ export interface MachineMark {
   readonly machine: string
   /** Name of the template that it was cloned from; absent on marks that do not tell. It is remembered, and no part of the identity. */
   readonly template?: string | undefined
+  /** True: an older service made the VM, and it was taken over as it was (ADR 23). Remembered too. */
+  readonly adopted?: boolean | undefined
 }
 
 export interface MachineDescription {
@@ -23,6 +25,7 @@ export const writeDescription = (mark: MachineMark, groups: readonly string[]): 
       range: mark.range,
       machine: mark.machine,
       ...(mark.template === undefined ? {} : { template: mark.template }),
+      ...(mark.adopted === true ? { adopted: true } : {}),
     },
   })
 
@@ -30,23 +33,41 @@ const asText = (u: unknown): string | undefined => (typeof u === "string" && u !
 const asRecord = (u: unknown): Record<string, unknown> =>
   typeof u === "object" && u !== null && !Array.isArray(u) ? (u as Record<string, unknown>) : {}
 
-/** Reads a description leniently: a trailing comma is forgiven (older tools write one), anything else that is not our JSON has no mark. */
-export const readDescription = (text: string): MachineDescription => {
-  if (text.length > 65_536) return { groups: [], mark: undefined }
-  let value: unknown
+/** The JSON of a description, leniently: a trailing comma is forgiven (older tools write one). Undefined for any other text. */
+const parseDescription = (text: string): unknown => {
+  if (text.length > 65_536) return undefined
   try {
-    value = JSON.parse(text.replace(/,(\s*[}\]])/gu, "$1"))
+    return JSON.parse(text.replace(/,(\s*[}\]])/gu, "$1"))
   } catch {
-    return { groups: [], mark: undefined }
+    return undefined
   }
-  const record = asRecord(value)
+}
+
+/** Whether a description holds nothing but what services write there, so that a new one loses no word of a person. */
+export const isServiceDescription = (text: string): boolean => {
+  if (text.trim() === "") return true
+  const value = parseDescription(text)
+  return typeof value === "object" && value !== null && Object.keys(value).every((key) => key === "groups")
+}
+
+/** Reads a description; one that is not our JSON has no mark. */
+export const readDescription = (text: string): MachineDescription => {
+  const record = asRecord(parseDescription(text))
   const groups = Array.isArray(record["groups"]) ? record["groups"].filter((g): g is string => typeof g === "string") : []
   const own = asRecord(record["rangewright"])
   const range = asText(own["range"])
   const machine = asText(own["machine"])
   if (range === undefined || machine === undefined) return { groups, mark: undefined }
   const template = asText(own["template"])
-  return { groups, mark: { range: range as RangeId, machine, ...(template === undefined ? {} : { template }) } }
+  return {
+    groups,
+    mark: {
+      range: range as RangeId,
+      machine,
+      ...(template === undefined ? {} : { template }),
+      ...(own["adopted"] === true ? { adopted: true } : {}),
+    },
+  }
 }
 
 export const carriesMark = (description: string, expected: MachineMark): boolean => {

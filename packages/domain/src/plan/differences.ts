@@ -14,11 +14,17 @@ export interface Difference {
   readonly needsRestart: boolean
 }
 
+/** The address of each card that a VM keeps which we did not make: what runs in it knows its cards by their addresses. */
+const keptMacs = (existing: OwnMachine | undefined): ReadonlyMap<number, string> =>
+  new Map(existing?.mark.adopted === true ? existing.detail.nics.map(({ index, mac }) => [index, mac]) : [])
+
 /**
  * The network cards of a machine. A router that exists keeps the card of each VLAN where it is, so that a changed order in the file
  * moves nothing; a new VLAN gets the first free place.
  */
-export const nicsOf = (machine: DesiredMachine, vmid: Vmid, existing: MachineDetail | undefined): readonly Nic[] => {
+export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | undefined): readonly Nic[] => {
+  const existing = own?.detail
+  const macs = keptMacs(own)
   const kept = new Map<number, number>()
   if (machine.isRouter)
     machine.nics.forEach((want, i) => {
@@ -34,7 +40,14 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, existing: MachineDet
         while (taken.has(free)) free += 1
         index = free++
       }
-      return { index, model: want.model, mac: macOf(vmid, index), bridge: want.bridge, tag: want.tag, firewall: false }
+      return {
+        index,
+        model: want.model,
+        mac: macs.get(index) ?? macOf(vmid, index),
+        bridge: want.bridge,
+        tag: want.tag,
+        firewall: false,
+      }
     })
     .toSorted((a, b) => a.index - b.index)
 }
@@ -49,9 +62,14 @@ export const settingsOf = (
   cpus: machine.cpus,
   memoryMiB: machine.memoryMiB,
   balloonMiB: machine.balloonMiB,
-  nics: nicsOf(machine, vmid, existing?.detail),
+  nics: nicsOf(machine, vmid, existing),
   description: writeDescription(
-    { range: rangeId, machine: machine.name, template: existing === undefined ? machine.template : existing.mark.template },
+    {
+      range: rangeId,
+      machine: machine.name,
+      template: existing === undefined ? machine.template : existing.mark.template,
+      adopted: existing?.mark.adopted,
+    },
     machine.groups,
   ),
   tags: [...new Set([...(existing?.observed.tags ?? []), ...machine.tags])].sort(),

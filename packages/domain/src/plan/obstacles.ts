@@ -11,11 +11,20 @@ export const findNetwork = (
 ): DeployInput["world"]["networks"][number] | undefined =>
   networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
 
+/**
+ * Whether the range's network is one that an older service made for it: a machine of the range that was taken over hangs on it. It is used
+ * as it is.
+ */
+export const isAdoptedNetwork = ({ world }: DeployInput, { network }: DesiredRange, { own }: Identified): boolean =>
+  findNetwork(world.networks, network)?.ours === false &&
+  [...own.values()].some(({ mark, detail }) => mark.adopted === true && detail.nics.some(({ bridge }) => bridge === network.name))
+
 /** A network of the same name that somebody else made. */
-export const networkIssues = ({ world }: DeployInput, { network }: DesiredRange): PlanIssue[] => {
-  const found = findNetwork(world.networks, network)
-  if (found === undefined || found.ours) return []
-  const hint = "Remove it from the hypervisor, or give the range another number."
+export const networkIssues = (input: DeployInput, desired: DesiredRange, identified: Identified): PlanIssue[] => {
+  const { network } = desired
+  const found = findNetwork(input.world.networks, network)
+  if (found === undefined || found.ours || isAdoptedNetwork(input, desired, identified)) return []
+  const hint = "Remove it from the hypervisor when nothing hangs on it, or give the range another number."
   return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
 }
 

@@ -95,6 +95,7 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
     },
     dispatch: () => Effect.die("not asked for"),
     settle: () => Effect.die("not asked for"),
+    adopt: () => Effect.die("not asked for"),
     addresses: (_node, vmid) => Effect.promise(async () => (await made.get(vmid)?.host.addresses()) ?? []),
     sessions: () => Effect.succeed(undefined),
     clock: Effect.die("not asked for"),

@@ -1,0 +1,127 @@
+import {
+  type Fault,
+  type ImportedRange,
+  type ImportedUser,
+  isFault,
+  type LegacyImport,
+  type Range,
+  type User,
+} from "@rangewright/domain"
+import { HypervisorAccess, Ranges, SecretStore, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { newRecordId, newTokenKey, passwordContext } from "../accounts/identity.ts"
+import { emptyRangeConfig } from "../accounts/provision-user.ts"
+import { rightsNetwork } from "../range/router-access.ts"
+import { readRangeConfig } from "../range/read-config.ts"
+import { accountsOf } from "../run/read-world.ts"
+
+/** Accounts of the first generation are those of the hypervisor's system. */
+const legacyRealm = "pam"
+
+/** What was not taken over, beside what was; a failure of one thing does not keep the others back. */
+export const attempt = <R>(what: string, effect: Effect.Effect<readonly string[] | void, Fault, R>) =>
+  Effect.map(Effect.result(effect), (done): readonly string[] =>
+    Result.isFailure(done) ? [`${what}: ${isFault(done.failure) ? done.failure.message : "it failed"}`] : (done.success ?? []),
+  )
+
+const importUser = (user: ImportedUser) =>
+  Effect.gen(function* () {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const seal = (yield* SecretStore).seal
+    return yield* (yield* Users).create({
+      id: user.id,
+      recordId: yield* newRecordId,
+      name: user.name,
+      email: user.email,
+      isAdmin: user.isAdmin,
+      number: user.number,
+      hypervisorUsername: user.hypervisorUsername,
+      hypervisorRealm: legacyRealm,
+      secrets: {
+        apiKeyHash: user.apiKeyHash,
+        sealedPassword: user.password === undefined ? undefined : seal(user.password, passwordContext(user.id)),
+        tokenKey: yield* newTokenKey,
+      },
+      createdAt: user.createdAt ?? now,
+    })
+  })
+
+/** The configuration that a range gets: the old one byte for byte, also where today's rules refuse it. */
+export const importedConfig = ({ config }: ImportedRange): string => config ?? emptyRangeConfig
+
+/** Makes the range as it was. A configuration that today's rules refuse is kept nonetheless, and the text says so. */
+const importRange = (range: ImportedRange, owner: User) =>
+  Effect.gen(function* () {
+    const config = importedConfig(range)
+    const made = yield* (yield* Ranges).create({
+      id: range.id,
+      recordId: yield* newRecordId,
+      number: range.number,
+      reservedNumbers: [],
+      name: range.name,
+      description: "Taken over from an older installation",
+      purpose: "",
+      config,
+      createdBy: owner.id,
+      owners: [owner.id],
+      createdAt: new Date(yield* Clock.currentTimeMillis),
+      past: { state: range.state, testing: range.testing, lastDeploymentAt: range.lastDeploymentAt },
+    })
+    yield* (yield* Users).change(owner.id, { defaultRangeId: made.id })
+    return Result.isSuccess(yield* readRangeConfig(config))
+      ? []
+      : [`the configuration of range ${made.id}: it was kept as it is and has errors; PUT /range/config with it tells them`]
+  })
+
+/** Gives everybody who has the range the use of its pool, where the hypervisor has one. */
+export const grantPool = (range: Range) =>
+  Effect.gen(function* () {
+    const access = yield* HypervisorAccess
+    if (!(yield* access.poolExists(range.id))) return
+    const accounts = yield* accountsOf(yield* (yield* Ranges).grants(range.id))
+    const network = yield* rightsNetwork(range)
+    if (!(yield* access.granted(range.id, accounts, network))) yield* access.grant(range.id, accounts, network)
+  })
+
+/** How many users, ranges and further accesses there are. */
+export interface ImportedAccounts {
+  readonly users: number
+  readonly ranges: number
+  readonly grants: number
+}
+
+/** Carries the plan out as far as it goes; what fails is named, and is missing when the import is repeated. */
+export const importAccounts = (plan: LegacyImport) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const skipped: string[] = []
+    const counts = { users: 0, ranges: 0, grants: 0 }
+    for (const user of plan.users) {
+      const made = Effect.map(importUser(user), () => void (counts.users += 1))
+      skipped.push(...(yield* attempt(`user ${user.id}`, made)))
+    }
+    for (const range of plan.ranges) {
+      const made = Effect.gen(function* () {
+        const owner = yield* users.find(range.owner)
+        if (owner === undefined) return
+        const told = yield* importRange(range, owner)
+        counts.ranges += 1
+        return told
+      })
+      skipped.push(...(yield* attempt(`range ${range.id}`, made)))
+    }
+    for (const { rangeId, userId } of plan.grants) {
+      const given = Effect.gen(function* () {
+        if ((yield* users.find(userId)) !== undefined && (yield* (yield* Ranges).grant(rangeId, userId))) counts.grants += 1
+      })
+      skipped.push(...(yield* attempt(`access of ${userId} to range ${rangeId}`, given)))
+    }
+    for (const { rangeId, userId } of plan.defaults)
+      skipped.push(
+        ...(yield* attempt(`the default range of ${userId}`, Effect.asVoid(users.change(userId, { defaultRangeId: rangeId })))),
+      )
+    const accounts: ImportedAccounts = counts
+    return { accounts, skipped }
+  })

@@ -1,0 +1,43 @@
+import { addressNumber } from "../network/cidr.ts"
+import { type RangeState, rangeStates, type TestingState } from "../range/range.ts"
+import { shownText } from "../source/shown-text.ts"
+import type { LegacyRange } from "./legacy.ts"
+
+const longestShown = 80
+
+/** A text of the old data as part of one line for people: short, and with nothing that steers a terminal. */
+export const legacyLine = (text: string): string => {
+  const line = shownText(text.slice(0, longestShown * 2)).replace(/\s+/gu, " ")
+  const letters = [...line]
+  return letters.length > longestShown ? `${letters.slice(0, longestShown).join("")}…` : line
+}
+
+/** What a range shows here. Nobody continues a run that the old service left unfinished (contract A 11). */
+export const legacyState = (text: string): RangeState => {
+  if (text === "DEPLOYING") return "ABORTED"
+  if (text === "DESTROYING") return "ERROR"
+  return rangeStates.find((state) => state === text) ?? "NEVER DEPLOYED"
+}
+
+/** As the old service kept them: a name, and behind it the address that it was pinned to. */
+const allowedDomain = /^[A-Za-z0-9*_](?:[A-Za-z0-9._-]{0,252})(?: \(([0-9.]{7,15})\))?$/u
+const allowedAtMost = 1000
+
+const isAllowedDomain = (text: string): boolean => {
+  const found = allowedDomain.exec(text)
+  return found !== null && (found[1] === undefined || addressNumber(found[1]) !== undefined)
+}
+
+/** Testing mode as it was. What is allowed ends up in rules of a firewall, so only names and addresses get there. */
+export const legacyTesting = ({
+  enabled,
+  domains,
+  addresses,
+}: LegacyRange["testing"]): { readonly testing: TestingState; readonly refused: number } => {
+  const allowedDomains = [...new Set(domains)].filter(isAllowedDomain).slice(0, allowedAtMost)
+  const allowedIps = [...new Set(addresses)].filter((text) => addressNumber(text) !== undefined).slice(0, allowedAtMost)
+  return {
+    testing: { enabled, allowedDomains, allowedIps },
+    refused: new Set(domains).size + new Set(addresses).size - allowedDomains.length - allowedIps.length,
+  }
+}
