@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
+import { endProcessesBelow } from "../tool/processes.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
 import { hostFault, runTool, toolScope as scope } from "./galaxy-tool.ts"
@@ -144,7 +145,8 @@ const readVersion = (lines: readonly string[]): InstallerAvailability => {
 export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> => {
   const settings = galaxySettings(options)
   const open = async () => {
-    // a tool that outlived a killed service may still write there
+    // a tool that outlived a killed service would still write there
+    await endProcessesBelow(settings.folder)
     await rm(settings.folder, { recursive: true, force: true, maxRetries: 10 })
     await mkdir(settings.folder, { recursive: true, mode: 0o700 })
   }

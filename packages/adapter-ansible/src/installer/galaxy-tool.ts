@@ -10,7 +10,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, isAbsolute, join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { kindFolders } from "../library/layout.ts"
-import { type ProcessEnd, runCommand } from "../playbook/process.ts"
+import { type ProcessEnd, runCommand } from "../tool/run-command.ts"
 import type { GalaxySettings } from "./galaxy-options.ts"
 
 /** The tool installs into the global scope of a library of its own, which lasts for one request. */

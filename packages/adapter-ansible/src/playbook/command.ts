@@ -1,7 +1,7 @@
 import { dirname, isAbsolute } from "node:path"
 import type { AutomationAvailability } from "./availability.ts"
 import { type Settings, searchPaths } from "./options.ts"
-import type { Command } from "./process.ts"
+import type { Command } from "../tool/run-command.ts"
 import { sandboxArguments } from "./sandbox.ts"
 
 /** Everything that one run of the tool is made of. */
@@ -87,9 +87,6 @@ const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
 export const callbackOf = ({ collections }: Pick<AutomationAvailability, "collections">): "jsonl" | "default" =>
   collections.has("ansible.posix") ? "jsonl" : "default"
 
-/** The kernel keeps these limits for the tool and everything it starts; where one is already lower, the host's own stands. */
-const limits = 'ulimit -c 0 2>/dev/null; ulimit -v "$1" 2>/dev/null; shift; exec "$@"'
-
 /** One run of `ansible-playbook`, in a sandbox where that works. */
 export const playbookCommand = (settings: Settings, found: AutomationAvailability, run: Run): Command => {
   const tool = [
@@ -108,10 +105,6 @@ export const playbookCommand = (settings: Settings, found: AutomationAvailabilit
     { from: run.workspace, to: installFolder, writable: true },
   ]
   const sandboxed = found.sandbox.works ? ["bwrap", ...sandboxArguments(mounts), "--chdir", run.scratch, "--", ...tool] : tool
-  return {
-    program: "/bin/sh",
-    args: ["-c", limits, "sh", String(Math.ceil(settings.memoryBytes / 1024)), ...settings.launcher, ...sandboxed],
-    env: environment(settings, found, run),
-    folder: run.scratch,
-  }
+  const [program = "", ...args] = [...settings.launcher, ...sandboxed]
+  return { program, args, env: environment(settings, found, run), folder: run.scratch, memoryBytes: settings.memoryBytes }
 }

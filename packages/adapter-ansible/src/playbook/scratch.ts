@@ -3,6 +3,7 @@ import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { endProcessesBelow } from "../tool/processes.ts"
 
 /** Folders that outlive a run, and the scratch folders of runs. */
 export interface Folders {
@@ -17,9 +18,10 @@ const foldersOf = (folder: string): Folders => ({
   workspaces: join(folder, "workspaces"),
 })
 
-/** Makes them; scratch folders that a killed process left, with the secrets in them, go. */
+/** Makes them; tools that outlived a killed process end, and its scratch folders go, with the secrets in them. */
 export const openFolders = async (folder: string): Promise<Folders> => {
   const folders = foldersOf(folder)
+  await endProcessesBelow(folders.runs)
   await rm(folders.runs, { recursive: true, force: true })
   for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })
   return folders

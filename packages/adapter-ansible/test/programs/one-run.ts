@@ -1,6 +1,6 @@
 /**
  * Stands for a service that runs a playbook of one task; it is started as a process of its own, so that it can be killed. Its arguments are a
- * folder, the task's command, and the program where it is not the host's. It ends as the tool does.
+ * folder, the task's command, and the program and use of the sandbox where they are not the usual ones. It ends as the tool does.
  */
 import * as Effect from "effect/Effect"
 import { mkdir, writeFile } from "node:fs/promises"
@@ -8,10 +8,10 @@ import { join } from "node:path"
 import { automationAvailability } from "../../src/playbook/availability.ts"
 import { playbookCommand } from "../../src/playbook/command.ts"
 import { settingsOf } from "../../src/playbook/options.ts"
-import { runCommand } from "../../src/playbook/process.ts"
+import { runCommand } from "../../src/tool/run-command.ts"
 
-const [, , folder = "", task = "true", program] = process.argv
-const options = { folder, library: join(folder, "library"), ...(program === undefined ? {} : { program }) }
+const [, , folder = "", task = "true", program = "ansible-playbook", sandbox] = process.argv
+const options = { folder, library: join(folder, "library"), program, sandbox: sandbox === "off" ? "off" : "auto" } as const
 const scratch = join(folder, "scratch")
 const workspace = join(folder, "workspace")
 await mkdir(join(scratch, "home"), { recursive: true })

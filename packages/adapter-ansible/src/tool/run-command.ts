@@ -1,13 +1,17 @@
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Readable } from "node:stream"
+import { endProcessesBelow } from "./processes.ts"
 
 /** A program with everything it is given. No shell reads any of it. */
 export interface Command {
   readonly program: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Its own alone. `HOME` lies below it, by which whatever it starts is told from everything else. */
   readonly folder: string
+  /** Address space of each of its processes; unlimited where absent. */
+  readonly memoryBytes?: number
 }
 
 export type ProcessEnd =
@@ -22,8 +26,30 @@ export type OutputStream = "stdout" | "stderr"
 /** A line is cut here; what a result event holds beyond is of no use to anybody. */
 const longestLine = 4 * 1024 * 1024
 
+/**
+ * Waits until nobody holds the other end of its input, which is when the service dies, however it dies. Then it ends what has a home below
+ * the folder `$2`, and the group `$1`, which it is in. Without an environment it is not one of them before.
+ */
+const guard = `read -r _
+grep -lsF "HOME=$2/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ id _; do kill -s KILL "$id"; done
+kill -s KILL -- "-$1"`
+
+/**
+ * Runs in front of the program, and becomes it. The kernel keeps the limits for it and everything it starts; where one is already lower,
+ * the host's own stands.
+ */
+const launch = `ulimit -c 0 2>/dev/null
+[ "$1" = - ] || ulimit -v "$1" 2>/dev/null
+env -i /bin/sh -c "$2" sh "$$" "$3" <&3 >/dev/null 2>&1 &
+shift 3
+command -v -- "$1" >/dev/null 2>&1 || exit 127
+exec "$@" 3<&-`
+
+/** How a shell says that there is no such program. */
+const notThere = 127
+
 /** The whole group: the tool's workers and connections go with it. */
-const kill = (child: ChildProcess): void => {
+const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, "SIGKILL")
@@ -59,10 +85,15 @@ const eachLine = (stream: Readable, take: (line: string, cut: boolean) => void):
   stream.on("end", () => (length > 0 || cut ? end() : undefined))
 }
 
+const endOf = ({ program }: Command, code: number | null, signal: string | null): ProcessEnd => {
+  if (code === null) return { type: "killed", signal: signal ?? "" }
+  return code === notThere ? { type: "not-started", because: `there is no program ${program}` } : { type: "exited", code }
+}
+
 /**
  * Runs a program in a process group of its own and calls `onLine` with each line that it prints, on either stream. Never fails: how it
- * ended is the answer. When the fiber is interrupted, or more than `outputBytes` are printed, the whole group is killed; the effect is
- * over when the program is.
+ * ended is the answer. When the fiber is interrupted, or more than `outputBytes` are printed, the program is killed with everything that it
+ * started; the same happens when this process dies. The effect is over when the program and all that it started are.
  */
 export const runCommand = (
   command: Command,
@@ -70,12 +101,15 @@ export const runCommand = (
   onLine: (stream: OutputStream, line: string, cut: boolean) => void,
 ): Effect.Effect<ProcessEnd> =>
   Effect.callback<ProcessEnd>((resume) => {
-    const child = spawn(command.program, command.args, {
+    const memory = command.memoryBytes === undefined ? "-" : String(Math.ceil(command.memoryBytes / 1024))
+    const before = ["-c", launch, "sh", memory, guard, command.folder]
+    const child = spawn("/bin/sh", [...before, command.program, ...command.args], {
       cwd: command.folder,
       env: { ...command.env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
     })
+    const [, stdout, stderr] = child.stdio
     let printed = 0
     let flooded = false
     const watch = (stream: Readable, name: OutputStream) => {
@@ -83,26 +117,30 @@ export const runCommand = (
         printed += text.length
         if (printed <= outputBytes || flooded) return
         flooded = true
-        kill(child)
+        killGroup(child)
       })
       eachLine(stream, (line, cut) => (flooded ? undefined : onLine(name, line, cut)))
     }
-    watch(child.stdout, "stdout")
-    watch(child.stderr, "stderr")
+    if (stdout !== null) watch(stdout, "stdout")
+    if (stderr !== null) watch(stderr, "stderr")
     const over = new Promise<void>((resolve) => {
+      let rest = Promise.resolve()
       const end = (how: ProcessEnd) => {
         resume(Effect.succeed(how))
         resolve()
       }
       child.once("error", (error) => end({ type: "not-started", because: error.message }))
       // what it started and left behind would keep its pipes open
-      child.once("exit", () => kill(child))
-      child.once("close", (code, signal) =>
-        end(flooded ? { type: "flooded" } : code === null ? { type: "killed", signal: signal ?? "" } : { type: "exited", code }),
-      )
+      child.once("exit", () => {
+        killGroup(child)
+        rest = endProcessesBelow(command.folder)
+      })
+      child.once("close", (code, signal) => {
+        void rest.then(() => end(flooded ? { type: "flooded" } : endOf(command, code, signal)))
+      })
     })
     return Effect.promise(() => {
-      kill(child)
+      killGroup(child)
       return over
     })
   })
