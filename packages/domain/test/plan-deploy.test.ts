@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { DeployChoice, GuestStage, RangeConfig, Vmid } from "../src/index.ts"
+import type { DeployChoice, GuestStage, ObservedZone, RangeConfig, Vmid } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, settings, stepOf } from "./plan-model.ts"
 
@@ -97,6 +97,7 @@ describe("the first deploy", () => {
     expect(steps.find((s) => s.key === "network")?.action).toEqual({
       kind: "create-network",
       network: { type: "vnet", name: "r7", zone: "ludus", tag: 107, alias: "rangewright LAB" },
+      nodes: ["pve1", "pve2"],
     })
     expect(new Set(steps.flatMap(({ action }) => (action.kind === "clone" ? [action.machine.node] : [])))).toEqual(
       new Set(["pve1", "pve2"]),
@@ -239,6 +240,25 @@ describe("a later deploy", () => {
     expect(keysOf(plan(world, labConfig()))).toEqual([])
     world.vmNamed("LAB-web").detail.description = ""
     expect(keysOf(plan(world, labConfig()))).toContain("clone:LAB-web")
+  })
+
+  test("looks after a VNet that may be missing on a node that has a machine, and says where; not on others", () => {
+    const world = labWorld({ nodes: ["pve1", "pve2", "pve3"] })
+    const config = labConfig({}, { defaults: { target_node: "pve1" }, router: { target_node: "pve2" } })
+    const inCluster = { settings: { ...settings, clusterMode: true } }
+    world.apply(planned(inputFor(world, config, {}, inCluster)))
+    const planWith = (...states: readonly ObservedZone["state"][]) => {
+      const input = inputFor(world, config, {}, inCluster)
+      const zones = states.map((state, i) => ({ zone: "ludus", node: `pve${i + 1}`, state }))
+      return planned({ ...input, world: { ...input.world, cluster: { ...input.world.cluster, zones } } })
+    }
+    expect(keysOf(planWith("available", "available", "available"))).toEqual([])
+    expect(keysOf(planWith("available", "available", "pending"))).toEqual([])
+    const { steps, changes } = planWith("error", "pending", "available")
+    expect(steps.map(({ action }) => action)).toEqual([
+      { kind: "create-network", network: expect.objectContaining({ name: "r7" }), nodes: ["pve1", "pve2"] },
+    ])
+    expect(changes).toContainEqual({ kind: "change", object: "network r7", reasons: ["it may be missing on pve1, pve2"] })
   })
 
   test("makes a network usable whose change waits to be applied", () => {

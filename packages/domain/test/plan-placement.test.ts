@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type ObservedZone, templatesToRead, type Plan } from "../src/index.ts"
+import { type DeployInput, type ObservedZone, templatesToRead, type Plan } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, type ModelWorld, planned, refusal, settings } from "./plan-model.ts"
 
@@ -7,6 +7,12 @@ const cluster = { settings: { ...settings, clusterMode: true } }
 const place = (world: ModelWorld, config = labConfig()): Plan => planned(inputFor(world, config, {}, cluster))
 const nodeOf = (plan: Plan, machine: string) => plan.placements.find((p) => p.machine === machine)
 const three = (shared = true): ModelWorld => labWorld({ nodes: ["pve1", "pve2", "pve3"], shared })
+
+const zoneOn = (node: string, state: ObservedZone["state"]): ObservedZone => ({ zone: "ludus", node, state })
+const withZones = (input: DeployInput, zones: readonly ObservedZone[]): DeployInput => ({
+  ...input,
+  world: { ...input.world, cluster: { ...input.world.cluster, zones } },
+})
 
 describe("a machine is placed", () => {
   test("where its target_node says, then where the range's default says", () => {
@@ -61,21 +67,33 @@ describe("a machine is placed", () => {
 
   test("on nodes only that have the zone of its network, where any shows it", () => {
     const world = three()
-    const spans = (...usable: readonly string[]) =>
-      ["pve1", "pve2"].map((node) => ({ zone: "ludus", node, usable: usable.includes(node) }))
-    const placedWith = (zones: readonly ObservedZone[], config = labConfig()) => {
-      const input = inputFor(world, config, {}, cluster)
-      return { ...input, world: { ...input.world, cluster: { ...input.world.cluster, zones } } }
-    }
+    const spans = (...nodes: readonly string[]) => nodes.map((node) => zoneOn(node, "available"))
+    const placedWith = (zones: readonly ObservedZone[], config = labConfig()) =>
+      withZones(inputFor(world, config, {}, cluster), zones)
     const used = (plan: Plan) => new Set(plan.placements.map((p) => p.node))
     expect(used(planned(placedWith(spans("pve1", "pve2"))))).toEqual(new Set(["pve1", "pve2"]))
     expect(used(planned(placedWith(spans("pve2"))))).toEqual(new Set(["pve2"]))
-    expect(used(planned(placedWith([{ zone: "other", node: "pve1", usable: true }])))).toHaveLength(3)
+    expect(used(planned(placedWith([{ ...zoneOn("pve1", "available"), zone: "other" }])))).toHaveLength(3)
     const [issue] = refusal(placedWith(spans("pve2"), labConfig({ web: { target_node: "pve3" } })))
     expect(issue).toMatchObject({
       code: "zone-unusable",
-      message: "LAB-web wants the node pve3, on which the SDN zone ludus is not usable",
+      message: "LAB-web wants the node pve3, which does not belong to the SDN zone ludus",
     })
+    world.nodes = world.nodes.map((n) => ({ ...n, online: n.name !== "pve2" }))
+    expect(refusal(placedWith(spans("pve2")))[0]).toMatchObject({
+      code: "zone-unusable",
+      message: expect.stringContaining("no node that is up belongs to the SDN zone ludus"),
+    })
+  })
+
+  test("on a node that could not make the zone's networks only where it is named or where there is no other", () => {
+    const zones = [zoneOn("pve1", "error"), zoneOn("pve2", "pending"), zoneOn("pve3", "available")]
+    const placed = (states: readonly ObservedZone[], config = labConfig()) =>
+      planned(withZones(inputFor(three(), config, {}, cluster), states))
+    expect(new Set(placed(zones).placements.map((p) => p.node))).toEqual(new Set(["pve2", "pve3"]))
+    const named = placed(zones, labConfig({ web: { target_node: "pve1" } }))
+    expect(nodeOf(named, "LAB-web")?.node).toBe("pve1")
+    expect(placed(zones.map((z) => ({ ...z, state: "error" as const }))).placements).toHaveLength(6)
   })
 
   test("from no template whose own node is down, shared as its disk may be", () => {

@@ -6,7 +6,7 @@ import type { Dispatched } from "./hypervisor.ts"
 
 export type NetworkAction = Extract<Action, { readonly kind: "create-network" | "remove-network" }>
 
-/** A network as it is. `usable` is false while a change waits to be applied. */
+/** A network as it is. `usable` is false while a change waits to be applied; a node may lack it nevertheless (`ObservedZone`). */
 export interface ObservedNetwork {
   readonly spec: NetworkSpec
   readonly usable: boolean
@@ -14,7 +14,10 @@ export interface ObservedNetwork {
   readonly ours: boolean
 }
 
-/** Layer-2 networks: bridges of nodes and VNets of the cluster. Applying is part of the action; one apply serves all that wait. */
+/**
+ * Layer-2 networks: bridges of nodes and VNets of the cluster. Applying is part of the action; one apply serves all that wait. A VNet whose
+ * creation has settled stands on every node that the action names and that is online, also where a node had missed it before.
+ */
 export class HypervisorNetwork extends Context.Service<
   HypervisorNetwork,
   {

@@ -44,9 +44,10 @@ export const makeHypervisorNetwork = (
     if (network.type === "bridge") return kind === "create-network" ? bridges.create(network) : bridges.remove(network)
     return kind === "create-network" ? vnets.create(network) : vnets.remove(network)
   }
-  const prove = ({ kind, network }: NetworkAction) => {
+  const prove = (action: NetworkAction) => {
+    const { kind, network } = action
     if (network.type === "bridge") return kind === "create-network" ? bridges.created(network) : bridges.removed(network)
-    return kind === "create-network" ? vnets.created(network) : vnets.removed(network)
+    return kind === "create-network" ? vnets.created(network, action.nodes) : vnets.removed(network)
   }
   return {
     observe: Effect.gen(function* () {

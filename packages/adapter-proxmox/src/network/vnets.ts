@@ -5,11 +5,12 @@ import type * as Semaphore from "effect/Semaphore"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { dropRights } from "../access/rights.ts"
-import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
+import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
-import { child, type Fields, number, recordOf, rows, text, words } from "../wire/read.ts"
+import { child, type Fields, number, rows, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { NetworkKind, Written } from "./network-kind.ts"
+import { lackFault, lacksAfter } from "./vnet-nodes.ts"
 
 export type VnetSpec = Extract<NetworkSpec, { readonly type: "vnet" }>
 
@@ -91,61 +92,18 @@ const zoneFault = (spec: VnetSpec, doing: string): HypervisorFault =>
     hint: `Create a VXLAN zone named ${spec.zone} with the addresses of all nodes as peers and apply it (Datacenter > SDN > Zones).`,
   })
 
-/** The zone and the online nodes it spans. */
-const zoneNodes = Effect.fnUntraced(function* (
-  client: PveClient,
-  spec: VnetSpec,
-  doing: string,
-): Effect.fn.Return<readonly string[], HypervisorFault> {
-  const zone = yield* client.get(path`/cluster/sdn/zones/${spec.zone}`, {}, { doing })
-  const only = words(recordOf(zone.data), "nodes")
-  const nodes = yield* client.get("/nodes", {}, { doing })
-  return rows(nodes.data)
-    .filter((row) => text(row, "status") === "online")
-    .flatMap((row) => text(row, "node") ?? [])
-    .filter((node) => only.length === 0 || only.includes(node))
-})
+/** How long a VNet that is in force may take to come up on a node: another apply may be under way. */
+const patienceSeconds = 5
 
+/** How long nodes may take after an apply. */
 const verifySeconds = 30
-
-/** The apply's task says OK even when a node failed (facts c16): each node is asked. */
-const verifyOnNodes = Effect.fnUntraced(function* (
-  client: PveClient,
-  spec: VnetSpec,
-  doing: string,
-): Effect.fn.Return<void, HypervisorFault> {
-  const stateOn = (node: string): Effect.Effect<string, HypervisorFault> =>
-    client.get(path`/nodes/${node}/sdn/zones/${spec.zone}/content`, {}, { doing }).pipe(
-      Effect.map((reply) => {
-        const row = rows(reply.data).find((candidate) => text(candidate, "vnet") === spec.name)
-        return row === undefined ? "missing" : (text(row, "status") ?? "available")
-      }),
-    )
-  let waiting: readonly string[] = yield* zoneNodes(client, spec, doing)
-  let states: readonly string[] = []
-  const there = yield* lookUntil(
-    () =>
-      Effect.gen(function* () {
-        const seen = yield* Effect.forEach(waiting, (node) => Effect.map(stateOn(node), (state) => ({ node, state })))
-        const bad = seen.filter(({ state }) => state !== "available")
-        waiting = bad.map(({ node }) => node)
-        states = bad.map(({ node, state }) => `${node}: ${state}`)
-        return bad.length === 0 ? true : undefined
-      }),
-    { seconds: verifySeconds, fastest: 1, slowest: 5 },
-  )
-  if (there === true) return
-  return yield* new HypervisorFault({
-    doing,
-    reason: "failed",
-    detail: `it was applied, but is not usable on every node (${states.join(", ")})`,
-    hint: "Look at the network reload task of that node (srvreload), mend what it says, then deploy again.",
-  })
-})
 
 const doingOf = (verb: string, spec: VnetSpec): string => `${verb} VNet ${spec.name} in zone ${spec.zone}`
 
-/** VLAN-aware VNets of a VXLAN zone; their rights go with them. Applied like bridges: one at a time, one apply for all that wait. */
+/**
+ * VLAN-aware VNets of a VXLAN zone; their rights go with them. Applied like bridges: one at a time, one apply for all that wait. A node that
+ * has missed an apply, or failed in it, is given it again by the next that needs a VNet there: once, and not for each that waits.
+ */
 export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semaphore.Semaphore): NetworkKind<VnetSpec> => {
   const find = (vnets: readonly Vnet[], spec: VnetSpec): Vnet | undefined => vnets.find((vnet) => vnet.name === spec.name)
   const refuseStranger = (vnet: Vnet, doing: string): Effect.Effect<void, HypervisorFault> =>
@@ -153,14 +111,17 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       ? Effect.void
       : Effect.fail(new HypervisorFault({ doing, reason: "not-ours", detail: `VNet ${vnet.name} exists and is not ours` }))
 
-  /** Applies unless `done` holds already. */
+  /** Applies that this process began. */
+  let applies = 0
+
+  /** Puts into force what is configured; `done` says whether that is in it. */
   const apply = Effect.fnUntraced(function* (
     doing: string,
+    before: readonly Vnet[],
     done: (vnets: readonly Vnet[]) => boolean,
   ): Effect.fn.Return<void, HypervisorFault> {
-    const before = yield* readVnets(client, doing)
-    if (done(before)) return
     yield* refuseForeign(client, before, doing)
+    applies += 1
     const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing }), doing)
     const outcome = yield* awaitTask(upid)
     if (outcome.type !== "ok") return yield* taskFault(doing, outcome)
@@ -196,14 +157,25 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       )
       return "pending"
     }),
-    created: (spec) => {
+    created: Effect.fnUntraced(function* (spec, nodes): Effect.fn.Return<void, HypervisorFault> {
       const doing = doingOf("create", spec)
       const inForce = (vnets: readonly Vnet[]): boolean => {
         const vnet = find(vnets, spec)
         return vnet !== undefined && vnet.state === undefined
       }
-      return Effect.andThen(gate.withPermit(apply(doing, inForce)), verifyOnNodes(client, spec, doing))
-    },
+      const lacking = (seconds: number) => lacksAfter(client, spec, nodes, doing, seconds)
+      const appliesBefore = applies
+      const ensure = Effect.gen(function* () {
+        const vnets = yield* readVnets(client, doing)
+        if (!inForce(vnets)) return yield* apply(doing, vnets, inForce)
+        // an apply that began since has given every node what it could
+        if (applies !== appliesBefore || (yield* lacking(patienceSeconds)).length === 0) return
+        yield* apply(doing, vnets, inForce)
+      })
+      yield* gate.withPermit(ensure)
+      const missing = yield* lacking(verifySeconds)
+      if (missing.length > 0) return yield* yield* lackFault(client, missing, doing)
+    }),
     remove: Effect.fnUntraced(function* (spec): Effect.fn.Return<Written, HypervisorFault> {
       const doing = doingOf("remove", spec)
       const vnets = yield* readVnets(client, doing)
@@ -222,8 +194,11 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
     }),
     removed: (spec) => {
       const doing = doingOf("remove", spec)
+      const isGone = (vnets: readonly Vnet[]): boolean => find(vnets, spec) === undefined
       return Effect.andThen(
-        gate.withPermit(apply(doing, (vnets) => find(vnets, spec) === undefined)),
+        gate.withPermit(
+          Effect.flatMap(readVnets(client, doing), (vnets) => (isGone(vnets) ? Effect.void : apply(doing, vnets, isGone))),
+        ),
         dropRights(client, `/sdn/zones/${spec.zone}/${spec.name}`, doing),
       )
     },

@@ -68,7 +68,13 @@ export const storageOf = (row: Fields): ObservedStorage | undefined => {
 export const zoneOf = (row: Fields): ObservedZone | undefined => {
   const node = text(row, "node")
   const zone = text(row, "sdn") ?? (text(row, "network-type") === "zone" ? text(row, "network") : undefined)
-  return zone === undefined || node === undefined ? undefined : { zone, node, usable: text(row, "status") !== "error" }
+  return zone === undefined || node === undefined ? undefined : { zone, node, state: zoneStateOf(text(row, "status")) }
+}
+
+/** What a zone is that its node says nothing clear of, only looking at its VNets tells. */
+const zoneStateOf = (status: string | undefined): ObservedZone["state"] => {
+  if (status === "ok" || status === "available") return "available"
+  return status === "error" ? "error" : "pending"
 }
 
 /** The rows a decoder knows, in their order. */

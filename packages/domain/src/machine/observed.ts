@@ -40,8 +40,8 @@ export interface ObservedStorage {
 export interface ObservedZone {
   readonly zone: string
   readonly node: string
-  /** False: the node could not make it, so that its VNets are not there. */
-  readonly usable: boolean
+  /** `pending`: the node has missed the last apply, so that VNets may not be there. `error`: it could not make one or more of them. */
+  readonly state: "available" | "pending" | "error"
 }
 
 /** The whole cluster at one moment, from one call. */

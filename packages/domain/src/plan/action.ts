@@ -55,7 +55,8 @@ export type GuestOs = "windows" | "linux" | "macos"
 export type Action =
   | { readonly kind: "create-pool"; readonly poolId: RangeId }
   | { readonly kind: "remove-pool"; readonly poolId: RangeId }
-  | { readonly kind: "create-network"; readonly network: NetworkSpec }
+  /** `nodes`: where a VNet has to stand in the end; absent: on every node of its zone that is online. */
+  | { readonly kind: "create-network"; readonly network: NetworkSpec; readonly nodes?: readonly string[] }
   | { readonly kind: "remove-network"; readonly network: NetworkSpec }
   | {
       readonly kind: "grant-access"

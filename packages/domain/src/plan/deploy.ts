@@ -40,7 +40,7 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
 const planOf = (input: DeployInput, found: Survey): Plan => {
   const { range, settings, world } = input
   const { desired, standings } = found
-  const common = rangeTasks(input, desired)
+  const common = rangeTasks(input, desired, new Set(allocationsOf(found).map(({ node }) => node)))
   const vms = new Map<string, VmTasks>()
   for (const machine of desired.machines) {
     const standing = standings.get(machine.name)

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { ObservedNode } from "../machine/observed.ts"
+import type { ObservedNode, ObservedZone } from "../machine/observed.ts"
 import type { DesiredMachine } from "./desired.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Placement } from "./plan.ts"
@@ -60,35 +60,44 @@ const placeOne = (
   if (templates.length === 0) return Result.fail(noTemplate(input.world, machine.template))
   const fixed = fixedNode(input, machine)
   if (fixed !== undefined) return onNode(input, machine, templates, fixed.node, fixed.reason)
-  const rooms = [...loads.values()]
-    .filter(
-      (l) =>
-        l.node.online &&
-        hasZone(input, l.node.name) &&
-        templateFor(input.world, templates, l.node.name, fullTarget(input, machine)) !== undefined,
-    )
-    .sort((a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1))
+  const spanned = [...loads.values()].filter(({ node }) => node.online && zoneOn(input, node.name) !== "absent")
+  if (spanned.length === 0) return Result.fail(noZone(input, machine))
+  const able = spanned.filter(
+    ({ node }) => templateFor(input.world, templates, node.name, fullTarget(input, machine)) !== undefined,
+  )
+  // a node that could not make VNets may be mended by another apply: it is taken where there is no other
+  const sound = able.filter(({ node }) => zoneOn(input, node.name) !== "error")
+  const rooms = (sound.length > 0 ? sound : able).toSorted(
+    (a, b) => a.scoreWith(machine) - b.scoreWith(machine) || (a.node.name < b.node.name ? -1 : 1),
+  )
   const best = rooms[0]
-  if (best === undefined)
+  if (best === undefined) {
+    const nodes = spanned.map(({ node }) => node.name)
     return Result.fail({
       code: "no-node",
-      message: `no node that is up can clone ${machine.template} for ${machine.name}: ${hindrances(input, machine, templates, online(input.world))}`,
+      message: `no node that is up can clone ${machine.template} for ${machine.name}: ${hindrances(input, machine, templates, nodes)}`,
       hint: reachHint,
     })
+  }
   const reason =
     rooms.length === 1 ? `the only node that can clone ${machine.template}` : `most room of ${rooms.length} nodes: ${best.text()}`
   return onNode(input, machine, templates, best.node.name, reason)
 }
 
-/** Whether a VNet can reach the node. Where no node shows the zone, making the network tells what is missing. */
-const hasZone = ({ settings, world }: PlacementInput, node: string): boolean => {
+/** How the zone of VNets stands on the node; `absent`: no VNet can reach it. Where no node shows the zone, making the network tells what is missing. */
+const zoneOn = ({ settings, world }: PlacementInput, node: string): ObservedZone["state"] | "absent" => {
   const spans = (world.cluster.zones ?? []).filter(({ zone }) => settings.clusterMode && zone === settings.sdnZone)
-  return spans.length === 0 || spans.some((span) => span.node === node && span.usable)
+  if (spans.length === 0) return "available"
+  return spans.find((span) => span.node === node)?.state ?? "absent"
 }
 
-const reachHint = "Build the template on that node too, move its disk to shared storage, or choose another node."
+const noZone = ({ settings }: PlacementInput, machine: DesiredMachine): PlanIssue => ({
+  code: "zone-unusable",
+  message: `no node that is up belongs to the SDN zone ${settings.sdnZone}, so ${machine.name} has no place`,
+  hint: "Bring a node of the zone back, or add nodes to the zone and apply it (Datacenter > SDN).",
+})
 
-const online = ({ cluster }: PlanWorld): readonly string[] => cluster.nodes.filter((n) => n.online).map((n) => n.name)
+const reachHint = "Build the template on that node too, move its disk to shared storage, or choose another node."
 
 /** Why none of the templates can be cloned on the nodes, each reason once. */
 const hindrances = (
@@ -149,11 +158,11 @@ const onNode = (
     })
   if (!observed.online)
     return Result.fail({ code: "node-offline", message: `${machine.name} wants the node ${node}, which is offline` })
-  if (!hasZone(input, node))
+  if (zoneOn(input, node) === "absent")
     return Result.fail({
       code: "zone-unusable",
-      message: `${machine.name} wants the node ${node}, on which the SDN zone ${input.settings.sdnZone} is not usable`,
-      hint: `Look at the network reload task of ${node} and at the zone's nodes, apply the SDN (Datacenter > SDN > Apply), then deploy again.`,
+      message: `${machine.name} wants the node ${node}, which does not belong to the SDN zone ${input.settings.sdnZone}`,
+      hint: `Add ${node} to the zone's nodes and apply it (Datacenter > SDN), or choose another node.`,
     })
   const template = templateFor(world, templates, node, fullTarget(input, machine))
   return template === undefined

@@ -4,6 +4,7 @@ import type { Change } from "./plan.ts"
 import { findNetwork } from "./obstacles.ts"
 import type { Task, TaskState } from "./task.ts"
 import { timing } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
 
 export interface RangeTasks {
   readonly tasks: readonly Task[]
@@ -13,10 +14,11 @@ export interface RangeTasks {
   readonly changes: (kept: readonly Task[]) => readonly Change[]
 }
 
-/** What a range needs besides machines: its pool, its network, and the rights of those who have it. */
-export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange): RangeTasks => {
+/** What a range needs besides machines: its pool, its network, and the rights of those who have it. `nodes`: where its machines are or will be. */
+export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange, nodes: ReadonlySet<string>): RangeTasks => {
   const { network, userIds } = desired
   const observed = findNetwork(world.networks, network)
+  const doubtful = network.type === "vnet" ? doubtfulOn(world, network.zone, nodes) : []
   const base = { machine: undefined, tags: [], role: undefined, uses: [] } as const
   const stateIf = (there: boolean): TaskState => (there ? "done" : "missing")
   const pool: Task = {
@@ -32,8 +34,11 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange)
     ...base,
     key: "network",
     title: `Create network ${network.name}`,
-    state: stateIf(observed?.usable === true),
-    action: { kind: "create-network", network },
+    state: stateIf(observed?.usable === true && doubtful.length === 0),
+    action:
+      network.type === "vnet"
+        ? { kind: "create-network", network, nodes: [...nodes].sort() }
+        : { kind: "create-network", network },
     after: [],
     estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
   }
@@ -52,7 +57,12 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange)
       task: net,
       object: `network ${network.name}`,
       kind: observed === undefined ? "create" : "change",
-      reason: observed === undefined ? "it does not exist" : "a change waits to be applied",
+      reason:
+        observed === undefined
+          ? "it does not exist"
+          : observed.usable
+            ? `it may be missing on ${doubtful.join(", ")}`
+            : "a change waits to be applied",
     },
     { task: access, object: `access to ${range.id}`, kind: "change", reason: "rights are missing" },
   ] as const
@@ -66,3 +76,10 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange)
       ),
   }
 }
+
+/** Nodes of these that have missed an apply of the zone, or could not make a VNet of it: any VNet of the zone may be missing there. */
+const doubtfulOn = ({ cluster }: PlanWorld, zone: string, nodes: ReadonlySet<string>): readonly string[] =>
+  (cluster.zones ?? [])
+    .filter((span) => span.zone === zone && span.state !== "available" && nodes.has(span.node))
+    .map(({ node }) => node)
+    .sort()
