@@ -1,4 +1,5 @@
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
+import type { Operation } from "@rangewright/application"
 import * as Effect from "effect/Effect"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -8,7 +9,7 @@ import { networkInterfaces, tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect as connectTls } from "node:tls"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { gated, samples } from "./sample-operations.ts"
+import { gated, samples, waiting } from "./sample-operations.ts"
 import { startService } from "./support.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "rangewright-http-"))
@@ -120,6 +121,18 @@ describe("a stop", () => {
     await stopped
   })
 
+  it("tells changes that wait for their turn, which end with the reason and the way out", async () => {
+    const patient = waiting()
+    const service = await startService({ operations: [patient.operation] })
+    const asked = fetch(`${service.url}/api/v2/waiting`, { method: "POST", headers: { "x-api-key": service.keys.member } })
+    await patient.entered
+    const stopped = service.stop()
+    const answer = await asked
+    expect([answer.status, await answer.json()]).toMatchObject([409, { detail: expect.stringContaining("cut short") as string }])
+    await stopped
+    expect(service.defects).toEqual([])
+  })
+
   it("ends within its deadline although clients do not: silent, idle, half a request, endless work", async () => {
     const slow = gated("GET")
     const service = await startService({ operations: [...samples, slow.operation], tls })
@@ -144,5 +157,33 @@ describe("a stop", () => {
     await Promise.all(clients)
     expect(await endless).toBe("cut")
     expect(await slow.ended).toBe("interrupted")
+  })
+})
+
+describe("a client that leaves", () => {
+  const leave = async (operation: Operation, entered: Promise<void>, path: string) => {
+    const service = await startService({ operations: [operation] })
+    const leaving = new AbortController()
+    const asked = fetch(`${service.url}/api/v2/${path}`, {
+      method: "POST",
+      headers: { "x-api-key": service.keys.member },
+      signal: leaving.signal,
+    })
+    await entered
+    leaving.abort()
+    await expect(asked).rejects.toThrow("aborted")
+    return service
+  }
+
+  it("ends a change that waits for its turn, but not one that was begun", async () => {
+    const patient = waiting()
+    const first = await leave(patient.operation, patient.entered, "waiting")
+    expect(await patient.ended).toBe("cut short")
+    await first.stop()
+    const begun = gated("POST")
+    const second = await leave(begun.operation, begun.entered, "gated")
+    begun.open()
+    expect(await begun.ended).toBe("finished")
+    await second.stop()
   })
 })

@@ -1,4 +1,4 @@
-import { operation, type Operation } from "@rangewright/application"
+import { CallerGone, operation, type Operation } from "@rangewright/application"
 import { Conflict } from "@rangewright/domain"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -347,6 +347,34 @@ export const gated = (method: "GET" | "POST") => {
     operation: declared,
     entered: Effect.runPromise(Deferred.await(entered)),
     open: () => Effect.runSync(Deferred.succeed(gate, undefined)),
+    ended: Effect.runPromise(Deferred.await(ended)),
+  }
+}
+
+/** A change that waits for its turn for ever, unless nobody waits for it. */
+export const waiting = () => {
+  const entered = Deferred.makeUnsafe<void>()
+  const ended = Deferred.makeUnsafe<"cut short">()
+  const declared: Operation = operation({
+    id: "waiting",
+    route: "POST /waiting",
+    group,
+    summary,
+    access: "user",
+    target: "none",
+    output: { type: "json", schema: Text },
+    statuses,
+    handle: () =>
+      Effect.gen(function* () {
+        yield* Deferred.succeed(entered, undefined)
+        yield* yield* CallerGone
+        yield* Deferred.succeed(ended, "cut short")
+        return yield* new Conflict({ what: "Cannot wait: it was cut short" })
+      }),
+  })
+  return {
+    operation: declared,
+    entered: Effect.runPromise(Deferred.await(entered)),
     ended: Effect.runPromise(Deferred.await(ended)),
   }
 }

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { provisionUser } from "../accounts/provision-user.ts"
 import { operation } from "../operation/operation.ts"
 import { wireTime } from "../wire/common.ts"
+import { waitCutShort } from "../wire/statuses.ts"
 
 export const addUser = operation({
   id: "addUser",
@@ -39,6 +40,7 @@ export const addUser = operation({
     201: "the user was made; the key is shown this once",
     400: "a field is missing or not allowed; the user ID is reserved or taken; the account name is taken on the hypervisor; the password is too short",
     401: "no valid credentials; the caller is no administrator",
+    409: waitCutShort,
     500: "unexpected server failure",
     502: "the hypervisor is away or refused the account",
   },

@@ -16,7 +16,7 @@ import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.
 import { operation } from "../operation/operation.ts"
 import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
-import { hypervisorAway, userStatuses } from "../wire/statuses.ts"
+import { hypervisorAway, userStatuses, waitCutShort } from "../wire/statuses.ts"
 
 /** What the stock command line sends for "nobody". It is nobody as long as no user has that id. */
 const nobody = "none"
@@ -89,7 +89,7 @@ export const createRange = operation({
     400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
     403: "only administrators give ranges to others; the blueprint is not shared with the caller",
     404: "no blueprint has this ID",
-    409: "the range ID is not allowed or taken; the number is out of bounds, reserved or taken; the pool belongs to somebody else",
+    409: `the range ID is not allowed or taken; the number is out of bounds, reserved or taken; the pool belongs to somebody else; ${waitCutShort}`,
     500: "the range was made, but the blueprint could not be applied: it may be applied again",
     502: hypervisorAway,
   },

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { removeGroup } from "../group/remove-group.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
 export const deleteGroup = operation({
   id: "deleteGroup",
@@ -18,6 +18,7 @@ export const deleteGroup = operation({
     200: "the group is gone; routers that could not be told learn it by the next deploy of their range",
     ...adminStatuses,
     404: "no group has this name",
+    409: waitCutShort,
     502: hypervisorAway,
   },
   handle: ({ group, caller }) =>

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { removeUser } from "../accounts/remove-user.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
+import { waitCutShort } from "../wire/statuses.ts"
 
 export const deleteUser = operation({
   id: "deleteUser",
@@ -22,7 +23,7 @@ export const deleteUser = operation({
     401: "no valid credentials",
     403: "the caller is no administrator",
     404: "no user has this ID",
-    409: "the default range could not be deleted",
+    409: `the default range could not be deleted; ${waitCutShort}`,
     500: "unexpected server failure",
     502: "the hypervisor is away or refused",
   },

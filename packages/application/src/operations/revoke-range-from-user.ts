@@ -6,7 +6,7 @@ import { operation } from "../operation/operation.ts"
 import { changeAccess } from "../range/change-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
 export const revokeRangeFromUser = operation({
   id: "revokeRangeFromUser",
@@ -23,7 +23,7 @@ export const revokeRangeFromUser = operation({
     ...adminStatuses,
     400: "force is no boolean",
     404: "no range has this ID",
-    409: "the user was not given the range; its router is off and force is not set; a run is changing the range",
+    409: `the user was not given the range; its router is off and force is not set; a run is changing the range; ${waitCutShort}`,
     500: "the router's rules could not be changed",
     502: hypervisorAway,
   },

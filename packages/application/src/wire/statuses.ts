@@ -23,6 +23,10 @@ export const adminStatuses = {
 
 export const hypervisorAway = "the hypervisor is away or refused"
 
+/** For operations that wait while a run changes the whole installation. */
+export const waitCutShort =
+  "the service stops, or the client leaves, while the call waits for a run that changes the whole installation"
+
 /** For operations on a run. */
 export const runStatuses = {
   400: "userID names an unknown user",

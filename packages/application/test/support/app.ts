@@ -96,7 +96,8 @@ export interface TestApp {
   readonly world: MemoryWorld
   readonly runs: FakeRuns
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
-  /** Calls the handler as `user`; what it needs decoded comes decoded. */
+  /** The handler as `user` calls it; what it needs decoded comes decoded. */
+  readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
   readonly call: (operationId: string, user: User, request?: Request) => Promise<unknown>
   /** The fault that the call fails with. */
   readonly fails: (operationId: string, user: User, request?: Request) => Promise<Fault>
@@ -168,6 +169,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     world,
     runs,
     run,
+    handle,
     call: (id, user, request) => run(handle(id, user, request)),
     fails: (id, user, request) => run(Effect.flip(handle(id, user, request)) as Effect.Effect<Fault, Fault, AppServices>),
     addUser: (id, { isAdmin = false } = {}) =>
