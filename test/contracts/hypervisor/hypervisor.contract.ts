@@ -1,4 +1,4 @@
-import { carriesMark, macOf } from "@rangewright/domain"
+import { carriesMark, type MachineDetail, macOf, readDescription, writeDescription } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -215,6 +215,41 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
             expect(yield* reasonOf(perform(stopOf(ref)))).toBe("not-ours")
           }),
         )
+      },
+    )
+
+    promises(
+      "a stranger's machine that is taken over is ours from then on, and taking it over again is success",
+      async (world) => {
+        await world.stranger(20_001)
+        const ref = refOf(world)
+        const before = await world.run(detailOf(world, 20_001))
+        const description = writeDescription({ ...ref.mark, adopted: true }, ["linux"])
+        const adopt = Hypervisor.use((h) => h.adopt(before, description))
+        await world.run(adopt)
+        await world.run(adopt)
+        const after = await world.run(detailOf(world, 20_001))
+        expect(readDescription(after.description)).toEqual({ groups: ["linux"], mark: { ...ref.mark, adopted: true } })
+        expect({ ...after, description: "", digest: "" }).toEqual({ ...before, description: "", digest: "" })
+        await world.run(perform(deleteOf(ref)))
+        expect(world.exists(20_001)).toBe(false)
+      },
+    )
+
+    promises(
+      "only the machine that was read is taken over: not another one, nor one that changed, nor a template",
+      async (world) => {
+        await world.stranger(20_001)
+        const before = await world.run(detailOf(world, 20_001))
+        const template = await world.run(detailOf(world, world.template.vmid))
+        const description = writeDescription(refOf(world).mark, [])
+        const adopt = (vm: MachineDetail) => world.run(reasonOf(Hypervisor.use((h) => h.adopt(vm, description))))
+        expect(await adopt({ ...before, name: "another" })).toBe("not-ours")
+        expect(await adopt({ ...before, description: "was read long ago" })).toBe("not-ours")
+        expect(await adopt(template)).toBe("not-ours")
+        expect(await adopt({ ...before, vmid: vmidOf(29_999) })).toBe("not-found")
+        expect(await world.run(detailOf(world, 20_001))).toEqual(before)
+        expect(await world.run(detailOf(world, world.template.vmid))).toEqual(template)
       },
     )
 

@@ -58,6 +58,21 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "creates a range as it was before it came here: its state, testing mode and last deployment",
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        const past = {
+          state: "ERROR",
+          testing: { enabled: true, allowedDomains: ["a.example (192.0.2.1)"], allowedIps: ["192.0.2.2"] },
+          lastDeploymentAt: new Date("2024-05-06T07:08:09.123Z"),
+        } as const
+        const made = yield* ranges.create({ ...newRange("OLD"), past })
+        expect(made).toMatchObject(past)
+        expect(yield* ranges.find(made.id)).toEqual(made)
+      }),
+    )
+
+    it(
       "refuses ids and numbers that are taken, reserved or out of bounds, and owners that do not exist",
       Effect.gen(function* () {
         const ranges = yield* Ranges
