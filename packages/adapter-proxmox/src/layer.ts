@@ -41,8 +41,10 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const agentSeconds = options.agentSeconds ?? 900
   const stageSeconds = options.stageSeconds ?? 7200
   const timed = <S extends object>(service: S): S => serviceAtScale(service, options.timeScale ?? 1)
-  return Context.make(Hypervisor, timed(makeHypervisor(client, awaitTask, identity, { cloneSeconds: 3600, agentSeconds }))).pipe(
-    Context.add(HypervisorNetwork, timed(makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode }))),
+  const networks = makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })
+  const hypervisor = makeHypervisor(client, awaitTask, identity, networks, { cloneSeconds: 3600, agentSeconds })
+  return Context.make(Hypervisor, timed(hypervisor)).pipe(
+    Context.add(HypervisorNetwork, timed(networks)),
     Context.add(HypervisorAccess, timed(makeHypervisorAccess(client))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask))),

@@ -1,6 +1,7 @@
 import { GuestAutomation, type GuestTask, Hypervisor, HypervisorAccess, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
+import { performOn } from "./network.contract.ts"
 import { asRoot, makeRig, type Rig } from "./support/rig.ts"
 import { cloneOf, configureOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf, stopOf } from "./support/under-test.ts"
 
@@ -153,6 +154,61 @@ describe("a VM whose node went down", () => {
       }),
     )
     expect(ended(rig, "qmstart")).toEqual(["pve1"])
+    await rig.close()
+  })
+})
+
+describe("a VM on a node that has missed the apply of its VNet", () => {
+  /** The machine of `refOf`, which came to the third node after that was away while its VNet was made. */
+  const stranded = async (): Promise<{ readonly rig: Rig; readonly start: MachineAction }> => {
+    const rig = makeRig({ nodes: 3, sdnZone: "ludus" })
+    const network = { type: "vnet", name: "r1", zone: "ludus", tag: 101, alias: "rangewright LAB1" } as const
+    const ref = refOf(rig)
+    const { settings, ...configure } = configureOf(ref)
+    const nics = settings.nics.map((nic) => ({ ...nic, bridge: "r1" }))
+    await rig.run(
+      Effect.gen(function* () {
+        yield* (yield* HypervisorAccess).ensurePool(rangeId)
+        const down = rig.sim.faults.add({ kind: "node-down", node: "pve3" })
+        yield* performOn({ kind: "create-network", network })
+        rig.sim.faults.remove(down)
+        yield* perform(cloneOf(rig, ref))
+        yield* perform({ ...configure, settings: { ...settings, nics } })
+        yield* move(rig, "pve1", "pve3")
+      }),
+    )
+    return { rig, start: startOf(ref, true) }
+  }
+
+  it("is not started there, but the VNet is brought, and the next try starts it", async () => {
+    const { rig, start } = await stranded()
+    const fault = await rig.run(Effect.flip(perform(start)))
+    expect(fault.facts).toMatchObject({
+      reason: "unknown-effect",
+      detail: expect.stringContaining("missed r1, which is there now"),
+    })
+    await rig.run(perform(start))
+    expect(rig.sim.guest(20_001)).toMatchObject({ node: "pve3", status: "running", boot: { kind: "up" } })
+    await rig.close()
+  })
+
+  it("fails with what the node says when the VNet cannot be brought", async () => {
+    const { rig, start } = await stranded()
+    rig.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: vmbr0: port eno1 is missing" })
+    const fault = await rig.run(Effect.flip(perform(start)))
+    expect(fault.facts.reason).toBe("failed")
+    expect(fault.message).toMatch(/VNet r1.*pve3: error.*port eno1 is missing/u)
+    await rig.close()
+  })
+
+  it("that does not start for another reason fails with that one, and nothing is applied", async () => {
+    const { rig, start } = await stranded()
+    await rig.run(Effect.flip(perform(start)))
+    const before = rig.sim.calls.counts().byRoute["PUT /cluster/sdn"]
+    rig.sim.faults.add({ kind: "fail-task", type: "qmstart", text: "QEMU exited with code 1", when: "before" })
+    const fault = await rig.run(Effect.flip(perform(start)))
+    expect(fault.facts).toMatchObject({ reason: "failed", detail: "QEMU exited with code 1" })
+    expect(rig.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(before)
     await rig.close()
   })
 })

@@ -1,5 +1,5 @@
 import type { Json } from "@rangewright/domain"
-import { type Hypervisor, HypervisorFault, type MachineAction } from "@rangewright/ports"
+import { type Hypervisor, HypervisorFault, type HypervisorNetwork, type MachineAction } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -35,9 +35,10 @@ export const makeHypervisor = (
   client: PveClient,
   awaitTask: AwaitTask,
   identity: Identity,
+  networks: Context.Service.Shape<typeof HypervisorNetwork>,
   options: MachineOptions,
 ): Context.Service.Shape<typeof Hypervisor> => {
-  const kit: MachineKit = { client, identity, options, bootTimes: makeBootTimes(), startedAt: new Map() }
+  const kit: MachineKit = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
 
   /** A node that is away takes its tasks along: where the machine lives on elsewhere, the task has come to no end there. */
   const outcomeOf = Effect.fnUntraced(function* (

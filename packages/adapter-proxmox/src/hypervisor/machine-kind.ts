@@ -1,5 +1,6 @@
 import type { Vmid } from "@rangewright/domain"
-import type { HypervisorFault } from "@rangewright/ports"
+import type { HypervisorFault, HypervisorNetwork } from "@rangewright/ports"
+import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
@@ -18,6 +19,7 @@ export interface MachineOptions {
 export interface MachineKit {
   readonly client: PveClient
   readonly identity: Identity
+  readonly networks: Context.Service.Shape<typeof HypervisorNetwork>
   readonly bootTimes: BootTimes
   /** When this process started which machine, in milliseconds of the monotonic clock. */
   readonly startedAt: Map<Vmid, number>

@@ -10,6 +10,7 @@ import { recordOf, text } from "../wire/read.ts"
 import { awaitAgent } from "./agent.ts"
 import type { Located } from "./identity.ts"
 import type { MachineKind, MachineKit } from "./machine-kind.ts"
+import { bringNetworks } from "./missing-networks.ts"
 
 type Power = Extract<MachineAction, { readonly kind: "start" | "stop" | "shutdown" }>
 type Action<K extends Power["kind"]> = Extract<Power, { readonly kind: K }>
@@ -84,6 +85,22 @@ const settleAt = Effect.fnUntraced(function* (
   })
 })
 
+/** A VM does not start on a node that lacks a network of it. Where that could be mended, the start is to be tried again. */
+const settleRunning = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  action: Action<"start">,
+  outcome: TaskOutcome | undefined,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = doingOf(action)
+  const settled = yield* Effect.result(settleAt(kit, action, outcome, "running"))
+  if (settled._tag === "Success") return
+  if (settled.failure.facts.reason !== "failed") return yield* settled.failure
+  const brought = yield* bringNetworks(kit, action.machine, doing)
+  if (brought.length === 0) return yield* settled.failure
+  const detail = `its node had missed ${brought.join(", ")}, which is there now (${settled.failure.facts.detail})`
+  return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail })
+})
+
 export const start: MachineKind<Action<"start">> = {
   dispatch: Effect.fnUntraced(function* (kit, action) {
     const live = yield* liveState(kit, action.machine, doingOf(action))
@@ -93,7 +110,7 @@ export const start: MachineKind<Action<"start">> = {
   }),
   settle: Effect.fnUntraced(function* (kit, action, outcome) {
     // an answering agent proves more than the state does
-    if (!action.untilAgent || outcome?.type !== "ok") yield* settleAt(kit, action, outcome, "running")
+    if (!action.untilAgent || outcome?.type !== "ok") yield* settleRunning(kit, action, outcome)
     if (!action.untilAgent) return
     const ref = action.machine
     const { osType } = yield* kit.identity.expect(ref, doingOf(action))
