@@ -206,11 +206,16 @@ describe("a migration does not begin", () => {
       {
         code: "zone-missing",
         message: "the SDN zone ludus does not exist",
-        hint: "Create a VXLAN zone with the ID ludus and the peers 10.0.0.1,10.0.0.2 and apply it (Datacenter > SDN > Zones), or repeat with createZone=true.",
+        hint: "On any node: pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2 --mtu 1450 && pvesh set /cluster/sdn (or Datacenter > SDN > Zones); or repeat with createZone=true, which makes this zone.",
       },
     ])
     const [, createZone] = plan(firstGeneration({ zones: [] }), { createZone: true }).steps
-    expect(createZone?.action).toEqual({ kind: "create-zone", zone: { name: "ludus", peers: ["10.0.0.1", "10.0.0.2"] } })
+    expect(createZone?.action).toEqual({
+      kind: "create-zone",
+      zone: { name: "ludus", peers: ["10.0.0.1", "10.0.0.2"], mtu: 1450 },
+    })
+    const strange = plan(firstGeneration({ zones: [], nodes: [node("pve1", "10.0.0.1"), node("pve2", undefined)] })).blockers[0]
+    expect(strange?.hint).toContain("the addresses of all nodes as peers, which are 10.0.0.1 and those of pve2")
     expect(blockersOf(firstGeneration({ zones: [], nodes: [node("pve1", undefined)] }), { createZone: true })).toEqual([
       "the zone ludus cannot be made: the addresses of the nodes pve1 are not known",
     ])
@@ -479,7 +484,28 @@ describe("what people read", () => {
     expect(migrationStatus(model.installation, options).message).toMatch(/^\d machines? hangs? on old bridges/)
     model.apply(plan(model.installation).steps)
     expect(migrationStatus(model.installation, options)).toMatchObject({ needsMigration: false })
-    expect(migrationStatus(firstGeneration({ zones: [] }), options)).toMatchObject({ needsZone: true, zoneExists: false })
+    const zoneless = migrationStatus(firstGeneration({ zones: [] }), options)
+    expect(zoneless).toMatchObject({ needsZone: true, zoneExists: false })
+    expect(zoneless.message).toContain("pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2")
+  })
+
+  test("says which VNets a node lacks that missed an apply, and plans to apply again", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    const vnets = model.installation.vnets.map((one) => (one.name === "r1" ? { ...one, missingOn: ["pve2"] } : one))
+    const missed = { ...model.installation, vnets }
+    expect(migrationStatus(missed, options)).toMatchObject({ needsMigration: true })
+    expect(migrationStatus(missed, options).message).toMatch(/^1 VNet waits for an apply on pve2 \(r1\)/u)
+    expect(keysOf(plan(missed))).toContain("apply-sdn")
+  })
+
+  test("a VNet with the name of ours that is somebody else's is no network of ours, also when no machine moves", () => {
+    const model = new MigrationModel(firstGeneration())
+    model.apply(plan(model.installation).steps)
+    const vnets = model.installation.vnets.map((one) => (one.name === "r2" ? { ...one, alias: "theirs" } : one))
+    const taken = { ...model.installation, vnets }
+    expect(migrationStatus(taken, options).message).toMatch(/^1 VNet is not as it has to be \(r2\)/u)
+    expect(blockersOf(taken)[0]).toMatch(/^VNet r2 exists .* and is not ours/u)
   })
 
   test("reports each machine before and after", () => {

@@ -133,7 +133,7 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
 
     promises("never takes a VNet of others over, and never removes one", async (world) => {
       const [create, apply] = [
-        { kind: "create-zone" as const, zone: { name: "ludus", peers: ["10.0.0.1"] } },
+        { kind: "create-zone" as const, zone: { name: "ludus", peers: ["10.0.0.1"], mtu: 1450 } },
         { kind: "apply-sdn" as const, zone: "ludus", present: [], absent: [] },
       ]
       const theirs = { name: "r1", zone: "ludus", tag: 77, alias: "rangewright OTHER" }

@@ -21,16 +21,18 @@ const isReason =
 
 export const createZone = (client: PveClient, { zone }: Of<"create-zone">): Done => {
   const doing = `create the SDN zone ${zone.name}`
-  return client.post("/cluster/sdn/zones", { zone: zone.name, type: "vxlan", peers: zone.peers.join(",") }, { doing }).pipe(
-    Effect.asVoid,
-    Effect.catchIf(isReason("taken"), (fault) =>
-      Effect.flatMap(client.get("/cluster/sdn/zones", { pending: true }, { doing }), (reply) => {
-        const found = zonesOf(reply.data).find(({ name }) => name === zone.name)
-        const same = found?.type === "vxlan" && found.peers.toSorted().join() === zone.peers.toSorted().join()
-        return same && found.state !== "deleted" ? Effect.void : Effect.fail(fault)
-      }),
-    ),
-  )
+  return client
+    .post("/cluster/sdn/zones", { zone: zone.name, type: "vxlan", peers: zone.peers.join(","), mtu: zone.mtu }, { doing })
+    .pipe(
+      Effect.asVoid,
+      Effect.catchIf(isReason("taken"), (fault) =>
+        Effect.flatMap(client.get("/cluster/sdn/zones", { pending: true }, { doing }), (reply) => {
+          const found = zonesOf(reply.data).find(({ name }) => name === zone.name)
+          const same = found?.type === "vxlan" && found.peers.toSorted().join() === zone.peers.toSorted().join()
+          return same && found.state !== "deleted" ? Effect.void : Effect.fail(fault)
+        }),
+      ),
+    )
 }
 
 export const removeZone = (client: PveClient, { zone }: Of<"remove-zone">): Done =>

@@ -14,6 +14,8 @@ export interface ZoneToMake {
   readonly name: string
   /** Addresses of all nodes. */
   readonly peers: readonly string[]
+  /** Bytes of a packet. */
+  readonly mtu: number
 }
 
 export interface VnetToMake {

@@ -36,7 +36,12 @@ export const MigrationRecordJson = Schema.Struct({
   ),
 }) satisfies Schema.Codec<MigrationRecord, unknown>
 
-const mark = Schema.Struct({ range: rangeId, machine: Schema.String, template: Schema.optional(Schema.String) })
+const mark = Schema.Struct({
+  range: rangeId,
+  machine: Schema.String,
+  template: Schema.optional(Schema.String),
+  adopted: Schema.optional(Schema.Boolean),
+})
 const guard = Schema.Union([
   Schema.Struct({ type: Schema.Literal("mark"), mark }),
   Schema.Struct({ type: Schema.Literal("pool"), pool: Schema.String, name: Schema.String }),
@@ -47,7 +52,10 @@ const kind = <const K extends string>(name: K) => Schema.Literal(name)
 export const MigrationActionJson = Schema.Union([
   Schema.Struct({ kind: kind("save-record"), record: MigrationRecordJson }),
   Schema.Struct({ kind: kind("drop-record") }),
-  Schema.Struct({ kind: kind("create-zone"), zone: Schema.Struct({ name: Schema.String, peers: names }) }),
+  Schema.Struct({
+    kind: kind("create-zone"),
+    zone: Schema.Struct({ name: Schema.String, peers: names, mtu: Schema.Int }),
+  }),
   Schema.Struct({ kind: kind("remove-zone"), zone: Schema.String }),
   Schema.Struct({
     kind: kind("create-vnet"),

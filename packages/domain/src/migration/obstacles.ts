@@ -3,7 +3,7 @@ import type { InstallationVnet } from "./installation.ts"
 import { isSdnName, lastVxlanTag, type NetworkPair } from "./layout.ts"
 import type { Mover } from "./moves.ts"
 import { isOurAlias, type MigrationPicture, vnetState, zoneNodes } from "./picture.ts"
-import { peersOf } from "./zone.ts"
+import { peersOf, vxlanMtu, zoneCommands, zoneToMake } from "./zone.ts"
 import type { MigrationBlocker } from "./plan.ts"
 
 const listed = (names: readonly string[]): string =>
@@ -123,7 +123,10 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
       {
         code: "zone-missing",
         message: `the SDN zone ${options.zone} does not exist`,
-        hint: `Create a VXLAN zone with the ID ${options.zone} and the peers ${addresses.join(",")} and apply it (Datacenter > SDN > Zones), or repeat with createZone=true.`,
+        hint:
+          unknown.length > 0
+            ? `Create a VXLAN zone with the ID ${options.zone}, the MTU ${vxlanMtu} and the addresses of all nodes as peers, which are ${addresses.join(",")} and those of ${listed(unknown)}, and apply it (Datacenter > SDN > Zones).`
+            : `On any node: ${zoneCommands(zoneToMake(options.zone, installation))} (or Datacenter > SDN > Zones); or repeat with createZone=true, which makes this zone.`,
       },
     ]
   }

@@ -79,7 +79,9 @@ const stepLine = ({ action, title }: MigrationStep): readonly string[] => {
   const sign = signs[action.kind]
   return sign === undefined
     ? []
-    : [`    ${sign} ${title}${action.kind === "create-zone" ? `, peers ${action.zone.peers.join(",")}` : ""}`]
+    : [
+        `    ${sign} ${title}${action.kind === "create-zone" ? `, peers ${action.zone.peers.join(",")}, MTU ${action.zone.mtu}` : ""}`,
+      ]
 }
 
 const machineLine = ({ name, vmid, node, nics }: MachineMove): string => {

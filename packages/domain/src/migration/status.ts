@@ -1,6 +1,8 @@
 import type { Installation, MigrationOptions } from "./installation.ts"
+import { groupBy } from "./group-by.ts"
 import { moversOf } from "./moves.ts"
-import { migrationPicture } from "./picture.ts"
+import { type MigrationPicture, migrationPicture, type VnetState, vnetState } from "./picture.ts"
+import { zoneCommands, zoneToMake } from "./zone.ts"
 
 /** What a migration would need, as the wire asks for it (contract B 7.3), told truly. */
 export interface MigrationStatus {
@@ -9,7 +11,7 @@ export interface MigrationStatus {
   readonly natVnetExists: boolean
   /** Somebody has to make the zone first. */
   readonly needsZone: boolean
-  /** A range's VNet or the outside network's is missing, or a machine of ours hangs on an old bridge still. */
+  /** A VNet of ours is missing, unfit or not in force on every node, or a machine of ours hangs on an old bridge still. */
   readonly needsMigration: boolean
   readonly zone: string
   readonly natVnet: string
@@ -31,31 +33,49 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
       message: "Not in cluster mode: ranges stay on the bridges of the one node, and there is nothing to migrate.",
     }
   const picture = migrationPicture(installation, options)
-  const missing = picture.pairs.filter(({ vnet }) => !picture.vnets.has(vnet)).map(({ vnet }) => vnet)
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const zoneExists = picture.zone !== undefined
-  const needsMigration = missing.length > 0 || movers.length > 0
+  const wants = wantsOf(picture, movers.length)
   return {
     clusterMode,
     zoneExists,
     natVnetExists: picture.vnets.has(natVnet),
     needsZone: !zoneExists,
-    needsMigration,
+    needsMigration: wants.length > 0,
     zone: options.zone,
     natVnet,
-    message: statusText(options.zone, zoneExists, missing, movers.length),
+    message:
+      wants.length === 0
+        ? `Every range has its VNet in the zone ${options.zone}, and no machine hangs on an old bridge.`
+        : `${wants.join(" and ")}. ${wayOut(picture)}`,
   }
 }
 
-const statusText = (zone: string, zoneExists: boolean, missing: readonly string[], movers: number): string => {
-  if (missing.length === 0 && movers === 0)
-    return `Every range has its VNet in the zone ${zone}, and no machine hangs on an old bridge.`
-  const parts = [
-    ...(missing.length === 0 ? [] : [`${missing.length} ${missing.length === 1 ? "VNet is" : "VNets are"} missing`]),
+const listed = (names: readonly string[]): string =>
+  names.length > 5 ? `${names.slice(0, 5).join(", ")} and ${names.length - 5} more` : names.join(", ")
+
+/** What is not as a migration would leave it, for people. */
+const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] => {
+  const states = groupBy(picture.pairs, (pair) => vnetState(picture, pair))
+  const named = (...of: readonly VnetState[]): readonly string[] =>
+    of.flatMap((state) => (states.get(state) ?? []).map(({ vnet }) => vnet))
+  const told = (names: readonly string[], one: string, more: string): readonly string[] =>
+    names.length === 0 ? [] : [`${names.length === 1 ? `1 VNet ${one}` : `${names.length} VNets ${more}`} (${listed(names)})`]
+  const pending = named("pending")
+  const nodes = [...new Set(pending.flatMap((vnet) => picture.vnets.get(vnet)?.missingOn ?? []))].sort()
+  const where = nodes.length === 0 ? "" : ` on ${listed(nodes)}`
+  return [
+    ...told(named("missing"), "is missing", "are missing"),
+    ...told(named("foreign", "unfit"), "is not as it has to be", "are not as they have to be"),
+    ...told(pending, `waits for an apply${where}`, `wait for an apply${where}`),
     ...(movers === 0 ? [] : [`${movers} ${movers === 1 ? "machine hangs" : "machines hang"} on old bridges`]),
   ]
-  const way = zoneExists
-    ? "POST /migrate/sdn migrates; with ?dryRun=true it tells what it would do."
-    : `The SDN zone ${zone} does not exist: create a VXLAN zone with this ID and the addresses of all nodes as peers and apply it, or migrate with ?createZone=true.`
-  return `${parts.join(" and ")}. ${way}`
+}
+
+const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
+  if (zone === undefined)
+    return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true, which makes this zone.`
+  const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
+  const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `
+  return `${first}POST /migrate/sdn migrates; with ?dryRun=true it tells what it would do.`
 }

@@ -9,7 +9,7 @@ import { sameRecord, takeRecord } from "./record.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
 import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
 import { hostToVnet, moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
-import { peersOf } from "./zone.ts"
+import { zoneToMake } from "./zone.ts"
 
 /** A plan without steps. */
 export const idlePlan = (direction: MigrationPlan["direction"], idle: NonNullable<MigrationPlan["idle"]>): MigrationPlan => ({
@@ -35,9 +35,10 @@ export const planMigration = (installation: Installation, options: MigrationOpti
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const work = [...prepareSteps(picture), ...moveSteps(movers, [...leaving]), ...cleanSteps(picture, movers)]
   const machines = machineObstacles(picture, movers, leaving)
+  const vnets = vnetObstacles(picture)
   const byHand = hostToVnet(picture)
-  if (work.length === 0 && machines.length === 0) return { ...idlePlan("to-sdn", "done"), byHand }
-  const blockers = [...sdnObstacles(picture, movers, work), ...machines]
+  if (work.length === 0 && machines.length === 0 && vnets.length === 0) return { ...idlePlan("to-sdn", "done"), byHand }
+  const blockers = [...sdnObstacles(picture, movers, work, vnets), ...machines]
   const steps = blockers.length > 0 ? [] : ordered(picture, movers, work)
   return {
     direction: "to-sdn",
@@ -55,6 +56,7 @@ const sdnObstacles = (
   picture: MigrationPicture,
   movers: readonly Mover[],
   work: readonly MigrationStep[],
+  vnets: readonly MigrationBlocker[],
 ): readonly MigrationBlocker[] => {
   const { nodes } = picture.installation
   const applies = work.some(({ action }) => action.kind === "apply-sdn")
@@ -63,7 +65,7 @@ const sdnObstacles = (
     ...nameObstacles(picture),
     ...nodeObstacles(picture, applies),
     ...zoneObstacles(picture, movers),
-    ...vnetObstacles(picture),
+    ...vnets,
     ...(applies ? pendingSdn(picture) : []),
     ...pendingNetwork(applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)), (node, edit) =>
       isOwnRemoval(picture, node, edit),
@@ -87,7 +89,7 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
       ? [
           migrationStep(
             { key: `create-zone:${options.zone}`, title: `Create the VXLAN zone ${options.zone}`, phase: "prepare", after: [] },
-            { kind: "create-zone", zone: { name: options.zone, peers: peersOf(installation).addresses } },
+            { kind: "create-zone", zone: zoneToMake(options.zone, installation) },
           ),
         ]
       : []

@@ -7,9 +7,7 @@ import { machineLabel, networksOf } from "./machines.ts"
 import type { Mover } from "./moves.ts"
 import { nicMtu, nicNetwork, type NicText } from "./nic.ts"
 import { type MigrationPicture, zoneNodes } from "./picture.ts"
-
-/** What VXLAN leaves of 1500 bytes, where the zone does not say. */
-const vxlanMtu = 1450
+import { vxlanMtu } from "./zone.ts"
 
 const networksIn = (nics: readonly NicText[], of: ReadonlySet<string>): readonly string[] =>
   [...new Set(nics.flatMap(({ text }) => nicNetwork(text) ?? []))].filter((network) => of.has(network)).sort()

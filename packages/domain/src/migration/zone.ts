@@ -1,3 +1,4 @@
+import type { ZoneToMake } from "./action.ts"
 import type { Installation } from "./installation.ts"
 
 /** The peers of a zone over all nodes, in the nodes' order, and the nodes whose address nobody knows. */
@@ -10,3 +11,17 @@ export const peersOf = ({
     unknown: sorted.filter(({ address }) => address === undefined).map(({ name }) => name),
   }
 }
+
+/** What VXLAN leaves of packets of 1500 bytes. */
+export const vxlanMtu = 1450
+
+/** The zone that an installation needs: over all its nodes, as far as their addresses are known. */
+export const zoneToMake = (name: string, installation: Pick<Installation, "nodes">): ZoneToMake => ({
+  name,
+  peers: peersOf(installation).addresses,
+  mtu: vxlanMtu,
+})
+
+/** The commands that make a zone and put it into force, to be copied to a shell of any node. */
+export const zoneCommands = ({ name, peers, mtu }: ZoneToMake): string =>
+  `pvesh create /cluster/sdn/zones --type vxlan --zone ${name} --peers ${peers.join(",")} --mtu ${mtu} && pvesh set /cluster/sdn`

@@ -35,4 +35,3 @@ export const perform = async (runtime: AppRuntime, wish: Wish): Promise<number> 
     }
   }
 }
-
