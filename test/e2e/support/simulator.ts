@@ -23,7 +23,7 @@ export interface SimulatorProcess {
   /** What root does by hand: the `data` of a POST with these parameters. */
   readonly post: <A>(path: string, parameters: Readonly<Record<string, string>>) => Promise<A>
   /** What root changes or removes by hand. */
-  readonly change: (method: "PUT" | "DELETE", path: string) => Promise<unknown>
+  readonly change: (method: "PUT" | "DELETE", path: string, parameters?: Readonly<Record<string, string>>) => Promise<unknown>
   /** Plans a fault; what it gives takes the fault back. */
   readonly fault: (fault: Readonly<Record<string, unknown>>) => Promise<() => Promise<void>>
   /** All VMs that are no templates. */
@@ -65,7 +65,8 @@ export const startSimulator = async (args: readonly string[]): Promise<Simulator
     token: { id, secret },
     read,
     post: (path, parameters) => ask("POST", `/api2/json${path}`, asRoot, new URLSearchParams(parameters).toString()),
-    change: (method, path) => ask(method, `/api2/json${path}`, asRoot),
+    change: (method, path, parameters = {}) =>
+      ask(method, `/api2/json${path}`, asRoot, new URLSearchParams(parameters).toString()),
     fault: async (fault) => {
       const { id } = await ask<{ readonly id: number }>("POST", "/simulator/faults", `Bearer ${control}`, JSON.stringify(fault))
       return () => ask("DELETE", `/simulator/faults/${id}`, `Bearer ${control}`)

@@ -86,6 +86,13 @@ export interface RangeSelection {
 }
 
 /**
+ * What ROOT does although it has no range: it makes users (contract A 4.2), and takes those of an older installation over. That comes first
+ * of all, when there is nobody else, since a user who is made before it takes the number of an old range.
+ */
+const isForRoot = ({ base, path }: Operation["route"]): boolean =>
+  base === "/api/v2" && (path.startsWith("/user") || path === "/migrate/sqlite")
+
+/**
  * The range that the operation works on, known to exist and to be open to the user (contract A 4.2, mended as A 17-1 and 17-29 ask:
  * the default range is checked like any other, and a destructive call that names a range by a key we do not know is refused rather
  * than aimed at the default). A `?rangeID=` is checked also where the operation needs no range. Only an operation that needs one
@@ -103,7 +110,7 @@ export const selectRange = Effect.fnUntraced(function* (
     selection.rangeId === undefined
       ? undefined
       : yield* named(selection.rangeId, user, target === "range" ? access : "range-access")
-  if (byQuery === undefined && user.id === rootUserId && !(route.base === "/api/v2" && route.path.startsWith("/user")))
+  if (byQuery === undefined && user.id === rootUserId && !isForRoot(route))
     return yield* new Forbidden({
       reason: `${caller.id} has no range and may only manage users`,
       hint: "Use an administrator's own key, or say whose behalf or which range it is with ?userID= or ?rangeID=.",
