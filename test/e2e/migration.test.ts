@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from "vitest"
+import { eventually } from "./support/eventually.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
-import { addLab, addUser, deploy, expectSuccess, follow, smallLab } from "./support/lab.ts"
+import { addLab, addUser, deploy, expectSuccess, follow, rangeOf, type RunView, smallLab } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { type SimulatorProcess, startSimulator } from "./support/simulator.ts"
-import type { StreamEvent } from "./support/client.ts"
+import type { ApiClient, StreamEvent } from "./support/client.ts"
 
 afterAll(async () => {
   await endAll()
@@ -27,10 +28,45 @@ const networks = async (simulator: SimulatorProcess): Promise<Readonly<Record<st
   return found
 }
 
+/** When the first event of this type was written to the run's journal. */
+const timeOf = async (client: ApiClient, run: string, type: string): Promise<number> => {
+  const seen: StreamEvent[] = []
+  await follow(client, run, seen)
+  return Date.parse(String(seen.find((event) => event.type === type)?.data["at"]))
+}
+
 interface Status {
   readonly needs_migration: boolean
   readonly cluster_mode: boolean
   readonly message: string
+}
+
+const asCluster = (simulator: SimulatorProcess) =>
+  onSimulator(simulator, { RANGEWRIGHT_CLUSTER_MODE: "true", RANGEWRIGHT_LUDUS_NAT_INTERFACE: "ludusnat" })
+
+/** Ranges of so many machines each, with a router, on bridges of one node; the service's folder and an administrator's key. */
+const onBridges = async (simulator: SimulatorProcess, ids: readonly string[], machines: number) => {
+  const data = temporaryFolder()
+  const alone = await startService(data, onSimulator(simulator, { RANGEWRIGHT_CLUSTER_MODE: "false" }))
+  const adminKey = await addUser(alone.root, "ADA", true)
+  for (const id of ids) {
+    await addLab(alone, id, smallLab(machines))
+    await expectSuccess(alone.as(adminKey), await deploy(alone.as(adminKey), id))
+  }
+  return { data, alone, adminKey }
+}
+
+/** Calls for the migration and follows its run until the first machine has moved; the run's id, and the call, which goes on. */
+const migrateUntilFirstMove = async (client: ApiClient) => {
+  const call = client.ask("POST", "/migrate/sdn", { ignored: true }).catch(() => undefined)
+  const runs = () => client.get<readonly { readonly id: string; readonly kind: string }[]>("/runs")
+  const { id } = await eventually(
+    "the migration begins",
+    async () => (await runs()).find(({ kind }) => kind === "migrate-sdn"),
+    (run) => run ?? false,
+  )
+  await follow(client, id, [], ({ type, data: { key } }) => type === "StepSettled" && key?.startsWith("move:") === true)
+  return { id, call }
 }
 
 test(
@@ -38,13 +74,7 @@ test(
   { timeout: 180_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
-    const data = temporaryFolder()
-    const alone = await startService(data, onSimulator(simulator, { RANGEWRIGHT_CLUSTER_MODE: "false" }))
-    const adminKey = await addUser(alone.root, "ADA", true)
-    for (const id of ranges) {
-      await addLab(alone, id, smallLab(2))
-      await expectSuccess(alone.as(adminKey), await deploy(alone.as(adminKey), id))
-    }
+    const { data, alone, adminKey } = await onBridges(simulator, ranges, 2)
     const before = await networks(simulator)
     expect(before).toMatchObject({
       "ANN-m1": "vmbr1002",
@@ -57,10 +87,7 @@ test(
     })
     await alone.crash()
 
-    const environment = onSimulator(simulator, {
-      RANGEWRIGHT_CLUSTER_MODE: "true",
-      RANGEWRIGHT_LUDUS_NAT_INTERFACE: "ludusnat",
-    })
+    const environment = asCluster(simulator)
     let service = await startService(data, environment)
     const status = () => service.as(adminKey).get<Status>("/migrate/sdn/status")
     expect(await status()).toMatchObject({ needs_migration: true, cluster_mode: true })
@@ -69,20 +96,7 @@ test(
     expect((await member.ask("GET", "/migrate/sdn/status")).status).toBe(200)
 
     // the service dies when the first machine has moved; nobody calls again
-    const call = service
-      .as(adminKey)
-      .ask("POST", "/migrate/sdn", { ignored: true })
-      .catch(() => undefined)
-    const runs = () => service.as(adminKey).get<readonly { readonly id: string; readonly kind: string }[]>("/runs")
-    let run: string | undefined
-    while (run === undefined) run = (await runs()).find(({ kind }) => kind === "migrate-sdn")?.id
-    const seen: StreamEvent[] = []
-    await follow(
-      service.as(adminKey),
-      run,
-      seen,
-      ({ type, data: { key } }) => type === "StepSettled" && key?.startsWith("move:") === true,
-    )
+    const { id: run, call } = await migrateUntilFirstMove(service.as(adminKey))
     await service.crash()
     await call
     service = await startService(data, environment)
@@ -103,6 +117,64 @@ test(
     const { result } = await service.as(adminKey).send<{ readonly result: string }>("POST", "/migrate/sdn/rollback")
     expect(result).toMatch(/^The return to bridges finished successfully: 6 machines moved/u)
     expect(await networks(simulator)).toEqual(before)
+    expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
+  },
+)
+
+test(
+  "deploys and new ranges that are asked for while networks move wait for that, also past a kill",
+  { timeout: 180_000 },
+  async () => {
+    const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
+    const { data, alone, adminKey } = await onBridges(simulator, ["ANN"], 1)
+    await alone.crash()
+    let service = await startService(data, asCluster(simulator))
+    const run = (id: string) => service.as(adminKey).get<RunView>(`/runs/${id}`)
+
+    // the second move takes its time, and meanwhile the votes go: the migration stands there until they are back
+    await simulator.fault({ kind: "delay", ms: 500_000, match: { method: "PUT", path: "/nodes/*/qemu/*/config", nth: 2 } })
+    const { id: migration, call } = await migrateUntilFirstMove(service.as(adminKey))
+    const regained = await simulator.fault({ kind: "quorum-lost" })
+    await eventually(
+      "the migration waits for the votes",
+      () => run(migration),
+      ({ waiting }) => waiting?.includes("votes"),
+    )
+    expect((await service.as(adminKey).upload("/range/config?rangeID=ANN", smallLab(2))).status).toBe(200)
+    const deployment = await deploy(service.as(adminKey), "ANN")
+    const waitsForMigration = () =>
+      eventually(
+        "the deploy waits for the migration",
+        () => run(deployment),
+        ({ waiting }) => waiting?.includes(migration),
+      )
+    await waitsForMigration()
+    expect((await rangeOf(service.as(adminKey), "ANN")).rangeState).toBe("DEPLOYING")
+
+    // the service dies; nobody calls again for the migration and the deploy
+    await service.crash()
+    await call
+    service = await startService(data, asCluster(simulator))
+    await waitsForMigration()
+    const newcomer = addLab(service, "CAT", smallLab(1))
+    expect(Object.keys(await networks(simulator))).not.toContain("ANN-m2")
+    await regained()
+    await expectSuccess(service.as(adminKey), migration)
+    await expectSuccess(service.as(adminKey), deployment)
+    expect(await timeOf(service.as(adminKey), deployment, "Planned")).toBeGreaterThanOrEqual(
+      await timeOf(service.as(adminKey), migration, "Ended"),
+    )
+    await newcomer
+    await expectSuccess(service.as(adminKey), await deploy(service.as(adminKey), "CAT"))
+    const { rangeNumber } = await rangeOf(service.as(adminKey), "CAT")
+    expect(await networks(simulator)).toEqual({
+      "ANN-m1": "r2",
+      "ANN-m2": "r2",
+      "ANN-router-debian11-x64": "ludusnat r2",
+      "CAT-m1": `r${rangeNumber}`,
+      "CAT-router-debian11-x64": `ludusnat r${rangeNumber}`,
+    })
+    expect(await service.as(adminKey).get<Status>("/migrate/sdn/status")).toMatchObject({ needs_migration: false })
     expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
   },
 )
