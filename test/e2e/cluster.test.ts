@@ -241,6 +241,62 @@ describe("a service that knows two endpoints", { timeout: 120_000 }, () => {
   })
 })
 
+/** How a node stands to the zone, by its own words. */
+const zoneOn = async ({ simulator }: Cluster, node: string): Promise<string> =>
+  (await simulator.read<readonly { readonly status: string }[]>(`/nodes/${node}/sdn/zones`)).map(({ status }) => status).join()
+
+/** So many machines, new ones on this node. */
+const labOn = (node: string, count = machines.length - 1): string => `${smallLab(count)}defaults:\n  target_node: ${node}\n`
+
+const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
+  expect((await admin.upload("/range/config?rangeID=LAB", config)).status).toBe(200)
+}
+
+describe("a node that has missed the networks of a range", { timeout: 120_000 }, () => {
+  test.concurrent("because it was away gets them when a machine is to be put there, and not before", async () => {
+    const lab = await cluster({ speed: 300 })
+    const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    await back()
+    await expectDeployed(lab)
+    expect(await zoneOn(lab, "pve3")).toBe("pending")
+    await configure(lab, labOn("pve3", machines.length))
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    expect(await zoneOn(lab, "pve3")).toBe("available")
+    expect(await guestNamed(lab, `LAB-m${machines.length}`)).toMatchObject({ node: "pve3", status: "running" })
+  })
+
+  test.concurrent("because its reload failed is named, with the words of the reload; once mended, one deploy more makes all whole", async () => {
+    const lab = await cluster({ speed: 300 })
+    await configure(lab, labOn("pve2"))
+    const complaint = "error: vmbr0: port eno1 does not exist"
+    const mended = await lab.simulator.fault({ kind: "network-reload-fails", node: "pve2", text: complaint })
+    const { status, steps } = await runEnd(lab.admin, await deploy(lab.admin, "LAB"))
+    const failures = steps.flatMap(({ key, failure }) => (failure === undefined ? [] : [[key, failure.message]]))
+    expect([status, failures]).toEqual(["failure", [["network", expect.stringContaining(complaint)]]])
+    await mended()
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    expect(await zoneOn(lab, "pve2")).toBe("available")
+    await expectDeployed(lab)
+  })
+
+  test.concurrent("because it was away in the midst of the deploy gets them when its machines are started", async () => {
+    const lab = await cluster()
+    await configure(lab, labOn("pve3"))
+    // the plan is made while the node is there, and the network while it is away
+    await lab.simulator.fault({ kind: "delay", match: { method: "POST", path: "/cluster/sdn/vnets" }, ms: 30_000 })
+    const runId = await deploy(lab.admin, "LAB")
+    const seen: StreamEvent[] = []
+    await follow(lab.admin, runId, seen, ({ type }) => type === "Planned")
+    const back = await lab.simulator.fault({ kind: "node-down", node: "pve3" })
+    await follow(lab.admin, runId, seen, settledIs("network"))
+    await back()
+    await expectSuccess(lab.admin, runId)
+    expect(await zoneOn(lab, "pve3")).toBe("available")
+    await expectDeployed(lab)
+  })
+})
+
 describe("a configuration that names nodes", { timeout: 120_000 }, () => {
   test.concurrent("is followed for a machine, for the router and by default; one that does not exist is refused by name", async () => {
     const lab = await cluster({ speed: 300 })
