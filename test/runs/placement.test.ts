@@ -1,8 +1,11 @@
 import { RunEngine } from "@rangewright/application"
+import type { RunHead } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { expect, it } from "vitest"
+import { makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy } from "./support/lab.ts"
-import { addZone, makeSimCompany } from "./support/sim-lab.ts"
+import { addZone, makeSimCompany, type SimLab } from "./support/sim-lab.ts"
 
 const oneMachine = `ludus:
   - vm_name: "{{ range_id }}-m1"
@@ -14,6 +17,17 @@ const oneMachine = `ludus:
     cpus: 1
     linux: true
 `
+
+/** Whether the machines are spread over the nodes as evenly as their sizes allow. */
+const expectEven = ({ sim }: SimLab): void => {
+  const guests = [...sim.state.guests.values()].filter(({ config }) => config["template"] !== 1)
+  const sizes = guests.map(({ config }) => Number(config["memory"]))
+  const taken = ["pve1", "pve2", "pve3"].map((node) =>
+    guests.reduce((sum, guest, at) => sum + (guest.node === node ? (sizes[at] ?? 0) : 0), 0),
+  )
+  expect(Math.max(...taken) - Math.min(...taken)).toBeLessThanOrEqual(Math.max(...sizes))
+  expect(Math.min(...taken)).toBeGreaterThan(0)
+}
 
 it("ranges that are deployed at the same time share the nodes of a cluster", { timeout: 60_000 }, async () => {
   const lab = { ...makeSimCompany(3), config: oneMachine }
@@ -29,12 +43,29 @@ it("ranges that are deployed at the same time share the nodes of a cluster", { t
   )
   await process.dispose()
   expect(ends.map(({ message }) => message)).toEqual(["", "", ""])
-  const guests = [...lab.sim.state.guests.values()].filter(({ config }) => config["template"] !== 1)
-  const sizes = guests.map(({ config }) => Number(config["memory"]))
-  const taken = ["pve1", "pve2", "pve3"].map((node) =>
-    guests.reduce((sum, guest, at) => sum + (guest.node === node ? (sizes[at] ?? 0) : 0), 0),
-  )
-  // as even as machines of these sizes allow
-  expect(Math.max(...taken) - Math.min(...taken)).toBeLessThanOrEqual(Math.max(...sizes))
-  expect(Math.min(...taken)).toBeGreaterThan(0)
+  expectEven(lab)
+})
+
+it("also when other instances of the service deploy them, before any machine runs", { timeout: 60_000 }, async () => {
+  const lab = { ...makeSimCompany(3), config: oneMachine }
+  await addZone(lab)
+  const ranges = [await createRange(lab, "A", 1), await createRange(lab, "B", 2), await createRange(lab, "C", 3)]
+  const instances = ranges.map(({ id }) => ({ process: boot(lab, makeCrashGate(), { owner: id }), heads: [] as RunHead[] }))
+  for (const [at, range] of ranges.entries())
+    await instances[at]!.process.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        const head = yield* engine.start(range, deploy, admin)
+        yield* Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === "Planned"))
+        instances[at]!.heads.push(head)
+      }),
+    )
+  for (const { process, heads } of instances) {
+    const ends = await process.runPromise(
+      Effect.flatMap(RunEngine, (engine) => Effect.forEach(heads, ({ id }) => engine.wait(id))),
+    )
+    expect(ends.map(({ message }) => message)).toEqual([""])
+    await process.dispose()
+  }
+  expectEven(lab)
 })

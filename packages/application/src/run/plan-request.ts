@@ -21,14 +21,23 @@ import {
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
-import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, Machines, Ranges, Users } from "@rangewright/ports"
+import {
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Machines,
+  Ranges,
+  RunJournal,
+  Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { RunPlanner } from "./planner.ts"
-import { makePromises, type Promises } from "./promises.ts"
+import { learnPromises, makePromises, type Promises } from "./promises.ts"
 import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest } from "./run-engine.ts"
 
@@ -99,6 +108,7 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
         hint: "Stop testing first, or deploy with force.",
       })
     const input = yield* withTemplates({ ...(yield* deployInput(range, choice.onlyRoles, by, reserve)), choice })
+    yield* learnPromises(promises)
     // looked up, planned and promised in one go: of two plans at the same time one knows of the other
     return yield* planned(
       `deploy range ${range.id}`,
@@ -149,7 +159,16 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
   })
 
 const make = Effect.gen(function* () {
-  type Needs = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Ranges | Settings | Users
+  type Needs =
+    | GuestAutomation
+    | Hypervisor
+    | HypervisorAccess
+    | HypervisorNetwork
+    | Machines
+    | Ranges
+    | RunJournal
+    | Settings
+    | Users
   const services = yield* Effect.context<Needs>()
   const promises = makePromises()
   const plan = (range: Range, request: RunRequest, by: UserId, reserve: boolean): Effect.Effect<Plan, Fault, Needs> => {
