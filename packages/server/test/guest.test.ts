@@ -4,6 +4,13 @@ import { loadConfig } from "../src/config/config.ts"
 
 const secrets = { PROXMOX_TOKEN_SECRET: "of-the-token", SECRET_KEY: "a".repeat(64), GALAXY_TOKEN: "of-galaxy" }
 
+const jump = {
+  ANSIBLE_ROUTE: "jump",
+  ANSIBLE_JUMP_HOST: "jump.example",
+  ANSIBLE_JUMP_USER: "labs",
+  ANSIBLE_JUMP_HOST_KEY: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ",
+}
+
 const optionsOf = (environment: Readonly<Record<string, string>>) =>
   playbookOptions(
     loadConfig({
@@ -41,5 +48,30 @@ describe("what automation is told of the configuration", () => {
 
   test("what is not configured is no variable", () => {
     expect(Object.keys(optionsOf({}).variables ?? {})).not.toContain("proxmox_url")
+  })
+
+  test("the way through a jump host is with a key or a password, to a host that is known", () => {
+    expect(optionsOf({ ...jump, ANSIBLE_JUMP_KEY_FILE: "/etc/jump-key" }).route).toEqual({
+      type: "jump",
+      host: "jump.example",
+      port: 22,
+      user: "labs",
+      hostKey: jump.ANSIBLE_JUMP_HOST_KEY,
+      login: { type: "key", file: "/etc/jump-key" },
+    })
+    const { route } = optionsOf({ ...jump, ANSIBLE_JUMP_PORT: "2222", ANSIBLE_JUMP_PASSWORD: "of-the-jump-host" })
+    expect(route).toMatchObject({ port: 2222, login: { type: "password" } })
+    expect(JSON.stringify(route)).not.toContain("of-the-jump-host")
+  })
+
+  test.each([
+    [{ ANSIBLE_ROUTE: "jump" }, "ansible_jump_host: needed"],
+    [{ ...jump }, "ansible_jump_key_file and ansible_jump_password: give one of them"],
+    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "/k", ANSIBLE_JUMP_PASSWORD: "p" }, "give one of them"],
+    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "k" }, "is no absolute path"],
+    [{ ...jump, ANSIBLE_JUMP_KEY_FILE: "/k", ANSIBLE_JUMP_HOST_KEY: "* ssh-rsa x" }, "ansible_jump_host_key: write"],
+    [{ ANSIBLE_JUMP_HOST: "jump.example" }, "with ansible_route: jump only"],
+  ])("%j is refused, with the reason", (environment, because) => {
+    expect(() => optionsOf(environment)).toThrow(because)
   })
 })

@@ -9,6 +9,7 @@ import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
 import { configSecrets, coverOf } from "./covering.ts"
 import { cancelled, failureOf } from "./failure.ts"
+import { isReachedDirectly, jumpHostOf, openWay, type Way } from "./jump.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { runCommand } from "../tool/run-command.ts"
@@ -50,8 +51,7 @@ const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | unde
 }
 
 /** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, folder: string) => {
-  const { inventory, passwords } = connections(settings, site, folder)
+const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, way: Way | undefined) => {
   const role = roleOf(task)
   const own =
     task.stage === "role" && role !== undefined
@@ -64,11 +64,20 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
       : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site))}\n` }
   return {
     ...own,
-    ...passwords,
     "ansible.cfg": "",
     "inventory.yml": renderInventory([{ rangeId: site.range.id, hosts: site.hosts }]),
-    "connections.json": inventory,
+    "connections.json": connections(settings, site.hosts, (host) =>
+      isReachedDirectly(settings, host) ? undefined : way?.arguments,
+    ),
   }
+}
+
+/** Only roles reach for other machines than their own. */
+const wayTo = ({ settings, folders }: Workshop, task: GuestTask, site: Site) => {
+  const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
+  return jump === undefined
+    ? Effect.undefined
+    : Effect.mapError(openWay(settings.launcher, folders, jump), ({ detail }) => faultOf(task, "away", detail))
 }
 
 const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
@@ -79,7 +88,8 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
   const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
-  const scratch = yield* ofHost(scratchFolder(folders, (path) => filesOf(workshop, task, site, workspace, path)))
+  const way = yield* wayTo(workshop, task, site)
+  const scratch = yield* ofHost(scratchFolder(folders, filesOf(workshop, task, site, workspace, way)))
   const isRole = task.stage === "role"
   // what is known of the machine changes now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
@@ -91,6 +101,7 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     userId,
     facts: isRole ? facts : undefined,
     workspace,
+    ways: way === undefined ? [] : [way.folder],
     environment: isRole ? roleEnvironment(settings, site, scratch) : {},
     verbose: task.verbose,
   })

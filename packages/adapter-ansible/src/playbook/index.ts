@@ -4,5 +4,6 @@ export {
   type AutomationFinding,
   automationFindings,
 } from "./availability.ts"
+export { jumpFindings } from "./jump.ts"
 export { playbookLayer } from "./layer.ts"
-export type { PlaybookOptions, Route } from "./options.ts"
+export type { JumpHost, PlaybookOptions, Route } from "./options.ts"

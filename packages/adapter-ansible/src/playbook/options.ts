@@ -1,13 +1,29 @@
 import type { GuestLogin, GuestStage, Json, RangeDefaults } from "@rangewright/domain"
+import type * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** How machines are reached from the service's host. */
+/** A host that machines are reached through, over SSH, and how it is logged in to. */
+export interface JumpHost {
+  readonly host: string
+  /** 22 where absent. */
+  readonly port?: number
+  readonly user: string
+  /** Its public key, type and base64, as `ssh-keyscan` prints them; without it any is taken. */
+  readonly hostKey?: string
+  readonly login:
+    | { readonly type: "key"; readonly file: string }
+    | { readonly type: "password"; readonly password: Redacted.Redacted }
+}
+
+/** How machines are reached from the service's host. Through others SSH only: Windows needs a route. */
 export type Route =
   /** The host has routes to the ranges' networks. */
   | { readonly type: "direct" }
-  /** Every machine through the router of its range, the router itself directly. Of SSH only: Windows needs a route. */
+  /** Every machine through the router of its range, the router itself directly. */
   | { readonly type: "router" }
+  /** Every machine, routers too, through one host. */
+  | ({ readonly type: "jump" } & JumpHost)
 
 /** How playbooks are run. Everything but the folders has a safe default. */
 export interface PlaybookOptions {

@@ -46,14 +46,14 @@ export const ownFolder = async (parent: string, ...parts: readonly string[]): Pr
 /** A folder for one run with these files, by their paths in it, readable by nobody else. It goes when the scope ends, however that comes. */
 export const scratchFolder = (
   { runs }: Pick<Folders, "runs">,
-  files: (folder: string) => Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
 ): Effect.Effect<string, Error, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
         const folder = join(runs, randomUUID())
         await mkdir(join(folder, "home"), { recursive: true, mode: 0o700 })
-        for (const [name, text] of Object.entries(files(folder))) {
+        for (const [name, text] of Object.entries(files)) {
           await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
           await writeFile(join(folder, name), text, { mode: 0o600 })
         }

@@ -31,6 +31,7 @@ const command = playbookCommand(settingsOf(options), found, {
   userId: undefined,
   facts: undefined,
   workspace,
+  ways: [],
   environment: {},
   verbose: false,
 })

@@ -1,4 +1,4 @@
-import { playbookLayer, type PlaybookOptions } from "@rangewright/adapter-ansible"
+import { playbookLayer, type PlaybookOptions, type Route } from "@rangewright/adapter-ansible"
 import { noGuestAutomation } from "@rangewright/adapter-proxmox"
 import {
   type ArtifactLibrary,
@@ -12,6 +12,7 @@ import {
 } from "@rangewright/ports"
 import type { Json } from "@rangewright/domain"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
 
@@ -61,13 +62,30 @@ const installation = (config: Config): Readonly<Record<string, Json>> => {
   return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
+/** What the configuration says of the way to machines; the rules between its keys are checked when it is read. */
+const routeOf = (config: Config): Route => {
+  if (config.ansibleRoute !== "jump") return { type: config.ansibleRoute }
+  const { ansibleJumpHostKey: hostKey, ansibleJumpKeyFile: file } = config
+  return {
+    type: "jump",
+    host: config.ansibleJumpHost ?? "",
+    port: config.ansibleJumpPort,
+    user: config.ansibleJumpUser ?? "",
+    ...(hostKey === undefined ? {} : { hostKey }),
+    login:
+      file === undefined
+        ? { type: "password", password: Redacted.make(config.ansibleJumpPassword ?? "") }
+        : { type: "key", file },
+  }
+}
+
 export const playbookOptions = (config: Config, data: string): PlaybookOptions => ({
   folder: join(data, "playbook-runs"),
   library: join(data, "library"),
   collections: config.ansibleCollections,
   program: config.ansiblePlaybook,
   sandbox: config.ansibleSandbox,
-  route: { type: config.ansibleRoute },
+  route: routeOf(config),
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),
   rangeDefaults: config.rangeDefaults,

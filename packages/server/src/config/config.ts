@@ -74,6 +74,34 @@ const readKey = (
   return key.fallback
 }
 
+/** As `ssh-keyscan` prints it behind the host, without a comment. */
+const publicKey = /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}$/u
+
+/** Rules between the keys of the jump host. */
+const jumpProblems = (config: Config): readonly string[] => {
+  if (config.ansibleRoute !== "jump")
+    return config.ansibleJumpHost === undefined ? [] : ["ansible_jump_host: is used with ansible_route: jump only"]
+  const needed = {
+    ansible_jump_host: config.ansibleJumpHost,
+    ansible_jump_user: config.ansibleJumpUser,
+    ansible_jump_host_key: config.ansibleJumpHostKey,
+  }
+  const missing = Object.entries(needed).flatMap(([name, value]) =>
+    value === undefined ? [`${name}: needed with ansible_route: jump`] : [],
+  )
+  const { ansibleJumpHostKey: hostKey, ansibleJumpKeyFile: file, ansibleJumpPassword: password } = config
+  return [
+    ...missing,
+    ...(hostKey === undefined || publicKey.test(hostKey)
+      ? []
+      : ["ansible_jump_host_key: write its type and base64, such as `ssh-ed25519 AAAAC3…`"]),
+    ...((file === undefined) === (password === undefined)
+      ? ["ansible_jump_key_file and ansible_jump_password: give one of them"]
+      : []),
+    ...(file === undefined || isAbsolute(file) ? [] : [`ansible_jump_key_file: ${file} is no absolute path`]),
+  ]
+}
+
 /** Rules between keys. */
 const crossChecks = (config: Config): readonly string[] => {
   const problems: string[] = []
@@ -112,6 +140,7 @@ const crossChecks = (config: Config): readonly string[] => {
   if ((config.subscriptionRegistry ?? config.subscriptionFolder) !== undefined && config.subscriptionKeys.length === 0)
     problems.push("subscription_keys: needed with a registry, to tell its roles from anybody else's")
   if (config.licenseFile !== undefined && config.licenseKeys.length === 0) problems.push("license_keys: needed with license_file")
+  problems.push(...jumpProblems(config))
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
       problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)

@@ -140,10 +140,31 @@ export const keys = {
       "Whether roles run in a sandbox (bwrap), out of reach of the service's key, database and other users' files. `auto`: where it works.",
     default: "auto",
   }),
-  ansibleRoute: oneOf(["direct", "router"])(inside, "ansible_route", {
+  ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
     about:
-      "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range; Linux only.",
+      "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range. `jump`: over SSH through ansible_jump_host. Without a route Linux machines only.",
     default: "direct",
+  }),
+  ansibleJumpHost: optionalText(inside, "ansible_jump_host", {
+    about:
+      "Host that has routes to the ranges' networks and the NAT network. SSH must let it forward connections; nothing more is needed.",
+    default: undefined,
+  }),
+  ansibleJumpPort: wholeNumber(1, 65_535)(inside, "ansible_jump_port", { about: "Port of SSH there.", default: 22 }),
+  ansibleJumpUser: optionalText(inside, "ansible_jump_user", { about: "User there.", default: undefined }),
+  ansibleJumpHostKey: optionalText(inside, "ansible_jump_host_key", {
+    about: "Its public host key, type and base64, as `ssh-keyscan` prints them. Required with ansible_jump_host.",
+    default: undefined,
+    example: "ssh-ed25519 AAAAC3…",
+  }),
+  ansibleJumpKeyFile: optionalText(inside, "ansible_jump_key_file", {
+    about: "Private key file (OpenSSH, without a passphrase). Roles cannot read it.",
+    default: undefined,
+  }),
+  ansibleJumpPassword: optionalText(inside, "ansible_jump_password", {
+    about: "Password of the user, where there is no key.",
+    default: undefined,
+    secret: true,
   }),
   windowsProtocol: oneOf(["winrm", "psrp"])(inside, "windows_protocol", {
     about: "How Windows machines are spoken to.",

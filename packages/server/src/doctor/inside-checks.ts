@@ -1,4 +1,4 @@
-import { automationAvailability, automationFindings } from "@rangewright/adapter-ansible"
+import { automationAvailability, automationFindings, jumpFindings } from "@rangewright/adapter-ansible"
 import * as Effect from "effect/Effect"
 import { automationKind, playbookOptions } from "../compose/guest.ts"
 import type { Config } from "../config/config.ts"
@@ -7,10 +7,13 @@ import { type Finding, ok, warn } from "./finding.ts"
 /** What is there to work inside machines with. */
 export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> => {
   switch (automationKind(config)) {
-    case "ansible":
-      return Effect.map(automationAvailability(playbookOptions(config, config.data)), (found) =>
-        automationFindings(found, config.windowsProtocol),
-      )
+    case "ansible": {
+      const options = playbookOptions(config, config.data)
+      return Effect.zipWith(automationAvailability(options), jumpFindings(options), (found, ofJump) => [
+        ...automationFindings(found, config.windowsProtocol),
+        ...ofJump,
+      ])
+    }
     case "guest-program":
       return Effect.succeed([ok("machines", "the simulator's stand-in works inside machines: nothing real happens there")])
     case "none":
