@@ -145,5 +145,11 @@ test(
           range.VMs.find(({ name, ip }) => name === "JD-m2" && ip === `10.${rangeNumber}.10.12`) !== undefined && range,
       ),
     ).toMatchObject({ rangeState: "SUCCESS" })
+
+    // the machines go and come back, ours from now on; the old bridge serves them too
+    await owner.send("DELETE", "/range/JD/vms")
+    expect(await guestsOf(simulator)).toEqual([])
+    await expectSuccess(owner, await deploy(owner, "JD"))
+    await expectMachines(simulator, owner, "JD", machines)
   },
 )

@@ -20,9 +20,11 @@ const adoptedLab = (): ModelWorld => {
   return world
 }
 
+const takenOver = { range: { ...range, takenOver: true } }
+
 describe("a range whose machines were taken over from an older service", () => {
   test("is what the configuration says: nothing is made anew, and no card gets another address", () => {
-    const plan = planned(inputFor(adoptedLab(), labConfig()))
+    const plan = planned(inputFor(adoptedLab(), labConfig(), {}, takenOver))
     expect(keysOf(plan)).toEqual([])
     expect(plan.notes).toContain("the network vmbr1007 is an older service's: it is used as it is, and stays when the range goes")
   })
@@ -30,12 +32,12 @@ describe("a range whose machines were taken over from an older service", () => {
   test("keeps mark and addresses when a machine is configured anew", () => {
     const world = adoptedLab()
     const before = world.vmNamed("LAB-web").detail.nics
-    world.apply(planned(inputFor(world, labConfig({ web: { cpus: 7 } }))))
+    world.apply(planned(inputFor(world, labConfig({ web: { cpus: 7 } }), {}, takenOver)))
     const { detail } = world.vmNamed("LAB-web")
     expect(detail.cpus).toBe(7)
     expect(detail.nics).toEqual(before)
     expect(readDescription(detail.description).mark).toEqual({ range: lab, machine: "LAB-web", adopted: true })
-    expect(keysOf(planned(inputFor(world, labConfig({ web: { cpus: 7 } }))))).toEqual([])
+    expect(keysOf(planned(inputFor(world, labConfig({ web: { cpus: 7 } }), {}, takenOver)))).toEqual([])
   })
 
   test("keeps its network when it goes", () => {
@@ -45,13 +47,31 @@ describe("a range whose machines were taken over from an older service", () => {
     expect(keysOf(plan)).not.toContain("remove-network")
   })
 
-  test("is refused where no machine that was taken over hangs on the network that is not ours", () => {
+  test("is made anew on its old network when its machines are gone", () => {
     const world = adoptedLab()
-    for (const { detail } of world.vms.values()) detail.nics = detail.nics.map((nic) => ({ ...nic, bridge: "vmbr9" }))
-    expect(refusal(inputFor(world, labConfig())).map(({ code }) => code)).toEqual(["network-not-ours"])
+    for (const { machine } of [...world.vms.values()]) if (machine.pool === lab) world.vms.delete(machine.vmid)
+    const plan = planned(inputFor(world, labConfig(), {}, takenOver))
+    expect(keysOf(plan)).toContain("clone:LAB-web")
+    expect(keysOf(plan)).not.toContain("network")
+    world.apply(plan)
+    expect(keysOf(planned(inputFor(world, labConfig(), {}, takenOver)))).toEqual([])
   })
 
-  test("whose cards we made has no other: only what was taken over keeps foreign addresses", () => {
+  test("of which the older service made no network gets one of ours", () => {
+    const world = adoptedLab()
+    world.networks.clear()
+    expect(keysOf(planned(inputFor(world, labConfig(), {}, takenOver)))).toContain("network")
+  })
+
+  test("takes no VNet over: an older service made none", () => {
+    const world = adoptedLab()
+    world.networks.set("r7", { name: "r7", node: undefined, usable: true, ours: false })
+    const input = inputFor(world, labConfig(), {}, { ...takenOver, settings: { ...settings, clusterMode: true } })
+    expect(refusal(input).map(({ code }) => code)).toContain("network-not-ours")
+  })
+
+  test("is another matter than one that we made: there a foreign network refuses, and foreign cards are set right", () => {
+    expect(refusal(inputFor(adoptedLab(), labConfig())).map(({ code }) => code)).toEqual(["network-not-ours"])
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     const { detail } = world.vmNamed("LAB-web")

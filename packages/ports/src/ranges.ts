@@ -29,7 +29,7 @@ export interface NewRange {
   readonly createdBy: UserId | undefined
   readonly owners: readonly UserId[]
   readonly createdAt: Date
-  /** Where the range was before it came here; absent: it is new. */
+  /** What the range was at an older service that it is taken over from; absent: it is new. */
   readonly past?: {
     readonly state: RangeState
     readonly testing: TestingState

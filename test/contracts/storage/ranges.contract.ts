@@ -43,6 +43,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           createdAt: startedAt,
           updatedAt: startedAt,
           version: 1,
+          takenOver: false,
         })
         expect(yield* ranges.find(range.id)).toEqual(range)
         expect(yield* ranges.findByRecordId(range.recordId)).toEqual(range)
@@ -67,7 +68,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           lastDeploymentAt: new Date("2024-05-06T07:08:09.123Z"),
         } as const
         const made = yield* ranges.create({ ...newRange("OLD"), past })
-        expect(made).toMatchObject(past)
+        expect(made).toMatchObject({ ...past, takenOver: true })
         expect(yield* ranges.find(made.id)).toEqual(made)
       }),
     )

@@ -51,6 +51,7 @@ export const makeMigrationLab = (made: FirstGeneration, options: Omit<SimulatorO
       testing: { enabled: false, allowedDomains: [], allowedIps: [] },
       lastDeploymentAt: undefined,
       lastActiveAt: undefined,
+      takenOver: false,
       autoShutdown: undefined,
       createdBy: undefined,
       createdAt: new Date(0),

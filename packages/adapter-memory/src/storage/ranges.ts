@@ -74,6 +74,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
           autoShutdown: undefined,
           updatedAt: given.createdAt,
           version: 1,
+          takenOver: past !== undefined,
         }
         store.ranges.set(range.id, range)
         store.configs.set(range.id, { text: config, updatedAt: range.createdAt })

@@ -64,6 +64,7 @@ const Range = defineEntity({
     createdAt: time(),
     updatedAt: time(),
     version: p.integer(),
+    takenOver: p.boolean().default(false),
   },
 })
 

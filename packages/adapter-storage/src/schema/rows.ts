@@ -122,6 +122,7 @@ export const toRange = (row: Row<"ranges">): Range => ({
   createdAt: toDate(row.created_at),
   updatedAt: toDate(row.updated_at),
   version: row.version,
+  takenOver: Boolean(row.taken_over),
 })
 
 export const toMachine = (row: Row<"machines">): ObservedMachine => ({

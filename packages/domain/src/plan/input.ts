@@ -18,7 +18,13 @@ export interface DeployChoice {
 }
 
 export interface DeployInput {
-  readonly range: { readonly id: RangeId; readonly number: number; readonly testing: TestingState }
+  readonly range: {
+    readonly id: RangeId
+    readonly number: number
+    readonly testing: TestingState
+    /** Absent: we made it. */
+    readonly takenOver?: boolean
+  }
   readonly config: RangeConfig
   /** Everybody who has the range, by every path. */
   readonly grants: readonly Grant[]

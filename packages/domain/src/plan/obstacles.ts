@@ -11,19 +11,15 @@ export const findNetwork = (
 ): DeployInput["world"]["networks"][number] | undefined =>
   networks.find((n) => n.name === network.name && (network.type === "vnet" || n.node === undefined || n.node === network.node))
 
-/**
- * Whether the range's network is one that an older service made for it: a machine of the range that was taken over hangs on it. It is used
- * as it is.
- */
-export const isAdoptedNetwork = ({ world }: DeployInput, { network }: DesiredRange, { own }: Identified): boolean =>
-  findNetwork(world.networks, network)?.ours === false &&
-  [...own.values()].some(({ mark, detail }) => mark.adopted === true && detail.nics.some(({ bridge }) => bridge === network.name))
+/** Whether the range's network is the bridge that an older service made for it: the range was taken over. It is used as it is. */
+export const isOlderNetwork = ({ world, range }: DeployInput, { network }: DesiredRange): boolean =>
+  range.takenOver === true && network.type === "bridge" && findNetwork(world.networks, network)?.ours === false
 
 /** A network of the same name that somebody else made. */
-export const networkIssues = (input: DeployInput, desired: DesiredRange, identified: Identified): PlanIssue[] => {
+export const networkIssues = (input: DeployInput, desired: DesiredRange): PlanIssue[] => {
   const { network } = desired
   const found = findNetwork(input.world.networks, network)
-  if (found === undefined || found.ours || isAdoptedNetwork(input, desired, identified)) return []
+  if (found === undefined || found.ours || isOlderNetwork(input, desired)) return []
   const hint = "Remove it from the hypervisor when nothing hangs on it, or give the range another number."
   return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
 }

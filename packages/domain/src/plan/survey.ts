@@ -7,7 +7,8 @@ import { type Identified, identify, labelOf, type OwnMachine } from "./identify.
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Standing } from "./machine-tasks.ts"
-import { blockedMachines, isAdoptedNetwork, networkIssues } from "./obstacles.ts"
+import { blockedMachines, isOlderNetwork, networkIssues } from "./obstacles.ts"
+import { otherNetworkIssues } from "./other-networks.ts"
 import { place, singleNode } from "./placement.ts"
 
 /** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
@@ -40,7 +41,7 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
   ])
   if (Result.isFailure(limited)) return Result.fail(limited.failure)
   const blocked = blockedMachines(input, desired, identified, limited.success)
-  const issues = [...networkIssues(input, desired, identified), ...blocked.values()]
+  const issues = [...networkIssues(input, desired), ...otherNetworkIssues(input, identified), ...blocked.values()]
   const { there, toMake, notes } = sortOut(input, desired, identified, (name) => limited.success.has(name) && !blocked.has(name))
   const placed = place({
     machines: toMake.map((m) => m.machine),
@@ -67,7 +68,7 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
         notes: [
           ...notes,
           ...strangers(identified),
-          ...(isAdoptedNetwork(input, desired, identified)
+          ...(isOlderNetwork(input, desired)
             ? [`the network ${desired.network.name} is an older service's: it is used as it is, and stays when the range goes`]
             : []),
           ...unmovedNotes(input, desired, there),

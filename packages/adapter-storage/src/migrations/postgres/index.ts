@@ -8,6 +8,7 @@ import { M0006BlueprintSources } from "./m0006-blueprint-sources.ts"
 import { M0007RunSubjects } from "./m0007-run-subjects.ts"
 import { M0008MigrationRecords } from "./m0008-migration-records.ts"
 import { M0009WaitingRuns } from "./m0009-waiting-runs.ts"
+import { M0010TakenOverRanges } from "./m0010-taken-over-ranges.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const postgresMigrations: MigrationList = [
@@ -20,4 +21,5 @@ export const postgresMigrations: MigrationList = [
   { name: "0007-run-subjects", class: M0007RunSubjects },
   { name: "0008-migration-records", class: M0008MigrationRecords },
   { name: "0009-waiting-runs", class: M0009WaitingRuns },
+  { name: "0010-taken-over-ranges", class: M0010TakenOverRanges },
 ]
