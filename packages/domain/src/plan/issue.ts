@@ -11,6 +11,7 @@ export interface PlanIssue {
     | "no-node"
     | "zone-unusable"
     | "network-not-ours"
+    | "networks-not-moved"
     | "no-vmid"
     | "bad-limit"
     | "name-taken"

@@ -1,0 +1,44 @@
+import { macOf } from "../machine/mark.ts"
+import type { Nic } from "../machine/observed.ts"
+import { natNetworkName } from "../network/addressing.ts"
+import { networkName } from "./desired.ts"
+import { type Identified, labelOf, type OwnMachine } from "./identify.ts"
+import type { DeployInput } from "./input.ts"
+import type { PlanIssue } from "./issue.ts"
+
+/** A clone shows its template's cards until it is configured: those say nothing of the range. */
+const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
+  mark.adopted === true || nic.mac.toUpperCase() === macOf(observed.vmid, nic.index)
+
+const hintFor = (clusterMode: boolean): string =>
+  clusterMode
+    ? "Migrate first (POST /migrate/sdn, or `rangewright migrate sdn`), which moves all ranges and keeps a way back. To stay on bridges, set cluster_mode: false."
+    : "Set cluster_mode: true to go on with VNets. To go back to bridges, call POST /migrate/sdn/rollback with cluster_mode: true, and set it to false afterwards."
+
+const namedAtMost = 5
+
+/**
+ * Machines of the range that hang on the networks of the other mode: on bridges where ranges have VNets, or the other way round. A deploy
+ * would move their cards without what a migration does for safety, and with a limit tear the range in two.
+ */
+export const otherNetworkIssues = ({ range, settings }: DeployInput, { own }: Identified): readonly PlanIssue[] => {
+  const other = !settings.clusterMode
+  const ranges = networkName(range.number, other)
+  const outside = natNetworkName(other)
+  const isOther = (machine: OwnMachine, nic: Nic): boolean =>
+    nic.bridge === ranges || (nic.bridge === outside && outside !== settings.natNetwork && isSetUp(machine, nic))
+  const stuck = [...own.values()].flatMap((machine) => {
+    const networks = [...new Set(machine.detail.nics.filter((nic) => isOther(machine, nic)).map(({ bridge }) => bridge))]
+    return networks.length === 0 ? [] : [`${labelOf(machine.observed)} on ${networks.join(", ")}`]
+  })
+  if (stuck.length === 0) return []
+  const more = stuck.length > namedAtMost ? ` and ${stuck.length - namedAtMost} more` : ""
+  const sorts = settings.clusterMode ? ["bridges", "VNets"] : ["VNets", "bridges"]
+  return [
+    {
+      code: "networks-not-moved",
+      message: `machines of the range hang on ${sorts[0]}, and ranges have ${sorts[1]} now: ${stuck.slice(0, namedAtMost).join("; ")}${more}`,
+      hint: hintFor(settings.clusterMode),
+    },
+  ]
+}

@@ -1,0 +1,112 @@
+import * as Result from "effect/Result"
+import { describe, expect, test } from "vitest"
+import { type Nic, planDestroy, type PlanSettings, planPower, readDescription, writeDescription } from "../src/index.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, keysOf, lab, type ModelWorld, planned, range, refusal, settings } from "./plan-model.ts"
+
+const onBridges: PlanSettings = settings
+const onVnets: PlanSettings = { ...settings, clusterMode: true, natNetwork: "ludusnat" }
+const bridged = { settings: onBridges }
+const cluster = { settings: onVnets }
+
+/** The lab as a deploy in this mode leaves it. */
+const deployed = (mode: { readonly settings: PlanSettings }): ModelWorld => {
+  const world = labWorld()
+  world.networks.set("ludusnat", { name: "ludusnat", node: undefined, usable: true, ours: true })
+  world.apply(planned(inputFor(world, labConfig(), {}, mode)))
+  return world
+}
+
+const rehang = (world: ModelWorld, name: string, from: string, to: string): void => {
+  const { detail } = world.vmNamed(name)
+  detail.nics = detail.nics.map((nic): Nic => (nic.bridge === from ? { ...nic, bridge: to } : nic))
+}
+
+describe("a range whose machines hang on the networks of the other mode", () => {
+  test("is not deployed on VNets while it hangs on bridges: a migration moves cards, and a deploy does not", () => {
+    const [issue, ...more] = refusal(inputFor(deployed(bridged), labConfig(), {}, cluster))
+    expect(more).toEqual([])
+    expect(issue).toMatchObject({
+      code: "networks-not-moved",
+      message: expect.stringMatching(
+        /^machines of the range hang on bridges, and ranges have VNets now: .*LAB-router-debian11-x64 \(VM \d+\) on vmbr1000, vmbr1007;.* and 1 more$/u,
+      ),
+      hint: expect.stringContaining("POST /migrate/sdn, or `rangewright migrate sdn`"),
+    })
+  })
+
+  test("is not deployed on bridges while it hangs on VNets, and the way back is named", () => {
+    const [issue] = refusal(inputFor(deployed(cluster), labConfig(), {}, bridged))
+    expect(issue).toMatchObject({
+      code: "networks-not-moved",
+      message: expect.stringContaining("hang on VNets, and ranges have bridges now"),
+      hint: expect.stringContaining("POST /migrate/sdn/rollback with cluster_mode: true"),
+    })
+  })
+
+  test("is not torn in two by a limit, nor by tags", () => {
+    const world = deployed(bridged)
+    for (const choice of [{ limit: "LAB-web" }, { tags: ["vm-deploy"] as const }, { tags: ["network"] as const }])
+      expect(refusal(inputFor(world, labConfig(), choice, cluster)).map(({ code }) => code)).toEqual(["networks-not-moved"])
+  })
+
+  test("is refused for one machine that was left behind, by its name and network", () => {
+    const world = deployed(cluster)
+    rehang(world, "LAB-kali", "r7", "vmbr1007")
+    const { vmid } = world.vmNamed("LAB-kali").detail
+    expect(refusal(inputFor(world, labConfig(), { limit: "LAB-web" }, cluster))[0]?.message).toBe(
+      `machines of the range hang on bridges, and ranges have VNets now: LAB-kali (VM ${vmid}) on vmbr1007`,
+    )
+  })
+
+  test("is refused for a router whose outer card was left behind", () => {
+    const world = deployed(cluster)
+    rehang(world, routerName, "ludusnat", "vmbr1000")
+    expect(refusal(inputFor(world, labConfig(), {}, cluster))[0]?.message).toContain("on vmbr1000")
+  })
+
+  test("is refused when its machines were taken over, whatever addresses their cards have", () => {
+    const world = deployed(cluster)
+    rehang(world, routerName, "ludusnat", "vmbr1000")
+    const { detail } = world.vmNamed(routerName)
+    const { mark, groups } = readDescription(detail.description)
+    detail.description = writeDescription({ range: lab, machine: mark!.machine, adopted: true }, groups)
+    detail.nics = detail.nics.map((nic): Nic => ({ ...nic, mac: `BC:24:11:00:00:0${nic.index}` }))
+    expect(refusal(inputFor(world, labConfig(), {}, cluster))[0]?.message).toContain("on vmbr1000")
+  })
+
+  test("can be switched, destroyed and deleted as it is", () => {
+    const world = deployed(bridged).view()
+    const power = planPower({ range, world, change: "off", vmids: undefined })
+    expect(keysOf(Result.getOrThrow(power))).toContain("stop:LAB-web")
+    for (const kind of ["machines", "range"] as const)
+      expect(keysOf(Result.getOrThrow(planDestroy({ range, settings: onVnets, world, scope: { kind } })))).toContain(
+        "delete:LAB-web",
+      )
+  })
+})
+
+describe("what hangs on another network is no reason to refuse", () => {
+  test("when the range has no machines", () => {
+    for (const mode of [bridged, cluster])
+      expect(keysOf(planned(inputFor(labWorld(), labConfig(), {}, mode)))).toContain("network")
+  })
+
+  test("when the operator keeps the outside network on that bridge", () => {
+    const kept = { settings: { ...onVnets, natNetwork: "vmbr1000" } }
+    expect(keysOf(planned(inputFor(deployed(kept), labConfig(), {}, kept)))).toEqual([])
+  })
+
+  test("when it is a clone that still has the card of its template", () => {
+    const world = deployed(cluster)
+    const { detail } = world.vmNamed("LAB-web")
+    detail.nics = [{ index: 0, model: "virtio", mac: "BC:24:11:AA:BB:CC", bridge: "vmbr1000", tag: undefined, firewall: false }]
+    expect(keysOf(planned(inputFor(world, labConfig(), {}, cluster)))).toContain("configure:LAB-web")
+  })
+
+  test("when the name only begins alike", () => {
+    const world = deployed(cluster)
+    rehang(world, "LAB-web", "r7", "vmbr10070")
+    expect(keysOf(planned(inputFor(world, labConfig(), {}, cluster)))).toContain("configure:LAB-web")
+  })
+})
