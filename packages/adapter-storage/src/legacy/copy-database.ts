@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** Many times what the largest installation has. */
-const bytesAtMost = 1024 ** 3
+const bytesAtMost = 256 * 1024 ** 2
 
 /** What SQLite keeps beside a database while it is in use: writes that are not in it yet, or what it takes to undo one. */
 const companions = ["-wal", "-journal"]

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 /** More of them than any installation has; a table with more is no table of ours to read whole. */
 const rowsAtMost = 20_000
 /** Bytes of a field. The longest real ones are lists of allowed domains. */
-const textAtMost = 65_536
+const textAtMost = 32_768
 
 /** The tables and columns (contract C 14). A column that is missing is empty in every row. */
 const tables = {

@@ -4,13 +4,13 @@ import { importLegacy } from "../migration/import-legacy.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses } from "../wire/statuses.ts"
+import { adminStatuses, waitCutShort } from "../wire/statuses.ts"
 
 export const migrateSQLiteToPostgreSQL = operation({
   id: "migrateSQLiteToPostgreSQL",
   route: "POST /migrate/sqlite",
   group: "Migration",
-  summary: "Take over users, keys and ranges of an installation of the first generation; may be repeated",
+  summary: "Take over users, keys, ranges and machines of an installation of the first generation; may be repeated",
   access: "admin",
   target: "none",
   query: {
@@ -22,6 +22,7 @@ export const migrateSQLiteToPostgreSQL = operation({
     200: "what was taken over and what was not, or that there is nothing to do",
     ...adminStatuses,
     400: "dryRun is neither true nor false; userID names an unknown user",
+    409: waitCutShort,
     500: "unexpected server failure",
     502: "the old data cannot be read",
   },

@@ -9,7 +9,7 @@ export interface MachineMark {
   readonly machine: string
   /** Name of the template that it was cloned from; absent on marks that do not tell. It is remembered, and no part of the identity. */
   readonly template?: string | undefined
-  /** True: an older service made the VM, and it was taken over as it was (ADR 23). Remembered too. */
+  /** True: an older service made the VM, and it was taken over as it was (ADR 24). Remembered too. */
   readonly adopted?: boolean | undefined
 }
 

@@ -78,7 +78,8 @@ export const planImport = (legacy: LegacyInstallation, target: ImportTarget): Le
   const users: ImportedUser[] = []
   const ranges: ImportedRange[] = []
   const rangeOf = firstOfEach(legacy.ranges, ({ userId }) => userId, "range of user", skipped)
-  for (const [id, user] of firstOfEach(legacy.users, (one) => one.id, "user", skipped)) {
+  const userOf = firstOfEach(legacy.users, ({ id }) => id, "user", skipped)
+  for (const [id, user] of userOf) {
     if (id === rootUserId) continue
     const range = rangeOf.get(id)
     const why = known.users.has(id) ? knownUserRefusal(user, range, known) : newUserRefusal(user, range, known)
@@ -97,8 +98,7 @@ export const planImport = (legacy: LegacyInstallation, target: ImportTarget): Le
     known.ranges.set(id, imported)
   }
   for (const id of rangeOf.keys())
-    if (id !== rootUserId && !legacy.users.some((user) => user.id === id))
-      skipped.push(`the range of ${legacyLine(id)}: the database has no such user`)
+    if (id !== rootUserId && !userOf.has(id)) skipped.push(`the range of ${legacyLine(id)}: the database has no such user`)
   return {
     users: users.toSorted((a, b) => Number(isUserNumber(b.number)) - Number(isUserNumber(a.number))),
     ranges,

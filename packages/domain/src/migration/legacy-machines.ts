@@ -60,7 +60,7 @@ export type Adoption =
   | { readonly kind: "leave"; readonly why: string }
 
 /**
- * Which VMs of the old service become ours (ADR 23): members of the range's pool whose name the configuration gives to a machine, one VM a
+ * Which VMs of the old service become ours (ADR 24): members of the range's pool whose name the configuration gives to a machine, one VM a
  * name, and whose description holds nothing but the groups that the old service wrote. Others are left alone: a deploy removes what is
  * ours and no longer named, and nobody asked for that.
  */

@@ -32,6 +32,6 @@ export interface Range {
   readonly updatedAt: Date
   /** Goes up with each write; a `save` names the one it read. */
   readonly version: number
-  /** True: an older service made it, and with it its network (ADR 23). */
+  /** True: an older service made it, and with it its network (ADR 24). */
   readonly takenOver: boolean
 }
