@@ -119,6 +119,54 @@ describe("VNets", () => {
     await rig.close()
   })
 
+  const waitings: readonly (readonly [string, string, (rig: Rig) => Promise<unknown>])[] = [
+    ["a zone", "zone theirs is new", (rig) => root(rig, "POST", "/cluster/sdn/zones", "type=simple&zone=theirs")],
+    ["a change of a VNet of ours", "VNet r9 is changed", (rig) => root(rig, "PUT", "/cluster/sdn/vnets/r9", "tag=1234")],
+    [
+      "a subnet of somebody's VNet",
+      "subnet plain-10.77.0.0-24 is new",
+      (rig) => root(rig, "POST", "/cluster/sdn/vnets/theirs/subnets", "subnet=10.77.0.0/24&type=subnet"),
+    ],
+    [
+      "an edit of a node's own network",
+      "vmbr77 on node pve2 is edited",
+      (rig) => root(rig, "POST", "/nodes/pve2/network", "iface=vmbr77&type=bridge&autostart=1"),
+    ],
+  ]
+
+  it.each(waitings)("neither made nor removed put %s into force that waits and is not ours", async (_what, words, wait) => {
+    const rig = await cluster()
+    await root(rig, "POST", "/cluster/sdn/zones", "type=simple&zone=plain")
+    await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=plain")
+    await root(rig, "PUT", "/cluster/sdn")
+    await rig.run(Effect.sleep("30 seconds"))
+    await rig.run(performOn(create(9)))
+    await rig.run(performOn(create(2)))
+    const written = await rig.run(HypervisorNetwork.use((networks) => networks.dispatch(create(3))))
+    await wait(rig)
+    const before = applies(rig)
+    for (const action of [create(), remove(2)]) {
+      const fault = await failureOf(rig, action)
+      expect(fault.facts.reason).toBe("failed")
+      expect(fault.message).toContain(words)
+      expect(fault.hint).toMatch(/^Apply or (?:roll|revert)/u)
+    }
+    // what we had written before waits too
+    const late = await rig.run(Effect.flip(HypervisorNetwork.use((networks) => networks.settle(create(3), written.token))))
+    expect(late.message).toContain(words)
+    expect(applies(rig)).toBe(before)
+    await rig.close()
+  })
+
+  it("are made while edits of a node that is away wait: an apply does not reach it", async () => {
+    const rig = await cluster()
+    await root(rig, "POST", "/nodes/pve2/network", "iface=vmbr77&type=bridge&autostart=1")
+    rig.sim.faults.add({ kind: "node-down", node: "pve2" })
+    await rig.run(performOn(create()))
+    expect(await rig.run(networkNamed("r1"))).toMatchObject({ usable: true })
+    await rig.close()
+  })
+
   it("whose tag is taken fail with `taken`", async () => {
     const rig = await cluster()
     await root(rig, "POST", "/cluster/sdn/vnets", "vnet=theirs&zone=ludus&tag=101")

@@ -6,23 +6,13 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
-import { type Fields, flag, rows, text } from "../wire/read.ts"
+import { type Fields, flag, text } from "../wire/read.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { NetworkKind } from "./network-kind.ts"
-import { foreignChanges, pendingChanges } from "./pending-diff.ts"
+import { foreignEdits, type NodeNetwork, readNetwork } from "./node-network.ts"
+import { pendingChanges } from "./pending-diff.ts"
 
 export type BridgeSpec = Extract<NetworkSpec, { readonly type: "bridge" }>
-
-interface NodeNetwork {
-  readonly interfaces: readonly Fields[]
-  /** The pending edits as a diff; empty when there are none. */
-  readonly changes: string
-}
-
-const readNetwork = (client: PveClient, node: string, doing: string): Effect.Effect<NodeNetwork, HypervisorFault> =>
-  client
-    .get(path`/nodes/${node}/network`, {}, { doing })
-    .pipe(Effect.map((reply) => ({ interfaces: rows(reply.data), changes: text(reply.beside, "changes") ?? "" })))
 
 /** In force: the node says that it is up, or nothing about it waits to be applied. */
 const inForce = (network: NodeNetwork, row: Fields): boolean =>
@@ -30,8 +20,7 @@ const inForce = (network: NodeNetwork, row: Fields): boolean =>
 
 /** Applying would put other people's unfinished edits into force. */
 const refuseForeign = (network: NodeNetwork, spec: BridgeSpec, doing: string): Effect.Effect<void, HypervisorFault> => {
-  const ours = network.interfaces.filter((row) => isOurNetwork(text(row, "comments"))).map((row) => text(row, "iface") ?? "")
-  const foreign = foreignChanges(network.changes, new Set([spec.name, ...ours]), isOurNetwork)
+  const foreign = foreignEdits(network, [spec.name])
   if (foreign.length === 0) return Effect.void
   return Effect.fail(
     new HypervisorFault({

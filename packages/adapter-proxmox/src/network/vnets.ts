@@ -8,6 +8,7 @@ import { dropRights } from "../access/rights.ts"
 import { startedTask, taskFault } from "../tasks/settlement.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { child, type Fields, number, rows, text } from "../wire/read.ts"
+import { foreignPending, foreignPendingFault } from "./foreign-pending.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { NetworkKind, Written } from "./network-kind.ts"
 import { lackFault, lacksAfter } from "./vnet-nodes.ts"
@@ -61,28 +62,11 @@ export const observeVnets = (client: PveClient): Effect.Effect<readonly Observed
   )
 
 /** The cluster has one set of pending changes, and an apply puts all of it into force: other people's stop us. */
-const refuseForeign = Effect.fnUntraced(function* (
-  client: PveClient,
-  vnets: readonly Vnet[],
-  doing: string,
-): Effect.fn.Return<void, HypervisorFault> {
-  const zones = yield* client.get("/cluster/sdn/zones", { pending: true }, { doing })
-  const foreign = [
-    ...vnets
-      .filter((vnet) => vnet.state !== undefined && !isOurNetwork(vnet.alias))
-      .map((vnet) => `VNet ${vnet.name} is ${vnet.state}`),
-    ...rows(zones.data)
-      .filter((zone) => text(zone, "state") !== undefined)
-      .map((zone) => `zone ${text(zone, "zone") ?? "?"} is ${text(zone, "state") ?? "?"}`),
-  ]
-  if (foreign.length === 0) return
-  return yield* new HypervisorFault({
-    doing,
-    reason: "failed",
-    detail: `the cluster's SDN has pending changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
-    hint: "Apply or roll them back under Datacenter > SDN, then deploy again.",
+const refuseForeign = (client: PveClient, doing: string): Effect.Effect<void, HypervisorFault> =>
+  Effect.flatMap(foreignPending(client, {}, doing), (pending) => {
+    const fault = foreignPendingFault(pending, doing, "deploy again")
+    return fault === undefined ? Effect.void : Effect.fail(fault)
   })
-})
 
 const zoneFault = (spec: VnetSpec, doing: string): HypervisorFault =>
   new HypervisorFault({
@@ -117,10 +101,9 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
   /** Puts into force what is configured; `done` says whether that is in it. */
   const apply = Effect.fnUntraced(function* (
     doing: string,
-    before: readonly Vnet[],
     done: (vnets: readonly Vnet[]) => boolean,
   ): Effect.fn.Return<void, HypervisorFault> {
-    yield* refuseForeign(client, before, doing)
+    yield* refuseForeign(client, doing)
     applies += 1
     const upid = yield* startedTask(yield* client.put("/cluster/sdn", {}, { doing }), doing)
     const outcome = yield* awaitTask(upid)
@@ -149,7 +132,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
           () => Effect.fail(zoneFault(spec, doing)),
         ),
       )
-      yield* refuseForeign(client, vnets, doing)
+      yield* refuseForeign(client, doing)
       yield* client.post(
         "/cluster/sdn/vnets",
         { vnet: spec.name, zone: spec.zone, tag: spec.tag, vlanaware: true, alias: spec.alias },
@@ -167,10 +150,10 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       const appliesBefore = applies
       const ensure = Effect.gen(function* () {
         const vnets = yield* readVnets(client, doing)
-        if (!inForce(vnets)) return yield* apply(doing, vnets, inForce)
+        if (!inForce(vnets)) return yield* apply(doing, inForce)
         // an apply that began since has given every node what it could
         if (applies !== appliesBefore || (yield* lacking(patienceSeconds)).length === 0) return
-        yield* apply(doing, vnets, inForce)
+        yield* apply(doing, inForce)
       })
       yield* gate.withPermit(ensure)
       const missing = yield* lacking(verifySeconds)
@@ -183,7 +166,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       if (existing === undefined) return "done"
       yield* refuseStranger(existing, doing)
       if (existing.state === "deleted") return "pending"
-      yield* refuseForeign(client, vnets, doing)
+      yield* refuseForeign(client, doing)
       yield* client.remove(path`/cluster/sdn/vnets/${spec.name}`, {}, { doing }).pipe(
         Effect.catchIf(
           (fault) => fault.facts.reason === "not-found",
@@ -197,7 +180,7 @@ export const makeVnets = (client: PveClient, awaitTask: AwaitTask, gate: Semapho
       const isGone = (vnets: readonly Vnet[]): boolean => find(vnets, spec) === undefined
       return Effect.andThen(
         gate.withPermit(
-          Effect.flatMap(readVnets(client, doing), (vnets) => (isGone(vnets) ? Effect.void : apply(doing, vnets, isGone))),
+          Effect.flatMap(readVnets(client, doing), (vnets) => (isGone(vnets) ? Effect.void : apply(doing, isGone))),
         ),
         dropRights(client, `/sdn/zones/${spec.zone}/${spec.name}`, doing),
       )
