@@ -72,6 +72,15 @@ const vnetBridges = (call: Call, node: NodeState): Record<string, unknown>[] =>
     })
     .map((vnet) => ({ iface: vnet, type: "vnet", active: 1 }))
 
+/** A comment stands after the options of its interface, one line of the file for each of its own. */
+const commentLines = (iface: Interface): readonly string[] =>
+  typeof iface["comments"] === "string"
+    ? iface["comments"]
+        .trimEnd()
+        .split("\n")
+        .map((line) => `#${line}`)
+    : []
+
 /** The pending edit as text, in the form of a file comparison. */
 const difference = (node: NodeState): string => {
   const stanza = (name: string, iface: Interface, sign: string) =>
@@ -80,6 +89,7 @@ const difference = (node: NodeState): string => {
       ...Object.entries(iface)
         .filter(([key]) => key.startsWith("bridge") || key === "cidr")
         .map(([key, value]) => `\t${key.replaceAll("_", "-")} ${value}`),
+      ...commentLines(iface),
     ]
       .map((line) => `${sign}${line}\n`)
       .join("")
