@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -79,6 +80,17 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     const outcomes = await run(install({ roles: [{ name: "acme.web" }], collections: [{ name: "acme.util" }] }))
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["failed", "failed"])
     for (const { because } of outcomes) expect(because).toMatch(/refused|connect/iu)
+  })
+
+  test("a server that takes connections and never answers is given up at the deadline", async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as AddressInfo
+    const { run, install, root } = await makeWorld({ server: `http://127.0.0.1:${port}`, timeoutSeconds: 5 })
+    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+    expect(fault).toMatchObject({ kind: "timeout", hint: expect.stringContaining("server") })
+    expect(readdirSync(join(root, "work"))).toEqual([])
   })
 
   test("the token reaches its server, and nobody else", async () => {

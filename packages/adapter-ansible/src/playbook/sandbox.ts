@@ -29,6 +29,12 @@ const systemFiles = [
   "/etc/ssl/openssl.cnf",
 ]
 
+/**
+ * What of `/proc` turns the kernel's wheels for the whole host. Its files are root's by their mode alone: a service that is root could turn
+ * them without any capability, and a role with it (`core_pattern` names a program that the host runs).
+ */
+const kernelFiles = ["/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sysrq-trigger"]
+
 const systemLinks = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
 /** On hosts with a merged `/usr` they are links, which the sandbox gets too; on others folders. */
@@ -41,8 +47,8 @@ const systemFolder = (path: string): readonly string[] => {
 }
 
 /**
- * Arguments of bwrap, before the program: an own process tree that dies with ours, no capabilities, and of the host's files nothing but
- * the system's programs and these mounts. The network is the host's: machines are reached through it.
+ * Arguments of bwrap, before the program: an own process tree that dies with ours, no capabilities, nothing of the kernel to
+ * set, and of the host's files nothing but the system's programs and these mounts. The network is the host's: machines are reached through it.
  */
 export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] => [
   "--die-with-parent",
@@ -57,6 +63,7 @@ export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] =>
   ...systemLinks.flatMap(systemFolder),
   "--proc",
   "/proc",
+
   "--dev",
   "/dev",
   "--tmpfs",
