@@ -63,7 +63,7 @@ export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] =>
   ...systemLinks.flatMap(systemFolder),
   "--proc",
   "/proc",
-
+  ...kernelFiles.flatMap((path) => ["--ro-bind-try", path, path]),
   "--dev",
   "/dev",
   "--tmpfs",
