@@ -29,7 +29,7 @@ const wired = async (
 const hypervisorIs = (service: ServiceProcess, wanted: RegExp): Promise<string> =>
   eventually(
     `a hypervisor that is ${wanted}`,
-    async () => ((await (await fetch(`${service.plainUrl}/readyz`)).json()) as { readonly hypervisor: string }).hypervisor,
+    async () => ((await (await fetch(`${service.url}/readyz`)).json()) as { readonly hypervisor: string }).hypervisor,
     (said) => wanted.test(said) && said,
   )
 

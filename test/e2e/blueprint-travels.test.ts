@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 const ask = (site: Site, path: string, init: RequestInit = {}) =>
-  fetch(`${site.service.plainUrl}/api/v2${path}`, { ...init, headers: { ...init.headers, "X-API-KEY": site.key } })
+  fetch(`${site.service.url}/api/v2${path}`, { ...init, headers: { ...init.headers, "X-API-KEY": site.key } })
 const importTo = (site: Site, archive: Uint8Array) => {
   const form = new FormData()
   form.set("archive", new File([new Uint8Array(archive)], "lab.tar.gz"))

@@ -62,7 +62,7 @@ test(
     expect(refused.status).toBe(502)
     expect(refused.body.error).toContain("the disk is full")
     const readiness = async () => {
-      const response = await fetch(`${service.plainUrl}/readyz`)
+      const response = await fetch(`${service.url}/readyz`)
       return { status: response.status, body: (await response.json()) as { readonly store: string } }
     }
     const told = await readiness()

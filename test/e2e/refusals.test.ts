@@ -111,10 +111,10 @@ describe("a data folder that cannot be used ends the start with status 1 and one
     const data = temporaryFolder()
     const first = await startService(data)
     await expectRefusal(launch(data), 1, [/^Cannot use the data folder .*: another service is running on it\./u])
-    expect((await fetch(`${first.plainUrl}/readyz`)).status).toBe(200)
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
     await first.crash()
     const second = await startService(data)
-    expect((await fetch(`${second.plainUrl}/readyz`)).status).toBe(200)
+    expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
   })
 
   test("because it is a file", async () => {

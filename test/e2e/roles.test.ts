@@ -48,7 +48,7 @@ const uploadRole = (service: ServiceProcess, key: string, filename: string, arch
   const form = new FormData()
   form.set("file", new File([new Uint8Array(archive)], filename))
   form.set("force", "false")
-  return fetch(`${service.plainUrl}/api/v2/ansible/role/fromtar`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
+  return fetch(`${service.url}/api/v2/ansible/role/fromtar`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
 }
 
 describe.skipIf(!isThere)(

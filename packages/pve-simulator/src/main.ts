@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { openLabHosts, type LabHosts } from "./hosts/index.ts"
 import { parseCommandLine, usage, UsageError, type CommandLine } from "./options.ts"
 import { createSimulator, type HttpListener, type Simulator } from "./simulator.ts"
 import type { SshListener } from "./ssh/server.ts"
@@ -33,7 +34,14 @@ const storeState = (simulator: Simulator, path: string): void => {
   renameSync(`${path}.new`, path)
 }
 
-const introduce = (simulator: Simulator, http: HttpListener, ssh: SshListener | undefined, options: CommandLine): void => {
+interface Running {
+  readonly simulator: Simulator
+  readonly http: HttpListener
+  readonly ssh: SshListener | undefined
+  readonly lab: LabHosts | undefined
+}
+
+const introduce = ({ simulator, http, ssh, lab }: Running, options: CommandLine): void => {
   const curl = http.fingerprint === undefined ? "curl -s" : "curl -sk"
   const token = `-H 'Authorization: PVEAPIToken=${simulator.rootToken}'`
   const [node = ""] = simulator.state.nodes.keys()
@@ -46,28 +54,48 @@ const introduce = (simulator: Simulator, http: HttpListener, ssh: SshListener | 
   say(`  root password  ${simulator.rootPassword}`)
   say(`  control token  ${simulator.controlToken}`)
   if (ssh !== undefined) say(`  ssh            root@${ssh.host} -p ${ssh.port}, host key ${ssh.hostKey}`)
+  if (lab !== undefined) {
+    const logins = lab.accounts.map(({ name, password }) => `${name}/${password}`).join(", ")
+    say(`  real hosts     behind VMs with Linux; their SSH servers know ${logins} (sudo)`)
+    say(`  start there    ${lab.outside.join(" ")} COMMAND   what reaches the hosts and this API`)
+    say(`  reached at     ${lab.link.there}                     what listens there, from here`)
+  }
   say("Try:")
   say(`  ${curl} ${token} '${http.url}/api2/json/cluster/resources?type=vm'`)
   say(`  ${curl} ${token} -d newid=200 -d name=first ${http.url}/api2/json/nodes/${node}/qemu/101/clone`)
   say(`  ${curl} -H 'Authorization: Bearer ${simulator.controlToken}' ${http.url}/simulator/stats`)
 }
 
-const run = async (options: CommandLine): Promise<void> => {
+const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Running> => {
   const simulator = createSimulator({
     nodes: options.nodes,
     seed: options.seed,
     speed: options.speed,
     // a cluster of machines with nothing prepared would be of no use to a range manager
     sdnZone: options.nodes > 1 ? "ludus" : undefined,
+    ...(lab === undefined ? {} : { backing: lab.guests }),
   })
   if (options.state !== undefined) loadState(simulator, options.state)
   const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`
-  const http = await simulator.listen({ host: options.host, port: options.port, tls: options.tls, certificateFile })
-  const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host: options.host, port: options.sshPort })
-  introduce(simulator, http, ssh, options)
+  const host = options.host ?? lab?.link.here ?? "127.0.0.1"
+  const http = await simulator.listen({ host, port: options.port, tls: options.tls, certificateFile })
+  const ssh = options.sshPort === undefined ? undefined : await simulator.ssh({ host, port: options.sshPort })
+  return { simulator, http, ssh, lab }
+}
+
+const run = async (options: CommandLine): Promise<void> => {
+  const failed = (vmid: number, error: unknown) => process.stderr.write(`simulator: host of VM ${vmid}: ${String(error)}\n`)
+  const lab = options.realHosts ? await openLabHosts(failed) : undefined
+  const running = await open(options, lab).catch(async (error: unknown) => {
+    await lab?.close()
+    throw error
+  })
+  introduce(running, options)
   const stop = async (): Promise<void> => {
+    const { simulator } = running
     if (options.state !== undefined) storeState(simulator, options.state)
     await simulator.close()
+    await lab?.close()
     process.exit(0)
   }
   process.once("SIGINT", () => void stop())

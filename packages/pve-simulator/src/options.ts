@@ -3,13 +3,15 @@ import { parseArgs } from "node:util"
 /** What the command line of the stand-alone simulator says. */
 export interface CommandLine {
   readonly port: number
-  readonly host: string
+  /** Undefined: the default of where it runs. */
+  readonly host: string | undefined
   readonly nodes: number
   readonly seed: number
   readonly speed: number
   readonly sshPort: number | undefined
   readonly state: string | undefined
   readonly tls: boolean
+  readonly realHosts: boolean
   readonly help: boolean
 }
 
@@ -19,7 +21,8 @@ export const usage = `A Proxmox VE API without a hypervisor.
   npm run simulator -- [options]
 
   --port N       port of the REST API                      (18006; 0: any free one)
-  --host ADDR    address to listen on                      (127.0.0.1)
+  --host ADDR    address to listen on                      (127.0.0.1;
+                 with real hosts their network's own)
   --nodes N      nodes of the cluster, 1 to 32; several    (1)
                  come with the VXLAN zone ludus, applied
   --seed N       same seed: same ids, addresses, secrets   (1)
@@ -28,6 +31,9 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --state FILE   read the state at start, write it at stop;
                  the certificate is kept beside it (FILE.pem)
   --no-tls       plain HTTP
+  --real-hosts   put a host behind each VM with Linux: a   (off)
+                 network namespace with an SSH server, on
+                 this machine; needs Linux and root
   --help         this text
 `
 
@@ -51,6 +57,8 @@ const positive = (name: string, text: string, most: number): number => {
 /** Reads the arguments after the program's name. */
 export const parseCommandLine = (args: readonly string[]): CommandLine => {
   const values = parse(args)
+  if (values["real-hosts"] && values.state !== undefined)
+    throw new UsageError("--real-hosts and --state do not go together: what real hosts hold cannot be written into a state file")
   return {
     port: wholeNumber("port", values.port, 0, 65_535),
     host: values.host,
@@ -60,6 +68,7 @@ export const parseCommandLine = (args: readonly string[]): CommandLine => {
     sshPort: values["ssh-port"] === undefined ? undefined : wholeNumber("ssh-port", values["ssh-port"], 0, 65_535),
     state: values.state,
     tls: values.tls,
+    realHosts: values["real-hosts"],
     help: values.help,
   }
 }
@@ -71,13 +80,14 @@ const parse = (args: readonly string[]) => {
       allowNegative: true,
       options: {
         port: { type: "string", default: "18006" },
-        host: { type: "string", default: "127.0.0.1" },
+        host: { type: "string" },
         nodes: { type: "string", default: "1" },
         seed: { type: "string", default: "1" },
         speed: { type: "string", default: "1" },
         "ssh-port": { type: "string" },
         state: { type: "string" },
         tls: { type: "boolean", default: true },
+        "real-hosts": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     }).values

@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { existsSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createSimulator, hostsObstacle, makeRealHosts, realGuests, type RealHost, type RealHosts } from "../src/index.ts"
 import { run } from "../src/hosts/command.ts"
@@ -9,7 +11,11 @@ const skipNote = obstacle === undefined ? "" : ` (skipped: ${obstacle})`
 describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_000 }, () => {
   let hosts: RealHosts
   beforeAll(async () => {
-    hosts = await makeRealHosts({ password: "lab", outer: { vlan: 1, address: "192.0.2.254/24" } })
+    hosts = await makeRealHosts({
+      password: "lab",
+      outer: { vlan: 1, address: "192.0.2.254/24" },
+      accounts: [{ name: "ada", password: "lovelace" }],
+    })
   }, 120_000)
   afterAll(() => hosts?.remove(), 120_000)
 
@@ -53,17 +59,56 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     expect(wrong.code).not.toBe(0)
   })
 
-  it("keep their files and addresses over a stop", async () => {
+  it("let people in who become root with their own password", async () => {
+    const nics = [{ vlan: 30, mac: "02:00:00:00:02:09", address: "10.9.8.9/24" }]
+    const host = await hosts.add({ name: "people", nics })
+    const asAda = (password: string) =>
+      host.run("su", "-s", "/bin/sh", "ada", "-c", `echo ${password} | sudo --stdin --prompt '' id --user --name`)
+    expect((await asAda("lovelace")).output).toBe("root\n")
+    expect((await asAda("other")).code).not.toBe(0)
+  })
+
+  it("boot as their files say: addresses, files and services are there again after a stop", async () => {
     const host = await hosts.add({ name: "again", nics: [{ vlan: 30, mac: "02:00:00:00:02:01", address: "10.9.8.100/24" }] })
-    await host.run("sh", "-c", "echo kept > /root/kept; ip address flush dev eth0; ip address add 10.9.8.5/24 dev eth0")
+    const changes = [
+      "sed -i s/10.9.8.100/10.9.8.5/ /etc/network/interfaces",
+      "printf '#!/bin/sh\\necho $1 >/run/served\\n' >/etc/rc2.d/S50own",
+      "chmod +x /etc/rc2.d/S50own",
+    ]
+    expect((await host.run("sh", "-ec", changes.join("\n"))).errors).toBe("")
     await host.stop()
     await host.start()
     expect(await host.addresses()).toEqual(["10.9.8.5"])
-    expect((await host.run("cat", "/root/kept")).output).toBe("kept\n")
+    expect((await host.run("cat", "/run/served")).output).toBe("start\n")
+  })
+
+  it("ask for an address by DHCP, and speak to programs outside over a link", async () => {
+    const own = await makeRealHosts({
+      password: "lab",
+      outer: { vlan: 1, address: "192.0.2.254/24", leases: ["192.0.2.50", "192.0.2.51"] },
+    })
+    try {
+      const host = await own.add({ name: "asking", nics: [{ vlan: 1, mac: "02:00:00:00:03:01" }] })
+      while ((await host.addresses()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(["192.0.2.50", "192.0.2.51"]).toContain((await host.addresses())[0])
+      expect((await host.run("ip", "route", "show", "default")).output).toContain("via 192.0.2.254")
+
+      const { here, there } = await own.link()
+      const server = createServer((socket) => socket.end("here")).listen(0, here)
+      await once(server, "listening")
+      const { port } = server.address() as AddressInfo
+      const ask = `import socket; print(socket.create_connection(("${here}", ${port})).recv(9), socket.gethostname())`
+      const [program = "", ...args] = own.outside
+      expect((await run(program, [...args, "python3", "-c", ask])).output).toContain("here")
+      server.close()
+      expect((await run("ip", ["-4", "neigh", "show", there])).output).toContain("lladdr")
+    } finally {
+      await own.remove()
+    }
   })
 
   it("stand behind the simulator's guests: one that starts is a host, and its agent tells the host's addresses", async () => {
-    const guests = realGuests(hosts, 1)
+    const guests = realGuests(hosts)
     const simulator = createSimulator({ speed: 100, backing: guests })
     const call = async (method: string, path: string, body = ""): Promise<unknown> => {
       const headers = {
@@ -91,6 +136,8 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await until(() => guests.addresses(700) === undefined)
     await guests.settled()
     await expect(host.run("true")).rejects.toThrow("does not run")
+    await call("DELETE", "/nodes/pve/qemu/700")
+    await until(() => !existsSync(host.root))
     await simulator.close()
   })
 

@@ -23,6 +23,8 @@ export interface Program {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
+  /** In front of the program, such as what runs it on another host. */
+  readonly launcher?: readonly string[]
 }
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url))
@@ -96,8 +98,10 @@ const run = (command: string, args: readonly string[], { env = {}, cwd }: Progra
 }
 
 /** Starts the service's or the simulator's entry point with the Node that runs the tests. */
-export const start = (entry: keyof typeof entries, args: readonly string[], options: ProgramOptions = {}): Program =>
-  run(process.execPath, [`${repository}${entries[entry]}`, ...args], options)
+export const start = (entry: keyof typeof entries, args: readonly string[], options: ProgramOptions = {}): Program => {
+  const [program, ...rest] = [...(options.launcher ?? []), process.execPath, `${repository}${entries[entry]}`, ...args]
+  return run(program ?? process.execPath, rest, options)
+}
 
 /** Runs any command; for what a person would type. */
 export const command = (name: string, args: readonly string[], options: ProgramOptions = {}): Program => run(name, args, options)

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { apiClient, type ApiClient } from "./client.ts"
 import { type Program, start } from "./program.ts"
 import type { SimulatorProcess } from "./simulator.ts"
@@ -8,7 +9,8 @@ import type { SimulatorProcess } from "./simulator.ts"
 export interface ServiceProcess {
   readonly program: Program
   readonly port: number
-  readonly plainUrl: string
+  /** Where tests speak to it: plain HTTP on this host, HTTPS from another. */
+  readonly url: string
   readonly urls: readonly string[]
   readonly certificate: string
   /** As ROOT, by the key in the service's own folder; one that shares a database with another keeps none. */
@@ -42,31 +44,48 @@ export const onSimulator = (
   ...more,
 })
 
+/** Another host than the tests' own, where a service runs. */
+export interface Place {
+  /** In front of a command that is run there. */
+  readonly launcher: readonly string[]
+  /** Its address for the tests. */
+  readonly address: string
+}
+
 /** Starts the service; nothing is waited for. */
-export const launch = (data: string, more: Environment = {}, args: readonly string[] = []): Program =>
-  start("server", args, { env: serviceEnvironment(data, more) })
+export const launch = (data: string, more: Environment = {}, args: readonly string[] = [], place?: Place): Program =>
+  start("server", args, { env: serviceEnvironment(data, more), launcher: place?.launcher ?? [] })
+
+/** From now on the tests' own requests trust it. */
+const trust = (pem: string): void => {
+  const certificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/u.exec(pem)?.[0]
+  if (certificate !== undefined) setDefaultCACertificates([...getCACertificates("default"), certificate])
+}
 
 interface ReadyLine {
   readonly urls: readonly string[]
   readonly certificate: string
 }
 
-/** Starts the service and waits until it says that it is ready. */
+/** Starts the service and waits until it says that it is ready. One at another place has a certificate for its address, which is trusted. */
 export const startService = async (
   data: string,
   more: Environment = {},
   args: readonly string[] = [],
+  place?: Place,
 ): Promise<ServiceProcess> => {
-  const program = launch(data, more, args)
+  const elsewhere = place === undefined ? {} : { RANGEWRIGHT_HOST: place.address, RANGEWRIGHT_TLS_HOSTS: place.address }
+  const program = launch(data, { ...more, ...elsewhere }, args, place)
   const [line] = await program.says(/^\{.*"msg":"ready"\}$/mu)
   const { urls, certificate } = JSON.parse(line) as ReadyLine
   const port = Number(new URL(urls[0] ?? "").port)
-  const plainUrl = `http://127.0.0.1:${port}`
-  const as = (key: string) => apiClient(plainUrl, key)
+  const url = place === undefined ? `http://127.0.0.1:${port}` : `https://${place.address}:${port}`
+  if (place !== undefined) trust(readFileSync(join(data, "certificate.pem"), "utf8"))
+  const as = (key: string) => apiClient(url, key)
   return {
     program,
     port,
-    plainUrl,
+    url,
     urls,
     certificate,
     get root() {

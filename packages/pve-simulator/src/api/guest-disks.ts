@@ -16,7 +16,7 @@ import {
 } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
 import { powerOff } from "../guest/boot.ts"
-import { releaseLeases } from "../guest/addresses.ts"
+import { releaseGuest } from "../guest/addresses.ts"
 import {
   flag,
   findGuest,
@@ -59,7 +59,7 @@ const destroy = (call: Call): string => {
 
 const removeGuest = (world: World, guest: Guest, unreferenced: boolean): void => {
   powerOff(world, guest)
-  releaseLeases(world, guest)
+  releaseGuest(world, guest)
   const configs = [guest.config, ...[...guest.snapshots.values()].map((snapshot) => snapshot.config)]
   for (const config of configs) {
     for (const [key, value] of Object.entries(config)) {

@@ -39,12 +39,13 @@ const leaseFor = (world: World, nic: Nic): string | undefined => {
   return `${network.prefix}.${host}`
 }
 
-/** Gives a guest's leases back. */
-export const releaseLeases = (world: World, guest: Guest): void => {
+/** Forgets what networks and whoever backs it know of a guest that is deleted. */
+export const releaseGuest = (world: World, guest: Guest): void => {
   for (const nic of nicsOf(guest.config)) {
     const network = networkOf(nic)
     if (network !== undefined) world.state.leases.get(network.prefix)?.delete(nic.mac)
   }
+  world.backing?.gone(guest.vmid)
 }
 
 /** An IPv4 address of a network device. */
@@ -82,12 +83,8 @@ export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
 }
 
 /** A guest as whoever backs it is told of it. */
-export const backedGuest = (world: World, guest: Guest): BackedGuest => ({
+export const backedGuest = (guest: Guest): BackedGuest => ({
   vmid: guest.vmid,
   name: guest.os?.hostname ?? "guest",
-  nics: nicsOf(guest.config).map((nic, index) => {
-    // a router's legs get their addresses from whoever sets it up
-    const lease = index === 0 ? leaseFor(world, nic) : undefined
-    return { mac: nic.mac.toLowerCase(), tag: nic.tag, lease: lease === undefined ? undefined : `${lease}/24` }
-  }),
+  nics: nicsOf(guest.config).map(({ mac, bridge, tag }) => ({ mac: mac.toLowerCase(), bridge, tag })),
 })

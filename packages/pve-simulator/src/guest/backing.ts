@@ -5,9 +5,8 @@ export interface BackedGuest {
   readonly nics: readonly {
     /** Lower case. */
     readonly mac: string
+    readonly bridge: string | undefined
     readonly tag: number | undefined
-    /** What its network's DHCP gives it, with the length of the network. */
-    readonly lease: string | undefined
   }[]
 }
 
@@ -16,6 +15,8 @@ export interface GuestBacking {
   /** The guest's system is up; called again for one that restarted. */
   readonly up: (guest: BackedGuest) => void
   readonly down: (vmid: number) => void
+  /** The guest is deleted; another may get its number. */
+  readonly gone: (vmid: number) => void
   /** IPv4 addresses by card, as the agent tells them; undefined while the guest has none to tell. */
   readonly addresses: (
     vmid: number,

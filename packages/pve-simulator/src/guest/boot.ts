@@ -59,7 +59,7 @@ const arm = (world: World, guest: Guest, until: number): void => {
   const cancel = world.clock.schedule(until - world.clock.now(), () => {
     world.boots.delete(guest.vmid)
     guest.boot = { kind: "up", since: world.clock.now() }
-    if (guest.os?.family === "linux") world.backing?.up(backedGuest(world, guest))
+    if (guest.os?.family === "linux") world.backing?.up(backedGuest(guest))
     world.trace.add(world.clock.now(), `agent up ${guest.vmid}`)
     admit(world, guest.node)
   })
@@ -147,5 +147,5 @@ export const wake = (world: World, guest: Guest): void => {
   if (guest.os === undefined) return
   powerOff(world, guest)
   guest.boot = { kind: "up", since: world.clock.now() }
-  if (guest.os.family === "linux") world.backing?.up(backedGuest(world, guest))
+  if (guest.os.family === "linux") world.backing?.up(backedGuest(guest))
 }

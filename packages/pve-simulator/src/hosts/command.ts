@@ -25,7 +25,21 @@ export const must = async (program: string, ...args: readonly string[]): Promise
   return output
 }
 
-const programs = ["/usr/sbin/sshd", "/usr/bin/python3", "/usr/bin/unshare", "/usr/bin/openssl"]
+/** In front of a program: the kernel kills it with this process, however that ends. */
+export const dyingWithUs = ["/usr/bin/setpriv", "--pdeathsig", "KILL"] as const
+
+const programs = [
+  "/usr/sbin/sshd",
+  "/usr/sbin/dnsmasq",
+  "/usr/sbin/ifup",
+  "/usr/sbin/dhclient",
+  "/usr/bin/ip",
+  "/usr/bin/openssl",
+  "/usr/bin/python3",
+  "/usr/bin/setpriv",
+  "/usr/bin/sudo",
+  "/usr/bin/unshare",
+]
 
 const missing = (path: string): boolean => {
   try {

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { must, type Ran, run } from "./command.ts"
-import { makeRootFolder } from "./root-folder.ts"
-import type { Switch } from "./switch.ts"
+import { dyingWithUs, must, type Ran, run } from "./command.ts"
+import { type Account, makeRootFolder } from "./root-folder.ts"
+import type { Port, Switch } from "./switch.ts"
 
-/** One network card of a host. */
-export interface HostNic {
-  readonly vlan: number
+/** One network card of a host, and where it is plugged in. */
+export interface HostNic extends Port {
   readonly mac: string
-  /** What DHCP would have given it at its first boot, with the length of its network. */
+  /** With the length of its network. The first card asks for one by DHCP where it has none, as the systems of templates do. */
   readonly address?: string
   readonly gateway?: string
 }
@@ -28,7 +28,7 @@ export interface HostAddress {
   readonly prefix: number
 }
 
-/** A host of its own: network, process tree, name and root folder; the programs are the machine's. An SSH server lets root in. */
+/** A host of its own: network, process tree, name and root folder; the programs are the machine's. An SSH server lets its people in. */
 export interface RealHost {
   readonly name: string
   /** Its root folder as the machine sees it. */
@@ -40,8 +40,10 @@ export interface RealHost {
   readonly run: (program: string, ...args: readonly string[]) => Promise<Ran>
   /** Ends everything in it; its folder stays. */
   readonly stop: () => Promise<void>
-  /** Runs it again, with the addresses and ways that it had when it was stopped. What else it did, it must be told again. */
+  /** Boots it again: its files say what addresses it takes and which services it starts. */
   readonly start: () => Promise<void>
+  /** Stops it and removes its folder. */
+  readonly remove: () => Promise<void>
 }
 
 /** A process that never ends by itself holds the host together; with it everything in the host ends. */
@@ -52,6 +54,7 @@ mount --rbind /usr "$1/usr"
 mount -o remount,bind,ro "$1/usr" 2>/dev/null || true
 mount -t proc proc "$1/proc"
 mount -t sysfs sysfs "$1/sys"
+mount -t tmpfs -o mode=755 tmpfs "$1/run"
 mount -t tmpfs tmpfs "$1/dev"
 mkdir "$1/dev/pts" "$1/dev/shm"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts"
@@ -60,7 +63,7 @@ ln -s /proc/self/fd "$1/dev/fd"
 for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$1/dev/\${node%:*}" c 1 "\${node#*:}"; done
 mknod -m 666 "$1/dev/tty" c 5 0
 hostname "$2"
-exec chroot "$1" /etc/sysvinit -c '/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config & echo ready; wait; while :; do sleep 3600; done'
+exec chroot "$1" /etc/sysvinit /etc/boot
 `
 
 const started = (child: ChildProcess, name: string): Promise<void> =>
@@ -100,7 +103,7 @@ export interface HostPlace {
   readonly own: string
   readonly folder: string
   readonly network: Switch
-  readonly password: string
+  readonly accounts: readonly Account[]
   readonly hostKey: string
 }
 
@@ -108,21 +111,16 @@ export interface HostPlace {
 export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Promise<RealHost> => {
   const { own, network } = place
   const root = join(place.folder, own)
-  await makeRootFolder(root, name, place.password, place.hostKey)
+  await makeRootFolder(root, name, nics, place.accounts, place.hostKey)
   let child: ChildProcess | undefined
-  let kept: readonly HostNic[] = nics
 
   const start = async (): Promise<void> => {
     await must("ip", "netns", "add", own)
     await must("ip", "-n", own, "link", "set", "lo", "up")
-    for (const [index, { vlan, mac, address, gateway }] of kept.entries()) {
-      const device = `eth${index}`
-      await network.plug(own, device, vlan, mac)
-      if (address !== undefined) await must("ip", "-n", own, "address", "add", address, "dev", device)
-      if (gateway !== undefined) await must("ip", "-n", own, "route", "replace", "default", "via", gateway, "dev", device)
-    }
-    const args = ["netns", "exec", own, "unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child=KILL"]
-    child = spawn("ip", [...args, "/bin/sh", "-c", life, "sh", root, name], { stdio: ["ignore", "pipe", "pipe"] })
+    for (const [index, nic] of nics.entries()) await network.plug(own, `eth${index}`, nic, nic.mac)
+    const unshare = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child=KILL", "/bin/sh", "-c", life, "sh"]
+    const [program, ...args] = [...dyingWithUs, "ip", "netns", "exec", own, ...unshare, root, name]
+    child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)
     while (!(await listens(own))) await setTimeout(20)
   }
@@ -134,21 +132,23 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
   }
   const stop = async (): Promise<void> => {
     if (child === undefined) return
-    const [now, ways] = await Promise.all([
-      cards().catch(() => []),
-      run("ip", ["-n", own, "route", "show", "default"]).then(({ output }) => output),
-    ])
-    const gateway = /via (?<ip>\S+)/u.exec(ways)?.groups?.["ip"]
-    kept = nics.map(({ vlan, mac }, index): HostNic => {
-      const card = now.find((each) => each.mac === mac.toLowerCase())
-      const address = card === undefined ? {} : { address: `${card.address}/${card.prefix}` }
-      return { vlan, mac, ...address, ...(index === 0 && gateway !== undefined ? { gateway } : {}) }
-    })
     child.kill("SIGKILL")
     await ended(child)
     child = undefined
     await run("ip", ["netns", "del", own])
   }
   await start()
-  return { name, root, run: inside, cards, addresses: async () => (await cards()).map(({ address }) => address), stop, start }
+  return {
+    name,
+    root,
+    run: inside,
+    cards,
+    addresses: async () => (await cards()).map(({ address }) => address),
+    stop,
+    start,
+    remove: async () => {
+      await stop()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
 }

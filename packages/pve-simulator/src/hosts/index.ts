@@ -1,4 +1,8 @@
 export { hostsObstacle, type Ran } from "./command.ts"
 export type { HostAddress, HostNic, HostSpec, RealHost } from "./host.ts"
 export { type HostsOptions, makeRealHosts, type RealHosts } from "./hosts.ts"
+export { type LabHosts, openLabHosts } from "./lab-hosts.ts"
+export type { Link, OuterNetwork } from "./outside.ts"
 export { realGuests, type RealGuests } from "./real-guests.ts"
+export type { Account } from "./root-folder.ts"
+export type { Port } from "./switch.ts"

@@ -1,6 +1,7 @@
 import type { BackedGuest, GuestBacking } from "../guest/backing.ts"
 import type { HostAddress, RealHost } from "./host.ts"
 import type { RealHosts } from "./hosts.ts"
+import type { Port } from "./switch.ts"
 
 /** Real hosts behind guests, for `createSimulator({ backing })`. */
 export interface RealGuests extends GuestBacking {
@@ -13,14 +14,20 @@ export interface RealGuests extends GuestBacking {
 /** How often a host is asked for its addresses: an agent tells no older ones. */
 const askEveryMillis = 300
 
-/** The networks of labs have it in common. */
-const gatewayOf = (lease: string): string => `${lease.split(".").slice(0, 3).join(".")}.254`
+/** What untagged packets are on a bridge that knows VLANs. */
+const untagged = 1
+
+/** The bridge and the VNet between routers and the hypervisor: there the service's host is. */
+const outerBridges = new Set(["vmbr1000", "ludusnat"])
+
+const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =>
+  bridge === undefined || outerBridges.has(bridge) ? { vlan: tag } : { bridge, vlan: tag }
 
 /**
- * A host for each guest that comes up. Untagged cards are on the VLAN of the outer network. A guest that goes off keeps its host's folder,
- * and has its addresses again when it comes back. What goes wrong is thrown by `settled` and `host`.
+ * A host for each guest that comes up, on the networks of its cards. A guest that goes off keeps its host's folder, and boots from it when
+ * it comes back. What goes wrong is thrown by `settled` and `host`, and told to `failed` when it happens.
  */
-export const realGuests = (hosts: RealHosts, outerVlan: number): RealGuests => {
+export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unknown) => void = () => {}): RealGuests => {
   const made = new Map<number, Promise<RealHost>>()
   const seen = new Map<number, readonly HostAddress[]>()
   const timers = new Map<number, NodeJS.Timeout>()
@@ -30,20 +37,11 @@ export const realGuests = (hosts: RealHosts, outerVlan: number): RealGuests => {
   const then = (vmid: number, work: () => Promise<unknown>): void => {
     const before = going.get(vmid) ?? Promise.resolve()
     const next = before.then(work)
-    // whoever waits hears of it
-    next.catch(() => {})
+    next.catch((error: unknown) => failed(vmid, error))
     going.set(vmid, next)
   }
   const first = ({ name, nics }: BackedGuest): Promise<RealHost> =>
-    hosts.add({
-      name,
-      nics: nics.map(({ mac, tag, lease }, index) => ({
-        vlan: tag ?? outerVlan,
-        mac,
-        ...(lease === undefined ? {} : { address: lease }),
-        ...(index === 0 && lease !== undefined ? { gateway: gatewayOf(lease) } : {}),
-      })),
-    })
+    hosts.add({ name, nics: nics.map((nic) => ({ ...portOf(nic), mac: nic.mac })) })
   const watch = (vmid: number, host: RealHost): void => {
     const ask = async (): Promise<void> => {
       const cards = await host.cards().catch(() => undefined)
@@ -70,6 +68,11 @@ export const realGuests = (hosts: RealHosts, outerVlan: number): RealGuests => {
       leave(vmid)
       if (made.has(vmid)) then(vmid, async () => (await made.get(vmid))?.stop())
     },
+    gone: (vmid) =>
+      then(vmid, async () => {
+        await (await made.get(vmid))?.remove()
+        made.delete(vmid)
+      }),
     addresses: (vmid) => seen.get(vmid),
     host: async (vmid) => {
       await going.get(vmid)

@@ -1,17 +1,47 @@
-import { chmod, cp, mkdir, symlink, writeFile } from "node:fs/promises"
+import { chmod, chown, cp, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { must } from "./command.ts"
 
+/** Somebody who may log in. */
+export interface Account {
+  readonly name: string
+  readonly password: string
+}
+
+/** How a network card gets its address. */
+interface Card {
+  readonly address?: string
+  readonly gateway?: string
+}
+
 /** Folders of a host that are its own; programs and libraries are the machine's, which it sees but cannot change. */
-const folders: readonly string[] = ["dev", "home", "mnt", "opt", "proc", "root", "run/sshd", "srv", "sys", "tmp", "usr"].concat(
+const folders: readonly string[] = [
+  "dev",
+  "home",
+  "mnt",
+  "opt",
+  "proc",
+  "root",
+  "run/network",
+  "run/sshd",
+  "srv",
+  "sys",
+  "tmp",
+  "usr",
+].concat(
   [
     "apt/apt.conf.d",
     "apt/preferences.d",
     "apt/sources.list.d",
     "default",
+    "dhcp",
     "dnsmasq.d",
     "init.d",
+    "network/if-down.d",
+    "network/if-post-down.d",
     "network/if-pre-up.d",
+    "network/if-up.d",
+    "pam.d",
     "ssh",
     "sysctl.d",
   ].map((name) => `etc/${name}`),
@@ -19,9 +49,11 @@ const folders: readonly string[] = ["dev", "home", "mnt", "opt", "proc", "root",
   [
     "cache/apt/archives/partial",
     "lib/apt/lists/partial",
+    "lib/dhcp",
     "lib/dpkg/info",
     "lib/dpkg/updates",
     "lib/misc",
+    "lib/sudo/lectured",
     "lib/systemd",
     "log",
     "tmp",
@@ -51,10 +83,69 @@ MaxSessions 100
 Subsystem sftp internal-sftp
 `
 
-const accounts = `root:x:0:0:root:/root:/bin/sh
-sshd:x:100:65534::/run/sshd:/usr/sbin/nologin
-dnsmasq:x:101:65534::/run:/usr/sbin/nologin
-nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+const firstUser = 1000
+
+const passwd = (people: readonly Account[]): string =>
+  people
+    .map(({ name }, i) =>
+      name === "root" ? "root:x:0:0:root:/root:/bin/sh" : `${name}:x:${firstUser + i}:100::/home/${name}:/bin/sh`,
+    )
+    .concat(
+      "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin",
+      "dnsmasq:x:101:65534::/run:/usr/sbin/nologin",
+      "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    )
+    .join("\n")
+
+const shadow = async (people: readonly Account[]): Promise<string> => {
+  const lines = people.map(
+    async ({ name, password }) =>
+      `${name}:${(await must("/usr/bin/openssl", "passwd", "-6", password)).trim()}:19000:0:99999:7:::\n`,
+  )
+  return (await Promise.all(lines)).join("")
+}
+
+const sudoers = `Defaults env_reset, secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+root ALL=(ALL:ALL) ALL
+%users ALL=(ALL:ALL) ALL
+`
+
+const pam = `auth required pam_unix.so
+account required pam_unix.so
+session required pam_permit.so
+`
+
+/** The template's own, until somebody sets an address: the first card asks for one as soon as it is seen. */
+const interfaces = (cards: readonly Card[]): string =>
+  cards
+    .map(({ address, gateway }, index) => {
+      const card = `eth${index}`
+      if (address === undefined) return index === 0 ? `allow-hotplug ${card}\niface ${card} inet dhcp\n` : ""
+      const way = gateway === undefined ? "" : `  gateway ${gateway}\n`
+      return `auto ${card}\niface ${card} inet static\n  address ${address}\n${way}`
+    })
+    .concat("auto lo\niface lo inet loopback\n")
+    .join("")
+
+/** Asks more often than Debian's own settings: a simulated boot takes no time, and networks come up while it waits. */
+const dhclient = `send host-name = gethostname();
+request subnet-mask, broadcast-address, routers, domain-name, domain-name-servers, domain-search;
+initial-interval 1;
+backoff-cutoff 2;
+retry 5;
+`
+
+/** What the first process does: networks, services, SSH; then it takes in what others leave behind. */
+const boot = `#!/bin/sh
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+mkdir /run/network /run/sshd
+ifup -a
+ifup --allow=hotplug -a &
+for service in /etc/rc2.d/S*; do [ ! -x "$service" ] || "$service" start; done
+/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config &
+echo ready
+wait
+while :; do sleep 3600; done
 `
 
 /** A service script as Linux distributions without systemd have it, over Debian's own helper. */
@@ -74,35 +165,46 @@ case "$1" in
 esac
 `
 
-/** Makes the folder that a host has for its root. `password` is root's. */
-export const makeRootFolder = async (root: string, name: string, password: string, hostKey: string): Promise<void> => {
+/** Makes the folder that a host has for its root. */
+export const makeRootFolder = async (
+  root: string,
+  name: string,
+  cards: readonly Card[],
+  people: readonly Account[],
+  hostKey: string,
+): Promise<void> => {
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true })
   await chmod(join(root, "tmp"), 0o1777)
   for (const [path, target] of Object.entries(links)) await symlink(target, join(root, path))
   // some programs are links to one of several of their kind
   await cp("/etc/alternatives", join(root, "etc/alternatives"), { recursive: true, verbatimSymlinks: true })
-  const hash = (await must("/usr/bin/openssl", "passwd", "-6", password)).trim()
   const files: Readonly<Record<string, string>> = {
-    "etc/passwd": accounts,
-    "etc/group": "root:x:0:\nnogroup:x:65534:\n",
+    "etc/boot": boot,
+    "etc/dhcp/dhclient.conf": dhclient,
+    "etc/passwd": passwd(people),
+    "etc/group": "root:x:0:\nusers:x:100:\nnogroup:x:65534:\n",
     "etc/hostname": `${name}\n`,
-    "etc/hosts": "127.0.0.1 localhost\n",
+    "etc/hosts": `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
+    "etc/pam.d/other": pam,
+    "etc/pam.d/su": `auth sufficient pam_rootok.so\n${pam}`,
+    "etc/pam.d/sudo": pam,
     "etc/resolv.conf": "",
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n",
     "etc/debian_version": "12\n",
     "etc/os-release": 'ID=debian\nVERSION_ID="12"\nNAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\n',
-    "etc/network/interfaces": "auto lo\niface lo inet loopback\n",
+    "etc/network/interfaces": interfaces(cards),
     "etc/ssh/sshd_config": sshd,
     "var/lib/dpkg/status": "",
   }
   for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text)
-  await writeFile(join(root, "etc/shadow"), `root:${hash}:19000:0:99999:7:::\n`, { mode: 0o600 })
+  await writeFile(join(root, "etc/shadow"), await shadow(people), { mode: 0o600 })
+  await writeFile(join(root, "etc/sudoers"), sudoers, { mode: 0o440 })
   await writeFile(join(root, "etc/ssh/host_key"), hostKey, { mode: 0o600 })
-  await writeFile(
-    join(root, "etc/init.d/dnsmasq"),
-    service("dnsmasq", "-x /run/dnsmasq.pid -7 /etc/dnsmasq.d,.dpkg-dist,.dpkg-old"),
-    {
-      mode: 0o755,
-    },
-  )
+  const dnsmasq = service("dnsmasq", "-x /run/dnsmasq.pid -7 /etc/dnsmasq.d,.dpkg-dist,.dpkg-old")
+  await writeFile(join(root, "etc/init.d/dnsmasq"), dnsmasq, { mode: 0o755 })
+  for (const [i, { name: person }] of people.entries()) {
+    if (person === "root") continue
+    await mkdir(join(root, "home", person), { mode: 0o700 })
+    await chown(join(root, "home", person), firstUser + i, 100)
+  }
 }

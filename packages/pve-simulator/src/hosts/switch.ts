@@ -1,9 +1,16 @@
 import { must, run } from "./command.ts"
 
-/** The networks of one set of hosts: a namespace with a bridge for each VLAN, apart from the machine's own networks. */
+/** Where a network card is plugged in. VLANs of different bridges are different networks. */
+export interface Port {
+  /** Absent: the bridge that the service's host is on. */
+  readonly bridge?: string
+  readonly vlan: number
+}
+
+/** The networks of one set of hosts: a namespace with a bridge for each network, apart from the machine's own networks. */
 export interface Switch {
-  /** Puts an interface into another namespace, on this VLAN. */
-  readonly plug: (namespace: string, device: string, vlan: number, mac: string | undefined) => Promise<void>
+  /** Puts an interface into another namespace, on this network. */
+  readonly plug: (namespace: string, device: string, port: Port, mac: string | undefined) => Promise<void>
   readonly remove: () => Promise<void>
 }
 
@@ -11,7 +18,7 @@ export interface Switch {
 export const makeSwitch = async (id: string): Promise<Switch> => {
   const namespace = `${id}-switch`
   await must("ip", "netns", "add", namespace)
-  const bridges = new Map<number, Promise<string>>()
+  const bridges = new Map<string, Promise<string>>()
   let ports = 0
 
   const make = async (name: string): Promise<string> => {
@@ -19,16 +26,17 @@ export const makeSwitch = async (id: string): Promise<Switch> => {
     await must("ip", "-n", namespace, "link", "set", name, "up")
     return name
   }
-  const bridge = (vlan: number): Promise<string> => {
-    const known = bridges.get(vlan) ?? make(`vlan${vlan}`)
-    bridges.set(vlan, known)
+  const bridgeOf = ({ bridge = "", vlan }: Port): Promise<string> => {
+    const key = `${vlan} ${bridge}`
+    const known = bridges.get(key) ?? make(`net${bridges.size}`)
+    bridges.set(key, known)
     return known
   }
 
   return {
-    plug: async (other, device, vlan, mac) => {
+    plug: async (other, device, at, mac) => {
       const port = `p${(ports += 1)}`
-      const master = await bridge(vlan)
+      const master = await bridgeOf(at)
       const address = mac === undefined ? [] : ["address", mac]
       await must("ip", "-n", namespace, "link", "add", port, "type", "veth", "peer", "name", device, ...address, "netns", other)
       await must("ip", "-n", namespace, "link", "set", port, "master", master, "up")

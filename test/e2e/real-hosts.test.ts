@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
+import { tarGz } from "../contracts/content/support/archives.ts"
+import type { ApiClient, StreamEvent } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders } from "./support/folder.ts"
+import { addUser, deploy, expectSuccess, expectWholeStream, follow, rangeOf, runEnd } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { atRest, openRealLab, type RealLab, run, tracesOf } from "./support/real-lab.ts"
+import type { ServiceProcess } from "./support/service.ts"
+
+const rangeId = "LAB"
+
+/** A web server, its database, and a machine of somebody else, each in a VLAN of its own. */
+const machine = (name: string, vlan: number, more = ""): string => `  - vm_name: "{{ range_id }}-${name}"
+    hostname: "{{ range_id }}-${name}"
+    template: debian-12-x64-server-template
+    vlan: ${vlan}
+    ip_last_octet: 11
+    ram_gb: 1
+    cpus: 1
+    linux: true
+${more}`
+const shopRoles = `    roles:
+      - name: shop
+        depends_on: [{vm_name: "{{ range_id }}-db", role: database}]
+    role_vars: {greeting: "hello from {{ range_id }}"}
+`
+const firstRule = "    - {name: shop asks its database, vlan_src: 10, vlan_dst: 20, protocol: tcp, ports: 5432, action: ACCEPT}\n"
+const secondRule = "    - {name: others look at it, vlan_src: 30, vlan_dst: 20, protocol: tcp, ports: 6000, action: ACCEPT}\n"
+const config = (otherRoles = "", rules = firstRule): string => `ludus:
+${machine("web", 10, shopRoles)}${machine("db", 20, "    roles: [database]\n    dns_rewrites: ['*.data.example']\n")}${machine("other", 30, otherRoles)}network:
+  inter_vlan_default: REJECT
+  rules:
+${rules}`
+
+/** It waits in its middle until it may go on. */
+const database = `- name: Have data
+  ansible.builtin.copy: {dest: /srv/data, content: "42 {{ ludus_dns_server }}", mode: "0644"}
+  become: true
+- name: Wait for the word
+  ansible.builtin.shell: touch /tmp/waits; while [ ! -e /tmp/go ]; do sleep 0.1; done
+  changed_when: false
+- name: Serve it
+  ansible.builtin.shell:
+    cmd: |
+      for port in 5432 6000; do setsid nohup python3 -m http.server $port --directory /srv >/dev/null 2>&1 & done
+      touch /run/serving
+    creates: /run/serving
+  become: true
+`
+const shop = `- name: Ask the database by its name
+  ansible.builtin.uri:
+    url: http://{{ range_id | lower }}-db.home.arpa:5432/data
+    return_content: true
+  register: data
+- name: Open the shop
+  ansible.builtin.copy: {dest: /srv/shop, content: "{{ greeting }}: {{ data.content }}", mode: "0644"}
+  become: true
+`
+const picky = `- name: Want a file
+  ansible.builtin.command: test -e /tmp/wanted
+  changed_when: false
+`
+
+interface Step {
+  readonly key: string
+  readonly action: string
+  readonly changed?: boolean
+}
+
+const isDispatchOf =
+  (key: string) =>
+  ({ type, data }: StreamEvent): boolean =>
+    type === "StepDispatched" && data.key === key
+
+describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacle)}`, { timeout: 2 * patience }, () => {
+  let lab: RealLab
+  let service: ServiceProcess
+  let key: string
+  let second: number
+  let runId: string
+  const user = (): ApiClient => service.as(key)
+  const at = (vlan: number, octet = 11): string => `10.${second}.${vlan}.${octet}`
+  const web = (line: string) => lab.on(at(10), line)
+  const db = (line: string) => lab.on(at(20), line)
+  const other = (line: string) => lab.on(at(30), line)
+  const python = (code: string): string => `python3 -c '${code}'`
+
+  const addRole = async (name: string, tasks: string): Promise<void> => {
+    const archive = tarGz([
+      { name: `${name}/meta/main.yml`, content: "galaxy_info: {author: lab}\n" },
+      { name: `${name}/tasks/main.yml`, content: tasks },
+    ])
+    const form = new FormData()
+    form.set("file", new File([new Uint8Array(archive)], `${name}.tar.gz`))
+    form.set("force", "false")
+    const headers = { "X-API-KEY": key }
+    const answer = await fetch(`${service.url}/api/v2/ansible/role/fromtar`, { method: "PUT", headers, body: form })
+    expect([answer.status, await answer.text()]).toEqual([201, expect.any(String)])
+  }
+  const setConfig = async (text: string): Promise<void> => {
+    const answer = await user().upload(`/range/config?rangeID=${rangeId}`, text)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  }
+  const stepsOf = async (run: string): Promise<readonly Step[]> =>
+    (await user().get<{ readonly steps: readonly Step[] }>(`/runs/${run}`)).steps
+  const log = async (): Promise<string> =>
+    (await user().get<{ readonly result: string }>(`/range/logs?rangeID=${rangeId}`)).result
+  /** Waits for the run's end, however long it takes. */
+  const over = async (run: string): Promise<void> => void (await follow(user(), run, []))
+  const whole = async (run: string): Promise<void> => {
+    await over(run)
+    await expectSuccess(user(), run)
+  }
+
+  beforeAll(async () => {
+    lab = await openRealLab(30)
+    service = await lab.start()
+    key = await addUser(service.root, rangeId)
+    second = (await rangeOf(user(), rangeId)).rangeNumber
+    await addRole("database", database)
+    await addRole("shop", shop)
+    await setConfig(config())
+  }, patience)
+  afterAll(async () => {
+    lab?.simulator.program.signal("SIGTERM")
+    await lab?.simulator.program.ended
+    await endAll()
+    removeFolders()
+  }, patience)
+
+  const killInRole = async (): Promise<void> => {
+    await eventually(
+      "a role in its middle",
+      () => db("rm /tmp/waits"),
+      ({ code }) => code === 0,
+    )
+    await service.crash()
+    await atRest(lab)
+  }
+
+  it("a service that is killed while machines boot and while a role runs leaves no tool at work, and goes on with the deploy", async () => {
+    runId = await deploy(user(), rangeId)
+    const seen: StreamEvent[] = []
+    expect(await follow(user(), runId, seen, isDispatchOf(`start:${rangeId}-db`))).toBe(true)
+    await service.crash()
+    service = await lab.start({ RANGEWRIGHT_ANSIBLE_SANDBOX: "off" })
+    expect(await follow(user(), runId, seen, isDispatchOf(`role:${rangeId}-db:database`))).toBe(true)
+    await killInRole()
+    service = await lab.start({ RANGEWRIGHT_ANSIBLE_SANDBOX: "auto" })
+    await killInRole()
+    expect((await db("touch /tmp/go")).code).toBe(0)
+    service = await lab.start()
+    await follow(user(), runId, seen)
+    await expectSuccess(user(), runId)
+    await expectWholeStream(user(), runId, seen)
+  })
+
+  it("every machine got its first address from the range's router, and has its own address and name now", async () => {
+    const { VMs } = await rangeOf(user(), rangeId)
+    for (const [name, vlan] of [
+      ["web", 10],
+      ["db", 20],
+      ["other", 30],
+    ] as const) {
+      const shown = await lab.on(at(vlan), "hostname; ip -4 -oneline address show dev eth0; cat /var/lib/dhcp/*.leases")
+      expect(shown.output.split("\n")[0]).toBe(`${rangeId}-${name}`)
+      expect(shown.output.match(/inet \S+/gu)).toEqual([`inet ${at(vlan)}/24`])
+      expect(shown.output).toMatch(new RegExp(`fixed-address 10\\.${second}\\.${vlan}\\.1\\d\\d;`, "u"))
+      expect(shown.output).toContain(`dhcp-server-identifier ${at(vlan, 254)};`)
+      expect(VMs.find((vm) => vm.name === `${rangeId}-${name}`)?.ip).toBe(at(vlan))
+    }
+  })
+
+  it("roles ran in the order of their dependencies, with their variables", async () => {
+    expect((await db("cat /srv/data")).output).toBe(`42 ${at(20, 254)}`)
+    expect((await web("cat /srv/shop")).output).toBe(`hello from ${rangeId}: 42 ${at(20, 254)}`)
+    const text = await log()
+    expect(text.lastIndexOf("TASK [database : Have data]")).toBeLessThan(
+      text.lastIndexOf("TASK [shop : Ask the database by its name]"),
+    )
+  })
+
+  const namesAndPackets = async (): Promise<void> => {
+    const resolve = async (name: string) =>
+      (await other(python(`import socket; print(socket.gethostbyname("${name}"))`))).output.trim()
+    expect(await resolve(`${rangeId}-web`)).toBe(at(10))
+    expect(await resolve("db.home.arpa")).toBe(at(20))
+    expect(await resolve("any.data.example")).toBe(at(20))
+    expect(await reaches(web, 5432)).toBe(true)
+    expect(await reaches(web, 6000)).toBe(false)
+    expect(await reaches(other, 5432)).toBe(false)
+    expect(await reaches(db, 6000)).toBe(true)
+  }
+  const reaches = async (from: typeof web, port: number): Promise<boolean> =>
+    (await from(python(`import socket; socket.create_connection(("${at(20)}", ${port}), 5)`))).code === 0
+
+  it("the router answers names, and lets pass what its rules allow and nothing else", namesAndPackets)
+
+  it("the router does so again after it was off", async () => {
+    const machines = [(await rangeOf(user(), rangeId)).VMs.find(({ name }) => name.includes("router"))?.name]
+    await user().send("PUT", `/range/poweroff?rangeID=${rangeId}`, { machines })
+    expect((await run("ip", ...lab.place.launcher.slice(1), "ping", "-c1", "-W1", at(10))).code).not.toBe(0)
+    await user().send("PUT", `/range/poweron?rangeID=${rangeId}`, { machines })
+    await eventually(
+      "a machine behind the router",
+      () => other("true"),
+      ({ code }) => code === 0,
+    )
+    await namesAndPackets()
+  })
+
+  it("a second deploy has nothing to do, and stages that are run again change nothing", async () => {
+    expect((await user().get<{ readonly steps: unknown }>(`/range/plan?rangeID=${rangeId}`)).steps).toEqual([])
+    const { runID } = await user().send<{ readonly runID: string }>("POST", `/range/deploy?rangeID=${rangeId}`, {
+      force: true,
+      tags: ["network", "dns-rewrites", "assign-ip", "user-defined-roles"],
+    })
+    await whole(runID)
+    const inside = (await stepsOf(runID)).filter(({ action }) => action.startsWith("guest "))
+    expect(inside.length).toBeGreaterThan(5)
+    expect(inside.filter(({ changed }) => changed !== false)).toEqual([])
+  })
+
+  it("rules that change are all in force at once: what was open stays so, and what is closed never opens", async () => {
+    const held = `import socket, os, time
+c = socket.create_connection(("${at(20)}", 5432), 5)
+open("/tmp/held", "w").close()
+while not os.path.exists("/tmp/ask"): time.sleep(0.05)
+c.sendall(b"GET /data HTTP/1.0\\r\\n\\r\\n")
+print(b"".join(iter(lambda: c.recv(4096), b"")).decode()[-20:])`
+    const probe = `import socket, os
+tries = opened = 0
+while not os.path.exists("/tmp/enough"):
+    tries += 1
+    try: opened += socket.create_connection(("${at(20)}", 5432), 1) is not None
+    except OSError: open("/tmp/probed", "w").close()
+print(tries > 1, opened)`
+    const [answer, probes] = [web(python(held)), other(python(probe))]
+    await eventually(
+      "an open connection",
+      () => web("test -e /tmp/held"),
+      ({ code }) => code === 0,
+    )
+    await eventually(
+      "a refused one",
+      () => other("test -e /tmp/probed"),
+      ({ code }) => code === 0,
+    )
+    expect(await reaches(other, 6000)).toBe(false)
+
+    await setConfig(config("", firstRule + secondRule))
+    const changed = await deploy(user(), rangeId)
+    await whole(changed)
+    expect((await stepsOf(changed)).map(({ key: step }) => step)).toEqual([expect.stringMatching(/^firewall:/u)])
+
+    expect(await reaches(other, 6000)).toBe(true)
+    await Promise.all([web("touch /tmp/ask"), other("touch /tmp/enough")])
+    expect((await answer).output).toContain(`42 ${at(20, 254)}`)
+    expect((await probes).output).toBe("True 0\n")
+  })
+
+  it("a resumed deploy repeats the role that failed, and no other", async () => {
+    await addRole("picky", picky)
+    await setConfig(config("    roles: [picky]\n", firstRule + secondRule))
+    const failed = await deploy(user(), rangeId)
+    await over(failed)
+    const { status, message } = await runEnd(user(), failed)
+    expect([status, message]).toEqual(["failure", expect.stringContaining('task "picky : Want a file" failed')])
+
+    expect((await other("touch /tmp/wanted")).code).toBe(0)
+    const { runID } = await user().send<{ readonly runID: string }>("POST", `/runs/${failed}/resume`)
+    await whole(runID)
+    expect((await stepsOf(runID)).map(({ key: step }) => step)).toEqual([`role:${rangeId}-other:picky`])
+  })
+
+  it("hosts end with a simulator that is killed, and the next one removes what they leave", async () => {
+    await service.crash()
+    const own = (await run("ip", "netns", "list")).output.split("\n").flatMap((line) => line.split(" ").slice(0, 1))
+    const hosts = own.filter((name) => name.startsWith(`${lab.id}-`))
+    expect(hosts.length).toBeGreaterThan(4)
+    lab.simulator.program.signal("SIGKILL")
+    await lab.simulator.program.ended
+    const left = async () => (await Promise.all(hosts.map((name) => run("ip", "netns", "pids", name)))).map((each) => each.output)
+    await eventually("the end of all hosts", left, (pids) => pids.every((each) => each === ""))
+    expect(await tracesOf(lab)).not.toEqual([])
+
+    const next = await openRealLab(30)
+    expect(await tracesOf(lab)).toEqual([])
+    next.simulator.program.signal("SIGTERM")
+    expect(await next.simulator.program.ended).toEqual({ code: 0, signal: null })
+    expect(await tracesOf(next)).toEqual([])
+  })
+})

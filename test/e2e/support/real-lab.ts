@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { eventually } from "./eventually.ts"
+import { temporaryFolder } from "./folder.ts"
+import { onSimulator, type Environment, type Place, type ServiceProcess, startService } from "./service.ts"
+import { type SimulatorProcess, startSimulator } from "./simulator.ts"
+
+/** How a command on a machine ended. */
+export interface Ran {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+/** The simulator with real hosts behind its VMs, and where a service for them runs. */
+export interface RealLab {
+  readonly simulator: SimulatorProcess
+  readonly place: Place
+  /** What the names of its namespaces begin with. */
+  readonly id: string
+  /** The service's folder. */
+  readonly data: string
+  readonly start: (more?: Environment) => Promise<ServiceProcess>
+  /** Runs a line of shell on a machine, as its user logs in over SSH from the service's host. */
+  readonly on: (address: string, line: string) => Promise<Ran>
+  /** Command lines of everything that runs on the service's host, without what stands for the hypervisor. */
+  readonly running: () => Promise<readonly string[]>
+}
+
+export const run = (program: string, ...args: readonly string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    execFile(program, args, { timeout: 60_000, encoding: "utf8" }, (error, output, errors) =>
+      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 127, output, errors }),
+    )
+  })
+
+const sshOptions = [
+  "StrictHostKeyChecking=no",
+  "UserKnownHostsFile=/dev/null",
+  "LogLevel=ERROR",
+  "PreferredAuthentications=password",
+].flatMap((option) => ["-o", option])
+
+const commandLine = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
+  } catch {
+    return ""
+  }
+}
+
+export const openRealLab = async (speed: number): Promise<RealLab> => {
+  const simulator = await startSimulator(["--real-hosts", "--speed", String(speed)])
+  const [, command = ""] = await simulator.program.says(/start there +(.+?) COMMAND/u)
+  const [, address = ""] = await simulator.program.says(/reached at +(\S+)/u)
+  const place: Place = { launcher: command.split(" "), address }
+  const outside = place.launcher.at(-1) ?? ""
+  const data = temporaryFolder()
+  const environment = onSimulator(simulator, {
+    RANGEWRIGHT_GUEST_AUTOMATION: "ansible",
+    RANGEWRIGHT_ANSIBLE_COLLECTIONS: process.env["RANGEWRIGHT_TEST_COLLECTIONS"],
+  })
+  const [program = "", ...before] = place.launcher
+  return {
+    simulator,
+    place,
+    data,
+    id: outside.replace(/-outside$/u, ""),
+    start: (more = {}) => startService(data, { ...environment, ...more }, [], place),
+    on: (host, line) => run(program, ...before, "sshpass", "-p", "debian", "ssh", ...sshOptions, `debian@${host}`, line),
+    running: async () => {
+      const { output } = await run("ip", "netns", "pids", outside)
+      return output
+        .split("\n")
+        .flatMap((pid) => (pid === "" ? [] : [commandLine(pid)]))
+        .filter((line) => line !== "" && !line.startsWith("/usr/sbin/dnsmasq"))
+    },
+  }
+}
+
+/** Everything of the lab's that the machine shows: namespaces, the link, folders. */
+export const tracesOf = async ({ id }: Pick<RealLab, "id">): Promise<readonly string[]> => {
+  const namespaces = (await run("ip", "netns", "list")).output.split("\n")
+  const links = (await run("ip", "-oneline", "link", "show")).output.split("\n")
+  const folders = ["/tmp", "/run/rangewright-hosts"].flatMap((folder) => readdirSync(folder))
+  return [...namespaces, ...links, ...folders].filter((line) => line.includes(id))
+}
+
+/** Waits until nothing of a service that was killed goes on. */
+export const atRest = (lab: RealLab): Promise<true> =>
+  eventually("the end of what the killed service had started", lab.running, (lines) => lines.length === 0)
