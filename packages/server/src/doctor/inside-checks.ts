@@ -4,6 +4,16 @@ import { automationKind, playbookOptions } from "../compose/guest.ts"
 import type { Config } from "../config/config.ts"
 import { type Finding, ok, warn } from "./finding.ts"
 
+/** Strangers' roles run on this host: should one leave its sandbox, it is what the service is. */
+const accountFinding = (): Finding =>
+  process.getuid?.() === 0
+    ? warn(
+        "account",
+        "this is root, and roles run here",
+        "Run the service as an account of its own, as examples/rangewright.service does.",
+      )
+    : ok("account", "not root")
+
 /** What is there to work inside machines with. */
 export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> => {
   switch (automationKind(config)) {
@@ -12,6 +22,7 @@ export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> =
       return Effect.zipWith(automationAvailability(options), jumpFindings(options), (found, ofJump) => [
         ...automationFindings(found, config.windowsProtocol),
         ...ofJump,
+        accountFinding(),
       ])
     }
     case "guest-program":
