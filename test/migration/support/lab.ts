@@ -7,6 +7,7 @@ import {
   returnToBridges,
   runEngineLayer,
   RunPlanner,
+  type runPlannerLayer,
   Settings,
   type SettingsShape,
 } from "@rangewright/application"
@@ -95,7 +96,12 @@ const noPlanner = Layer.succeed(RunPlanner, {
   drift: () => Effect.die(new Error("no range is planned here")),
 })
 
-export const bootMigration = (lab: MigrationLab, gate: CrashGate = makeCrashGate()) => {
+/** A process on the lab, seen through a gate. Without a planner it plans no ranges. */
+export const bootMigration = (
+  lab: MigrationLab,
+  gate: CrashGate = makeCrashGate(),
+  planner: typeof runPlannerLayer | typeof noPlanner = noPlanner,
+) => {
   const [id = "", secret = ""] = lab.sim.rootToken.split("=")
   const hypervisor = proxmoxLayer({
     urls: [],
@@ -108,13 +114,12 @@ export const bootMigration = (lab: MigrationLab, gate: CrashGate = makeCrashGate
   ).pipe(Layer.provide(all))
   const base = Layer.mergeAll(
     ports,
-    noPlanner,
     Layer.succeed(Settings, lab.settings),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
   const engine = runEngineLayer({ owner: "service" }, [migrateToSdn, returnToBridges])
-  return ManagedRuntime.make(Layer.provideMerge(engine, base))
+  return ManagedRuntime.make(engine.pipe(Layer.provideMerge(planner), Layer.provideMerge(base)))
 }
 export type MigrationProcess = ReturnType<typeof bootMigration>
 

@@ -1,0 +1,132 @@
+import { migrateToSdn, RunEngine, runPlannerLayer } from "@rangewright/application"
+import { installation, type Range, type RangeId, type RecordId, type RunHead } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { expect, it } from "vitest"
+import { type CrashGate, makeCrashGate } from "../runs/support/crash-gate.ts"
+import { admin, deploy } from "../runs/support/lab.ts"
+import { bootMigration, endOf, makeMigrationLab, type MigrationLab, type MigrationProcess, unreachable } from "./support/lab.ts"
+
+const config = `ludus:
+  - vm_name: "{{ range_id }}-m1"
+    hostname: "{{ range_id }}-m1"
+    template: debian-12-x64-server-template
+    vlan: 10
+    ip_last_octet: 11
+    ram_gb: 1
+    cpus: 1
+    linux: true
+`
+
+/** Three ranges on bridges, and one that was never deployed. */
+const open = async (): Promise<{ readonly lab: MigrationLab; readonly range: Range }> => {
+  const lab = makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
+  const process = bootMigration(lab)
+  const range = await process.runPromise(
+    Effect.flatMap(Ranges, (ranges) =>
+      ranges.create({
+        id: "NEW" as RangeId,
+        recordId: "rangenew0000000" as RecordId,
+        number: 9,
+        reservedNumbers: [],
+        name: "New",
+        description: "",
+        purpose: "",
+        config,
+        createdBy: undefined,
+        owners: [],
+        createdAt: new Date(0),
+      }),
+    ),
+  )
+  await process.dispose()
+  return { lab, range }
+}
+
+const boot = (lab: MigrationLab, gate: CrashGate = makeCrashGate()): MigrationProcess => bootMigration(lab, gate, runPlannerLayer)
+
+/** Asks for the migration, and for a deploy when the first machine has moved; `heads` are those that were answered. */
+const askForBoth = (range: Range, heads: RunHead[]) =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    heads.push(yield* engine.startWork(migrateToSdn.request(installation, { createZone: true }), admin))
+    const isMoved = ({ event }: { readonly event: { readonly type: string; readonly key?: string } }) =>
+      event.type === "StepSettled" && event.key?.startsWith("move:") === true
+    yield* Stream.runDrain(Stream.takeUntil(engine.events(heads[0]!.id, 0), isMoved))
+    heads.push(yield* engine.start(range, deploy, admin))
+    return yield* Effect.forEach(heads, ({ id }) => engine.wait(id))
+  })
+
+/** Where things stand in the end: the migrated ranges, the new one's cards, and which run had to wait. */
+const standing = (lab: MigrationLab) => {
+  const cards = [...lab.sim.state.guests.values()]
+    .filter(({ config }) => String(config["name"]).startsWith("NEW-"))
+    .map(({ config }) => [config["name"], String(config["net0"]).replace(/^[^,]*,/u, ""), config["net1"] !== undefined])
+    .toSorted()
+  const runs = [...lab.store.runs.values()].map(({ record }) => [record.kind, record.status]).toSorted()
+  return { ...endOf(lab), cards, runs, unreachable: unreachable(lab) }
+}
+
+it("a deploy that is asked for in the midst of a migration waits for its end, and its machines are on the range's VNet", async () => {
+  const { lab, range } = await open()
+  const process = boot(lab)
+  const heads: RunHead[] = []
+  const ends = await process.runPromise(askForBoth(range, heads))
+  await process.dispose()
+  expect(ends.map(({ status, message }) => [status, message])).toEqual([
+    ["success", ""],
+    ["success", ""],
+  ])
+  const [migration, deployment] = heads.map(({ id }) => lab.store.runs.get(id)!)
+  expect(deployment!.record.behind).toBe(migration!.record.id)
+  const first = deployment!.entries.find(({ event }) => event.type === "StepStarted")
+  expect(first!.at.getTime()).toBeGreaterThanOrEqual(migration!.record.endedAt!.getTime())
+  const { cards, vnets, unreachable: lost } = standing(lab)
+  expect(vnets).toContain("r9")
+  expect(cards.map(([name]) => name)).toEqual(["NEW-m1", "NEW-router-debian11-x64"])
+  expect(cards.map(([, card]) => /bridge=([^,]*)/u.exec(String(card))?.[1])).toEqual(["r9", "ludusnat"])
+  expect(lost).toEqual([])
+})
+
+it("it does so too when the process dies at any moment, of either or between them", { timeout: 300_000 }, async () => {
+  const whole = await open()
+  const counting = makeCrashGate()
+  const undisturbed = boot(whole.lab, counting)
+  await undisturbed.runPromise(askForBoth(whole.range, []))
+  await undisturbed.dispose()
+  const end = standing(whole.lab)
+  const points = counting.points()
+  expect(points).toBeGreaterThan(400)
+
+  const broken: unknown[] = []
+  for (let at = 1; at <= points; at += 31) {
+    const { lab, range } = await open()
+    const gate = makeCrashGate(at)
+    const dying = boot(lab, gate)
+    const dead = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
+    await dying.runPromise(Effect.raceFirst(askForBoth(range, []), dead)).catch(() => undefined)
+    await dying.dispose().catch(() => undefined)
+    const next = boot(lab)
+    await next.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        yield* engine.recover
+        const known = [...lab.store.runs.values()].map(({ record }) => record)
+        // whoever was never answered asks again
+        const migration =
+          known.find(({ kind }) => kind === migrateToSdn.name) ??
+          (yield* engine.startWork(migrateToSdn.request(installation, { createZone: true }), admin))
+        const deployment = known.find(({ kind }) => kind === "deploy") ?? (yield* engine.start(range, deploy, admin))
+        yield* Effect.forEach([migration, deployment], ({ id }) => engine.wait(id))
+      }),
+    )
+    await next.dispose()
+    try {
+      expect(standing(lab)).toEqual(end)
+    } catch (error) {
+      broken.push({ at, moment: gate.trace.at(-1), error: String(error).slice(0, 1500) })
+    }
+  }
+  expect(broken).toEqual([])
+})
