@@ -109,7 +109,7 @@ test(
       (await service.root.send<{ readonly result: string }>("POST", `/migrate/sqlite${query}`)).result.split("\n")
     expect(await migrate("?dryRun=true")).toEqual([
       "The migration would take over 1 user, 1 range, 0 further accesses and 3 machines.",
-      "ROOT keeps the key of this service, in the file root-api-key of its data folder; the older service's is not valid here.",
+      "ROOT keeps the key of this service, in the file root-api-key of its data folder; the command root-key gives it the older one.",
     ])
     expect((await service.as(oldKey).ask("GET", "/user")).status).toBe(401)
     expect((await migrate())[0]).toBe("The migration is complete: 1 user, 1 range, 0 further accesses and 3 machines taken over.")

@@ -9,6 +9,8 @@ describe("the command line", () => {
     expect(readArguments(["demo", "--once", "--port", "0"])).toMatchObject({ command: "demo", once: true, port: 0 })
     expect(readArguments(["--config", "x.yml", "doctor"])).toMatchObject({ command: "doctor", config: "x.yml" })
     expect(readArguments(["backup", "copy.db"])).toMatchObject({ command: "backup", file: "copy.db" })
+    expect(readArguments(["root-key", "old-key"])).toMatchObject({ command: "root-key", file: "old-key" })
+    expect(readArguments(["root-key"]).file).toBeUndefined()
     expect(readArguments(["doctor", "-h"]).command).toBe("help")
   })
   test.each([

@@ -114,6 +114,17 @@ describe("the composition", () => {
     expect([await status(first), await status(second)]).toEqual([401, 200])
   })
 
+  test("gives ROOT the key in a file, while it works", async () => {
+    const { plainUrl, rootKeyFile } = await start()
+    const file = join(data, "older-key")
+    const older = "ROOT._7Gx2T5kTUSD%uTWZ*lFi=Os6MpFR^OrG+yT94Xt"
+    writeFileSync(file, `${older}\n`)
+    execFileSync(process.execPath, [main, "root-key", file], { env: { ...process.env, RANGEWRIGHT_DATA: data } })
+    const answer = await fetch(`${plainUrl}/api/v2/user`, { headers: { "X-API-KEY": older } })
+    expect(answer.status).toBe(200)
+    expect(readFileSync(rootKeyFile, "utf8").trim()).toBe(older)
+  })
+
   test("a second service on the same folder is refused, and the folder is free after the first one ended", async () => {
     await start()
     await expect(start()).rejects.toThrow(DataFolderError)

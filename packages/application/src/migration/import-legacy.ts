@@ -79,7 +79,7 @@ const outcomeText = (legacy: LegacyInstallation, dryRun: boolean, { users, range
   const root =
     !isIdle && legacy.users.some(({ id }) => id === rootUserId)
       ? [
-          "ROOT keeps the key of this service, in the file root-api-key of its data folder; the older service's is not valid here.",
+          "ROOT keeps the key of this service, in the file root-api-key of its data folder; the command root-key gives it the older one.",
         ]
       : []
   return [dryRun ? `The migration would take over ${what}.` : done, ...root, ...shown.map((one) => `! ${one}`)].join("\n")

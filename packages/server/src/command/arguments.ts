@@ -52,6 +52,7 @@ const parse = (argv: readonly string[]) => {
 }
 
 const needsFile: readonly Command[] = ["backup", "restore"]
+const mayHaveFile: readonly Command[] = [...needsFile, "root-key"]
 
 /** Reads the command line; fails with one clear line. */
 export const readArguments = (argv: readonly string[]): Arguments => {
@@ -60,7 +61,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   const command = values.help ? "help" : values.version ? "version" : commands.find((c) => c === first)
   if (command === undefined) throw new UsageError(`There is no command ${first}. Commands: ${commands.join(", ")}`)
   if (needsFile.includes(command) && file === undefined) throw new UsageError(`${command} needs a file: ${command} FILE`)
-  const surplus = needsFile.includes(command) ? rest : file === undefined ? rest : [file, ...rest]
+  const surplus = mayHaveFile.includes(command) ? rest : file === undefined ? rest : [file, ...rest]
   if (surplus.length > 0 && command !== "help") throw new UsageError(`${command} takes no ${surplus.join(" ")}`)
   return {
     command,

@@ -8,7 +8,7 @@ commands:
   doctor            check the hypervisor, the token's rights, storage, templates, network, clock and disk, and say what to do
   backup FILE       write a copy of the database to FILE, while the service runs
   restore FILE      put a copy back, also while the service runs
-  root-key          give ROOT a new key, also while the service runs; the old one is void
+  root-key [FILE]   give ROOT a new key, or the one in FILE, also while the service runs; the old one is void
   migrate           move networks from bridges to SDN VNets and back, take an older installation over (migrate --help)
   subscription      pack a registry of subscription roles, make keys, issue licences (subscription --help)
   openapi           print the OpenAPI document as JSON and end

@@ -1,4 +1,4 @@
-import { rootUserId, type Fault } from "@rangewright/domain"
+import { InvalidInput, rootUserId, type Fault } from "@rangewright/domain"
 import { newApiKey, newRecordId, newTokenKey } from "@rangewright/application"
 import { CredentialHasher, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -19,11 +19,27 @@ const writeKey = (path: string, key: string): void => {
   renameSync(beside, path)
 }
 
-/** Gives ROOT a new key, in the file; the old one is void. Makes ROOT when there is none. */
-export const renewRootKey = (data: string): Effect.Effect<void, Fault, Users | CredentialHasher> =>
+/** What ROOT's key may look like: also one of the first generation, whose 40 characters are of any printable kind but a dot (contract A 3.1). */
+const rootKeyPattern = new RegExp(`^${rootUserId}\\.[!-\\-/-~]{40}$`, "u")
+
+/** The key in a file, such as an older service keeps for ROOT. The text of a fault does not show it. */
+export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
+  Effect.try({
+    try: () => readKey(path) ?? "",
+    catch: (cause) => new InvalidInput({ what: `Cannot read a key from ${path}: ${String(cause)}` }),
+  }).pipe(
+    Effect.filterOrFail(
+      (key) => rootKeyPattern.test(key),
+      () => new InvalidInput({ what: `Cannot give ROOT the key in ${path}: it holds none of the form ROOT.<40 characters>` }),
+    ),
+  )
+
+/** Gives ROOT a key, a fresh one where none is named, and keeps it in the file; the old one is void. Makes ROOT when there is none. */
+export const renewRootKey = (data: string, named?: string): Effect.Effect<void, Fault, Users | CredentialHasher> =>
   Effect.gen(function* () {
     const users = yield* Users
-    const { key, hash } = yield* newApiKey(rootUserId)
+    const hasher = yield* CredentialHasher
+    const { key, hash } = named === undefined ? yield* newApiKey(rootUserId) : { key: named, hash: hasher.hash(named) }
     if ((yield* users.find(rootUserId)) !== undefined) yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
     else
       yield* users.create({
