@@ -275,6 +275,7 @@ test.each([
   [["--speed", "-1"], "--speed"],
   [["--colour"], "Unknown option"],
   [["clone"], "Unexpected argument"],
+  [["--real-hosts", "--state", "lab.json"], "do not go together"],
 ])("a command line of %j ends in one line and exit code 2", { timeout: 60_000 }, async (args, text) => {
   const error = (await run(process.execPath, [main, ...args]).catch((caught: unknown) => caught)) as {
     code: number
@@ -283,6 +284,17 @@ test.each([
   expect(error.code).toBe(2)
   expect(error.stderr.trim().split("\n")).toHaveLength(1)
   expect(error.stderr).toContain(text)
+})
+
+test("real hosts are refused in one line where none can be made", { timeout: 60_000 }, async () => {
+  // root without what makes namespaces; others have no more
+  const bare = process.getuid?.() === 0 ? ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] : []
+  const [program, ...args] = [...bare, process.execPath, main, "--real-hosts"]
+  const refused = await run(program ?? "", args).catch((caught: unknown) => caught)
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^simulator: real hosts cannot be made here: .+\n$/u) as string,
+  })
 })
 
 test("a certificate that is kept is the same after a restart, readable by its owner only", async () => {
