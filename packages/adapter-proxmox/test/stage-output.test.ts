@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { covered, factsOf, finishedOf, linesOf } from "../src/guest/stage-output.ts"
+import { factsOf, finishedOf, linesOf } from "../src/guest/stage-output.ts"
 
 const input = { domain: "corp.example", domain_admin_password: "Tr0ub4dor&3", vars: { api_key: "s3cr3t-key", size: "big" } }
 
@@ -14,7 +14,6 @@ describe("what a stage prints", () => {
   it("else is for people, with every secret of its input covered", () => {
     const output = "set password Tr0ub4dor&3 for corp.example\nkey s3cr3t-key\n"
     expect(linesOf(output, input)).toBe("set password *** for corp.example\nkey ***\n")
-    expect(covered(output, input)).not.toMatch(/Tr0ub|s3cr3t/u)
     expect(factsOf(output)).toEqual({})
   })
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Json, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
+import { coverOf, type Json, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
 import { grant, inputFor, planned, range, settings, stepOf } from "./plan-model.ts"
 
@@ -144,6 +144,27 @@ describe("secrets in inputs", () => {
   test("are found wherever they are", () => {
     expect(secretsOf(inputOf(made, "role:LAB-web:shop"))).toEqual(["t0ken-t0ken", "deep-one", "inner"])
     expect(secretsOf(inputOf(made, "primary-dc:LAB-dc"))).toContain("admin-secret")
+  })
+
+  test("are covered in output, in every form in which tools print them", () => {
+    const cover = coverOf(
+      { password: 'one"two', nested: { token: "long-line-1\nlong-line-2" }, db_secret: 987_654, plain: "stays" },
+      ["of the environment"],
+    )
+    expect(cover('x one"two y')).toBe("x *** y")
+    expect(cover(JSON.stringify({ msg: 'one"two' }))).toBe('{"msg":"***"}')
+    expect(cover(JSON.stringify({ out: JSON.stringify({ msg: 'one"two' }) }))).toBe('{"out":"{\\"msg\\":\\"***\\"}"}')
+    expect(cover(`${btoa('one"two')} ${encodeURIComponent('one"two')}`)).toBe("*** ***")
+    expect(cover("a long-line-2 b")).toBe("a *** b")
+    expect(cover("987654")).toBe("***")
+    expect(cover("of the environment stays")).toBe("*** stays")
+  })
+
+  test("are known by their keys", () => {
+    for (const key of ["admin_password", "apiKey", "pin", "user_pin", "license_key", "psk", "ssh_private_key"])
+      expect([key, maskSecrets({ [key]: "x" })]).toEqual([key, { [key]: "***" }])
+    for (const key of ["pinned", "shipping", "keyboard", "monkey", "size"])
+      expect([key, maskSecrets({ [key]: "x" })]).toEqual([key, { [key]: "x" }])
   })
 
   test("are covered in what is shown, and nothing else is", () => {

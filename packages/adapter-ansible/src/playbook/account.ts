@@ -4,10 +4,10 @@ import { logRenderer } from "./render-log.ts"
 
 type TaskResult = Extract<PlaybookEvent, { readonly type: "result" }>
 
-/** What the lines of one run told so far. */
+/** What the lines of one run told so far. What is kept here (names of tasks, reasons) is covered; the lines are not. */
 export interface Account {
-  /** Takes one printed line and returns the lines of the log that it stands for. */
-  readonly take: (line: string) => readonly string[]
+  /** Takes one printed line, cut where it was too long to be read whole, and returns the lines of the log that it stands for. */
+  readonly take: (line: string, cut?: boolean) => readonly string[]
   /** Whether anything was changed on any machine; undefined when the run told no end. */
   readonly changed: () => boolean | undefined
   /** Why the run failed, in the words of the failed task; undefined where no task failed. */
@@ -17,6 +17,8 @@ export interface Account {
   /** How often tasks came to which end, and those that took longest; undefined where the run tells no events. */
   readonly tasks: () => Json | undefined
 }
+
+type Cover = (text: string) => string
 
 const words = (value: unknown): string => (typeof value === "string" ? value.trim() : "")
 
@@ -28,11 +30,11 @@ const firstItem = (result: TaskResult["result"]): TaskResult["result"] => {
 
 const tail = (text: string): string => text.slice(-1500)
 
-const reasonOf = ({ task, outcome, result }: TaskResult): string => {
+const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string => {
   const item = firstItem(result)
   const said = [...new Set([words(item["msg"]), words(item["stderr"])])].filter((text) => text !== "")
   const because = said.length > 0 ? said : [words(item["stdout"]) || "it tells no reason"]
-  return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(because.join(": "))}`
+  return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
 }
 
 /** Tasks that a summary names. */
@@ -57,40 +59,46 @@ const summary = () => {
 }
 
 /** Reads the events of the callback `ansible.posix.jsonl`. */
-const fromEvents = (): Account => {
+const fromEvents = (cover: Cover): Account => {
   const render = logRenderer()
   let failure: TaskResult | undefined
   let changed: boolean | undefined
   let lastTask: string | undefined
   const tasks = summary()
   const note = (event: PlaybookEvent): void => {
-    if (event.type === "task") lastTask = event.name
-    if (event.type === "result") tasks.note(event)
-    if (event.type === "result" && (event.outcome === "failed" || event.outcome === "unreachable")) failure = event
+    // names of tasks come rendered: a variable in one is told here
+    if (event.type === "task") lastTask = cover(event.name)
+    if (event.type === "result") {
+      const result = { ...event, task: cover(event.task) }
+      tasks.note(result)
+      if (event.outcome === "failed" || event.outcome === "unreachable") failure = result
+    }
     if (event.type === "recap") changed = [...event.hosts.values()].some((recap) => recap.changed > 0)
   }
   return {
-    take: (line) => {
+    take: (line, cut = false) => {
+      if (cut) return ["[what a task returned is left out: it is too long]"]
       const events = eventsOf(line)
       events?.forEach(note)
       return events === undefined ? [line] : events.flatMap(render)
     },
     changed: () => changed,
-    failure: () => (failure === undefined ? undefined : reasonOf(failure)),
+    failure: () => (failure === undefined ? undefined : reasonOf(failure, cover)),
     lastTask: () => lastTask,
     tasks: tasks.read,
   }
 }
 
 /** Reads what Ansible prints for people, where the collection `ansible.posix` is not installed. */
-const fromText = (): Account => {
+const fromText = (cover: Cover): Account => {
   let failure: string | undefined
   let changed: boolean | undefined
   let lastTask: string | undefined
   return {
     take: (line) => {
-      lastTask = /^(?:TASK|RUNNING HANDLER) \[(?<name>.*)\]/u.exec(line)?.groups?.["name"] ?? lastTask
-      if (/^(?:fatal|failed): \[/u.test(line)) failure = `task "${lastTask ?? ""}" failed: ${tail(line)}`
+      const begun = /^(?:TASK|RUNNING HANDLER) \[(?<name>.*)\]/u.exec(line)?.groups?.["name"]
+      if (begun !== undefined) lastTask = cover(begun)
+      if (/^(?:fatal|failed): \[/u.test(line)) failure = `task "${lastTask ?? ""}" failed: ${tail(cover(line))}`
       const counted = /\bok=\d+\s+changed=(?<changed>\d+)\s+unreachable=/u.exec(line)?.groups?.["changed"]
       if (counted !== undefined) changed = changed === true || Number(counted) > 0
       return [line]
@@ -102,4 +110,6 @@ const fromText = (): Account => {
   }
 }
 
-export const openAccount = (callback: "jsonl" | "default"): Account => (callback === "jsonl" ? fromEvents() : fromText())
+/** `cover` takes secrets out of a text. */
+export const openAccount = (callback: "jsonl" | "default", cover: Cover): Account =>
+  callback === "jsonl" ? fromEvents(cover) : fromText(cover)

@@ -1,4 +1,4 @@
-import { type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
+import { coverOf, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import { openAccount } from "./account.ts"
 import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
-import { configSecrets, coverOf } from "./covering.ts"
+import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf } from "./failure.ts"
 import { isReachedDirectly, jumpHostOf, openWay, type Way } from "./jump.ts"
 import { logLines } from "./log-lines.ts"
@@ -108,11 +108,11 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const secretsOfRange = isRole && site.config !== undefined ? configSecrets(site.config) : []
   const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange])
   const lines = logLines(cover, logBytes)
-  const account = openAccount(callbackOf(found))
+  const account = openAccount(callbackOf(found), cover)
   let errors = ""
-  const tool = runCommand(command, settings.outputBytes, (stream, line) => {
-    if (stream === "stderr") errors = `${errors}${line}\n`.slice(-errorTail)
-    lines.add(stream === "stdout" ? account.take(line) : [line])
+  const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
+    if (stream === "stderr") errors = `${errors}${cover(line)}\n`.slice(-errorTail)
+    lines.add(stream === "stdout" ? account.take(line, cut) : [line])
   })
   const handOn = Effect.suspend(() => {
     const text = lines.take()
@@ -126,7 +126,7 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const output = yield* handOn
   const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes }
   const failure = failureOf(limits, end, account, errors)
-  if (failure !== undefined) return yield* faultOf(task, failure.reason, cover(failure.detail))
+  if (failure !== undefined) return yield* faultOf(task, failure.reason, failure.detail)
   const address = addressSet(task)
   const changed = account.changed()
   const tasks = account.tasks()

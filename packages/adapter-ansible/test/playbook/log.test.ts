@@ -1,4 +1,4 @@
-import { parseRangeConfig } from "@rangewright/domain"
+import { coverOf, parseRangeConfig } from "@rangewright/domain"
 import * as Result from "effect/Result"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -6,9 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { openAccount } from "../../src/playbook/account.ts"
-import { configSecrets, coverOf } from "../../src/playbook/covering.ts"
+import { configSecrets } from "../../src/playbook/config-secrets.ts"
 import { logLines } from "../../src/playbook/log-lines.ts"
 import { collections, found, patience, skipNote } from "./support/obstacle.ts"
+
+const asItIs = (text: string): string => text
 
 const noEvents = found.because ?? (found.collections.has("ansible.posix") ? undefined : "the collection ansible.posix is missing")
 
@@ -83,8 +85,11 @@ describe("the log of a run", () => {
     `is made of events, and is what Ansible prints for people${skipNote(noEvents)}`,
     { timeout: patience },
     async () => {
-      const account = openAccount("jsonl")
-      const made = (await run("ansible.posix.jsonl")).trimEnd().split("\n").flatMap(account.take)
+      const account = openAccount("jsonl", asItIs)
+      const made = (await run("ansible.posix.jsonl"))
+        .trimEnd()
+        .split("\n")
+        .flatMap((line) => account.take(line))
       const lines = (text: string) => timeless(text).split("\n")
       // the order of a failure's fields tells nothing
       const sorted = (line: string) => line.replace(/\{.*\}$/u, (fields) => [...fields].toSorted().join(""))
@@ -100,29 +105,57 @@ describe("the log of a run", () => {
     `can be read without events too${skipNote(found.because)}`,
     { timeout: patience },
     async () => {
-      const account = openAccount("default")
+      const account = openAccount("default", asItIs)
       const printed = await run("default")
-      expect(printed.split("\n").flatMap(account.take).join("\n")).toBe(printed)
+      expect(
+        printed
+          .split("\n")
+          .flatMap((line) => account.take(line))
+          .join("\n"),
+      ).toBe(printed)
       expect(account.changed()).toBe(true)
       expect(account.failure()).toContain('task "Fail" failed: fatal: [host-a]: FAILED!')
     },
   )
 
   it("lines that are no events are kept as they are", () => {
-    const { take, changed } = openAccount("jsonl")
+    const { take, changed } = openAccount("jsonl", asItIs)
     for (const line of ["plain", "{", '{"a": 1}', '{"_event": 5}', '{"_event": "unknown"}', "[WARNING]: x"])
       expect(take(line)).toEqual(line.includes('"unknown"') ? [] : [line])
     expect(changed()).toBeUndefined()
   })
 
-  it("secrets are covered as they are, as JSON writes them, and line by line", () => {
-    const cover = coverOf({ password: 'one"two', nested: { token: "long-line-1\nlong-line-2" }, plain: "stays" }, [
-      "of the environment",
+  it("what is kept of a run beside its log holds no secret: names of tasks, reasons, wherever they are cut", () => {
+    const cover = coverOf({ admin_password: "HALF-0123456789", pin: 987_654 })
+    const told = ["jsonl", "default"].map((callback) => {
+      const account = openAccount(callback as "jsonl" | "default", cover)
+      const task = {
+        name: "Log in with HALF-0123456789",
+        duration: { start: "2026-01-01T00:00:00Z", end: "2026-01-01T00:00:01Z" },
+      }
+      const result = { msg: `${"x".repeat(100)}HALF-0123456789${"y".repeat(1490)} 987654`, failed: true, _ansible_no_log: false }
+      const events = [
+        { _event: "v2_playbook_on_task_start", task, hosts: {} },
+        { _event: "v2_runner_on_failed", task, hosts: { web: result } },
+      ]
+      for (const event of events) account.take(JSON.stringify(event))
+      account.take("TASK [Log in with HALF-0123456789] ****")
+      account.take(`fatal: [web]: FAILED! => ${JSON.stringify(result)}`)
+      return [account.failure(), account.lastTask(), JSON.stringify(account.tasks() ?? {})]
+    })
+    expect(told.map(([failure]) => failure)).toEqual([
+      expect.stringMatching(/task "Log in with \*\*\*" failed: /u),
+      expect.stringMatching(/task "Log in with \*\*\*" failed: /u),
     ])
-    expect(cover('x one"two y')).toBe("x *** y")
-    expect(cover(JSON.stringify({ msg: 'one"two' }))).toBe('{"msg":"***"}')
-    expect(cover("a long-line-2 b")).toBe("a *** b")
-    expect(cover("of the environment stays")).toBe("*** stays")
+    expect(told.map(([, last]) => last)).toEqual(["Log in with ***", "Log in with ***"])
+    expect(told[0]?.[2]).toContain('"slowest":[{"task":"Log in with ***"')
+    expect(told.flat().join("\n")).not.toMatch(/0123456789|987654/u)
+  })
+
+  it("an event that is too long to be read is told in a line", () => {
+    expect(openAccount("jsonl", asItIs).take('{"_event": "v2_run', true)).toEqual([
+      "[what a task returned is left out: it is too long]",
+    ])
   })
 
   it("secrets of a configuration are told from the passwords that every installation has", () => {

@@ -1,4 +1,4 @@
-import { guestStages } from "@rangewright/domain"
+import { coverOf, guestStages } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,7 @@ import { path } from "../client/form.ts"
 import type { Identity } from "../hypervisor/identity.ts"
 import { lookUntil } from "../tasks/settlement.ts"
 import { number, recordOf } from "../wire/read.ts"
-import { covered, factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
+import { factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
 
 export interface GuestProgramOptions {
   /** Longest run of one stage. */
@@ -145,7 +145,7 @@ export const guestProgramAutomation = (
       const pid = number(recordOf(token), "pid") ?? (yield* own(task, execute(task)))
       const end = yield* own(task, finish(task, pid))
       if (end.exitCode === 0) return { facts: factsOf(end.output), output: linesOf(end.output, task.input) }
-      const words = covered(end.errors === "" ? end.output : end.errors, task.input)
+      const words = coverOf(task.input)(end.errors === "" ? end.output : end.errors)
         .trim()
         .slice(-2000)
       return yield* new GuestFault({

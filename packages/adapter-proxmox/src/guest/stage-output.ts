@@ -1,4 +1,4 @@
-import { type Json, secretsOf, type StepFacts } from "@rangewright/domain"
+import { coverOf, type Json, type StepFacts } from "@rangewright/domain"
 import { type Fields, child, recordOf, text, words } from "../wire/read.ts"
 
 /** What came of a program in a guest. */
@@ -30,17 +30,8 @@ const parsed = (output: string): Fields | undefined => {
   }
 }
 
-/** Shorter ones are words of their own elsewhere. */
-const shortestSecret = 4
-
-/** A text with every secret of the stage's input covered. */
-export const covered = (words: string, input: Json): string =>
-  secretsOf(input)
-    .filter((secret) => secret.length >= shortestSecret)
-    .reduce((left, secret) => left.replaceAll(secret, "***"), words)
-
 /** What of the output is for people. The result that a stage prints as JSON is not: it repeats the input, and `factsOf` reads it. */
-export const linesOf = (output: string, input: Json): string => (parsed(output) === undefined ? covered(output, input) : "")
+export const linesOf = (output: string, input: Json): string => (parsed(output) === undefined ? coverOf(input)(output) : "")
 
 /** The facts that a stage prints as JSON: `{"changed": bool, "state": {…}}`. Whatever else it prints tells nothing. */
 export const factsOf = (output: string): StepFacts => {

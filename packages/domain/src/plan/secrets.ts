@@ -1,6 +1,8 @@
+import * as Base64 from "effect/encoding/Base64"
 import type { Action, Json } from "./action.ts"
 
-const secretWords = /pass(word|wd|phrase)?|secret|token|credential|api_?key|private_?key/iu
+const secretWords =
+  /pass(word|wd|phrase|code)?|secret|token|credential|(^|_)(pin|psk)(_|$)|(access|api|auth|encryption|licen[cs]e|private|shared|signing)_?key/iu
 
 /** Whether a value under this key of a stage's input is taken for a secret. Role variables are users' own, so words decide. */
 export const isSecretKey = (key: string): boolean => secretWords.test(key)
@@ -14,17 +16,41 @@ export const maskSecrets = (input: Json): Json => {
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, isSecretKey(key) ? mask : maskSecrets(value)]))
 }
 
-/** Every secret text of an input, longest first, so that output of tools can be searched for them. */
+/** Every secret text and number of an input, longest first, so that output of tools can be searched for them. */
 export const secretsOf = (input: Json): readonly string[] => {
   const found = new Set<string>()
   const visit = (value: Json, secret: boolean): void => {
-    if (typeof value === "string" && secret && value !== "") found.add(value)
+    if (secret && (typeof value === "number" || (typeof value === "string" && value !== ""))) found.add(String(value))
     if (typeof value !== "object" || value === null) return
     if (Array.isArray(value)) for (const item of value as readonly Json[]) visit(item, secret)
     else for (const [key, item] of Object.entries(value)) visit(item, secret || isSecretKey(key))
   }
   visit(input, false)
   return [...found].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+}
+
+/** Shorter ones are words of their own elsewhere; covering them would make output unreadable. */
+const shortestSecret = 4
+/** Lines of a longer secret, such as a key, are secrets too where they are long enough to be told from others. */
+const shortestSecretLine = 8
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+/** The forms in which tools print a text: as it is, as JSON, as JSON in JSON, in Base64, in an address, and line by line. */
+const asPrinted = (secret: string): readonly string[] => [
+  secret,
+  inJson(secret),
+  inJson(inJson(secret)),
+  Base64.encode(secret),
+  encodeURIComponent(secret.toWellFormed()),
+  ...secret.split(/\r?\n/u).filter((line) => line.length >= shortestSecretLine && line !== secret),
+]
+
+/** Covers every secret of an input, and these further ones, in a text, in every form in which tools print them. */
+export const coverOf = (input: Json, further: readonly string[] = []): ((text: string) => string) => {
+  const secrets = [...secretsOf(input), ...further].filter(({ length }) => length >= shortestSecret)
+  const printed = [...new Set(secrets.flatMap(asPrinted))].toSorted((a, b) => b.length - a.length)
+  return (text) => printed.reduce((rest, secret) => rest.replaceAll(secret, mask), text)
 }
 
 /** An action as it may be shown. */
