@@ -2,6 +2,7 @@ import {
   concludeRun,
   emptyRunState,
   foldRun,
+  isCancellable,
   macOf,
   openFold,
   progressOf,
@@ -193,5 +194,42 @@ describe("the end of a run", () => {
     expect(rangeStateAfter("destroy", "success")).toBe("DESTROYED")
     expect([rangeStateDuring("power"), rangeStateAfter("power", "failure")]).toEqual([undefined, undefined])
     expect([rangeStateDuring("source-fetch"), rangeStateAfter("source-fetch", "failure")]).toEqual([undefined, undefined])
+  })
+})
+
+describe("a point of no return", () => {
+  const forward = planOf([stepOf("a:m1", []), { ...stepOf("b:m1", ["a:m1"]), pointOfNoReturn: true }, stepOf("c:m2", [], 40)])
+  const cancel: RunEvent = { type: "CancelRequested", by: "JD" as never }
+  const started = (of: string): RunEvent => ({ type: "StepStarted", key: of, attempt: 1 })
+  const after = (...events: readonly RunEvent[]) => foldRun(entriesOf([{ type: "Planned", plan: forward }, ...events]))
+
+  it("that has begun makes a later cancel void", () => {
+    const state = after(started("a:m1"), started("b:m1"), cancel, started("c:m2"))
+    expect(state).toMatchObject({ pastReturn: true, cancelRequested: false, cancelRequestedAt: undefined })
+    expect(isCancellable(state)).toBe(false)
+    expect(state.steps.get("c:m2")?.phase).toBe("started")
+  })
+
+  it("is not reached when a cancel came first: its step has not begun", () => {
+    const state = after(started("a:m1"), cancel, started("b:m1"))
+    expect(state).toMatchObject({ pastReturn: false, cancelRequested: true })
+    expect(state.steps.get("b:m1")).toMatchObject({ phase: "planned", attempt: 0 })
+  })
+
+  it("does not keep a run that waits from being cancelled", () => {
+    const state = after(started("b:m1"), { type: "Waiting", reason: "node1 is away" }, cancel)
+    expect(state).toMatchObject({ pastReturn: true, cancelRequested: true })
+  })
+
+  it("and a cancel never both hold in a run that does not wait", () => {
+    const events = anyEvent.filter(({ type }) => type !== "Waiting" && type !== "Planned")
+    fc.assert(
+      fc.property(fc.array(events, { maxLength: 40 }), (some) => {
+        const state = after(...some)
+        expect(state.cancelRequested && state.pastReturn).toBe(false)
+        // whichever of them came, one of them holds
+        if (some.some(({ type }) => type === "CancelRequested")) expect(state.cancelRequested || state.pastReturn).toBe(true)
+      }),
+    )
   })
 })

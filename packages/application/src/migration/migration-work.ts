@@ -103,7 +103,10 @@ const restKey = "ranges-at-rest"
 const checkKey = "check"
 
 const stepOf = ({ key, title, after, uses, estimate, phase, action, machine }: MigrationStep): Step => ({
-  ...networkStep.step({ key, title, after: after.length === 0 ? [checkKey] : after, uses, estimate }, { phase, action }),
+  ...networkStep.step(
+    { key, title, after: after.length === 0 ? [checkKey] : after, uses, estimate, pointOfNoReturn: phase !== "prepare" },
+    { phase, action },
+  ),
   machine,
 })
 

@@ -18,7 +18,7 @@ export const cancelRun = operation({
   target: "none",
   path: { runID: Schema.String },
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over" },
+  statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over, or goes forward only by now" },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const run = yield* findRun(path.runID, user)

@@ -4,6 +4,7 @@ import {
   type FaultKind,
   foldRun,
   installation,
+  isCancellable,
   type JournalEntry,
   openFold,
   type Plan,
@@ -195,6 +196,18 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     return removed.get(runId)?.state ?? foldRun(entries)
   })
 
+  /** Fails when the run is past a point of no return, and no cancel came before that. */
+  const requireCancellable = Effect.fnUntraced(function* (
+    runId: RunId,
+  ): Effect.fn.Return<void, Conflict | RunNotFound | StorageFault> {
+    const now = yield* state(runId)
+    if (now.status !== "running" || now.cancelRequested || isCancellable(now)) return
+    return yield* new Conflict({
+      what: `Cannot cancel run ${runId}: it is past the point from which it only goes forward, and half of it would be worse than either end`,
+      hint: `Wait for its end (GET /runs/${runId}). While it waits for something that is away it can be cancelled.`,
+    })
+  })
+
   const events = (runId: RunId, afterSeq: number) => followRun(journal, signals, removed, runId, afterSeq)
 
   return RunEngine.of({
@@ -211,11 +224,14 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     }),
     cancel: Effect.fnUntraced(function* (runId, by) {
       const { kind } = yield* found(runId)
+      yield* requireCancellable(runId)
       const at = new Date(yield* Clock.currentTimeMillis)
       const aborted = rangeStateDuring(kind) === undefined ? undefined : ("ABORTED" as const)
       const asked = yield* journal.requestCancel(runId, { type: "CancelRequested", by }, at, aborted)
       signals.notify(runId)
       yield* workshop.books.get(runId)?.refresh ?? Effect.void
+      // the point of no return may have come first
+      if (asked) yield* requireCancellable(runId)
       return asked
     }),
     resume: Effect.fnUntraced(function* (runId, by) {

@@ -61,7 +61,10 @@ export class RunEngine extends Context.Service<
     readonly owner: (run: RunHead) => Effect.Effect<UserId | undefined, Fault>
     /** Waits for the end. What its steps found out is in their facts. */
     readonly wait: (runId: RunId) => Effect.Effect<RunState, Fault>
-    /** Starts no new step and lets what is in flight settle; the range shows ABORTED at once. False when the run was over. */
+    /**
+     * Starts no new step and lets what is in flight settle; the range shows ABORTED at once. False when the run was over. Fails with
+     * `Conflict` when the run is past a point of no return.
+     */
     readonly cancel: (runId: RunId, by: UserId) => Effect.Effect<boolean, Fault>
     /** A new run that repeats a failed or aborted one from where it stands. */
     readonly resume: (runId: RunId, by: UserId) => Effect.Effect<RunHead, Fault>

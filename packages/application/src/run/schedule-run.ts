@@ -5,11 +5,10 @@ import type * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import type { RunBook } from "./run-book.ts"
 import type { Slots } from "./slots.ts"
+import type { StepFate } from "./step.ts"
 
-/** How the scheduler runs one step: true when it settled, false when it failed. */
-export type RunStep = (key: string) => Effect.Effect<boolean, LeaseLost>
-
-type Fate = "settled" | "failed" | "dropped"
+/** How the scheduler runs one step. */
+export type RunStep = (key: string) => Effect.Effect<StepFate, LeaseLost>
 
 /**
  * Runs the steps of a planned run until each is settled, failed or skipped. Every ready step runs; where something is scarce, the step
@@ -23,7 +22,7 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
     const urgency = priorityOf(steps)
     const followers = followersOf(steps)
     const unmet = new Map(steps.map(({ key, after }) => [key, after.length]))
-    const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<Fate, LeaseLost> }>()
+    const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<StepFate, LeaseLost> }>()
     let running = 0
 
     const phaseOf = (key: string): StepPhase => book.state().steps.get(key)?.phase ?? "skipped"
@@ -85,22 +84,28 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
   }).pipe(Effect.scoped)
 
 /** Waits for room and runs the step; a cancel that comes first drops it. What was dispatched before a crash has its room already. */
-const oneStep = (book: RunBook, slots: Slots, runStep: RunStep, key: string, urgency: number): Effect.Effect<Fate, LeaseLost> =>
+const oneStep = (
+  book: RunBook,
+  slots: Slots,
+  runStep: RunStep,
+  key: string,
+  urgency: number,
+): Effect.Effect<StepFate, LeaseLost> =>
   Effect.suspend(() => {
     const { step, phase } = book.state().steps.get(key) ?? {}
     const uses = step?.uses ?? []
-    const run = Effect.map(runStep(key), (settled): Fate => (settled ? "settled" : "failed"))
+    const run = runStep(key)
     if (phase === "dispatched") return slots.occupy(uses)(run)
     let decided: "begun" | "dropped" | undefined
     const begin = Effect.suspend(() => {
-      if (decided === "dropped" || book.state().cancelRequested) return Effect.succeed<Fate>("dropped")
+      if (decided === "dropped" || book.state().cancelRequested) return Effect.succeed<StepFate>("dropped")
       decided = "begun"
       return run
     })
     const drop = Effect.suspend(() => {
       if (decided === "begun") return Effect.never
       decided = "dropped"
-      return Effect.succeed<Fate>("dropped")
+      return Effect.succeed<StepFate>("dropped")
     })
     return Effect.raceFirst(slots.hold(uses, urgency)(begin), Effect.andThen(book.cancelled, drop))
   })

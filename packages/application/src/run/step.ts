@@ -52,10 +52,10 @@ interface Life {
 /** What follows a fault: another try, or the end of the step with this fault. */
 type Verdict = "again" | Fault
 
-/**
- * Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. The
- * effect it makes returns true when the step has settled and false when it has failed; both are in the journal then.
- */
+/** How the life of a step ends: done, failed for good, or not begun because of a cancel. The first two are in the journal then. */
+export type StepFate = "settled" | "failed" | "dropped"
+
+/** Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. */
 export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate: WorldGate) =>
   Effect.gen(function* () {
     const effects = yield* makeEffects(kind.verbose(head), makeWorkEffects(kind, head, book))
@@ -106,12 +106,14 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
       return (yield* unlessCancelled(pause)) ? "again" : fault
     })
 
-    const proceed = Effect.fnUntraced(function* (step: Step, life: Life): Effect.fn.Return<void, Fault> {
+    const proceed = Effect.fnUntraced(function* (step: Step, life: Life): Effect.fn.Return<"settled" | "dropped", Fault> {
       const { key } = step
       if (life.token === undefined) {
         if (!life.started) {
           life.attempt += 1
           yield* book.write({ type: "StepStarted", key, attempt: life.attempt })
+          // a cancel was in the journal before this point of no return
+          if (book.state().steps.get(key)?.phase === "planned") return "dropped"
           life.started = true
         }
         const token = yield* untilStored(effects.dispatch(step))
@@ -122,9 +124,10 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
       yield* untilStored(keep(step, { facts, output }))
       const settled: RunEvent = { type: "StepSettled", key, facts }
       yield* output === "" ? book.write(settled) : book.write({ type: "Output", key, text: covered(output, step) }, settled)
+      return "settled"
     })
 
-    return Effect.fnUntraced(function* (key: string): Effect.fn.Return<boolean, LeaseLost> {
+    return Effect.fnUntraced(function* (key: string): Effect.fn.Return<StepFate, LeaseLost> {
       const known = book.state().steps.get(key)
       const life: Life = {
         attempt: known?.attempt ?? 0,
@@ -137,12 +140,12 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
         const step = book.state().steps.get(key)?.step
         if (step === undefined) return yield* Effect.die(new Error(`the plan has no step ${key}`))
         const done = yield* Effect.result(proceed(step, life))
-        if (Result.isSuccess(done)) return true
+        if (Result.isSuccess(done)) return done.success
         if (done.failure instanceof LeaseLost) return yield* done.failure
         const verdict = yield* answer(step, done.failure, life)
         if (verdict === "again") continue
         yield* book.write({ type: "StepFailed", key, failure: failureOf(verdict, step), final: true })
-        return false
+        return "failed"
       }
     })
   })

@@ -35,6 +35,8 @@ export interface WorkStep {
   readonly estimate: number
   /** See `Step.tolerated`. */
   readonly tolerated?: boolean
+  /** See `Step.pointOfNoReturn`. */
+  readonly pointOfNoReturn?: boolean
 }
 
 /** Work with the type of its input, of which plans are made. */
@@ -62,7 +64,7 @@ export const work = <Input, S = never, D = never>(spec: {
   const { dispatch } = spec
   return {
     name: spec.name,
-    step: ({ key, title, after = [], uses = [], estimate, tolerated }, input) => ({
+    step: ({ key, title, after = [], uses = [], estimate, tolerated, pointOfNoReturn }, input) => ({
       key,
       title,
       tag: undefined,
@@ -72,6 +74,7 @@ export const work = <Input, S = never, D = never>(spec: {
       uses,
       estimate,
       ...(tolerated === undefined ? {} : { tolerated }),
+      ...(pointOfNoReturn === undefined ? {} : { pointOfNoReturn }),
     }),
     dispatch: (input, context) =>
       dispatch === undefined

@@ -51,6 +51,8 @@ export interface Step {
   readonly estimate: number
   /** Its failure neither stops what comes after it nor fails the run, which then ends as `partial`. */
   readonly tolerated?: boolean
+  /** Once it has begun the run goes forward only: a cancel is refused, for what it would leave is worse than either end. */
+  readonly pointOfNoReturn?: boolean
 }
 
 export type ChangeKind = "create" | "change" | "replace" | "remove" | "none"

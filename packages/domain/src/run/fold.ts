@@ -2,7 +2,7 @@ import type { Vmid } from "../access/ids.ts"
 import type { Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent } from "./event.ts"
 import { reallocateStep } from "./reallocate.ts"
-import type { RunState, StepState } from "./state.ts"
+import { isCancellable, type RunState, type StepState } from "./state.ts"
 
 /** A fold that goes on: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
 export interface RunFold {
@@ -33,6 +33,7 @@ export const emptyRunState: RunState = {
   waiting: undefined,
   cancelRequested: false,
   cancelRequestedAt: undefined,
+  pastReturn: false,
   reallocated: new Map(),
   lastSeq: 0,
   endedAt: undefined,
@@ -101,28 +102,39 @@ export const openFold = (): RunFold => {
     return {}
   }
 
+  const step = (event: StepEvent, at: Date): Partial<RunState> => {
+    const was = steps.get(event.key)
+    if (was !== undefined) steps.set(event.key, stepAfter(was, event, at))
+    return {}
+  }
+
+  /** The order of the journal decides: a point of no return that comes after a cancel was not reached, and its step has not begun. */
+  const start = (event: Extract<RunEvent, { readonly type: "StepStarted" }>, at: Date): Partial<RunState> => {
+    if (steps.get(event.key)?.step.pointOfNoReturn !== true) return step(event, at)
+    if (state.cancelRequested && !state.pastReturn) return {}
+    return { ...step(event, at), pastReturn: true }
+  }
+
   const change = (event: RunEvent, at: Date): Partial<RunState> => {
     switch (event.type) {
       case "Planned":
         return plan(event)
+      case "StepStarted":
+        return start(event, at)
       case "Reallocated":
         return reallocate(event)
-      case "StepStarted":
       case "StepDispatched":
       case "StepProgress":
       case "StepSettled":
       case "StepFailed":
-      case "StepSkipped": {
-        const was = steps.get(event.key)
-        if (was !== undefined) steps.set(event.key, stepAfter(was, event, at))
-        return {}
-      }
+      case "StepSkipped":
+        return step(event, at)
       case "Waiting":
         return { waiting: event.reason }
       case "Continued":
         return { waiting: undefined }
       case "CancelRequested":
-        return { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at }
+        return isCancellable(state) ? { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at } : {}
       case "Ended":
         return { status: event.status, message: event.message, endedAt: at, waiting: undefined }
       case "Resumed":

@@ -32,8 +32,16 @@ export interface RunState {
   readonly waiting: string | undefined
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined
+  /** Whether a step has begun that is a point of no return. */
+  readonly pastReturn: boolean
   /** Machines whose VMID was given anew. */
   readonly reallocated: ReadonlyMap<string, Vmid>
   readonly lastSeq: number
   readonly endedAt: Date | undefined
 }
+
+/**
+ * Whether a cancel is taken. Past a point of no return it is not, unless the run waits for what may never come back: then there must be a
+ * way to end it.
+ */
+export const isCancellable = ({ pastReturn, waiting }: RunState): boolean => !pastReturn || waiting !== undefined
