@@ -125,6 +125,11 @@ describe("while a run changes the whole installation", () => {
     expect(await app.fails("deleteUser", admin, { path: { userID: "NOBODY" } })).toMatchObject({ kind: "not-found" })
   })
 
+  it("reads go on", async () => {
+    expect(await app.call("listAllRange", admin)).toBeDefined()
+    expect(await app.call("listRuns", admin)).toMatchObject([{ id: moving.id, status: "running" }])
+  })
+
   it("what gives nobody anything is not held", async () => {
     await app.call("createGroup", admin, { body: { name: "friends" } })
     const group = await app.run(

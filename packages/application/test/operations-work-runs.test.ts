@@ -1,7 +1,6 @@
 import {
   installation,
   type Json,
-  type Range,
   type RunEvent,
   type RunHead,
   type RunId,
@@ -121,35 +120,5 @@ describe("a run about something else than a range", () => {
       result: `Run ${runID} of source web/labs is being cancelled`,
     })
     expect(await app.call("getRun", bob, { path: { runID } })).toMatchObject({ cancelRequested: true })
-  })
-})
-
-describe("while a run changes the installation", () => {
-  it("no range is shared, and nobody's rights change", async () => {
-    await app.addRange("LAB", [ada])
-    const runID = await runAbout(installation)
-    const path = { userID: bob.id, rangeID: "LAB" }
-    expect(await app.fails("assignRangeToUser", admin, { path, range: await app.range("LAB") })).toMatchObject({
-      kind: "conflict",
-      message: expect.stringContaining(`run ${runID} (source-install) is changing the whole installation`),
-    })
-    expect(app.store.grants.get("LAB" as Range["id"])).toEqual(new Set([ada.id]))
-  })
-
-  it("no range is made, and reads go on", async () => {
-    const runID = await runAbout(installation)
-    const body = { name: "Lab", rangeID: "LAB" }
-    expect(await app.fails("createRange", ada, { body })).toMatchObject({
-      kind: "conflict",
-      message: `Cannot create range LAB: run ${runID} (source-install) is changing the whole installation`,
-    })
-    expect(app.store.ranges.size).toBe(0)
-    expect(await app.call("listUserAccessibleRanges", ada)).toEqual([])
-    await app.run(
-      Effect.flatMap(RunJournal, (journal) =>
-        journal.close(runID, 0, { type: "Ended", status: "success", message: "" }, undefined, new Date(0)),
-      ),
-    )
-    expect(await app.call("createRange", ada, { body })).toMatchObject({ result: expect.stringContaining("Range LAB created") })
   })
 })
