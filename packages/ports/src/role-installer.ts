@@ -22,7 +22,7 @@ export interface InstallOutcome {
   readonly name: string
   readonly version?: string
   /**
-   * `installed`: it was fetched now, or replaced · `present`: it was there already, in a version that fits · `other-version`: it is there in
+   * `installed`: it was fetched now, or replaced · `present`: it was there already, or comes with the host's tools, in a version that fits · `other-version`: it is there in
    * another version than the wanted one, and stays · `failed`: it could not be had.
    */
   readonly outcome: "installed" | "present" | "other-version" | "failed"

@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -56,14 +56,15 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
   test("thirty roles and thirty collections are two runs of the tool", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-count-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    const counted = program(root, `echo run >> ${root}/runs\nexec ${tool} "$@"`)
+    const counted = program(root, `echo "$1 $2" >> ${root}/runs\nexec ${tool} "$@"`)
     const { run, install, server } = await makeWorld({ program: counted })
     const names = Array.from({ length: 30 }, (_, at) => `acme.x${at}`)
     for (const name of names) for (const type of ["role", "collection"] as const) server.publish(aRelease(type, name, "1.0.0"))
     const wanted = names.map((name) => ({ name }))
     const outcomes = await run(install({ roles: wanted, collections: wanted }))
     expect(outcomes.filter(({ outcome }) => outcome === "installed")).toHaveLength(60)
-    expect(readFileSync(join(root, "runs"), "utf8")).toBe("run\nrun\n")
+    const runs = readFileSync(join(root, "runs"), "utf8").split("\n")
+    expect(runs.filter((line) => line.endsWith("install"))).toEqual(["role install", "collection install"])
   })
 
   test("a name longer than a line of the tool's own is recognised in what it says", async () => {
@@ -91,6 +92,27 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
     expect(fault).toMatchObject({ kind: "timeout", hint: expect.stringContaining("server") })
     expect(readdirSync(join(root, "work"))).toEqual([])
+  })
+
+  test("a collection that comes with the host's Ansible is there already where it fits, and is nobody's copy", async () => {
+    const host = mkdtempSync(join(tmpdir(), "galaxy-host-"))
+    onTestFinished(() => rmSync(host, { recursive: true, force: true }))
+    const own = join(host, "ansible_collections", "acme", "util")
+    mkdirSync(own, { recursive: true })
+    writeFileSync(join(own, "MANIFEST.json"), JSON.stringify({ collection_info: { version: "1.0.0" } }))
+    const { run, install, server } = await makeWorld({ collections: [host] })
+    for (const version of ["1.0.0", "2.0.0"]) server.publish(aRelease("collection", "acme.util", version))
+    const ask = (version?: string, force = false) =>
+      run(install({ collections: [{ name: "acme.util", ...(version === undefined ? {} : { version }) }], force }))
+    const listed = async () => (await run(ArtifactLibrary.use((port) => port.list({ type: "global" })))).collections
+
+    for (const version of [undefined, "1.0.0", ">=1.0.0"])
+      expect(await ask(version)).toEqual([{ type: "collection", name: "acme.util", version: "1.0.0", outcome: "present" }])
+    expect(server.requests).toEqual([])
+    expect(await listed()).toEqual([])
+    expect(await ask("2.0.0")).toMatchObject([{ version: "2.0.0", outcome: "installed" }])
+    expect(await ask(undefined, true)).toMatchObject([{ version: "2.0.0", outcome: "installed" }])
+    expect(await listed()).toMatchObject([{ name: "acme.util", version: "2.0.0" }])
   })
 
   test("the token reaches its server, and nobody else", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
+import { readVersion, versionProblem } from "../tool/host-ansible.ts"
 import { endProcessesBelow } from "../tool/processes.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
@@ -129,16 +130,11 @@ const isFetched = (scratch: string, { name = "" }: WantedArtifact): Effect.Effec
     catch: (cause) => hostFault(doing, cause),
   })
 
-const oldest = [2, 14] as const
-
-const readVersion = (lines: readonly string[]): InstallerAvailability => {
-  const version = /\bcore (?<version>[0-9][^\]\s]*)/u.exec(lines.join("\n"))?.groups?.["version"]
+const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
+  const { version } = readVersion(lines.join("\n"))
   if (version === undefined) return { available: false, because: "it does not tell its version" }
-  const [major = 0, minor = 0] = version.split(".").map(Number)
-  const old = major < oldest[0] || (major === oldest[0] && minor < oldest[1])
-  return old
-    ? { available: false, because: `ansible-core ${version} is too old; ${oldest.join(".")} or later is needed` }
-    : { available: true, version }
+  const because = versionProblem(version)
+  return because === undefined ? { available: true, version } : { available: false, because }
 }
 
 /** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
@@ -159,7 +155,7 @@ export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, Inst
         scratch,
         output: () => Effect.void,
       })
-      return readVersion(lines)
+      return availabilityOf(lines)
     }),
   ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
   return Effect.as(Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) }), {

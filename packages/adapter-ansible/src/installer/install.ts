@@ -3,6 +3,7 @@ import {
   isNeighbour,
   needsFiles,
   readNeeds,
+  type SettledDecision,
   standingOf,
   type WantedArtifact,
   wantedIn,
@@ -37,6 +38,8 @@ interface Progress {
   readonly outcomes: InstallOutcome[]
   /** Names that are decided, so that each is fetched once. */
   readonly decided: Set<string>
+  /** Collections that come with the host's Ansible: they count where one fits, and are nobody's copies. */
+  readonly ofHost: ReadonlyMap<string, string | undefined>
   readonly installed: { readonly roles: Map<string, string | undefined>; readonly collections: Map<string, string | undefined> }
 }
 
@@ -44,9 +47,15 @@ const keyOf = (type: string, name: string): string => `${type} ${name}`
 const copiesOf = (installed: Progress["installed"], type: "role" | "collection") =>
   type === "role" ? installed.roles : installed.collections
 
+/** A collection that comes with the host's Ansible is there already where it fits; where it does not, another is brought beside it. */
+const fitsFromHost = (wanted: WantedArtifact, ofHost: Progress["ofHost"]): SettledDecision | undefined => {
+  const standing = wanted.type === "collection" ? standingOf(wanted, ofHost, false) : undefined
+  return standing?.decision === "present" ? standing : undefined
+}
+
 /** Those of the wishes for which something is to be fetched. The outcomes of the others are noted. */
 const toFetch = (
-  { outcomes, decided, installed }: Progress,
+  { outcomes, decided, installed, ofHost }: Progress,
   wishes: readonly Wish[],
   force: boolean,
 ): readonly WantedArtifact[] =>
@@ -54,7 +63,9 @@ const toFetch = (
     const key = keyOf(wanted.type, wanted.name ?? wanted.asked)
     if (decided.has(key) || decided.size >= mostThings || (needed && isNeighbour(wanted))) return []
     decided.add(key)
-    const standing = standingOf(wanted, copiesOf(installed, wanted.type), force && !needed)
+    const again = force && !needed
+    const standing =
+      standingOf(wanted, copiesOf(installed, wanted.type), again) ?? (again ? undefined : fitsFromHost(wanted, ofHost))
     if (standing === undefined) return [wanted]
     if (!needed || standing.decision !== "present") outcomes.push(settledOutcome(standing))
     return []
@@ -72,6 +83,7 @@ const install = (
   supply: Supply,
   library: Context.Service.Shape<typeof ArtifactLibrary>,
   fetcher: Context.Service.Shape<typeof ContentFetcher>,
+  hostCollections: Effect.Effect<ReadonlyMap<string, string | undefined>>,
   request: InstallRequest,
 ): Effect.Effect<readonly InstallOutcome[], InstallerFault> => {
   const { scope, force, output = () => Effect.void } = request
@@ -144,6 +156,7 @@ const install = (
     const progress: Progress = {
       outcomes: [],
       decided: new Set(),
+      ofHost: request.collections.length === 0 ? new Map() : yield* hostCollections,
       installed: { roles: new Map(roles), collections: new Map(collections) },
     }
     let wishes: readonly Wish[] = wantedIn(request).map((wanted) => ({ wanted, needed: false }))
@@ -152,11 +165,13 @@ const install = (
   })
 }
 
-/** An installer that takes what has a name from a supply, and what has a URL from there. */
+/** An installer that takes what has a name from a supply, and what has a URL from there. It asks once what comes with the host's Ansible. */
 export const installerFrom = (
   supply: Supply,
+  hostCollections: Effect.Effect<ReadonlyMap<string, string | undefined>>,
 ): Effect.Effect<Context.Service.Shape<typeof RoleInstaller>, never, ArtifactLibrary | ContentFetcher> =>
   Effect.gen(function* () {
     const [library, fetcher] = [yield* ArtifactLibrary, yield* ContentFetcher]
-    return { available: supply.available, install: (request) => install(supply, library, fetcher, request) }
+    const ofHost = yield* Effect.cached(hostCollections)
+    return { available: supply.available, install: (request) => install(supply, library, fetcher, ofHost, request) }
   })

@@ -2,11 +2,12 @@ import { type ArtifactLibrary, ContentFetcher, type InstallerFault, RoleInstalle
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { folderSupply } from "./folder-supply.ts"
-import type { GalaxyOptions } from "./galaxy-options.ts"
+import { hostCollections } from "../tool/host-ansible.ts"
+import { type GalaxyOptions, galaxySettings, type HostCollectionOptions } from "./galaxy-options.ts"
 import { galaxySupply } from "./galaxy-supply.ts"
 import { installerFrom } from "./install.ts"
 
-export interface FolderInstallerOptions {
+export interface FolderInstallerOptions extends HostCollectionOptions {
   /** Holds `roles/` and `collections/`. */
   readonly folder: string
 }
@@ -14,14 +15,24 @@ export interface FolderInstallerOptions {
 /** Roles and collections out of a folder of this host, for sites without a network. */
 export const folderInstallerLayer = ({
   folder,
+  program = "ansible-galaxy",
+  collections = [],
 }: FolderInstallerOptions): Layer.Layer<RoleInstaller, never, ArtifactLibrary | ContentFetcher> =>
   Layer.effect(
     RoleInstaller,
-    Effect.flatMap(ContentFetcher, (fetcher) => installerFrom(folderSupply(folder, fetcher))),
+    Effect.flatMap(ContentFetcher, (fetcher) =>
+      installerFrom(folderSupply(folder, fetcher), hostCollections(program, collections)),
+    ),
   )
 
 /** Roles and collections from a Galaxy server, by `ansible-galaxy`. Fails when its folder cannot be used. */
 export const galaxyInstallerLayer = (
   options: GalaxyOptions,
 ): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>
-  Layer.effect(RoleInstaller, Effect.flatMap(galaxySupply(options), installerFrom))
+  Layer.effect(
+    RoleInstaller,
+    Effect.flatMap(galaxySupply(options), (supply) => {
+      const { program, collections } = galaxySettings(options)
+      return installerFrom(supply, hostCollections(program, collections))
+    }),
+  )

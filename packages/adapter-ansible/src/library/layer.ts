@@ -1,4 +1,13 @@
-import { artifactFault, ArtifactLibrary, type ArtifactRef, describeArtifact, LibraryFault, scopeFault } from "@rangewright/ports"
+import {
+  artifactFault,
+  ArtifactLibrary,
+  type ArtifactRef,
+  describeArtifact,
+  goneFault,
+  LibraryFault,
+  type LibraryScope,
+  scopeFault,
+} from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,6 +33,10 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
   const folder = libraryFolder(root)
   const listing = libraryListing(root)
   const changes = Semaphore.makeUnsafe(1)
+  const gone = new Set<string>()
+  /** To be asked while no user can be removed. */
+  const refuseGone = (doing: string, scope: LibraryScope) =>
+    refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined)
   const folderOf = (artifact: ArtifactRef): string => join(root, ...artifactParts(artifact))
   const there = (doing: string, artifact: ArtifactRef) => onDisk(doing, () => isRealFolder(root, artifactParts(artifact)))
   const entriesOf = (doing: string, artifact: ArtifactRef) =>
@@ -41,7 +54,9 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
       const doing = `install ${describeArtifact(artifact)}`
       return Effect.andThen(
         refuse(artifactFault(doing, artifact)),
-        changes.withPermit(placeArtifact(doing, folder, artifact, entries, options)),
+        changes.withPermit(
+          Effect.andThen(refuseGone(doing, artifact.scope), placeArtifact(doing, folder, artifact, entries, options)),
+        ),
       )
     },
     remove: (artifact) => {
@@ -59,6 +74,7 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
       const doing = `${mode} ${describeArtifact(artifact)}`
       const target: ArtifactRef = { ...artifact, scope: to }
       const transferral = Effect.gen(function* () {
+        yield* refuseGone(doing, to)
         const entries = yield* entriesOf(doing, artifact)
         if (entries === undefined) return yield* Effect.fail(missing(doing))
         if ((yield* onDisk(doing, () => look(folderOf(target)))) !== undefined)
@@ -79,12 +95,14 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
       const doing = `read ${describeArtifact(artifact)}`
       return Effect.andThen(refuse(artifactFault(doing, artifact)), entriesOf(doing, artifact))
     },
-    removeUser: (userId) => {
+    removeUser: ({ id, recordId }, last) => {
       const doing = "remove what a user has installed"
-      const scope = { type: "user", userId } as const
+      const scope = { type: "user", userId: id } as const
       const removal = Effect.gen(function* () {
-        if (!(yield* onDisk(doing, () => isRealFolder(root, ["users", userId])))) return
-        yield* withWork(doing, root, (work) => onDisk(doing, () => takeAway(work, scopeFolder(root, scope))))
+        if (yield* onDisk(doing, () => isRealFolder(root, ["users", id])))
+          yield* withWork(doing, root, (work) => onDisk(doing, () => takeAway(work, scopeFolder(root, scope))))
+        yield* last
+        gone.add(recordId)
       })
       return Effect.andThen(refuse(scopeFault(doing, scope)), changes.withPermit(removal))
     },

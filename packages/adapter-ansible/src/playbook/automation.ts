@@ -3,6 +3,7 @@ import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/p
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
+import { asLibraryFault } from "../library/faults.ts"
 import { openAccount } from "./account.ts"
 import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
@@ -14,7 +15,7 @@ import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { runCommand } from "../tool/run-command.ts"
 import { rolePlay, roleProblem } from "./role-play.ts"
-import { type Folders, forgetFacts, ownFolder, scratchFolder } from "./scratch.ts"
+import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
@@ -82,7 +83,8 @@ const wayTo = ({ settings, folders }: Workshop, task: GuestTask, site: Site) => 
 
 const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
   const { settings, found, folders } = workshop
-  const userId = task.by
+  // what is kept for a user goes with the user, and is not made again by a run that goes on
+  const userId = site.user?.id
   const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host cannot: ${error.message}`))
   const folder = (parent: string, ...parts: readonly string[]) =>
     ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
@@ -163,6 +165,17 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
     stages: workshop.found.ansible === undefined ? new Set<GuestStage>() : new Set(guestStages),
     overNetwork: true,
     roles: workshop.roles,
+    forget: (userId) =>
+      Effect.tryPromise({
+        try: () => forgetUser(workshop.folders, userId),
+        catch: (cause) =>
+          new GuestFault({
+            doing: `remove what roles kept for user ${userId}`,
+            machine: "this host",
+            reason: "failed",
+            detail: asLibraryFault("")(cause).facts.detail,
+          }),
+      }),
     dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(workshop.ports, task)), { token: null }),
     settle: (task) => Effect.scoped(perform(task)),
   }

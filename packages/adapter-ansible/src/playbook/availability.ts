@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
-import { execFile } from "node:child_process"
-import { access, readFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { dirname } from "node:path"
+import { ask, collectionsIn, hostCollectionFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
 import { type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
 import { sandboxArguments } from "./sandbox.ts"
 
@@ -36,66 +35,10 @@ export interface AutomationAvailability {
   readonly toolFolders: readonly string[]
 }
 
-interface Ran {
-  readonly ok: boolean
-  readonly output: string
-  readonly because: string
-}
-
-const run = (program: string, args: readonly string[]): Effect.Effect<Ran> =>
-  Effect.callback<Ran>((resume) => {
-    const env = { PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C.UTF-8", HOME: "/nonexistent" }
-    execFile(program, args, { env, timeout: 20_000, cwd: "/" }, (error, stdout, stderr) => {
-      const because = error === null ? "" : error.code === "ENOENT" ? "it is not installed" : stderr.trim() || error.message
-      resume(Effect.succeed({ ok: error === null, output: stdout, because: because.slice(0, 300) }))
-    })
-  })
-
-/** Ansible's Python, and where its modules lie, as `ansible-playbook --version` tells. */
-const readVersion = (output: string) => ({
-  version: /core (?<version>[0-9][^\]\s]*)/u.exec(output)?.groups?.["version"],
-  modules: /python module location = (?<path>\/\S+)/u.exec(output)?.groups?.["path"],
-  python: /python version = .*\((?<path>\/[^)]+)\)\s*$/mu.exec(output)?.groups?.["path"],
-})
-
-const versionIn = async (folder: string, name: string): Promise<string | undefined> => {
-  const [namespace = "", collection = ""] = name.split(".")
-  const own = join(folder, "ansible_collections", namespace, collection)
-  try {
-    const manifest: unknown = JSON.parse(await readFile(join(own, "MANIFEST.json"), "utf8"))
-    const info: unknown = Object(Object(manifest).collection_info).version
-    return typeof info === "string" ? info : "unknown"
-  } catch {
-    return access(own).then(
-      () => "unknown",
-      () => undefined,
-    )
-  }
-}
-
-const findCollections = async (folders: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const found = await Promise.all(
-    usedCollections.map(async ({ name }) => {
-      const versions = await Promise.all(folders.map((folder) => versionIn(folder, name)))
-      const version = versions.find((each) => each !== undefined)
-      return version === undefined ? [] : [[name, version] as const]
-    }),
-  )
-  return new Map(found.flat())
-}
-
-/** The oldest that the playbooks are tested with. */
-const oldest = [2, 14] as const
-
-const tooOld = (version: string): boolean => {
-  const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major < oldest[0] || (major === oldest[0] && minor < oldest[1])
-}
-
 const trySandbox = (settings: Settings): Effect.Effect<AutomationAvailability["sandbox"]> =>
   settings.sandbox === "off"
     ? Effect.succeed({ works: false, because: "it is switched off" })
-    : Effect.map(run("bwrap", [...sandboxArguments([]), "/usr/bin/true"]), ({ ok, because }) =>
+    : Effect.map(ask("bwrap", [...sandboxArguments([]), "/usr/bin/true"]), ({ ok, because }) =>
         ok ? { works: true } : { works: false, because: `bwrap: ${because}` },
       )
 
@@ -103,30 +46,26 @@ const trySandbox = (settings: Settings): Effect.Effect<AutomationAvailability["s
 export const automationAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> =>
   Effect.gen(function* () {
     const settings = settingsOf(options)
-    const told = yield* run(settings.program, ["--version"])
+    const told = yield* ask(settings.program, ["--version"])
     const { version, modules, python } = readVersion(told.output)
-    const folders = [
-      ...settings.collections,
-      "/usr/share/ansible/collections",
-      // the `ansible` package puts them beside the modules
-      ...(modules === undefined ? [] : [join(modules, "..")]),
-    ]
-    const collections = yield* Effect.promise(() => findCollections(folders))
+    const folders = hostCollectionFolders(settings.collections, modules)
+    const ofHost = yield* Effect.promise(() => collectionsIn(folders))
+    const used = usedCollections.filter(({ name }) => ofHost.has(name))
+    const collections = new Map(used.map(({ name }) => [name, ofHost.get(name) ?? "unknown"]))
     const imports = (module: string) =>
-      python === undefined ? Effect.succeed(false) : Effect.map(run(python, ["-c", `import ${module}`]), ({ ok }) => ok)
+      python === undefined ? Effect.succeed(false) : Effect.map(ask(python, ["-c", `import ${module}`]), ({ ok }) => ok)
     const [winrm, psrp, sshpass, sandbox] = yield* Effect.all(
-      [imports("winrm"), imports("pypsrp"), Effect.map(run("sshpass", ["-V"]), ({ ok }) => ok), trySandbox(settings)],
+      [imports("winrm"), imports("pypsrp"), Effect.map(ask("sshpass", ["-V"]), ({ ok }) => ok), trySandbox(settings)],
       { concurrency: "unbounded" },
     )
     const because = !told.ok
       ? `${settings.program}: ${told.because}`
       : version === undefined
         ? `${settings.program} does not tell its version`
-        : tooOld(version)
-          ? `ansible-core ${version} is too old; ${oldest.join(".")} or later is needed`
-          : settings.sandbox === "required" && !sandbox.works
+        : (versionProblem(version) ??
+          (settings.sandbox === "required" && !sandbox.works
             ? `playbooks may only run in a sandbox, and ${sandbox.because}`
-            : undefined
+            : undefined))
     return {
       ansible: because === undefined ? version : undefined,
       because,

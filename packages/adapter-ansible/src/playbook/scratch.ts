@@ -36,6 +36,13 @@ export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: st
     await rm(join(ofRange, user, machine), { force: true, recursive: true }).catch(() => {})
 }
 
+/** Forgets all that is kept for a user: what roles left in the workspace, and what was learned of machines. */
+export const forgetUser = async ({ facts, workspaces }: Pick<Folders, "facts" | "workspaces">, userId: string): Promise<void> => {
+  const own = (folder: string) => rm(join(folder, segment(userId)), { recursive: true, force: true, maxRetries: 5 })
+  await own(workspaces)
+  for (const range of await readdir(facts)) await own(join(facts, range))
+}
+
 /** A folder below one of them for somebody's own things. The parts are ids, never paths. */
 export const ownFolder = async (parent: string, ...parts: readonly string[]): Promise<string> => {
   const path = join(parent, ...parts.map(segment))

@@ -16,9 +16,14 @@ const installerOf = (
         folder: join(data, "galaxy-runs"),
         server: config.galaxyUrl,
         program: config.ansibleGalaxy,
+        collections: config.ansibleCollections,
         ...(config.galaxyToken === undefined ? {} : { token: Redacted.make(config.galaxyToken) }),
       })
-    : folderInstallerLayer({ folder: config.roleFolder })
+    : folderInstallerLayer({
+        folder: config.roleFolder,
+        program: config.ansibleGalaxy,
+        collections: config.ansibleCollections,
+      })
 
 /** Installed templates, roles and collections in the data folder, and where what they require comes from. */
 export const bindLibrary = (

@@ -1,0 +1,82 @@
+import { collectionSegments } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+
+/** What a program of the host answered. */
+export interface Answer {
+  readonly ok: boolean
+  readonly output: string
+  readonly because: string
+}
+
+/** Asks a program of the host something that takes no time, with nothing of the service's own environment. */
+export const ask = (program: string, args: readonly string[]): Effect.Effect<Answer> =>
+  Effect.callback<Answer>((resume) => {
+    const env = { PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C.UTF-8", HOME: "/nonexistent" }
+    execFile(program, args, { env, timeout: 20_000, cwd: "/" }, (error, stdout, stderr) => {
+      const because = error === null ? "" : error.code === "ENOENT" ? "it is not installed" : stderr.trim() || error.message
+      resume(Effect.succeed({ ok: error === null, output: stdout, because: because.slice(0, 300) }))
+    })
+  })
+
+/** Ansible's version and Python, and where its modules lie, as each of its programs answers `--version`. */
+export const readVersion = (output: string) => ({
+  version: /\bcore (?<version>[0-9][^\]\s]*)/u.exec(output)?.groups?.["version"],
+  modules: /python module location = (?<path>\/\S+)/u.exec(output)?.groups?.["path"],
+  python: /python version = .*\((?<path>\/[^)]+)\)\s*$/mu.exec(output)?.groups?.["path"],
+})
+
+/** The oldest that the playbooks and the installer are tested with. */
+const oldest = [2, 14] as const
+
+/** Why an Ansible of this version is of no use; undefined when it is. */
+export const versionProblem = (version: string): string | undefined => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  return major < oldest[0] || (major === oldest[0] && minor < oldest[1])
+    ? `ansible-core ${version} is too old; ${oldest.join(".")} or later is needed`
+    : undefined
+}
+
+/** Where the collections of the host lie, the configured folders first. `modules` is where those of Ansible itself do. */
+export const hostCollectionFolders = (configured: readonly string[], modules: string | undefined): readonly string[] => [
+  ...configured,
+  "/usr/share/ansible/collections",
+  // the `ansible` package puts them beside the modules
+  ...(modules === undefined ? [] : [join(modules, "..")]),
+]
+
+const namesIn = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => [])
+
+const versionIn = async (folder: string): Promise<string | undefined> => {
+  try {
+    const manifest: unknown = JSON.parse(await readFile(join(folder, "MANIFEST.json"), "utf8"))
+    const info: unknown = Object(Object(manifest).collection_info).version
+    return typeof info === "string" ? info : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The collections in these folders, by name, with their versions where they tell one. The first folder that has one counts. */
+export const collectionsIn = async (folders: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> => {
+  const found = new Map<string, string | undefined>()
+  for (const root of folders.map((folder) => join(folder, "ansible_collections")))
+    for (const namespace of await namesIn(root))
+      for (const own of await namesIn(join(root, namespace))) {
+        const name = `${namespace}.${own}`
+        if (collectionSegments(name) !== undefined && !found.has(name))
+          found.set(name, await versionIn(join(root, namespace, own)))
+      }
+  return found
+}
+
+/** The collections that come with the host's Ansible, as its programs find them; `program` is one of them. */
+export const hostCollections = (
+  program: string,
+  configured: readonly string[],
+): Effect.Effect<ReadonlyMap<string, string | undefined>> =>
+  Effect.flatMap(ask(program, ["--version"]), ({ output }) =>
+    Effect.promise(() => collectionsIn(hostCollectionFolders(configured, readVersion(output).modules))),
+  )

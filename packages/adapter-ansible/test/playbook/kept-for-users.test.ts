@@ -1,0 +1,21 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { forgetUser, openFolders, ownFolder } from "../../src/playbook/scratch.ts"
+
+test("what roles left for a user and what was learned of machines goes with the user, and nobody else's", async () => {
+  const root = mkdtempSync(join(tmpdir(), "kept-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const folders = await openFolders(root)
+  const kept = async (user: string) => {
+    const own = [await ownFolder(folders.workspaces, user), await ownFolder(folders.facts, "LAB", user)]
+    for (const folder of own) writeFileSync(join(folder, "kept"), "x")
+    return own
+  }
+  const [gone, others] = [await kept("TMP"), [...(await kept("TMP2")), ...(await kept("..")), ...(await kept("nobody"))]]
+  for (const user of ["TMP", "TMP", ".."]) await forgetUser(folders, user)
+  expect(gone.filter((folder) => existsSync(folder))).toEqual([])
+  expect(others.filter((folder) => existsSync(folder))).toHaveLength(4)
+  expect(existsSync(folders.facts)).toBe(true)
+})
