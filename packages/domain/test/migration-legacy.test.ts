@@ -203,6 +203,7 @@ describe("what an installation of the first generation comes to", () => {
           user("CC"),
           user("DD", { apiKeyHash: "plain", unread: ["the file f was left out: it is a link"] }),
           user("YY", { hypervisorUsername: "other" }),
+          user("ZZ", { hypervisorUsername: "taken" }),
         ],
         ranges: [
           range("../up", 1),
@@ -213,6 +214,7 @@ describe("what an installation of the first generation comes to", () => {
           range("CC", 7),
           range("DD", 8),
           range("YY", 9),
+          range("ZZ", 10),
         ],
         access: [{ targetUserId: "CC", sourceUserIds: ["DD"] }],
         unread: ["the table t: the database has none"],
@@ -233,6 +235,7 @@ describe("what an installation of the first generation comes to", () => {
       "the API key of user DD: its hash is not one of bcrypt with a cost of 4 to 14",
       "user DD: the file f was left out: it is a link",
       "user YY: the user of this name who is here has the account yy, not other",
+      "user ZZ: the range ZZ here has the number 7, not 10",
       "access of DD to the range of CC: one of them is not here",
     ])
   })

@@ -147,7 +147,10 @@ const newUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known:
 
 /** Of somebody who is here: only his range may be missing. */
 const knownUserRefusal = (user: LegacyUser, range: LegacyRange | undefined, known: Known): string | undefined => {
-  if (range === undefined || known.ranges.has(user.id)) return undefined
+  if (range === undefined) return undefined
+  const own = known.ranges.get(user.id)
+  if (own !== undefined)
+    return own.number === range.number ? undefined : `the range ${own.id} here has the number ${own.number}, not ${range.number}`
   const here = known.users.get(user.id)
   return here?.hypervisorUsername === user.hypervisorUsername
     ? numberRefusal(range, known)
