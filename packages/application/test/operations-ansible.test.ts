@@ -77,6 +77,14 @@ describe("a user that is removed", () => {
     ada = await app.addUser("Ada")
     expect(await listed()).toEqual([{ name: "acme.web", version: "2.0.0", type: "role", global: true }])
   })
+
+  it("gets no more of an installation that was going on, nor does whoever has the id next", async () => {
+    const before = ada
+    await app.call("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
+    ada = await app.addUser("Ada")
+    expect((await roleFails({}, before)).message).toContain("the user was removed")
+    expect(await listed()).toEqual([])
+  })
 })
 
 describe("who may change roles and collections", () => {

@@ -12,6 +12,10 @@ export const scopeFault = (doing: string, scope: LibraryScope): LibraryFault | u
     ? undefined
     : new LibraryFault({ doing, reason: "name", detail: "no user can be called so" })
 
+/** A scope whose user has been removed meanwhile. */
+export const goneFault = (doing: string): LibraryFault =>
+  new LibraryFault({ doing, reason: "missing", detail: "the user was removed" })
+
 /** What is wrong with the name of an artifact, as the fault of who named it. */
 export const artifactFault = (doing: string, ref: ArtifactRef): LibraryFault | undefined => {
   if (!isArtifactName(ref.kind, ref.name)) {

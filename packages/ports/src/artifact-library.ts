@@ -1,10 +1,21 @@
-import type { ArtifactKind, InstalledCopy, UserId } from "@rangewright/domain"
+import type { ArtifactKind, InstalledCopy, RecordId, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ContentFault, LibraryFault } from "./faults.ts"
 
-/** Whose copy it is: one user's, or everybody's. */
-export type LibraryScope = { readonly type: "user"; readonly userId: UserId } | { readonly type: "global" }
+/**
+ * Whose copy it is: one user's, or everybody's. Ids of users are given again: what is brought for a user names the record too, so that
+ * none who has the id later gets it.
+ */
+export type LibraryScope =
+  | { readonly type: "user"; readonly userId: UserId; readonly recordId?: RecordId }
+  | { readonly type: "global" }
+
+/** A user of the library who goes. */
+export interface LeavingUser {
+  readonly id: UserId
+  readonly recordId: RecordId
+}
 
 export type { ArtifactKind } from "@rangewright/domain"
 
@@ -65,7 +76,10 @@ export class ArtifactLibrary extends Context.Service<
     readonly transfer: (artifact: ArtifactRef, to: LibraryScope, mode: "copy" | "move") => Effect.Effect<void, LibraryFault>
     /** What is in it, sorted by path; undefined: it is not there. */
     readonly files: (artifact: ArtifactRef) => Effect.Effect<readonly ArtifactEntry[] | undefined, LibraryFault>
-    /** Everything that a user has goes with the user. */
-    readonly removeUser: (userId: UserId) => Effect.Effect<void, LibraryFault>
+    /**
+     * Everything that a user has goes, then `last` is done, both before anything else may change. From then on nothing is placed for this
+     * record, whenever that was begun: `LibraryFault` `missing`. Where `last` fails the things are gone and the user may have others.
+     */
+    readonly removeUser: <E, R>(user: LeavingUser, last: Effect.Effect<void, E, R>) => Effect.Effect<void, LibraryFault | E, R>
   }
 >()("rangewright/ArtifactLibrary") {}

@@ -37,6 +37,8 @@ export class GuestAutomation extends Context.Service<
     readonly overNetwork?: boolean
     /** Role names that it can run for this user; undefined when it cannot tell. */
     readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
+    /** What is kept for a user on this host from run to run goes: files that roles left there, facts of machines. Absent: it keeps nothing. */
+    readonly forget?: (userId: UserId) => Effect.Effect<void, GuestFault>
     readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>
     readonly settle: (task: GuestTask, token: Json) => Effect.Effect<GuestResult, GuestFault>
   }

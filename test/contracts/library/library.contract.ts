@@ -1,5 +1,6 @@
-import type { UserId } from "@rangewright/domain"
+import type { RecordId, UserId } from "@rangewright/domain"
 import { ArtifactLibrary, type ArtifactRef, ContentFault, type LibraryFault, type LibraryScope } from "@rangewright/ports"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import { aCollection, aRole, aTemplate, contentsOf, entriesOf, type Files } from "./entries.ts"
@@ -21,6 +22,13 @@ const collection = (name: string, scope: LibraryScope = jd): ArtifactRef => ({ s
 const template = (name: string, scope: LibraryScope = jd): ArtifactRef => ({ scope, kind: "template", name })
 
 const library = ArtifactLibrary
+const removeUser = <E = never>(id: string, record: string, last: Effect.Effect<void, E> = Effect.void) =>
+  library.use((port) => port.removeUser({ id: id as UserId, recordId: record as RecordId }, last))
+const ofRecord = (id: string, record: string): LibraryScope => ({
+  type: "user",
+  userId: id as UserId,
+  recordId: record as RecordId,
+})
 const place = (
   artifact: ArtifactRef,
   files: Files,
@@ -220,10 +228,62 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       const world = make()
       for (const scope of [jd, user("JDX"), global]) await world.run(place(role("web", scope), aRole))
       await world.run(place(template("t"), aTemplate))
-      await world.run(library.use((port) => port.removeUser("JD" as UserId)))
-      await world.run(library.use((port) => port.removeUser("NOBODY" as UserId)))
+      await world.run(removeUser("JD", "jd1"))
+      await world.run(removeUser("NOBODY", "nobody1"))
       expect(await world.run(list(jd))).toEqual({ templates: [], roles: [], collections: [] })
       for (const scope of [user("JDX"), global]) expect((await world.run(list(scope))).roles).toHaveLength(1)
+    })
+
+    test("what was begun for a user who is removed does not come to whoever has the id next", async () => {
+      const world = make()
+      await world.run(place(role("web", global), aRole))
+      await world.run(place(role("web", ofRecord("JD", "jd1")), aRole))
+      // of one library, as a service has it: what is told here lasts as long as its process
+      await world.run(
+        Effect.gen(function* () {
+          yield* removeUser("JD", "jd1")
+          const late = [
+            place(role("db", ofRecord("JD", "jd1")), aRole),
+            transfer(role("web", global), ofRecord("JD", "jd1"), "copy"),
+          ]
+          for (const attempt of late)
+            expect(yield* Effect.flip(attempt)).toMatchObject({ kind: "not-found", facts: { reason: "missing" } })
+          expect(yield* list(jd)).toEqual({ templates: [], roles: [], collections: [] })
+          expect(yield* place(role("db", ofRecord("JD", "jd2")), aRole)).toBe("placed")
+        }),
+      )
+    })
+
+    test("a user who could not be removed to the end may have things again", async () => {
+      const world = make()
+      const fails = removeUser("JD", "jd1", Effect.fail("the store is away"))
+      await world.run(
+        Effect.gen(function* () {
+          yield* place(role("web", ofRecord("JD", "jd1")), aRole)
+          expect(yield* Effect.flip(fails)).toBe("the store is away")
+          expect((yield* list(jd)).roles).toEqual([])
+          expect(yield* place(role("web", ofRecord("JD", "jd1")), aRole)).toBe("placed")
+        }),
+      )
+    })
+
+    test("nothing is installed between the end of a user's things and what comes last", async () => {
+      const world = make()
+      const order: string[] = []
+      await world.run(
+        Effect.gen(function* () {
+          const begun = yield* Deferred.make<void>()
+          const last = Effect.andThen(
+            Deferred.succeed(begun, undefined),
+            Effect.sync(() => void order.push("last")),
+          )
+          const late = Effect.andThen(Deferred.await(begun), Effect.flip(place(role("web", ofRecord("JD", "jd1")), aRole))).pipe(
+            Effect.tap(() => Effect.sync(() => void order.push("refused"))),
+          )
+          yield* Effect.all([removeUser("JD", "jd1", last), late], { concurrency: 2 })
+        }),
+      )
+      expect(order).toEqual(["last", "refused"])
     })
   })
 
@@ -249,7 +309,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
 
     test.each(["", "..", "a/b", "a\0b", "1x"])("a user called %j is refused", async (text) => {
       const world = make()
-      for (const attempt of [list(user(text)), library.use((port) => port.removeUser(text as UserId))])
+      for (const attempt of [list(user(text)), removeUser(text, "x1")])
         expect(await faultOf(world, attempt)).toMatchObject({ kind: "invalid", facts: { reason: "name" } })
     })
 

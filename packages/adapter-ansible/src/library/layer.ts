@@ -36,7 +36,7 @@ const library = (root: string): Context.Service.Shape<typeof ArtifactLibrary> =>
   const gone = new Set<string>()
   /** To be asked while no user can be removed. */
   const refuseGone = (doing: string, scope: LibraryScope) =>
-    refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined)
+    Effect.suspend(() => refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined))
   const folderOf = (artifact: ArtifactRef): string => join(root, ...artifactParts(artifact))
   const there = (doing: string, artifact: ArtifactRef) => onDisk(doing, () => isRealFolder(root, artifactParts(artifact)))
   const entriesOf = (doing: string, artifact: ArtifactRef) =>

@@ -13,6 +13,7 @@ import {
   ArtifactLibrary,
   type ArtifactRef,
   describeArtifact,
+  goneFault,
   LibraryFault,
   type LibraryScope,
   scopeFault,
@@ -22,6 +23,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import { type MemoryEntry, type MemoryLibrary, sameFiles, textIn } from "./memory-library.ts"
 import { takeEntries } from "./take-entries.ts"
 
@@ -56,11 +58,16 @@ const addTexts = (files: Map<string, MemoryEntry>, texts: ReadonlyMap<string, st
 }
 
 /** A library in memory. */
-export const memoryLibrary = ({ artifacts }: MemoryLibrary): Context.Service.Shape<typeof ArtifactLibrary> => {
+export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Service.Shape<typeof ArtifactLibrary> => {
+  const changes = Semaphore.makeUnsafe(1)
+  /** To be asked while no user can be removed. */
+  const refuseGone = (doing: string, scope: LibraryScope) =>
+    Effect.suspend(() => refuse(scope.type === "user" && gone.has(scope.recordId ?? "") ? goneFault(doing) : undefined))
   const place: Context.Service.Shape<typeof ArtifactLibrary>["place"] = (artifact, entries, options) =>
     Effect.gen(function* () {
       const doing = `install ${describeArtifact(artifact)}`
       yield* refuse(artifactFault(doing, artifact))
+      yield* refuseGone(doing, artifact.scope)
       const files = yield* takeEntries(doing, entries)
       const installedOn = new Date(yield* Clock.currentTimeMillis).toISOString()
       const paths = new Set(files.keys())
@@ -72,17 +79,17 @@ export const memoryLibrary = ({ artifacts }: MemoryLibrary): Context.Service.Sha
       const there = artifacts.get(keyOf(artifact))
       if (there === undefined) {
         artifacts.set(keyOf(artifact), files)
-        return "placed"
+        return "placed" as const
       }
       if (sameFiles(files, there, prepared.receipts)) {
         const known = artifact.kind === "template" ? undefined : versionOf(artifact.kind, there)
         if (receiptsAreStale(prepared, known, new Set(there.keys()))) artifacts.set(keyOf(artifact), files)
-        return "kept"
+        return "kept" as const
       }
-      if (!options.replace) return "differs"
+      if (!options.replace) return "differs" as const
       artifacts.set(keyOf(artifact), files)
-      return "replaced"
-    })
+      return "replaced" as const
+    }).pipe(changes.withPermit)
 
   const copiesIn = (scope: LibraryScope, kind: "role" | "collection"): readonly InstalledCopy[] => {
     const prefix = `${scopeKey(scope)}/${kind}/`
@@ -116,6 +123,7 @@ export const memoryLibrary = ({ artifacts }: MemoryLibrary): Context.Service.Sha
         const target: ArtifactRef = { ...artifact, scope: to }
         yield* refuse(artifactFault(doing, artifact))
         yield* refuse(artifactFault(doing, target))
+        yield* refuseGone(doing, to)
         const files = artifacts.get(keyOf(artifact))
         if (files === undefined)
           return yield* Effect.fail(new LibraryFault({ doing, reason: "missing", detail: "it is not there" }))
@@ -125,17 +133,21 @@ export const memoryLibrary = ({ artifacts }: MemoryLibrary): Context.Service.Sha
           )
         artifacts.set(keyOf(target), files)
         if (mode === "move") artifacts.delete(keyOf(artifact))
-      }),
+      }).pipe(changes.withPermit),
     files: (artifact) =>
       Effect.map(refuse(artifactFault(`read ${describeArtifact(artifact)}`, artifact)), () => {
         const files = artifacts.get(keyOf(artifact))
         return files === undefined ? undefined : entriesOf(files)
       }),
-    removeUser: (userId) =>
-      Effect.map(refuse(scopeFault("remove what a user has installed", { type: "user", userId })), () => {
-        const prefix = `${scopeKey({ type: "user", userId })}/`
+    removeUser: ({ id, recordId }, last) =>
+      Effect.gen(function* () {
+        const scope = { type: "user", userId: id } as const
+        yield* refuse(scopeFault("remove what a user has installed", scope))
+        const prefix = `${scopeKey(scope)}/`
         for (const key of artifacts.keys()) if (key.startsWith(prefix)) artifacts.delete(key)
-      }),
+        yield* last
+        gone.add(recordId)
+      }).pipe(changes.withPermit),
   }
 }
 

@@ -6,9 +6,11 @@ export type MemoryEntry =
 /** What is installed, by `<scope>/<kind>/<name>` and then by path, receipts too. The scope is `global`, or `user:<id>`. Tests may look at all. */
 export interface MemoryLibrary {
   readonly artifacts: Map<string, ReadonlyMap<string, MemoryEntry>>
+  /** Records of users who were removed. */
+  readonly gone: Set<string>
 }
 
-export const makeMemoryLibrary = (): MemoryLibrary => ({ artifacts: new Map() })
+export const makeMemoryLibrary = (): MemoryLibrary => ({ artifacts: new Map(), gone: new Set() })
 
 /** The text of a file, where there is one. */
 export const textIn = (files: ReadonlyMap<string, MemoryEntry>, path: string): string | undefined => {

@@ -3,6 +3,7 @@ import {
   ArtifactLibrary,
   type Blueprints,
   type ContentFetcher,
+  GuestAutomation,
   HypervisorAccess,
   Ranges,
   type RunJournal,
@@ -18,7 +19,7 @@ import type { SourceContents } from "../source/source-contents.ts"
 
 /**
  * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, the
- * sources with what they brought, what is installed for the user, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
+ * sources with what they brought, what is installed for the user and what the user's roles kept, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
  * While a run changes the whole installation, it waits for that one's end first.
  */
 export const removeUser = (
@@ -35,6 +36,7 @@ export const removeUser = (
   | Blueprints
   | ArtifactLibrary
   | ContentFetcher
+  | GuestAutomation
   | RunJournal
   | SourceContents
   | Sources
@@ -73,7 +75,9 @@ export const removeUser = (
     yield* (yield* HypervisorAccess).removeUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
     // what sources brought goes with them; the rows alone would leave it behind
     for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source, caller.id)
-    // before the row: a later user of the same id must not inherit them
-    yield* hostFailures(Effect.flatMap(ArtifactLibrary, (library) => library.removeUser(target)))
-    yield* users.remove(target)
+    // a later user of the same id must not inherit them
+    yield* (yield* GuestAutomation).forget?.(target) ?? Effect.void
+    // what is still being installed comes before the row goes, and goes too, or after it, and is refused
+    const { removeUser: emptyLibrary } = yield* ArtifactLibrary
+    yield* hostFailures(emptyLibrary(user, users.remove(target)))
   })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 
 /** Where a user's things go, or those of everybody. */
 export const scopeOf = (user: User, global = false): LibraryScope =>
-  global ? { type: "global" } : { type: "user", userId: user.id }
+  global ? { type: "global" } : { type: "user", userId: user.id, recordId: user.recordId }
 
 /** What the host cannot do at present is a failure of the work, not of the hypervisor, which is what clients take status 502 for. */
 export const hostFailures = <A, E, R>(

@@ -17,7 +17,7 @@ import { work } from "../run/work.ts"
 import { installOutcomes, outcomesIn } from "../source/install-outcomes.ts"
 import { failFor } from "../source/install-run.ts"
 import { InstallStep, installStepsOf } from "../source/install-steps.ts"
-import type { ArtifactInstallation } from "../source/installation.ts"
+import { type ArtifactInstallation, stillWanted } from "../source/installation.ts"
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { performArtifactStep } from "../source/perform-install.ts"
 import { SourceContents } from "../source/source-contents.ts"
@@ -28,6 +28,7 @@ import { type DependencyWish, planDependencies, stillToInstall } from "./plan-de
 const Request = Schema.Struct({
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   user: Schema.String,
+  userRecord: Schema.optionalKey(Schema.String.pipe(Schema.refine(isRecordId))),
   global: Schema.Boolean,
   force: Schema.Boolean,
 })
@@ -53,6 +54,7 @@ const nothing = { snapshot: { id: "" as never, root: undefined, files: [] } }
 /** Where things come from and go to. A record that is no source's claims nothing. */
 const installationFor = (blueprint: Blueprint, wish: DependencyWish, step: InstallStep) =>
   Effect.gen(function* () {
+    yield* stillWanted(wish)
     const { origin, bundle, recordId } = blueprint
     const content =
       bundle === undefined || step.do !== "artifact" ? nothing : yield* (yield* SourceContents).ofId(bundle.snapshot)

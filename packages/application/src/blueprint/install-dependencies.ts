@@ -47,10 +47,10 @@ const isNothing = ({ artifacts, roles, collections, subscriptionRoles }: Install
   artifacts.length + roles.length + collections.length + subscriptionRoles.length === 0
 
 /** As a run of the blueprint, which goes on without its caller. */
-const runInstall = (blueprint: Blueprint, { user, global, force }: DependencyWish) =>
+const runInstall = (blueprint: Blueprint, wish: DependencyWish) =>
   Effect.gen(function* () {
-    const request = blueprintInstall.request(blueprintSubject(blueprint), { recordId: blueprint.recordId, user, global, force })
-    const { id } = yield* startAfterOthers(request, user)
+    const request = blueprintInstall.request(blueprintSubject(blueprint), { recordId: blueprint.recordId, ...wish })
+    const { id } = yield* startAfterOthers(request, wish.user)
     return dependencyOutcomes(yield* (yield* RunEngine).wait(id))
   })
 
@@ -90,7 +90,7 @@ export const installForNew = (
 ): Effect.Effect<readonly ItemOutcome[], never, DependencyServices | Settings> =>
   Effect.andThen(
     mayUploadArtifacts(user, { global: false }),
-    installDependencies(blueprint, { user: user.id, global: false, force: false }),
+    installDependencies(blueprint, { user: user.id, userRecord: user.recordId, global: false, force: false }),
   ).pipe(
     Effect.catchTag("Forbidden", () => Effect.succeed([])),
     Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), [])),

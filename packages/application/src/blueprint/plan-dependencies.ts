@@ -1,17 +1,14 @@
-import { type Blueprint, type Fault, type InstallPlan, planInstall, type UserId } from "@rangewright/domain"
+import { type Blueprint, type Fault, type InstallPlan, planInstall } from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, type LibraryFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { scopeFor } from "../source/installation.ts"
+import { type InstallTarget, scopeFor } from "../source/installation.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 import { blueprintConfig } from "./find-blueprint.ts"
 import { asShipped, surroundingsOf } from "./surroundings.ts"
 
 /** For whom dependencies are installed. */
-export interface DependencyWish {
-  readonly user: UserId
-  /** For everybody. */
-  readonly global: boolean
+export interface DependencyWish extends InstallTarget {
   /** Replaces what is there. */
   readonly force: boolean
 }

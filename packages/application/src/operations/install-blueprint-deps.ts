@@ -38,7 +38,12 @@ export const installBlueprintDeps = operation({
       const global = body.global ?? false
       yield* mayUploadArtifacts(user, { global })
       const blueprint = yield* readableBlueprint(path.blueprintID, user)
-      const outcomes = yield* installDependencies(blueprint, { user: user.id, global, force: body.forceRoles ?? false })
+      const outcomes = yield* installDependencies(blueprint, {
+        user: user.id,
+        userRecord: user.recordId,
+        global,
+        force: body.forceRoles ?? false,
+      })
       return { blueprintID: path.blueprintID, ansibleResults: ansibleResults(outcomes) }
     }),
 })

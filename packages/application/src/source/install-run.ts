@@ -20,7 +20,7 @@ import { InstallSelection } from "../wire/install.ts"
 import { concludeInstall, releaseInstalled, tellBlueprints } from "./conclude-install.ts"
 import { outcomesIn } from "./install-outcomes.ts"
 import { InstallStep, installStepsOf } from "./install-steps.ts"
-import type { Installation } from "./installation.ts"
+import { type Installation, stillWanted } from "./installation.ts"
 import { failuresAmong, type ItemOutcome } from "./item-outcome.ts"
 import { performInstallStep } from "./perform-install.ts"
 import { prepareInstall } from "./prepare-install.ts"
@@ -32,6 +32,7 @@ const Request = Schema.Struct({
   recordId: Schema.String.pipe(Schema.refine(isRecordId)),
   snapshot: Schema.String,
   user: Schema.String,
+  userRecord: Schema.optionalKey(Schema.String.pipe(Schema.refine(isRecordId))),
   global: Schema.Boolean,
   selection: Schema.optionalKey(InstallSelection),
   force: Schema.Boolean,
@@ -40,13 +41,15 @@ const Request = Schema.Struct({
 type Request = typeof Request.Type
 const readRequest = Schema.decodeUnknownEffect(Request)
 
-const installationOf = ({ recordId, snapshot, user, global }: Request) =>
+const installationOf = ({ recordId, snapshot, user, userRecord, global }: Request) =>
   Effect.gen(function* () {
     const source = yield* (yield* Sources).findByRecordId(recordId)
     if (source === undefined) return yield* new SourceNotFound({ source: recordId })
     // written by `installFrom`, and read back from the store as it was
     const content = yield* (yield* SourceContents).ofId(snapshot as SnapshotId)
-    return { source, content, user: user as UserId, global } satisfies Installation
+    const target = { user: user as UserId, ...(userRecord === undefined ? {} : { userRecord }), global }
+    yield* stillWanted(target)
+    return { source, content, ...target } satisfies Installation
   })
 
 const unreadable = () => new Failed({ what: "Cannot go on with the installation: what it was asked to do cannot be read" })

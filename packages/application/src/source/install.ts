@@ -38,12 +38,12 @@ export const installFrom = (
   { selection, force = false, noDeps = false }: InstallWish,
 ): Effect.Effect<InstallResult, Fault, InstallServices> =>
   Effect.gen(function* () {
-    const { source, content, user, global } = installation
+    const { source, content, user, userRecord, global } = installation
     const { id } = content.snapshot
     yield* (yield* ContentFetcher).pin(id, holderOfInstall(source.recordId))
     const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
-    const selected = selection === undefined ? {} : { selection }
-    const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...selected })
+    const more = { ...(selection === undefined ? {} : { selection }), ...(userRecord === undefined ? {} : { userRecord }) }
+    const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...more })
     const run = yield* startAfterOthers(request, user)
     const state = yield* (yield* RunEngine).wait(run.id)
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }

@@ -1,5 +1,5 @@
-import { type ArtifactKind, Forbidden, type Source, type User, type UserId } from "@rangewright/domain"
-import type { LibraryScope } from "@rangewright/ports"
+import { type ArtifactKind, Failed, Forbidden, type RecordId, type Source, type User, type UserId } from "@rangewright/domain"
+import { type LibraryScope, type StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { FetchedSource } from "./fetch-source.ts"
 import type { SnapshotContent } from "./read-content.ts"
@@ -8,6 +8,8 @@ import type { SnapshotContent } from "./read-content.ts"
 export interface InstallTarget {
   /** Whose templates these are, and whose roles and collections unless they are for everybody. */
   readonly user: UserId
+  /** The user's own record: another user may have the id later. Absent in runs that began before it was noted. */
+  readonly userRecord?: RecordId
   readonly global: boolean
 }
 
@@ -21,8 +23,18 @@ export interface ArtifactInstallation extends InstallTarget {
 }
 
 /** Where a thing of this kind goes: there are no global templates. */
-export const scopeFor = (kind: ArtifactKind, { user, global }: InstallTarget): LibraryScope =>
-  global && kind !== "template" ? { type: "global" } : { type: "user", userId: user }
+export const scopeFor = (kind: ArtifactKind, { user, userRecord, global }: InstallTarget): LibraryScope =>
+  global && kind !== "template"
+    ? { type: "global" }
+    : { type: "user", userId: user, ...(userRecord === undefined ? {} : { recordId: userRecord }) }
+
+/** Fails where the user has been removed since the installation was asked for: nobody else is to get it. */
+export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, Failed | StorageFault, Users> =>
+  Effect.gen(function* () {
+    const found = yield* (yield* Users).find(user)
+    if (found !== undefined && (userRecord ?? found.recordId) === found.recordId) return
+    yield* new Failed({ what: `Cannot go on with the installation: user ${user}, for whom it was, was removed` })
+  })
 
 /** The user's own target, or everybody's, which only administrators may change. */
 export const targetFor = (user: User, global = false): Effect.Effect<InstallTarget, Forbidden> =>
@@ -33,4 +45,4 @@ export const targetFor = (user: User, global = false): Effect.Effect<InstallTarg
           hint: "Leave out `global` to do it for yourself.",
         }),
       )
-    : Effect.succeed({ user: user.id, global })
+    : Effect.succeed({ user: user.id, userRecord: user.recordId, global })

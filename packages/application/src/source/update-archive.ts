@@ -18,7 +18,7 @@ export const updateArchive = Effect.fnUntraced(function* (
 ): Effect.fn.Return<InstallResult, Fault, ContentFetcher | InstallServices | RunEngine | SecretStore | SourceContents | Sources> {
   const work = Effect.gen(function* () {
     const fetched = yield* runFetch(source, { manifest: true, archive }, user.id)
-    const target = { user: user.id, global: options.global }
+    const target = { user: user.id, userRecord: user.recordId, global: options.global }
     const selection = yield* installedSelection(source, fetched.content.content, target)
     return yield* installFrom({ ...fetched, ...target }, { selection, force: options.force })
   })
