@@ -46,12 +46,10 @@ const planPool = (range: RangeTakenOver, members: readonly ObservedMachine[]) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const parsed = yield* readRangeConfig(range.config)
-    const named = new Set(Result.isSuccess(parsed) ? machineNames(range.id, parsed.success.config) : [])
+    const named = Result.isSuccess(parsed) ? new Set(machineNames(range.id, parsed.success.config)) : undefined
     const leave = (vm: Pick<ObservedMachine, "vmid" | "name">, why: string): string => `${labelOf(vm)} stays as it is: ${why}`
     const decide = (vm: ObservedMachine) =>
       Effect.gen(function* () {
-        if (Result.isFailure(parsed)) return leave(vm, "the configuration of its range has errors; mend it and repeat this")
-        if (vm.name === undefined || !named.has(vm.name)) return leave(vm, "the configuration names no such machine")
         const detail = yield* Effect.result(hypervisor.detail(vm.node, vm.vmid))
         if (Result.isFailure(detail)) return leave(vm, detail.failure.message)
         const namesakes = members.filter(({ name }) => name === detail.success.name).length
