@@ -53,7 +53,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     const { moving, deployment } = told
     expect(told.shown).toBe("DEPLOYING")
     expect(told.state.waiting).toBe(
-      `run ${moving.id} (move) is changing the whole installation; this one begins when it has ended, or is aborted`,
+      `run ${moving.id} (move) is changing the whole installation; this run begins when that one has ended`,
     )
     expect([told.state.plan, told.machines]).toEqual([undefined, 1])
     expect(told.ends.map(({ status }) => status)).toEqual(["success", "success"])

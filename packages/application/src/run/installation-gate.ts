@@ -12,13 +12,9 @@ const until = <R>(holds: Effect.Effect<boolean, StorageFault, R>): Effect.Effect
     while (!(yield* holds)) yield* Effect.sleep(lookEverySeconds * 1000)
   })
 
-/** Whether a run goes on. One that is gone with its journal does not. */
-export const goesOn = (runId: RunId): Effect.Effect<boolean, StorageFault, RunJournal> =>
-  RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status === "running"))
-
-/** Returns when the run has ended. */
+/** Returns when the run has ended. One that is gone with its journal has. */
 export const untilEnded = (runId: RunId): Effect.Effect<void, StorageFault, RunJournal> =>
-  until(Effect.map(goesOn(runId), (going) => !going))
+  until(RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status !== "running")))
 
 /**
  * What is there for a change of ranges that is no run (making one, giving rights on the hypervisor), at a moment when no run changes the

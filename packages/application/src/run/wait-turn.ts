@@ -1,7 +1,7 @@
 import { type LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "./backoff.ts"
-import { goesOn, untilEnded } from "./installation-gate.ts"
+import { untilEnded } from "./installation-gate.ts"
 import type { RunBook } from "./run-book.ts"
 
 /**
@@ -12,9 +12,10 @@ export const waitTurn = Effect.fnUntraced(function* (
   { behind }: RunRecord,
   book: RunBook,
 ): Effect.fn.Return<boolean, LeaseLost, RunJournal> {
-  if (behind === undefined || !(yield* untilStored(goesOn(behind)))) return true
-  const by = (yield* untilStored(RunJournal.use((journal) => journal.find(behind))))?.kind ?? ""
-  const reason = `run ${behind} (${by}) is changing the whole installation; this one begins when it has ended, or is aborted`
+  if (behind === undefined) return true
+  const over = yield* untilStored(RunJournal.use((journal) => journal.find(behind)))
+  if (over?.status !== "running") return true
+  const reason = `run ${behind} (${over.kind}) is changing the whole installation; this run begins when that one has ended`
   yield* book.write({ type: "Waiting", reason, behind })
   yield* Effect.raceFirst(untilStored(untilEnded(behind)), book.cancelled)
   if (book.state().cancelRequested) return false

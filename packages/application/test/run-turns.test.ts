@@ -1,0 +1,122 @@
+import { makeMemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
+import { rangesAtWork, RunEngine } from "@rangewright/application"
+import {
+  emptyRunState,
+  installation,
+  type JournalEntry,
+  type RangeId,
+  rangeSubject,
+  type RecordId,
+  type RunEvent,
+  type RunHead,
+  type RunId,
+  type RunSubject,
+  type UserId,
+} from "@rangewright/domain"
+import { Ranges, RunJournal } from "@rangewright/ports"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { endOfRun } from "../src/run/end-of-run.ts"
+
+const at = new Date(0)
+const names = ["A", "B", "C"] as const
+const subjects: readonly RunSubject[] = [installation, ...names.map((name) => rangeSubject(name as RangeId))]
+
+const addRanges = Effect.flatMap(Ranges, (ranges) =>
+  Effect.forEach(names, (name) =>
+    ranges.create({
+      id: name as RangeId,
+      recordId: name.toLowerCase().padEnd(15, "0") as RecordId,
+      number: undefined,
+      reservedNumbers: [],
+      name,
+      description: "",
+      purpose: "",
+      config: "",
+      createdBy: undefined,
+      owners: [],
+      createdAt: at,
+    }),
+  ),
+)
+
+const headOf = (n: number, subject: RunSubject): RunHead => ({
+  id: `run${String(n).padStart(12, "0")}` as RunId,
+  kind: subject.type === "range" ? "deploy" : "move",
+  subject,
+  by: "ADMIN1" as UserId,
+  options: null,
+  startedAt: new Date(n),
+})
+
+describe("of a run of a range and one of the installation that are unfinished", () => {
+  it("exactly one waits for the other, whatever was opened and ended before", async () => {
+    const history = fc.array(fc.constantFrom(...subjects.keys()), { maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(history, async (steps) => {
+        const program = Effect.gen(function* () {
+          const journal = yield* RunJournal
+          yield* addRanges
+          for (const [n, which] of steps.entries()) {
+            const subject = subjects[which]!
+            const going = yield* journal.active(subject)
+            // a step ends the subject's run, or opens one
+            if (going === undefined) yield* journal.open(headOf(n, subject), undefined)
+            else yield* journal.close(going.id, 0, { type: "Ended", status: "success", message: "" }, undefined, at)
+            const unfinished = yield* journal.unfinished
+            const move = yield* journal.active(installation)
+            const awaited = new Set(rangesAtWork(unfinished).map(({ id }) => id))
+            for (const run of unfinished.filter((one) => one.subject.type === "range")) {
+              const waits = move !== undefined && run.behind === move.id
+              expect(awaited.has(run.id)).toBe(!waits)
+              if (move !== undefined) expect(waits).toBe(run.startedAt > move.startedAt)
+            }
+          }
+        })
+        await Effect.runPromise(Effect.provide(program, memoryStorageLayer(makeMemoryStore())))
+      }),
+    )
+  })
+})
+
+describe("a call that waits for the end of a run", () => {
+  const runId = headOf(1, installation).id
+  /** What becomes of the call when the run waits for this, and ends a minute later. */
+  const outcome = (waiting: Extract<RunEvent, { readonly type: "Waiting" }>) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const told = yield* Deferred.make<void>()
+        const entry: JournalEntry = { seq: 1, at, event: waiting }
+        const engine = {
+          events: () => Stream.concat(Stream.make(entry).pipe(Stream.tap(() => Deferred.succeed(told, undefined))), Stream.never),
+          wait: () => Effect.as(Deferred.await(ended), { ...emptyRunState, status: "success" as const }),
+        } as unknown as RunEngine["Service"]
+        const ended = yield* Deferred.make<void>()
+        const call = yield* Effect.forkChild(
+          Effect.result(endOfRun("power on range LAB", runId)).pipe(Effect.provideService(RunEngine, engine)),
+        )
+        yield* Deferred.await(told)
+        yield* Effect.yieldNow
+        yield* Deferred.succeed(ended, undefined)
+        return yield* Fiber.join(call)
+      }),
+    )
+
+  it("goes on waiting while the run waits for another one", async () => {
+    expect(await outcome({ type: "Waiting", reason: "run x is changing the installation", behind: runId })).toMatchObject({
+      _tag: "Success",
+      success: { status: "success" },
+    })
+  })
+
+  it("ends when the run begins to wait for the hypervisor", async () => {
+    expect(await outcome({ type: "Waiting", reason: "node1 does not answer" })).toMatchObject({
+      _tag: "Failure",
+      failure: { _tag: "HypervisorAway" },
+    })
+  })
+})
