@@ -199,6 +199,37 @@ test("a running machine takes some changes at once and the rest with its next st
   expect(lab.sim.guest(200)?.config["memory"]).toBe("8192")
 })
 
+test("a running machine changes networks at once, and its cards only as far as its hotplug goes", async () => {
+  const lab = createLab()
+  const current = () => lab.ok("GET", "/nodes/pve/qemu/200/config", { current: 1 }) as Promise<Record<string, unknown>>
+  const change = (net: string, text: string) => lab.ok("PUT", "/nodes/pve/qemu/200/config", { [net]: text })
+  const card = "virtio=02:00:00:00:00:01"
+  await cloneAndStart(lab, 200)
+  await change("net0", `${card},bridge=vmbr0`)
+  expect(await current()).toMatchObject({ net0: `${card},bridge=vmbr0` })
+  await lab.ok("PUT", "/nodes/pve/qemu/200/config", { hotplug: "disk,usb" })
+
+  await change("net0", `${card},bridge=vmbr0,tag=20`)
+  expect(await current()).toMatchObject({ net0: `${card},bridge=vmbr0,tag=20` })
+
+  const other = "e1000=02:00:00:00:00:01,bridge=vmbr0,tag=20"
+  await change("net0", other)
+  await change("net1", "virtio=02:00:00:00:00:02,bridge=vmbr0")
+  expect(await current()).toMatchObject({ net0: `${card},bridge=vmbr0,tag=20` })
+  expect(await current()).not.toHaveProperty("net1")
+  expect(await lab.ok("GET", "/nodes/pve/qemu/200/config")).toMatchObject({ net0: other })
+  expect(await lab.ok("GET", "/nodes/pve/qemu/200/pending")).toEqual(
+    expect.arrayContaining([
+      { key: "net0", value: `${card},bridge=vmbr0,tag=20`, pending: other },
+      { key: "net1", pending: "virtio=02:00:00:00:00:02,bridge=vmbr0" },
+    ]),
+  )
+  await lab.ok("PUT", "/nodes/pve/qemu/200/config", { delete: "net1" })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/stop")
+  expect(await current()).toMatchObject({ net0: other })
+  expect(await current()).not.toHaveProperty("net1")
+})
+
 test("a shutdown is heard by a system that is up, and gives up on one that is silent", async () => {
   const lab = createLab()
   await cloneAndStart(lab, 200)

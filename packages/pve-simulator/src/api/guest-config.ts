@@ -3,6 +3,7 @@ import { checkOptions } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
 import { digestOf, isCloudInit, isDisk, isNet, normaliseNic, normaliseTags, touch, volumeOf } from "../core/guest-config.ts"
+import { changeTakesEffect, removalTakesEffect } from "../core/hotplug.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Guest } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
@@ -32,10 +33,6 @@ export const normalise = (world: World, changes: Config): Config => {
   if (out["tags"] === "") delete out["tags"]
   return out
 }
-
-/** Options a running guest takes at once; all others wait for its next start. */
-const hotOptions =
-  /^(name|description|tags|onboot|protection|startup|hotplug|autostart|lock|boot|template|cipassword|ciuser|sshkeys|ipconfig\d+|nameserver|searchdomain|net\d+|(?:scsi|virtio|sata|ide)\d+|unused\d+|balloon)$/
 
 interface Edit {
   readonly changes: Config
@@ -67,17 +64,21 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   const { world } = call
   const made = yield* makeDisks(world, guest, edit.changes, log)
   const values = normalise(world, made)
-  yield* moveCards(world, guest, values)
+  const isOff = guest.status === "stopped"
+  /** By the configuration as it was: a changed `hotplug` speaks for the next edit. */
+  const before = { ...guest.config }
+  const takesEffect = (key: string, value: Config[string]): boolean => isOff || changeTakesEffect(before, key, value)
+  if (!isOff) yield* moveCards(world, guest, values, takesEffect)
   touch(world, guest)
   for (const key of edit.reverted) delete guest.pending[key]
   for (const key of edit.removed) {
-    const now = guest.status === "stopped" || hotOptions.test(key)
-    if (now) removeOption(world, guest, key)
+    delete guest.pending[key]
+    if (isOff || removalTakesEffect(before, key)) removeOption(world, guest, key)
     else if (guest.config[key] !== undefined) guest.pending[key] = undefined
   }
   for (const [key, value] of Object.entries(values)) {
     const old = guest.config[key]
-    if (guest.status === "running" && !hotOptions.test(key)) {
+    if (!takesEffect(key, value)) {
       if (old === value) delete guest.pending[key]
       else guest.pending[key] = value
       continue
@@ -88,12 +89,18 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   }
 }
 
-/** Cards of a running guest that change are off their networks for a moment. */
-function* moveCards(world: World, guest: Guest, values: Config): Routine<void> {
-  const moved = Object.keys(values).filter(
-    (key) => isNet(key) && guest.config[key] !== undefined && guest.config[key] !== values[key],
-  )
-  if (guest.status !== "running" || moved.length === 0) return
+/** Cards of a running guest that change now are off their networks for a moment. */
+function* moveCards(
+  world: World,
+  guest: Guest,
+  values: Config,
+  takesEffect: (key: string, value: Config[string]) => boolean,
+): Routine<void> {
+  const moved = Object.entries(values).flatMap(([key, value]) => {
+    const old = guest.config[key]
+    return isNet(key) && old !== undefined && old !== value && takesEffect(key, value) ? [key] : []
+  })
+  if (moved.length === 0) return
   const marks = moved.map((key) => `${guest.vmid} ${key}`)
   for (const mark of marks) world.unplugged.add(mark)
   yield* sleep(world.clock, world.timing.moveCards)
