@@ -160,6 +160,8 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     world.state = fresh()
     world.rights.version = -1
     world.faults.clear()
+    world.inFlight.clear()
+    world.workers.clear()
     api.calls.clear()
     build()
   }

@@ -66,6 +66,38 @@ export function* sleep(clock: SimClock, ms: number): Routine<void> {
   yield (resume) => clock.schedule(ms, resume)
 }
 
+/**
+ * Waits for a routine at most `ms` simulated milliseconds, then fails with what `late` makes; the routine goes on by itself, as a process does
+ * that nobody waits for any more.
+ */
+export function* within<A>(clock: SimClock, ms: number, routine: Routine<A>, late: () => Error): Routine<A> {
+  let outcome: { readonly value: A } | { readonly error: unknown } | undefined
+  let wake: () => void = () => undefined
+  const end = (ended: NonNullable<typeof outcome>) => {
+    outcome = ended
+    wake()
+  }
+  start(
+    routine,
+    (value) => end({ value }),
+    (error) => end({ error }),
+  )
+  if (outcome === undefined)
+    yield (resume) => {
+      const cancel = clock.schedule(ms, resume)
+      wake = () => {
+        cancel()
+        resume()
+      }
+      return cancel
+    }
+  // set by the routine's end, which the compiler does not see
+  const ended = outcome as { readonly value: A } | { readonly error: unknown } | undefined
+  if (ended === undefined) throw late()
+  if ("error" in ended) throw ended.error
+  return ended.value
+}
+
 /** Whether a value is a computation that may wait. */
 export const isRoutine = (value: unknown): value is Routine<unknown> =>
   typeof value === "object" && value !== null && Object.prototype.toString.call(value) === "[object Generator]"

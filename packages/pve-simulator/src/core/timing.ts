@@ -107,6 +107,12 @@ export const defaultTiming = {
   /** A stage that finds everything in place. */
   unchangedStage: 2 * SECOND,
 
+  /** Processes of each daemon of the API, pveproxy and pvedaemon, on each node; a request holds one as long as it takes. */
+  apiWorkers: 3,
+  /** What a worker needs for any request besides the waits of the call itself. Real ones measured 8 to 60 ms; 0 makes calls instant. */
+  request: 0,
+  /** How long one daemon waits for the answer of another that it has handed a request over to. */
+  handOver: 30 * SECOND,
   /** An answer of 401 is held back. */
   authenticationFailure: 3 * SECOND,
   /** An agent that does not answer is pinged first. */

@@ -6,6 +6,7 @@ import type { State } from "./state.ts"
 import type { Timing } from "./timing.ts"
 import { Trace } from "./trace.ts"
 import type { FaultPlan } from "../faults/plan.ts"
+import type { WorkerLoad } from "../http/workers.ts"
 
 /** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
 export interface World {
@@ -38,6 +39,8 @@ export interface World {
   readonly rights: { version: number; readonly byKey: Map<string, ReadonlySet<string>>; readonly pools: Map<string, string> }
   /** Requests under way now and the most that ever were, by the node they name (`cluster`: none). */
   readonly inFlight: Map<string, { now: number; most: number }>
+  /** The API's processes, by `node daemon`. */
+  readonly workers: Map<string, WorkerLoad>
 }
 
 /** A world around a state, in which nothing runs yet. */
@@ -62,6 +65,7 @@ export const createWorld = (parts: {
   certificate: "",
   rights: { version: -1, byKey: new Map(), pools: new Map() },
   inFlight: new Map(),
+  workers: new Map(),
 })
 
 /** Seconds since the epoch. */

@@ -43,6 +43,7 @@ const stats = (sim: Controlled) => {
     tasks: { running: world.running.size, all: world.state.tasks.size },
     calls: sim.calls.counts(),
     inFlight: Object.fromEntries(world.inFlight),
+    workers: Object.fromEntries(world.workers),
     trace: { hash: world.trace.hash, count: world.trace.count },
   }
 }

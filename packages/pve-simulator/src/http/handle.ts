@@ -12,6 +12,7 @@ import { authenticate, type Identity } from "./identity.ts"
 import { jsonResponse, textResponse, type SimRequest, type SimResponse } from "./message.ts"
 import { checkPermission } from "./permissions.ts"
 import { matchRoute, normalisePath, type Match } from "./router.ts"
+import { serve } from "./workers.ts"
 
 /** The whole REST surface: what it is made of. */
 export interface Api {
@@ -140,11 +141,14 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
     throw new PveError(403, `Permission check failed (URI '${target.path}' not available with API token, need proper ticket.)`)
   }
   checkPermission(world, identity, match.method, given)
-  if (match.method.proxyToNode) yield* reachNode(world, String(given["node"]))
-  const parameters = validateParameters(match.method, given)
-  if (target.verb !== "GET" && needsQuorum(match.method.path) && !hasQuorum(world))
-    throw new PveError(500, "cluster not ready - no quorum?")
-  return yield* invoke(handler, { world, identity, parameters, beside: {} })
+  const node = match.method.proxyToNode ? asText(given["node"]) : undefined
+  if (node !== undefined) yield* reachNode(world, node)
+  return yield* serve(world, match.method, node, function* (): Routine<Outcome> {
+    const parameters = validateParameters(match.method, given)
+    if (target.verb !== "GET" && needsQuorum(match.method.path) && !hasQuorum(world))
+      throw new PveError(500, "cluster not ready - no quorum?")
+    return yield* invoke(handler, { world, identity, parameters, beside: {} })
+  })
 }
 
 function* invoke(handler: Handler, call: Call): Routine<Outcome> {

@@ -33,6 +33,8 @@ export interface Method {
   readonly open: boolean
   readonly allowToken: boolean
   readonly proxyToNode: boolean
+  /** Root on the node does it: pveproxy hands it over to pvedaemon. */
+  readonly isProtected: boolean
   readonly check: Check | undefined
   /** `all`: any user, `world`: nobody needs to log in; undefined without a check: root@pam only. */
   readonly user: "all" | "world" | undefined
@@ -43,6 +45,7 @@ interface RawMethod {
   readonly open?: number
   readonly allowtoken?: number
   readonly proxyto?: string
+  readonly protected?: number
   readonly permissions?: { readonly check?: Check; readonly user?: string }
 }
 
@@ -94,6 +97,7 @@ export const methods: ReadonlyMap<string, Method> = new Map(
         open: entry.open === 1,
         allowToken: entry.allowtoken !== 0,
         proxyToNode: entry.proxyto === "node",
+        isProtected: entry.protected === 1,
         check: entry.permissions?.check,
         user: user === "all" || user === "world" ? user : undefined,
       },
