@@ -8,6 +8,7 @@ import { newGuest, newIdentity } from "../core/new-guest.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config } from "../core/state.ts"
 import { type World, nowSeconds } from "../core/world.ts"
+import { removeResource } from "../ha/resources.ts"
 import { type Call, type Routes, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 
 /** Puts a guest into a pool that its creator named. */
@@ -65,7 +66,7 @@ const missingIdentity = (world: World, config: Config): Config => {
 export const forget = (world: World, vmid: number): void => {
   world.state.guests.delete(vmid)
   for (const pool of world.state.pools.values()) pool.vms.delete(vmid)
-  world.state.ha.delete(vmid)
+  removeResource(world, vmid)
   world.state.access.acl.delete(`/vms/${vmid}`)
   world.state.access.version += 1
 }

@@ -86,7 +86,9 @@ const migrate = (call: Call): string => {
   if (isManaged(world, guest.vmid))
     return spawn(call, "hamigrate", guest.vmid, function* (): Routine<void> {
       yield* sleep(world.clock, world.timing.configTask)
-      requestNode(world, guest.vmid, target, "migrate")
+      const [blocker] = requestNode(world, guest.vmid, target, "migrate").blockers
+      if (blocker !== undefined)
+        throw failure(`cannot migrate resource 'vm:${guest.vmid}' to node '${target}': ${blocker.cause} of ${blocker.sid}`)
     })
   return spawn(call, "qmigrate", guest.vmid, (task) =>
     withConfig(world, guest.vmid, function* (): Routine<void> {

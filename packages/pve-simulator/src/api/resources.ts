@@ -5,6 +5,7 @@ import type { World } from "../core/world.ts"
 import { haOf } from "../ha/resources.ts"
 import { optionalText, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
+import { crmState, nodeHaState } from "./ha-status.ts"
 import { zoneStates } from "./sdn-nodes.ts"
 
 /** A guest as the cluster knows it: what the status daemon told, except for what stands in its configuration. */
@@ -19,7 +20,7 @@ export const resourceOf = (world: World, guest: Guest): Record<string, unknown> 
     node: guest.node,
     ...(guest.config["tags"] === undefined ? {} : { tags: guest.config["tags"] }),
     ...(lock === undefined ? {} : { lock }),
-    ...(resource === undefined ? {} : { hastate: resource.state }),
+    ...(resource === undefined ? {} : { hastate: crmState(world, resource) }),
   }
   if (reported === undefined || world.faults.isNodeDown(guest.node))
     return { ...fixed, status: "unknown", ...(reported === undefined ? {} : { name: reported.name }) }
@@ -86,7 +87,14 @@ export const nodeLoads = (world: World): ReadonlyMap<string, Load> => {
 }
 
 const nodeResource = (world: World, node: NodeState, load: Load): Record<string, unknown> => {
-  const fixed = { id: `node/${node.name}`, type: "node", node: node.name, level: "" }
+  const hastate = nodeHaState(world, node.name)
+  const fixed = {
+    id: `node/${node.name}`,
+    type: "node",
+    node: node.name,
+    level: "",
+    ...(hastate === undefined ? {} : { hastate }),
+  }
   if (world.faults.isNodeDown(node.name)) return { ...fixed, status: "offline" }
   return {
     ...fixed,

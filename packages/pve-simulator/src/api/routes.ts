@@ -6,6 +6,8 @@ import { consoleRoutes } from "./console.ts"
 import { guestCloneRoutes } from "./guest-clone.ts"
 import { guestConfigRoutes } from "./guest-config.ts"
 import { guestMigrateRoutes } from "./guest-migrate.ts"
+import { haRuleRoutes } from "./ha-rules.ts"
+import { haStatusRoutes } from "./ha-status.ts"
 import { haRoutes } from "./ha.ts"
 import { guestCreateRoutes } from "./guest-create.ts"
 import { guestDiskRoutes } from "./guest-disks.ts"
@@ -49,6 +51,8 @@ export const routes: ReadonlyMap<string, Handler> = new Map(
     guestRoutes,
     guestSnapshotRoutes,
     haRoutes,
+    haRuleRoutes,
+    haStatusRoutes,
     networkRoutes,
     nodePowerRoutes,
     nodeRoutes,

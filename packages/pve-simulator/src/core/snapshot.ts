@@ -71,8 +71,8 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
   // states that were saved before nodes told which SDN configuration they had read: all had read it
   for (const node of (state as State).nodes.values()) node.sdnVersion ??= state.sdn.version
   return {
-    // states that were saved before there were resources of high availability have none
-    state: { ...(state as State), ha: state.ha ?? new Map() },
+    // states that were saved before there was high availability have none
+    state: { ...(state as State), ha: state.ha ?? new Map(), haRules: state.haRules ?? new Map() },
     now: typeof now === "number" && Number.isFinite(now) ? now : 0,
   }
 }

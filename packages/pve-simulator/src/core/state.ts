@@ -12,6 +12,8 @@ export interface State {
   readonly pools: Map<string, Pool>
   /** Resources of high availability by the VMID of their guest. */
   readonly ha: Map<number, HaResource>
+  /** Rules of high availability by their id, in their order. */
+  readonly haRules: Map<string, HaRule>
   readonly sdn: SdnState
   /** By UPID, in the order of their start. */
   readonly tasks: Map<string, TaskRecord>
@@ -210,6 +212,21 @@ export interface HaResource {
   wanted: { readonly node: string; readonly how: "migrate" | "relocate" } | undefined
   /** Other properties as configured (`comment`, `max_restart`, …). */
   options: Record<string, string | number>
+}
+
+/** Where resources of high availability may be, or which of them belong together or apart. */
+export interface HaRule {
+  readonly rule: string
+  readonly type: "node-affinity" | "resource-affinity"
+  /** VMIDs, ascending. */
+  resources: number[]
+  /** Priority by node; empty where the rule is about resources. */
+  readonly nodes: Map<string, number>
+  /** No other node will do. */
+  readonly strict: boolean
+  readonly affinity: "positive" | "negative" | undefined
+  readonly disabled: boolean
+  readonly comment: string | undefined
 }
 
 /** Who there is and who may do what. */

@@ -27,7 +27,8 @@ export const watchNodes = (world: World): (() => void) => {
     if (!hasQuorum(world)) return void absent.set(name, { ...absence, cancelFence: fenceAfter(name, world.timing.haReaction) })
     if (!absence.off) cutPower(world, name)
     absence.off = true
-    recoverFrom(world, name)
+    // those for whom there is no node yet are looked at again
+    if (!recoverFrom(world, name)) absent.set(name, { ...absence, cancelFence: fenceAfter(name, world.timing.haReaction) })
   }
   return () => {
     for (const { name } of world.state.nodes.values()) {

@@ -6,6 +6,7 @@ import { hasQuorum } from "../core/quorum.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, HaResource } from "../core/state.ts"
 import { isBroken } from "./resources.ts"
+import { mayStay, placesFor } from "./rules.ts"
 import { startTask, type TaskHandle } from "../core/tasks.ts"
 import type { World } from "../core/world.ts"
 
@@ -58,8 +59,17 @@ const attend = (world: World, resource: HaResource, wake: () => void): void => {
     }
     return
   }
+  const elsewhere = resource.state === "started" ? wrongPlace(world, resource, guest) : undefined
+  if (elsewhere !== undefined) return void task("qmigrate", (handle) => moveGuest(world, guest, elsewhere, handle))
   if (resource.state === "started" && !running) task("qmstart", () => turnOnStopped(world, guest))
   if (resource.state !== "started" && running) task("qmstop", () => pullPlug(world, guest))
+}
+
+/** The node that a guest has to go to because of the rules; undefined when it may stay, or when there is no better one. */
+const wrongPlace = (world: World, { vmid, options }: HaResource, guest: Guest): string | undefined => {
+  if (mayStay(world, vmid, guest.node, options["failback"] !== 0)) return undefined
+  const target = roomiest(world, placesFor(world, vmid))
+  return target === guest.node ? undefined : target
 }
 
 function* pullPlug(world: World, guest: Guest): Routine<void> {
@@ -67,23 +77,31 @@ function* pullPlug(world: World, guest: Guest): Routine<void> {
   turnOff(world, guest)
 }
 
-/** Brings the managed guests of a node that is fenced to others: each to the one with the fewest guests, without the lock that it left behind. */
-export const recoverFrom = (world: World, node: string): void => {
+/**
+ * Brings the managed guests of a node that is fenced to others: each to the one with the fewest guests that its rules leave, without the lock
+ * that it left behind. One that the rules leave no node stays until there is one. True when all have gone.
+ */
+export const recoverFrom = (world: World, node: string): boolean => {
+  let isEmpty = true
   for (const { vmid, state } of world.state.ha.values()) {
     const guest = world.state.guests.get(vmid)
-    const target = roomiest(world)
-    if (guest?.node !== node || state === "ignored" || target === undefined) continue
+    if (guest?.node !== node || state === "ignored") continue
+    const target = roomiest(world, placesFor(world, vmid))
+    if (target === undefined) {
+      isEmpty = false
+      continue
+    }
     touch(world, guest)
     delete guest.config["lock"]
     guest.node = target
     world.trace.add(world.clock.now(), `recovered ${vmid} ${node} ${target}`)
   }
   world.wakeManager()
+  return isEmpty
 }
 
-const roomiest = (world: World): string | undefined => {
-  const online = [...world.state.nodes.keys()].filter((name) => !world.faults.isNodeDown(name))
+const roomiest = (world: World, nodes: readonly string[]): string | undefined => {
   const guestsOn = (name: string) =>
     [...world.state.guests.values()].filter(({ node, status }) => node === name && status === "running")
-  return online.toSorted((a, b) => guestsOn(a).length - guestsOn(b).length)[0]
+  return nodes.toSorted((a, b) => guestsOn(a).length - guestsOn(b).length)[0]
 }
