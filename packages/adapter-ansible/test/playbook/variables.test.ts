@@ -168,6 +168,30 @@ describe("what roles may rely on (contract B 9)", () => {
     })
   })
 
+  it("machines have what the hypervisor tells of them", () => {
+    const inventory: unknown = parse(renderInventory([{ rangeId: range.id, hosts: siteOf("vmbr1007").hosts }]))
+    expect(Object(inventory).all.children.LAB.hosts["LAB-web"]).toEqual({
+      ansible_host: "10.7.10.5",
+      ansible_user: "debian",
+      ansible_password: "debian",
+      ansible_become_password: "debian",
+      ansible_ssh_common_args: "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+      groups: ["LAB", "LAB_linux_endpoints", "shops"],
+      proxmox_cpus: 2,
+      proxmox_id: "qemu/20001",
+      proxmox_maxcpu: 2,
+      proxmox_maxmem: 2_147_483_648,
+      proxmox_name: "LAB-web",
+      proxmox_node: "pve2",
+      proxmox_os_id: "debian",
+      proxmox_pool: "LAB",
+      proxmox_status: "running",
+      proxmox_tags: "rangewright",
+      proxmox_type: "qemu",
+      proxmox_vmid: 20_001,
+    })
+  })
+
   it("machines are in the groups of their pool, power, system and configuration", () => {
     const inventory: unknown = parse(renderInventory([{ rangeId: range.id, hosts: siteOf("vmbr1007").hosts }]))
     const groups = Object.entries(Object(inventory).all.children as Record<string, { hosts: object }>).map(

@@ -55,6 +55,7 @@ const variablesOf = (host: RangeHost): Variables => ({
   ...(host.address === undefined ? {} : { ansible_host: host.address }),
   groups: host.groups,
   proxmox_cpus: host.seen.cpus,
+  proxmox_id: `qemu/${host.seen.vmid}`,
   proxmox_maxcpu: host.seen.cpus,
   proxmox_maxmem: host.seen.memoryMiB * 1_048_576,
   proxmox_name: host.name,
