@@ -155,6 +155,18 @@ describe("a later deploy", () => {
     expect(stepOf(next, "address:LAB-web").after).toEqual(["configure:LAB-web"])
   })
 
+  test("restarts a VM whose cards change only with a start, and only when cards themselves change", () => {
+    const world = deployed()
+    for (const { detail } of world.vms.values()) detail.coldCards = true
+    expect(keysOf(plan(world, labConfig({ web: { vlan: 10, ip_last_octet: 77 } })))).not.toContain("shutdown:LAB-web")
+    const next = plan(world, labConfig({ extra: { vlan: 5, ip_last_octet: 9 } }))
+    const { key } = stepOf(next, `shutdown:${routerName}`)
+    expect(isBefore(next, key, `configure:${routerName}`)).toBe(true)
+    expect(isBefore(next, `configure:${routerName}`, `start:${routerName}`)).toBe(true)
+    world.apply(next)
+    expect(keysOf(plan(world, labConfig({ extra: { vlan: 5, ip_last_octet: 9 } })))).toEqual([])
+  })
+
   test("adds the card of a new VLAN to the router and leaves the others where they are", () => {
     const next = plan(deployed(), labConfig({ dc: null, dc2: null, ws: null, extra: { vlan: 5, ip_last_octet: 9 } }))
     const { action } = stepOf(next, `configure:${routerName}`)

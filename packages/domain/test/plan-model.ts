@@ -259,6 +259,9 @@ export class ModelWorld {
     const { cpus, memoryMiB, balloonMiB, nics, description, tags } = action.settings
     const hardware = detail.cpus !== cpus || detail.memoryMiB !== memoryMiB
     if (hardware && machine.power === "running") throw new Error("cores and memory change only while the VM is off")
+    const cards = (all: MachineDetail["nics"]) => all.map(({ index, model, mac }) => `${index} ${model} ${mac}`).join()
+    if (detail.coldCards === true && machine.power === "running" && cards(nics) !== cards(detail.nics))
+      throw new Error("the VM's cards change only while it is off")
     for (const nic of nics)
       if (nic.bridge !== settings.natNetwork && this.networks.get(nic.bridge)?.usable !== true)
         throw new Error(`there is no network ${nic.bridge}`)

@@ -67,7 +67,7 @@ export const makeHypervisor = (
     detail: Effect.fnUntraced(function* (node, vmid) {
       const doing = `read the configuration of VM ${vmid}`
       return yield* onItsNode(client, { node, vmid }, doing, (now) =>
-        Effect.flatMap(readConfig(client, now, vmid, doing), (config) =>
+        Effect.flatMap(readConfig(client, now, vmid, doing, "inForce"), (config) =>
           config === undefined
             ? Effect.fail(new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${vmid} on node ${now}` }))
             : Effect.succeed(detailOf(now, vmid, config)),

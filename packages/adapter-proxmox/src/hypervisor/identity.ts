@@ -50,14 +50,18 @@ const isAbsent = (fault: HypervisorFault): boolean => fault.facts.reason === "no
 const mayBeElsewhere = (error: unknown): boolean =>
   error instanceof HypervisorFault && (isAbsent(error) || error.facts.reason === "away")
 
-/** Undefined when the node has no such VM. */
+/**
+ * The configuration as it will be when changes that wait for the VM's next start have taken effect, or with `inForce` as it is now.
+ * Undefined when the node has no such VM.
+ */
 export const readConfig = (
   client: PveClient,
   node: string,
   vmid: Vmid,
   doing: string,
+  view: "configured" | "inForce" = "configured",
 ): Effect.Effect<Fields | undefined, HypervisorFault> =>
-  client.get(path`/nodes/${node}/qemu/${vmid}/config`, {}, { doing }).pipe(
+  client.get(path`/nodes/${node}/qemu/${vmid}/config`, view === "inForce" ? { current: true } : {}, { doing }).pipe(
     Effect.map((reply): Fields | undefined => recordOf(reply.data)),
     Effect.catchIf(isAbsent, () => Effect.succeed(undefined)),
   )

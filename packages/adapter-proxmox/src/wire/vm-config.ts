@@ -60,6 +60,10 @@ const memoryOf = (config: Fields): number => Number(/\d+/u.exec(text(config, "me
 
 const coresOf = (config: Fields): number => (number(config, "cores") ?? 1) * (number(config, "sockets") ?? 1)
 
+/** Absent and 1 are network, disk and usb; 0 is nothing. */
+const hasHotCards = (config: Fields): boolean =>
+  (text(config, "hotplug") ?? "1") === "1" || words(config, "hotplug").includes("network")
+
 export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetail => ({
   vmid,
   node,
@@ -70,6 +74,7 @@ export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetai
   memoryMiB: memoryOf(config),
   balloonMiB: number(config, "balloon"),
   nics: nicsOf(config),
+  coldCards: !hasHotCards(config),
   lock: text(config, "lock"),
   digest: text(config, "digest"),
   storage: storageOf(config),

@@ -76,6 +76,8 @@ export interface MachineDetail {
   /** Balloon minimum; undefined when ballooning is not set. */
   readonly balloonMiB: number | undefined
   readonly nics: readonly Nic[]
+  /** True: cards come, go, and change model or address only when the VM starts; to which network one is plugged changes at any time. */
+  readonly coldCards?: boolean
   readonly lock: string | undefined
   readonly digest: string | undefined
   /** Storage that holds the first disk. */

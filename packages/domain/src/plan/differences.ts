@@ -93,7 +93,8 @@ export const differencesOf = (
   const balloon = balloonText(detail)
   // the minimum moves while the VM runs; the device comes and goes only with a start
   compare("balloon", wanted, balloon, wanted === noBalloon || balloon === noBalloon)
-  compare("network", nicsText(settings.nics), nicsText(detail.nics), false)
+  const otherCards = cardsText(settings.nics) !== cardsText(detail.nics)
+  compare("network", nicsText(settings.nics), nicsText(detail.nics), detail.coldCards === true && otherCards)
   compare("groups", machine.groups.join(", "), existing.groups.join(", "), false)
   const missing = machine.tags.filter((t) => !observed.tags.includes(t))
   if (missing.length > 0)
@@ -107,8 +108,16 @@ const noBalloon = "none"
 const balloonText = ({ balloonMiB, memoryMiB }: Pick<MachineDetail, "balloonMiB" | "memoryMiB">): string =>
   balloonMiB === undefined || balloonMiB === 0 || balloonMiB >= memoryMiB ? noBalloon : `${balloonMiB} MiB`
 
-const nicsText = (nics: readonly Nic[]): string =>
+const inOrder = (nics: readonly Nic[], textOf: (nic: Nic) => string): string =>
   nics
     .toSorted((a, b) => a.index - b.index)
-    .map((n) => `net${n.index} ${n.model} ${n.mac.toUpperCase()} on ${n.bridge}${n.tag === undefined ? "" : ` tag ${n.tag}`}`)
+    .map(textOf)
     .join(", ")
+
+const cardText = ({ index, model, mac }: Nic): string => `net${index} ${model} ${mac.toUpperCase()}`
+
+/** The cards themselves, wherever they are plugged in. */
+const cardsText = (nics: readonly Nic[]): string => inOrder(nics, cardText)
+
+const nicsText = (nics: readonly Nic[]): string =>
+  inOrder(nics, (nic) => `${cardText(nic)} on ${nic.bridge}${nic.tag === undefined ? "" : ` tag ${nic.tag}`}`)
