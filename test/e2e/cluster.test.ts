@@ -151,7 +151,7 @@ describe("a VM that somebody else moves", { timeout: 120_000 }, () => {
     await expectDeployed(lab)
   })
 
-  test.concurrent("off a node that lost its power, by high availability, is found where it came up", async () => {
+  test.concurrent("off a node that lost its power, by high availability, is found where it came up; power and removal reach it there", async () => {
     const lab = await cluster({ speed: 300 })
     await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
     const { node } = await guestNamed(lab, "LAB-m1")
@@ -164,6 +164,16 @@ describe("a VM that somebody else moves", { timeout: 120_000 }, () => {
       (guests) => guests.every((guest) => guest.node !== node && guest.status === "running"),
     )
     await expectDeployed(lab)
+    await lab.admin.send("PUT", "/range/poweroff?rangeID=LAB", { machines: ["LAB-m1"] })
+    await eventually(
+      "a VM that is off",
+      () => guestNamed(lab, "LAB-m1"),
+      ({ status }) => status === "stopped",
+    )
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    await expectDeployed(lab)
+    await lab.admin.send("DELETE", "/range?rangeID=LAB&force=true")
+    expect([await lab.simulator.guests(), await lab.simulator.read("/cluster/ha/resources")]).toEqual([[], []])
   })
 })
 
