@@ -1,9 +1,10 @@
 import { activityLayer, makeAutoShutdown, makeObserver } from "@rangewright/application"
 import { communityLicense, licenseLayer, openLicense } from "@rangewright/adapter-memory"
-import { Machines, Ranges } from "@rangewright/ports"
+import { installation, type RunId } from "@rangewright/domain"
+import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { boot, createRange, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
+import { admin, boot, createRange, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
 const hour = 3_600_000
@@ -127,6 +128,19 @@ describe("auto-shutdown", () => {
     const deaf = await idleRange("1h")
     deaf.world.fault = ({ method }) => (method === "sessions" ? { when: "before", reason: "away" } : undefined)
     expect(await lookAfter(deaf, 2 * hour)).toEqual(["running"])
+  })
+
+  it("begins nothing while a run changes the whole installation: people may be back when its turn comes", async () => {
+    const lab = await idleRange("1h")
+    const moving = { id: "move00000000000" as RunId, kind: "move", subject: installation, by: admin, options: null }
+    const process = boot(lab)
+    await process.runPromise(
+      Effect.flatMap(RunJournal, (journal) => journal.open({ ...moving, startedAt: new Date(0) }, undefined)),
+    )
+    await process.dispose()
+    const runs = lab.store.runs.size
+    expect(await lookAfter(lab, 2 * hour)).toEqual(["running"])
+    expect(lab.store.runs.size).toBe(runs)
   })
 
   it("asks the licence first", async () => {
