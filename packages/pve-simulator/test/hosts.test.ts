@@ -89,8 +89,11 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     })
     try {
       const host = await own.add({ name: "asking", nics: [{ vlan: 1, mac: "02:00:00:00:03:01" }] })
-      while ((await host.addresses()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
-      expect(["192.0.2.50", "192.0.2.51"]).toContain((await host.addresses())[0])
+      const told = async () => (await host.run("cat", "/var/log/dhclient.log")).output
+      while ((await told()) === "") await new Promise((resolve) => setTimeout(resolve, 50))
+      const [address = ""] = await host.addresses()
+      expect(["192.0.2.50", "192.0.2.51"]).toContain(address)
+      expect(await told()).toBe(`BOUND ${address} from 192.0.2.254\n`)
       expect((await host.run("ip", "route", "show", "default")).output).toContain("via 192.0.2.254")
 
       const { here, there } = await own.link()

@@ -27,9 +27,12 @@ export interface RealLab {
   readonly running: () => Promise<readonly string[]>
 }
 
+/** Longest time of one command, in milliseconds: it may wait for what a deploy does meanwhile. */
+const patience = 300_000
+
 export const run = (program: string, ...args: readonly string[]): Promise<Ran> =>
   new Promise((resolve) => {
-    execFile(program, args, { timeout: 60_000, encoding: "utf8" }, (error, output, errors) =>
+    execFile(program, args, { timeout: patience, encoding: "utf8" }, (error, output, errors) =>
       resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 127, output, errors }),
     )
   })
@@ -39,6 +42,7 @@ const sshOptions = [
   "UserKnownHostsFile=/dev/null",
   "LogLevel=ERROR",
   "PreferredAuthentications=password",
+  "ConnectTimeout=5",
 ].flatMap((option) => ["-o", option])
 
 const commandLine = (pid: string): string => {
@@ -73,7 +77,7 @@ export const openRealLab = async (speed: number): Promise<RealLab> => {
       return output
         .split("\n")
         .flatMap((pid) => (pid === "" ? [] : [commandLine(pid)]))
-        .filter((line) => line !== "" && !line.startsWith("/usr/sbin/dnsmasq"))
+        .filter((line) => line !== "" && !line.includes("/usr/sbin/dnsmasq"))
     },
   }
 }

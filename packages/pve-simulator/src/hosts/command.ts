@@ -25,8 +25,14 @@ export const must = async (program: string, ...args: readonly string[]): Promise
   return output
 }
 
-/** In front of a program: the kernel kills it with this process, however that ends. */
-export const dyingWithUs = ["/usr/bin/setpriv", "--pdeathsig", "KILL"] as const
+/**
+ * In front of a program: it is the first of a process tree of its own in a network namespace. The kernel kills all of it with this process,
+ * however that ends; that holds for the first one as long as it keeps its identity, and with it all others go.
+ */
+export const processTree = (namespace: string): readonly [string, ...string[]] => {
+  const apart = ["--mount", "--uts", "--pid", "--fork", "--kill-child=KILL"]
+  return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", namespace, "unshare", ...apart]
+}
 
 const programs = [
   "/usr/sbin/sshd",

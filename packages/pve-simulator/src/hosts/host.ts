@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { dyingWithUs, must, type Ran, run } from "./command.ts"
+import { must, processTree, type Ran, run } from "./command.ts"
 import { type Account, makeRootFolder } from "./root-folder.ts"
 import type { Port, Switch } from "./switch.ts"
 
@@ -62,7 +62,6 @@ ln -s pts/ptmx "$1/dev/ptmx"
 ln -s /proc/self/fd "$1/dev/fd"
 for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "$1/dev/\${node%:*}" c 1 "\${node#*:}"; done
 mknod -m 666 "$1/dev/tty" c 5 0
-hostname "$2"
 exec chroot "$1" /etc/sysvinit /etc/boot
 `
 
@@ -118,8 +117,7 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     await must("ip", "netns", "add", own)
     await must("ip", "-n", own, "link", "set", "lo", "up")
     for (const [index, nic] of nics.entries()) await network.plug(own, `eth${index}`, nic, nic.mac)
-    const unshare = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child=KILL", "/bin/sh", "-c", life, "sh"]
-    const [program, ...args] = [...dyingWithUs, "ip", "netns", "exec", own, ...unshare, root, name]
+    const [program, ...args] = [...processTree(own), "/bin/sh", "-c", life, "sh", root]
     child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)
     while (!(await listens(own))) await setTimeout(20)

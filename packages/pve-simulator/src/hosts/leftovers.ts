@@ -42,16 +42,19 @@ export const clear = async (id: string, folder: string): Promise<void> => {
   await rm(join(register, id), { force: true })
 }
 
-/** Clears the sets whose makers were killed; the ids of them. Sets of others that run are left alone. */
-export const clearLeftovers = async (): Promise<readonly string[]> => {
-  const cleared: string[] = []
-  for (const id of (await readdir(register).catch(() => [])).filter(isId)) {
-    const text = await readFile(join(register, id), "utf8").catch(() => undefined)
-    if (text === undefined) continue
-    const { pid, began, folder } = JSON.parse(text) as Entry
-    if ((await beganAt(pid)) === began) continue
-    await clear(id, folder)
-    cleared.push(id)
+/** Undefined for an entry that says nothing: what it is of cannot be known. */
+const readEntry = async (id: string): Promise<Entry | undefined> => {
+  try {
+    return JSON.parse(await readFile(join(register, id), "utf8")) as Entry
+  } catch {
+    return undefined
   }
-  return cleared
+}
+
+/** Clears the sets whose makers were killed. Those of others that run are left alone. */
+export const clearLeftovers = async (): Promise<void> => {
+  for (const id of (await readdir(register).catch(() => [])).filter(isId)) {
+    const entry = await readEntry(id)
+    if (entry !== undefined && (await beganAt(entry.pid)) !== entry.began) await clear(id, entry.folder)
+  }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
-import { dyingWithUs, must, run } from "./command.ts"
+import { must, processTree, run } from "./command.ts"
 import type { Switch } from "./switch.ts"
 
 /** The network between the service's host and the routers. */
@@ -61,7 +61,7 @@ const handOut = (namespace: string, folder: string, [first, last]: readonly [str
     `--dhcp-leasefile=${join(folder, "leases")}`,
     "--dhcp-authoritative",
   ]
-  const [program, ...args] = [...dyingWithUs, "ip", "netns", "exec", namespace, "/usr/sbin/dnsmasq", ...settings]
+  const [program, ...args] = [...processTree(namespace), "/bin/sh", "-c", '"$@" & wait', "sh", "/usr/sbin/dnsmasq", ...settings]
   return spawn(program, args, { stdio: "ignore" })
 }
 

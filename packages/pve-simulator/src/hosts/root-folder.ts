@@ -34,7 +34,7 @@ const folders: readonly string[] = [
     "apt/preferences.d",
     "apt/sources.list.d",
     "default",
-    "dhcp",
+    "dhcp/dhclient-exit-hooks.d",
     "dnsmasq.d",
     "init.d",
     "network/if-down.d",
@@ -135,10 +135,16 @@ backoff-cutoff 2;
 retry 5;
 `
 
-/** What the first process does: networks, services, SSH; then it takes in what others leave behind. */
+/** A client that ends gives its lease back and forgets it: what it had is seen here. */
+const dhclientLog = `[ -z "$new_ip_address" ] || echo "$reason $new_ip_address from $new_dhcp_server_identifier" >>/var/log/dhclient.log
+`
+
+/** What the first process does: name, kernel, networks, services, SSH; then it takes in what others leave behind. */
 const boot = `#!/bin/sh
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+hostname -F /etc/hostname
 mkdir /run/network /run/sshd
+for settings in /etc/sysctl.d/*.conf; do [ ! -e "$settings" ] || sysctl -q -p "$settings"; done
 ifup -a
 ifup --allow=hotplug -a &
 for service in /etc/rc2.d/S*; do [ ! -x "$service" ] || "$service" start; done
@@ -181,6 +187,8 @@ export const makeRootFolder = async (
   const files: Readonly<Record<string, string>> = {
     "etc/boot": boot,
     "etc/dhcp/dhclient.conf": dhclient,
+    "etc/dhcp/dhclient-exit-hooks.d/log": dhclientLog,
+    "etc/fstab": "",
     "etc/passwd": passwd(people),
     "etc/group": "root:x:0:\nusers:x:100:\nnogroup:x:65534:\n",
     "etc/hostname": `${name}\n`,
