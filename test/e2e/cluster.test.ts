@@ -52,18 +52,25 @@ const guestNamed = async ({ simulator }: Cluster, name: string): Promise<Guest> 
   return guest
 }
 
-/** Moves a VM to the node that comes next, and waits until it is there. */
-const moveOn = async (lab: Cluster, { vmid, node, status }: Guest): Promise<string> => {
-  const target = `pve${(Number(node.slice(3)) % 3) + 1}`
-  const upid = await lab.simulator.post<string>(`/nodes/${node}/qemu/${vmid}/migrate`, {
-    target,
-    ...(status === "running" ? { online: "1" } : {}),
-  })
+/** What root does with a VM by hand, to the end of its task. */
+const byHand = async (
+  { simulator }: Cluster,
+  { vmid, node }: Pick<Guest, "vmid" | "node">,
+  what: string,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  const upid = await simulator.post<string>(`/nodes/${node}/qemu/${vmid}/${what}`, parameters)
   await eventually(
-    `the end of the migration of VM ${vmid}`,
-    () => lab.simulator.read<{ readonly exitstatus?: string }>(`/nodes/${node}/tasks/${encodeURIComponent(upid)}/status`),
+    `the end of the ${what} of VM ${vmid}`,
+    () => simulator.read<{ readonly exitstatus?: string }>(`/nodes/${node}/tasks/${encodeURIComponent(upid)}/status`),
     ({ exitstatus }) => exitstatus === "OK",
   )
+}
+
+/** Moves a VM to the node that comes next, and waits until it is there. */
+const moveOn = async (lab: Cluster, guest: Guest): Promise<string> => {
+  const target = `pve${(Number(guest.node.slice(3)) % 3) + 1}`
+  await byHand(lab, guest, "migrate", { target, ...(guest.status === "running" ? { online: "1" } : {}) })
   return target
 }
 
@@ -259,7 +266,12 @@ const zoneOn = async ({ simulator }: Cluster, node: string): Promise<string> =>
 const labOn = (node: string, count = machines.length - 1): string => `${smallLab(count)}defaults:\n  target_node: ${node}\n`
 
 const configure = async ({ admin }: Cluster, config: string): Promise<void> => {
-  expect((await admin.upload("/range/config?rangeID=LAB", config)).status).toBe(200)
+  // what the service knows of the hypervisor may be a little old
+  await eventually(
+    "a configuration that is taken",
+    () => admin.upload("/range/config?rangeID=LAB", config),
+    ({ status }) => status === 200,
+  )
 }
 
 describe("a node that has missed the networks of a range", { timeout: 120_000 }, () => {
@@ -303,6 +315,30 @@ describe("a node that has missed the networks of a range", { timeout: 120_000 },
     await back()
     await expectSuccess(lab.admin, runId)
     expect(await zoneOn(lab, "pve3")).toBe("available")
+    await expectDeployed(lab)
+  })
+})
+
+describe("a template on the local storage of one node", { timeout: 120_000 }, () => {
+  test.concurrent("is cloned there only, and a machine that is to be elsewhere is refused with the reason", async () => {
+    const lab = await cluster({ speed: 300 })
+    const all = await lab.simulator.read<readonly Guest[]>("/cluster/resources?type=vm")
+    const shared = all.find(({ name }) => name === "debian-12-x64-server-template")
+    if (shared === undefined) throw new Error("there is no template for small machines")
+    const own = { vmid: 150, name: "near-template" }
+    await byHand(lab, shared, "clone", { newid: "150", name: own.name, full: "1", storage: "local", pool: "SHARED" })
+    await byHand(lab, { ...own, node: shared.node }, "migrate", { target: "pve2" })
+    await byHand(lab, { ...own, node: "pve2" }, "template")
+    const near = (config: string): string => config.replaceAll(shared.name, own.name)
+    await configure(lab, near(labOn("pve3")))
+    const refused = await lab.admin.ask("POST", "/range/deploy?rangeID=LAB", {})
+    expect(refused.status).toBe(409)
+    expect(JSON.stringify(refused.body)).toContain("near-template cannot be cloned to pve3")
+    expect(JSON.stringify(refused.body)).toContain("it is on pve2, and its disk is on no shared storage")
+    await configure(lab, near(smallLab(machines.length - 1)))
+    await expectSuccess(lab.admin, await deploy(lab.admin, "LAB"))
+    const placed = (await lab.simulator.guests()).filter(({ name }) => /LAB-m/u.test(name)).map(({ node }) => node)
+    expect(placed).toEqual(machines.slice(1).map(() => "pve2"))
     await expectDeployed(lab)
   })
 })
