@@ -142,22 +142,30 @@ describe("a role", () => {
   it.each([
     ["that nobody publishes", { role: "acme.nothing" }],
     ["in a version that is not there", { version: "9.9.9" }],
-    ["called like a path", { role: "../../etc" }],
-    ["called like an option", { role: "--force" }],
-    ["that is no name at all", { role: "" }],
   ])("%s cannot be had, and nothing is done", async (_, body) => {
     expect(await roleFails(body)).toMatchObject({ kind: "failed", message: expect.stringContaining("Cannot install") })
     expect(await listed()).toEqual([])
   })
 
-  it("whose needs cannot be had is told to be there, without them", async () => {
+  it.each([
+    ["called like a path", { role: "../../etc" }, "no role can be called so"],
+    ["called like an option", { role: "--help" }, "no role can be called so"],
+    ["that is no name at all", { role: "" }, "no role can be called so"],
+    ["in a version like an option", { version: "--force" }, "no version can be written so"],
+    ["in a version with a line in it", { version: "1\n- x" }, "no version can be written so"],
+  ])("%s is refused in words before anything is asked", async (_, body, because) => {
+    expect(await roleFails(body)).toMatchObject({ kind: "invalid", message: expect.stringContaining(because) })
+    expect(await listed()).toEqual([])
+  })
+
+  it("whose needs cannot be had is not installed, and the reason is told", async () => {
     publishTo(app.artifacts.galaxy, "role", "acme.site", "1.0.0", {
       entries: entriesOf(roleFiles("site")),
       roles: [{ name: "acme.gone" }],
     })
     const fault = await roleFails({ role: "acme.site" })
-    expect(fault.message).toContain("acme.gone")
-    expect(await listed()).toEqual([{ name: "acme.site", version: "1.0.0", type: "role" }])
+    expect(fault.message).toContain("needs the role acme.gone")
+    expect(await listed()).toEqual([])
   })
 
   it("is removed from its scope alone; one that is not there is a conflict that clients know", async () => {
@@ -233,7 +241,10 @@ describe("a collection", () => {
   it.each(["acme", "acme.util.more", "../x.y", "acme.ut/il", ".", ""])(
     "called %j can neither be installed nor removed",
     async (name) => {
-      expect(await collectionFails({ collection: name })).toMatchObject({ kind: "failed" })
+      expect(await collectionFails({ collection: name })).toMatchObject({
+        kind: "invalid",
+        message: expect.stringContaining("no collection can be called so"),
+      })
       expect(await collectionFails({ collection: name, action: "remove" })).toMatchObject({ kind: "invalid" })
     },
   )

@@ -1,11 +1,8 @@
 import {
   bestVersion,
-  decideInstalls,
-  type Dependencies,
   fitsPin,
   installedVersion,
   prepareArtifact,
-  type Published,
   readNeeds,
   roleOfArchive,
   satisfiesPin,
@@ -85,82 +82,6 @@ describe("versions and pins", () => {
         for (const other of fitting) expect(satisfiesPin(other, `<=${best}`)).toBe(true)
       }),
     )
-  })
-})
-
-describe("deciding what to install", () => {
-  const names = ["acme.a", "acme.b", "acme.c", "acme.d"] as const
-  const name = fc.constantFrom(...names)
-  const version = fc.constantFrom("1.0.0", "1.1.0", "2.0.0")
-  const requirement = fc
-    .record({ name, version: fc.option(version, { nil: undefined }) })
-    .map(({ name: of, version: pin }) => (pin === undefined ? { name: of } : { name: of, version: pin }))
-  const dependencies: fc.Arbitrary<Dependencies> = fc.record({
-    roles: fc.array(requirement, { maxLength: 3 }),
-    collections: fc.array(requirement, { maxLength: 3 }),
-  })
-  const offers = fc
-    .array(fc.tuple(name, fc.array(fc.tuple(version, dependencies), { minLength: 1, maxLength: 3 })), { maxLength: 4 })
-    .map((pairs) => new Map(pairs.map(([of, versions]) => [of, new Map(versions)])))
-  const published: fc.Arbitrary<Published> = fc.record({ roles: offers, collections: offers })
-  const installed = fc.record({
-    roles: fc.array(fc.tuple(name, version)).map((pairs) => new Map<string, string>(pairs)),
-    collections: fc.array(fc.tuple(name, version)).map((pairs) => new Map<string, string>(pairs)),
-  })
-
-  test("every name is decided once, in whatever circles things need each other", () => {
-    fc.assert(
-      fc.property(dependencies, installed, published, fc.boolean(), (asked, have, offered, force) => {
-        const decided = decideInstalls(asked, have, offered, force).map(({ type, asked: of }) => `${type} ${of}`)
-        expect(new Set(decided).size).toBe(decided.length)
-        for (const { name: of } of asked.roles) expect(decided).toContain(`role ${of}`)
-        for (const { name: of } of asked.collections) expect(decided).toContain(`collection ${of}`)
-      }),
-    )
-  })
-
-  test("what is decided to be installed is published, and is not there in a version that fits unless forced", () => {
-    fc.assert(
-      fc.property(dependencies, installed, published, (asked, have, offered) => {
-        for (const decision of decideInstalls(asked, have, offered, false)) {
-          if (decision.decision !== "install") continue
-          const [copies, place] = decision.type === "role" ? [have.roles, offered.roles] : [have.collections, offered.collections]
-          expect(place.get(decision.origin)?.has(decision.version)).toBe(true)
-          expect(copies.has(decision.name)).toBe(false)
-        }
-      }),
-    )
-  })
-
-  test("when all that was decided is there, nothing is left to install", () => {
-    fc.assert(
-      fc.property(dependencies, installed, published, (asked, have, offered) => {
-        const [roles, collections] = [new Map(have.roles), new Map(have.collections)]
-        for (const one of decideInstalls(asked, have, offered, false))
-          if (one.decision === "install") (one.type === "role" ? roles : collections).set(one.name, one.version)
-        const again = decideInstalls(asked, { roles, collections }, offered, false)
-        expect(again.filter(({ decision }) => decision === "install")).toEqual([])
-      }),
-    )
-  })
-
-  test("force installs again what is asked for, and not what that needs", () => {
-    const offered: Published = {
-      roles: new Map([
-        ["acme.a", new Map([["1.0.0", { roles: [{ name: "acme.b" }], collections: [] }]])],
-        ["acme.b", new Map([["1.0.0", { roles: [], collections: [] }]])],
-      ]),
-      collections: new Map(),
-    }
-    const have = {
-      roles: new Map([
-        ["acme.a", "1.0.0"],
-        ["acme.b", "1.0.0"],
-      ]),
-      collections: new Map(),
-    }
-    const decided = decideInstalls({ roles: [{ name: "acme.a" }], collections: [] }, have, offered, true)
-    expect(decided.map(({ asked, decision }) => `${asked} ${decision}`)).toEqual(["acme.a install"])
   })
 })
 

@@ -11,7 +11,14 @@ export interface TestRelease {
   readonly name: string
   readonly version: string
   readonly files: Files
+  /** Names, or a name, a blank and the versions that fit. */
   readonly needs: readonly string[]
+}
+
+/** A need's name and the versions that fit it. */
+export const readNeed = (need: string): { readonly name: string; readonly version?: string } => {
+  const [name = "", version] = need.split(" ")
+  return version === undefined ? { name } : { name, version }
 }
 
 /** What an installer can be tried on. */
@@ -36,7 +43,7 @@ export const aRelease = (
   const files: Files =
     type === "role"
       ? {
-          "meta/main.yml": `galaxy_info:\n  author: ${namespace}\n  description: x\ndependencies: ${JSON.stringify(needs)}\n`,
+          "meta/main.yml": `galaxy_info:\n  author: ${namespace}\n  description: x\ndependencies: ${JSON.stringify(needs.map(readNeed))}\n`,
           "tasks/main.yml": `# ${version}\n[]\n`,
         }
       : {
@@ -45,7 +52,7 @@ export const aRelease = (
               namespace,
               name: own,
               version,
-              dependencies: Object.fromEntries(needs.map((need) => [need, "*"])),
+              dependencies: Object.fromEntries(needs.map(readNeed).map((need) => [need.name, need.version ?? "*"])),
             },
             format: 1,
           }),
@@ -174,6 +181,25 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       ])
     })
 
+    test.each(["role", "collection"] as const)(
+      "a needed %s in a version that is not there takes the place of the one that is",
+      async (type) => {
+        const made = await world(
+          aRelease(type, "acme.app", "1.0.0", [type === "role" ? "acme.base 2.0.0" : "acme.base >=2.0.0"]),
+          aRelease(type, "acme.base", "1.0.0"),
+          aRelease(type, "acme.base", "2.0.0"),
+        )
+        const ask = (wanted: { name: string; version?: string }) =>
+          type === "role" ? made.roles([wanted]) : made.collections([wanted])
+        await ask({ name: "acme.base", version: "1.0.0" })
+        expect(said(await ask({ name: "acme.app" }))).toEqual([
+          `${type} acme.app installed 1.0.0`,
+          `${type} acme.base installed 2.0.0`,
+        ])
+        expect(await made.listed()).toEqual(["acme.app 1.0.0", "acme.base 2.0.0"])
+      },
+    )
+
     test("whoever listens hears whole lines", async () => {
       const { roles } = await world(aRelease("role", "acme.web", "1.0.0"))
       const heard: string[] = []
@@ -236,9 +262,36 @@ export const installerContract = ({ name, make }: InstallerUnderTest): void => {
       expect(await listed()).toEqual(["acme.web 1.0.0", "acme.util 1.0.0"])
     })
 
-    test("what something needs and cannot be had is told too", async () => {
-      const { roles } = await world(aRelease("role", "acme.web", "1.0.0", ["acme.gone"]))
-      expect(said(await roles(["acme.web"]))).toEqual(["role acme.gone failed", "role acme.web installed 1.0.0"])
+    test("a need that cannot be had fails what needs it, and nothing is half done", async () => {
+      const { roles, listed } = await world(
+        aRelease("role", "acme.web", "1.0.0", ["acme.base", "acme.gone"]),
+        aRelease("role", "acme.base", "1.0.0"),
+        aRelease("role", "acme.db", "1.0.0"),
+      )
+      const outcomes = await roles(["acme.web", "acme.db"])
+      expect(said(outcomes)).toEqual(["role acme.db installed 1.0.0", "role acme.gone failed", "role acme.web failed"])
+      expect(outcomes.find(({ name: of }) => of === "acme.web")?.because).toContain("it needs the role acme.gone")
+      expect(await listed()).toEqual(["acme.db 1.0.0"])
+    })
+
+    test("a need in a version that is nowhere fails what needs it, and leaves the copy that is there", async () => {
+      const { roles, listed } = await world(
+        aRelease("role", "acme.web", "1.0.0", ["acme.base 9.9.9"]),
+        aRelease("role", "acme.base", "1.0.0"),
+      )
+      await roles(["acme.base"])
+      expect(said(await roles(["acme.web"]))).toContain("role acme.web failed")
+      expect(await listed()).toEqual(["acme.base 1.0.0"])
+    })
+
+    test("what a broken need is needed by is not installed", async () => {
+      const broken = { "meta/main.yml": "- not\n- a mapping\n", "tasks/main.yml": "[]\n" }
+      const { roles, listed } = await world(aRelease("role", "acme.web", "1.0.0", ["acme.list"]), {
+        ...aRelease("role", "acme.list", "1.0.0"),
+        files: broken,
+      })
+      expect(said(await roles(["acme.web"]))).toContain("role acme.web failed")
+      expect(await listed()).toEqual([])
     })
 
     test.each(["../../etc", "-r", "--force", "a/b", "a\nb", "a\0b", "acme.web;id", "$(id)", "x".repeat(300)])(

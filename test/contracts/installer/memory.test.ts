@@ -8,7 +8,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { entriesOf } from "../library/entries.ts"
-import { installerContract } from "./installer.contract.ts"
+import { installerContract, readNeed } from "./installer.contract.ts"
 
 installerContract({
   name: "memory",
@@ -20,7 +20,7 @@ installerContract({
       publish: async ({ type, name, version, files, needs }) =>
         publishTo(galaxy, type, name, version, {
           entries: entriesOf(files),
-          [type === "role" ? "roles" : "collections"]: needs.map((need) => ({ name: need })),
+          [type === "role" ? "roles" : "collections"]: needs.map(readNeed),
         }),
     }
   },

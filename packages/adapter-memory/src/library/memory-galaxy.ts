@@ -1,4 +1,4 @@
-import type { Dependencies, Published, PublishedVersions } from "@rangewright/domain"
+import type { Dependencies } from "@rangewright/domain"
 import type { ArtifactEntry } from "@rangewright/ports"
 
 /** One published version: its files, and what it needs. */
@@ -25,16 +25,3 @@ export const publishTo = (
   const place = type === "role" ? galaxy.roles : galaxy.collections
   place.set(name, (place.get(name) ?? new Map<string, MemoryRelease>()).set(version, release))
 }
-
-const versionsOf = (place: MemoryGalaxy["roles"]): ReadonlyMap<string, PublishedVersions> =>
-  new Map(
-    [...place].map(([name, releases]) => [
-      name,
-      new Map([...releases].map(([version, { roles = [], collections = [] }]) => [version, { roles, collections }])),
-    ]),
-  )
-
-export const publishedIn = ({ roles, collections }: MemoryGalaxy): Published => ({
-  roles: versionsOf(roles),
-  collections: versionsOf(collections),
-})

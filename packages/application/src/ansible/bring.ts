@@ -1,4 +1,13 @@
-import { type CollectionRequirement, Failed, type RoleRequirement } from "@rangewright/domain"
+import {
+  allowedNames,
+  type CollectionRequirement,
+  Failed,
+  InvalidInput,
+  requirementProblem,
+  type RoleRequirement,
+  wantedCollection,
+  wantedRole,
+} from "@rangewright/domain"
 import { type InstallOutcome, type LibraryScope, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
@@ -10,15 +19,23 @@ export type Wanted =
 const failed = (what: string, hint?: string): Failed => new Failed({ what, ...(hint === undefined ? {} : { hint }) })
 
 /**
- * Brings in one role or collection, and what it needs. The outcome is its own. What it needs and could not be had fails the whole, though
- * what could is there; so does a tool that cannot work.
+ * Brings in one role or collection with all that it needs, or nothing. The outcome is its own. What no name or version can be is refused
+ * before anything is asked; a tool that cannot work is a failure.
  */
 export const bring = (
   wanted: Wanted,
   scope: LibraryScope,
   force: boolean,
-): Effect.Effect<InstallOutcome, Failed, RoleInstaller> =>
+): Effect.Effect<InstallOutcome, Failed | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
+    const problem = requirementProblem(
+      wanted.type === "role" ? wantedRole(wanted.requirement) : wantedCollection(wanted.requirement),
+    )
+    if (problem !== undefined)
+      return yield* new InvalidInput({
+        what: `Cannot install ${shown(wanted)}: ${problem}`,
+        hint: `Names are made of: ${allowedNames[wanted.type]}. Leave out the version for the newest.`,
+      })
     const outcomes = yield* (yield* RoleInstaller).install({
       scope,
       roles: wanted.type === "role" ? [wanted.requirement] : [],
@@ -26,16 +43,15 @@ export const bring = (
       force,
     })
     const own = outcomes.find(({ type }) => type === wanted.type)
-    const missing = outcomes.filter((outcome) => outcome !== own && outcome.outcome === "failed")
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: nothing came of it`)
     const { name, because = "it could not be had" } = own
     if (own.outcome === "failed") return yield* failed(`Cannot install the ${wanted.type} ${name}: ${because}`)
-    if (missing.length > 0)
-      return yield* failed(
-        `The ${wanted.type} ${name} is there, but not all that it needs: ${missing.map(sayMissing).join("; ")}`,
-        "Install what is missing by itself, or from elsewhere.",
-      )
     return own
   }).pipe(Effect.catchTag("InstallerFault", ({ message, hint }) => Effect.fail(failed(message, hint))))
 
-const sayMissing = ({ type, name, because = "it could not be had" }: InstallOutcome): string => `${type} ${name}: ${because}`
+const shown = ({ type, requirement }: Wanted): string => {
+  const version = requirement.version === undefined ? "" : ` ${quoted(requirement.version)}`
+  const place = "src" in requirement ? requirement.src : undefined
+  return `the ${type} ${quoted(requirement.name ?? place ?? "")}${version}`
+}
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))

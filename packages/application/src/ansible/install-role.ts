@@ -32,7 +32,7 @@ export const installRole = (
   requirement: RoleRequirement,
   scope: LibraryScope,
   force: boolean,
-): Effect.Effect<void, Failed, RoleInstaller> =>
+): Effect.Effect<void, Failed | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
     const { name, outcome, version } = yield* bring({ type: "role", requirement }, scope, force)
     const known = (version !== undefined) === (requirement.version !== undefined)

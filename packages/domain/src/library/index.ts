@@ -18,23 +18,25 @@ export {
   receiptsAreStale,
 } from "./prepare.ts"
 export { type CollectionIdentity, readCollectionManifest, readCollectionSource, roleReceiptFile } from "./receipt.ts"
-export { bestVersion, fitsPin, type WantedArtifact, wantedCollection, wantedRole } from "./requirement.ts"
-export { needsFiles, readNeeds } from "./needs.ts"
 export {
-  type Decision,
-  decideInstalls,
+  bestVersion,
   type Dependencies,
-  type InstalledVersions,
+  fitsPin,
+  type WantedArtifact,
+  wantedCollection,
+  wantedIn,
+  wantedRole,
+} from "./requirement.ts"
+export { needsFiles, readNeeds } from "./needs.ts"
+export { type Fetched, type InstallAccount, installAccount, installLimits } from "./install-account.ts"
+export { type InstallOutcome } from "./install-outcome.ts"
+export {
   installedVersions,
-  isNeighbour,
+  type InstalledVersions,
   noSuchVersion,
   notPublished,
   otherVersion,
-  type Published,
-  type PublishedVersions,
-  type SettledDecision,
-  standingOf,
-  wantedIn,
-} from "./resolve.ts"
+  requirementProblem,
+} from "./standing.ts"
 export { readRoleVariables, type RoleVariable, roleVariableFiles, type RoleVariables } from "./role-variables.ts"
 export { roleOfArchive } from "./archive-name.ts"

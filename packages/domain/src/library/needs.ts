@@ -6,7 +6,7 @@ import { present, readManifest, textField } from "../source/manifest.ts"
 import { readRequirements } from "../source/requirements.ts"
 import { type ArtifactKind, collectionManifestFile, collectionMetadataFile, roleMetadataFiles } from "./artifact.ts"
 import { readCollectionManifest, readCollectionSource } from "./receipt.ts"
-import type { Dependencies } from "./resolve.ts"
+import type { Dependencies } from "./requirement.ts"
 
 const roleRequirementsFiles = ["meta/requirements.yml", "meta/requirements.yaml"] as const
 

@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import { readYaml } from "../range/config/read-yaml.ts"
 import { type ArtifactKind, collectionManifestFile, collectionMetadataFile, roleMetadataFiles, shapeProblem } from "./artifact.ts"
 import {
   minimalRoleMetadata,
@@ -15,7 +16,7 @@ import {
 /** The files of an artifact whose text `prepareArtifact` asks for, where they are there. Longer ones than `longestText` say nothing. */
 export const preparedTexts: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
   template: [],
-  role: [roleVersionFile, roleReceiptFile],
+  role: [...roleMetadataFiles, roleVersionFile, roleReceiptFile],
   collection: [collectionManifestFile, collectionMetadataFile],
 }
 export const longestText = 1024 * 1024
@@ -55,13 +56,34 @@ export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArt
     case "template":
       return Result.succeed({ added: new Map(), receipts: new Set() })
     case "role":
-      return Result.succeed(prepareRole(given))
+      return prepareRole(given)
     case "collection":
       return prepareCollection(given)
   }
 }
 
-const prepareRole = ({ paths, textOf, version, installedOn }: ArtifactGiven): PreparedArtifact => {
+const shapes = { scalar: "a single value", list: "a list" } as const
+
+/** Why Ansible could not read a role's metadata; undefined where it can, or where they are more than is read here. */
+const metadataProblem = ({ paths, textOf }: Pick<ArtifactGiven, "paths" | "textOf">): string | undefined => {
+  const folder = roleMetadataFiles.find((file) => [...paths].some((path) => path.startsWith(`${file}/`)))
+  if (folder !== undefined) return `its ${folder} is a folder`
+  const file = roleMetadataFiles.find((candidate) => paths.has(candidate))
+  const text = file === undefined ? undefined : textOf(file)
+  if (text === undefined) return undefined
+  const read = readYaml(text, [])
+  if (Result.isFailure(read)) {
+    const syntax = read.failure.find(({ code }) => code === "yaml-syntax")
+    return syntax === undefined ? undefined : `its ${file} is no YAML: ${syntax.message}`
+  }
+  const { success: root } = read
+  if (root.kind === "map" || (root.kind === "scalar" && root.value === null)) return undefined
+  return `its ${file} is ${shapes[root.kind]}, and must be a mapping`
+}
+
+const prepareRole = ({ paths, textOf, version, installedOn }: ArtifactGiven): Result.Result<PreparedArtifact, string> => {
+  const problem = metadataProblem({ paths, textOf })
+  if (problem !== undefined) return Result.fail(problem)
   const said = (path: string, read: (text: string) => string | undefined) => {
     const text = textOf(path)
     return text === undefined ? undefined : read(text)
@@ -69,7 +91,7 @@ const prepareRole = ({ paths, textOf, version, installedOn }: ArtifactGiven): Pr
   const known = version ?? said(roleVersionFile, readRoleVersion) ?? said(roleReceiptFile, readRoleReceipt)
   const added = new Map([[roleReceiptFile, writeRoleReceipt(known, installedOn)]])
   if (!roleMetadataFiles.some((file) => paths.has(file))) added.set(roleMetadataFiles[0], minimalRoleMetadata)
-  return { added, receipts: new Set([roleReceiptFile]), ...(known === undefined ? {} : { version: known }) }
+  return Result.succeed({ added, receipts: new Set([roleReceiptFile]), ...(known === undefined ? {} : { version: known }) })
 }
 
 const prepareCollection = (given: ArtifactGiven): Result.Result<PreparedArtifact, string> => {

@@ -3,6 +3,12 @@ import type { CollectionRequirement, RoleRequirement } from "../source/content.t
 import { guessCollection } from "../source/names.ts"
 import { compareVersions, parseVersion, satisfiesPin } from "../source/version.ts"
 
+/** Roles and collections that are asked for, or that something needs. */
+export interface Dependencies {
+  readonly roles: ReadonlyArray<RoleRequirement>
+  readonly collections: ReadonlyArray<CollectionRequirement>
+}
+
 /** A requirement, understood. */
 export interface WantedArtifact {
   readonly type: "role" | "collection"
@@ -70,6 +76,16 @@ export const wantedCollection = ({ name = "", version, source, type }: Collectio
   const origin = { from, url, ...(folder === undefined ? {} : { folder }) } as const
   return { ...said, name: guessCollection(url), origin, pin: nonEmpty(version) ?? ref }
 }
+
+/** Everything that is asked for, understood. */
+export const wantedIn = ({ roles, collections }: Dependencies): ReadonlyArray<WantedArtifact> => [
+  ...roles.map(wantedRole),
+  ...collections.map(wantedCollection),
+]
+
+/** A role that is needed and has no namespace is one that lies beside the other, not one of the place (as Ansible's tool takes it). */
+export const isNeighbour = ({ type, asked, origin }: WantedArtifact): boolean =>
+  type === "role" && origin.from === "name" && !asked.includes(".")
 
 /** Whether a version fits a pin, which may be several conditions parted by commas; `*` and none fit all. What is unknown fits. */
 export const fitsPin = (version: string | undefined, pin: string | undefined): boolean => {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
 import { tar } from "../../content/support/archives.ts"
-import type { TestRelease } from "../installer.contract.ts"
+import { readNeed, type TestRelease } from "../installer.contract.ts"
 import { tarEntriesOf } from "./tar-entries.ts"
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")
@@ -75,7 +75,7 @@ export const galaxyServer = async (): Promise<GalaxyServer> => {
       href: `${base}/api/v3/collections/${namespace}/${name}/versions/${version}/`,
       download_url: `${base}/download/collection/${release.name}-${version}.tar.gz`,
       artifact: { sha256: sha256(packCollection(release)) },
-      metadata: { dependencies: Object.fromEntries(release.needs.map((need) => [need, "*"])) },
+      metadata: { dependencies: Object.fromEntries(release.needs.map(readNeed).map((need) => [need.name, need.version ?? "*"])) },
     }
   }
 

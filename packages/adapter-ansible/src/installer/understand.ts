@@ -1,0 +1,39 @@
+import {
+  defaultTreeLimits,
+  type Fetched,
+  needsFiles,
+  prepareArtifact,
+  preparedTexts,
+  readNeeds,
+  treeIntake,
+} from "@rangewright/domain"
+import { type ContentFault, entriesFault, LibraryFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { entryText } from "./from-content.ts"
+import type { Arrival } from "./supply.ts"
+
+/** Something that was fetched, with what it says that it needs. */
+export interface Understood extends Arrival, Fetched {}
+
+/** Reads what was fetched. Fails for what no library would take, so that nothing is installed that needs it. */
+export const understand = (arrival: Arrival): Effect.Effect<Understood, LibraryFault | ContentFault> =>
+  Effect.gen(function* () {
+    const { type, name, version, entries } = arrival
+    const doing = `install the ${type} ${JSON.stringify(name.slice(0, 100))}`
+    const intake = treeIntake(defaultTreeLimits)
+    const problem = entries.map((entry) => intake.admit(entry)).find((found) => found !== undefined) ?? intake.finish()
+    if (problem !== undefined) return yield* Effect.fail(entriesFault(doing, problem))
+    const texts = new Map<string, string>()
+    for (const path of new Set([...needsFiles[type], ...preparedTexts[type]])) {
+      const text = yield* entryText(entries, path)
+      if (text !== undefined) texts.set(path, text)
+    }
+    const textOf = (path: string) => texts.get(path)
+    const paths = new Set(entries.map(({ path }) => path))
+    const told = version === undefined ? {} : { version }
+    const prepared = prepareArtifact({ kind: type, name, paths, textOf, installedOn: "", ...told })
+    if (Result.isFailure(prepared))
+      return yield* Effect.fail(new LibraryFault({ doing, reason: "broken", detail: prepared.failure }))
+    return { ...arrival, needs: readNeeds(type, textOf) }
+  })

@@ -1,0 +1,273 @@
+import {
+  bestVersion,
+  type CollectionRequirement,
+  type Dependencies,
+  type Fetched,
+  fitsPin,
+  installAccount,
+  type InstalledVersions,
+  type InstallOutcome,
+  installLimits,
+  type RoleRequirement,
+  wantedIn,
+} from "@rangewright/domain"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+
+type Kind = "role" | "collection"
+/** What is published: needs by kind, name and version. */
+type Place = ReadonlyMap<string, ReadonlyMap<string, Dependencies>>
+type Requirement = RoleRequirement & CollectionRequirement
+
+const needing = (roles: readonly Requirement[] = [], collections: readonly Requirement[] = []): Dependencies => ({
+  roles,
+  collections,
+})
+const nothing: InstalledVersions = { roles: new Map(), collections: new Map() }
+
+interface Brought {
+  readonly outcomes: readonly InstallOutcome[]
+  readonly placed: readonly Fetched[]
+  /** Everything that is there afterwards. */
+  readonly there: InstalledVersions
+  readonly rounds: readonly (readonly string[])[]
+}
+
+/** Carries a request out on what is published. `breaks`: names that no library takes. */
+const bring = (
+  asked: Dependencies,
+  place: Place,
+  have: InstalledVersions = nothing,
+  { force = false, breaks = [] as readonly string[], ofHost = new Map<string, string>() } = {},
+): Brought => {
+  const account = installAccount<Fetched>(asked, have, force)
+  const rounds: (readonly string[])[] = []
+  for (let wanted = account.next(ofHost); wanted.length > 0; wanted = account.next(ofHost)) {
+    rounds.push(wanted.map(({ type, name }) => `${type} ${name}`))
+    for (const one of wanted) {
+      const { type, name = "", origin, pin } = one
+      const versions = place.get(`${type} ${origin.from === "name" ? origin.name : ""}`)
+      const version = bestVersion([...(versions?.keys() ?? [])], pin)
+      const needs = versions?.get(version ?? "")
+      if (needs === undefined) account.missed(one, "it is not published")
+      else account.arrived({ type, name, version, needs, wanted: one })
+    }
+  }
+  const there = { roles: new Map(have.roles), collections: new Map(have.collections) }
+  const placed: Fetched[] = []
+  for (const thing of account.placements()) {
+    if (!account.isSound(thing)) continue
+    if (breaks.includes(thing.name)) {
+      account.missed(thing, "the disk is full")
+      continue
+    }
+    account.placed(thing)
+    placed.push(thing)
+    ;(thing.type === "role" ? there.roles : there.collections).set(thing.name, thing.version)
+  }
+  return { outcomes: account.outcomes(), placed, there, rounds }
+}
+
+const place = (things: Readonly<Record<string, Readonly<Record<string, Dependencies>>>>): Place =>
+  new Map(Object.entries(things).map(([name, versions]) => [name, new Map(Object.entries(versions))]))
+const said = ({ outcomes }: Brought) =>
+  outcomes.map(({ type, name, outcome, version }) => `${type} ${name} ${outcome}${version === undefined ? "" : ` ${version}`}`)
+const reasons = ({ outcomes }: Brought) => outcomes.flatMap(({ because }) => because ?? [])
+
+describe("what is needed in a version", () => {
+  test("replaces a copy that does not fit, also one that came with nothing else", () => {
+    const offered = place({
+      "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=2.0.0" }]) },
+      "collection acme.util": { "1.0.0": needing(), "2.0.0": needing() },
+    })
+    const have = { roles: new Map(), collections: new Map([["acme.util", "1.0.0"]]) }
+    const brought = bring(needing([], [{ name: "acme.app" }]), offered, have)
+    expect(said(brought)).toEqual(["collection acme.app installed 1.0.0", "collection acme.util installed 2.0.0"])
+    expect(brought.there.collections.get("acme.util")).toBe("2.0.0")
+  })
+
+  test("and is nowhere leaves everything as it is, and says so", () => {
+    const offered = place({ "role acme.web": { "1.0.0": needing([{ name: "acme.base", version: "9.9.9" }]) } })
+    const have = { roles: new Map([["acme.base", "1.0.0"]]), collections: new Map() }
+    const brought = bring(needing([{ name: "acme.web" }]), offered, have)
+    expect(said(brought)).toEqual(["role acme.web failed", "role acme.base failed"])
+    expect(reasons(brought)[0]).toBe("it needs the role acme.base, which cannot be had: it is not published")
+    expect(brought.there.roles).toEqual(have.roles)
+  })
+
+  test("by several comes in one that fits all of them", () => {
+    const offered = place({
+      "collection acme.a": { "1.0.0": needing([], [{ name: "acme.util" }]) },
+      "collection acme.b": { "1.0.0": needing([], [{ name: "acme.c" }]) },
+      "collection acme.c": { "1.0.0": needing([], [{ name: "acme.util", version: "<2.0.0" }]) },
+      "collection acme.util": { "1.5.0": needing(), "2.0.0": needing() },
+    })
+    const brought = bring(needing([], [{ name: "acme.a" }, { name: "acme.b" }]), offered)
+    expect(said(brought).filter((line) => line.includes("failed"))).toEqual([])
+    expect(brought.there.collections.get("acme.util")).toBe("1.5.0")
+  })
+
+  test("that excludes what was asked for leaves that, and fails who needs it", () => {
+    const offered = place({
+      "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=2.0.0" }]) },
+      "collection acme.util": { "1.0.0": needing(), "2.0.0": needing() },
+    })
+    const brought = bring(needing([], [{ name: "acme.util", version: "1.0.0" }, { name: "acme.app" }]), offered)
+    expect(said(brought)).toEqual(["collection acme.util installed 1.0.0", "collection acme.app failed"])
+    expect(reasons(brought)[0]).toContain("needs the collection acme.util >=2.0.0, and 1.0.0 is to be installed")
+  })
+
+  test("that cannot be had leaves what was there to those whom it fits", () => {
+    const offered = place({
+      "role acme.a": { "1.0.0": needing([{ name: "acme.base" }]) },
+      "role acme.b": { "1.0.0": needing([{ name: "acme.base", version: "9.9.9" }]) },
+      "role acme.base": { "1.0.0": needing() },
+    })
+    const brought = bring(needing([{ name: "acme.a" }, { name: "acme.b" }]), offered)
+    expect(said(brought)).toEqual(["role acme.a installed 1.0.0", "role acme.b failed", "role acme.base installed 1.0.0"])
+  })
+
+  test("is there where it comes with the host's tools", () => {
+    const offered = place({ "collection acme.app": { "1.0.0": needing([], [{ name: "acme.util", version: ">=1.0.0" }]) } })
+    const brought = bring(needing([], [{ name: "acme.app" }]), offered, nothing, { ofHost: new Map([["acme.util", "1.2.0"]]) })
+    expect(said(brought)).toEqual(["collection acme.app installed 1.0.0"])
+  })
+})
+
+describe("nothing is half done", () => {
+  const offered = place({
+    "role acme.web": { "1.0.0": needing([{ name: "acme.base" }, { name: "acme.gone" }]) },
+    "role acme.base": { "1.0.0": needing() },
+    "role acme.db": { "1.0.0": needing([{ name: "acme.base" }]) },
+  })
+
+  test("where a need cannot be had neither the role nor what came for it alone is installed", () => {
+    const brought = bring(needing([{ name: "acme.web" }]), offered)
+    expect(said(brought)).toEqual(["role acme.web failed", "role acme.gone failed"])
+    expect(brought.placed).toEqual([])
+  })
+
+  test("what others need is installed all the same", () => {
+    const brought = bring(needing([{ name: "acme.web" }, { name: "acme.db" }]), offered)
+    expect(brought.placed.map(({ name }) => name)).toEqual(["acme.base", "acme.db"])
+  })
+
+  test("what the library refuses fails all that need it", () => {
+    const brought = bring(needing([{ name: "acme.db" }]), offered, nothing, { breaks: ["acme.base"] })
+    expect(said(brought)).toEqual(["role acme.db failed", "role acme.base failed"])
+    expect(reasons(brought)[0]).toContain("the disk is full")
+    expect(brought.placed).toEqual([])
+  })
+})
+
+describe("requests without end", () => {
+  test("a chain of needs that is too long fails, and installs nothing of it", () => {
+    const names = Array.from({ length: installLimits.rounds + 5 }, (_, at) => `acme.r${at}`)
+    const offered = new Map(
+      names.map((name, at) => [`role ${name}`, new Map([["1.0.0", needing([{ name: `acme.r${at + 1}` }])]])] as const),
+    )
+    const brought = bring(needing([{ name: "acme.r0" }]), offered)
+    expect(brought.outcomes[0]).toMatchObject({ name: "acme.r0", outcome: "failed" })
+    expect(brought.rounds).toHaveLength(installLimits.rounds)
+    expect(brought.placed).toEqual([])
+    expect(brought.outcomes.at(1)?.because).toContain("more than 20 other things")
+  })
+
+  test("what is beyond the number of things of one request fails, and nothing is dropped", () => {
+    const names = Array.from({ length: installLimits.things + 2 }, (_, at) => ({ name: `acme.r${at}` }))
+    const offered = new Map(names.map(({ name }) => [`role ${name}`, new Map([["1.0.0", needing()]])] as const))
+    const { outcomes, placed } = bring(needing(names), offered)
+    expect(outcomes).toHaveLength(installLimits.things + 2)
+    expect(placed).toHaveLength(installLimits.things)
+    expect(outcomes.at(-1)).toMatchObject({ outcome: "failed", because: expect.stringContaining("1000 things") })
+  })
+
+  test("one thing asked for twice in two versions is told", () => {
+    const offered = place({ "role acme.web": { "1.0.0": needing(), "2.0.0": needing() } })
+    const wanted = [{ name: "acme.web", version: "1.0.0" }, { name: "acme.web", version: "2.0.0" }, { name: "acme.web" }]
+    expect(said(bring(needing(wanted), offered))).toEqual(["role acme.web installed 1.0.0", "role acme.web failed"])
+  })
+})
+
+describe("laws of every installation", () => {
+  const names = ["acme.a", "acme.b", "acme.c", "acme.d"] as const
+  const name = fc.constantFrom(...names)
+  const version = fc.constantFrom("1.0.0", "1.1.0", "2.0.0")
+  const pin = fc.oneof(version, fc.constantFrom(">=1.1.0", "<2.0.0"))
+  const requirement = fc
+    .record({ name, version: fc.option(pin, { nil: undefined }) })
+    .map(({ name: of, version: fits }): Requirement => (fits === undefined ? { name: of } : { name: of, version: fits }))
+  const dependencies: fc.Arbitrary<Dependencies> = fc.record({
+    roles: fc.array(requirement, { maxLength: 3 }),
+    collections: fc.array(requirement, { maxLength: 3 }),
+  })
+  const offered: fc.Arbitrary<Place> = fc
+    .array(
+      fc.tuple(fc.constantFrom<Kind>("role", "collection"), name, fc.array(fc.tuple(version, dependencies), { minLength: 1 })),
+      { maxLength: 8 },
+    )
+    .map((triples) => new Map(triples.map(([kind, of, versions]) => [`${kind} ${of}`, new Map(versions)])))
+  const copies = fc.array(fc.tuple(name, version)).map((pairs) => new Map<string, string | undefined>(pairs))
+  const installed: fc.Arbitrary<InstalledVersions> = fc.record({ roles: copies, collections: copies })
+  const copiesOf = (there: InstalledVersions, type: Kind) => (type === "role" ? there.roles : there.collections)
+
+  test("whatever is installed has all that it needs, in versions that fit", () => {
+    fc.assert(
+      fc.property(dependencies, offered, installed, fc.boolean(), (asked, from, have, force) => {
+        const { placed, there } = bring(asked, from, have, { force })
+        for (const { needs } of placed)
+          for (const { type, name: of = "", pin: fits } of wantedIn(needs)) {
+            expect(copiesOf(there, type).has(of)).toBe(true)
+            expect(fitsPin(copiesOf(there, type).get(of), fits)).toBe(true)
+          }
+      }),
+    )
+  })
+
+  test("everything that is asked for is told of first, and what is told to be there is", () => {
+    fc.assert(
+      fc.property(dependencies, offered, installed, fc.boolean(), (asked, from, have, force) => {
+        const { outcomes, there } = bring(asked, from, have, { force })
+        const told = outcomes.map(({ type, name: of }) => `${type} ${of}`)
+        const wanted = [...new Set(wantedIn(asked).map(({ type, name: of }) => `${type} ${of}`))]
+        expect(told.slice(0, wanted.length)).toEqual(wanted)
+        for (const { type, name: of, version: is, outcome } of outcomes)
+          if (outcome !== "failed") expect(copiesOf(there, type).get(of)).toBe(is)
+      }),
+    )
+  })
+
+  test("without force what is asked for stays in the version in which it is there, unless something needs another", () => {
+    fc.assert(
+      fc.property(dependencies, offered, installed, (asked, from, have) => {
+        const { there, placed } = bring(asked, from, have)
+        const needed = new Set(placed.flatMap(({ needs }) => wantedIn(needs).map(({ type, name: of }) => `${type} ${of}`)))
+        for (const { type, name: of = "" } of wantedIn(asked)) {
+          const before = copiesOf(have, type).get(of)
+          if (before !== undefined && !needed.has(`${type} ${of}`)) expect(copiesOf(there, type).get(of)).toBe(before)
+        }
+      }),
+    )
+  })
+
+  test("nothing is installed that nobody asked for and nothing needs", () => {
+    fc.assert(
+      fc.property(dependencies, offered, installed, fc.boolean(), (asked, from, have, force) => {
+        const { placed } = bring(asked, from, have, { force })
+        const wanted = new Set(
+          [asked, ...placed.map(({ needs }) => needs)].flatMap(wantedIn).map(({ type, name: of }) => `${type} ${of}`),
+        )
+        for (const { type, name: of } of placed) expect(wanted).toContain(`${type} ${of}`)
+      }),
+    )
+  })
+
+  test("force installs again what is asked for, and not what that needs", () => {
+    const from = place({
+      "role acme.a": { "1.0.0": needing([{ name: "acme.b" }]) },
+      "role acme.b": { "1.0.0": needing() },
+    })
+    const have = { roles: new Map(["acme.a", "acme.b"].map((of) => [of, "1.0.0"])), collections: new Map() }
+    expect(said(bring(needing([{ name: "acme.a" }]), from, have, { force: true }))).toEqual(["role acme.a installed 1.0.0"])
+  })
+})
