@@ -110,7 +110,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     }
   })
 
-  it("stand behind the simulator's guests: one that starts is a host, and its agent tells the host's addresses", async () => {
+  it("stand behind the simulator's guests: one that starts is a host with its cards, and its agent tells the host's addresses", async () => {
     const guests = realGuests(hosts)
     const simulator = createSimulator({ speed: 100, backing: guests })
     const call = async (method: string, path: string, body = ""): Promise<unknown> => {
@@ -139,6 +139,12 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await until(() => guests.addresses(700) === undefined)
     await guests.settled()
     await expect(host.run("true")).rejects.toThrow("does not run")
+    await call("PUT", "/nodes/pve/qemu/700/config", `net1=${encodeURIComponent("virtio,bridge=vmbr0,tag=41")}`)
+    await call("POST", "/nodes/pve/qemu/700/status/start")
+    await until(() => guests.addresses(700) !== undefined)
+    expect((await host.run("ip", "link", "show", "eth1")).code).toBe(0)
+    await call("POST", "/nodes/pve/qemu/700/status/stop")
+    await until(() => guests.addresses(700) === undefined)
     await call("DELETE", "/nodes/pve/qemu/700")
     await until(() => !existsSync(host.root))
     await simulator.close()

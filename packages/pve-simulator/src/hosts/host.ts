@@ -40,8 +40,8 @@ export interface RealHost {
   readonly run: (program: string, ...args: readonly string[]) => Promise<Ran>
   /** Ends everything in it; its folder stays. */
   readonly stop: () => Promise<void>
-  /** Boots it again: its files say what addresses it takes and which services it starts. */
-  readonly start: () => Promise<void>
+  /** Boots it again, with these cards where it got others: its files say what addresses it takes and which services it starts. */
+  readonly start: (nics?: readonly HostNic[]) => Promise<void>
   /** Stops it and removes its folder. */
   readonly remove: () => Promise<void>
 }
@@ -113,10 +113,10 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
   await makeRootFolder(root, name, nics, place.accounts, place.hostKey)
   let child: ChildProcess | undefined
 
-  const start = async (): Promise<void> => {
+  const start = async (cardsNow: readonly HostNic[] = nics): Promise<void> => {
     await must("ip", "netns", "add", own)
     await must("ip", "-n", own, "link", "set", "lo", "up")
-    for (const [index, nic] of nics.entries()) await network.plug(own, `eth${index}`, nic, nic.mac)
+    for (const [index, nic] of cardsNow.entries()) await network.plug(own, `eth${index}`, nic, nic.mac)
     const [program, ...args] = [...processTree(own), "/bin/sh", "-c", life, "sh", root]
     child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)

@@ -40,8 +40,6 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     next.catch((error: unknown) => failed(vmid, error))
     going.set(vmid, next)
   }
-  const first = ({ name, nics }: BackedGuest): Promise<RealHost> =>
-    hosts.add({ name, nics: nics.map((nic) => ({ ...portOf(nic), mac: nic.mac })) })
   const watch = (vmid: number, host: RealHost): void => {
     const ask = async (): Promise<void> => {
       const cards = await host.cards().catch(() => undefined)
@@ -59,9 +57,10 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     up: (guest) =>
       then(guest.vmid, async () => {
         const known = made.get(guest.vmid)
-        const host = known ?? first(guest)
+        const nics = guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
+        const host = known ?? hosts.add({ name: guest.name, nics })
         made.set(guest.vmid, host)
-        if (known !== undefined) await (await known).start()
+        if (known !== undefined) await (await known).start(nics)
         watch(guest.vmid, await host)
       }),
     down: (vmid) => {
