@@ -33,6 +33,8 @@ const preconditions = (call: Call) => {
     local_disks: localDisks(call.world, guest),
     local_resources: [],
     "mapped-resources": [],
+    "mapped-resource-info": {},
+    "has-dbus-vmstate": 0,
   }
 }
 
