@@ -230,6 +230,25 @@ test("a running machine changes networks at once, and its cards only as far as i
   expect(await current()).not.toHaveProperty("net1")
 })
 
+test("a card of a running machine whose new network is not on the node is refused and hangs on none until it is started again", async () => {
+  const lab = createLab()
+  await cloneAndStart(lab, 200)
+  await cloneAndStart(lab, 201)
+  const cards = ["virtio=02:00:00:00:00:01,bridge=vmbr0", "virtio=02:00:00:00:00:02,bridge=vmbr0"]
+  await lab.ok("PUT", "/nodes/pve/qemu/200/config", { net0: cards[0] })
+  await lab.ok("PUT", "/nodes/pve/qemu/201/config", { net0: cards[1] })
+  expect(lab.sim.reaches(200, 201)).toBe(true)
+  const lost = "virtio=02:00:00:00:00:01,bridge=nowhere"
+  const refused = await lab.call("PUT", "/nodes/pve/qemu/200/config", { net0: lost, description: "taken" })
+  expect(refused).toMatchObject({ status: 400, errors: { net0: "hotplug problem - bridge 'nowhere' does not exist" } })
+  expect(lab.sim.guest(200)).toMatchObject({ config: { net0: cards[0], description: "taken" }, pending: { net0: lost } })
+  expect(lab.sim.reaches(200, 201)).toBe(false)
+  await lab.ok("PUT", "/nodes/pve/qemu/200/config", { revert: "net0" })
+  await lab.task("POST", "/nodes/pve/qemu/200/status/stop")
+  await lab.task("POST", "/nodes/pve/qemu/200/status/start")
+  expect(lab.sim.reaches(200, 201)).toBe(true)
+})
+
 test("a shutdown is heard by a system that is up, and gives up on one that is silent", async () => {
   const lab = createLab()
   await cloneAndStart(lab, 200)

@@ -1,8 +1,19 @@
 import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
+import { hasBridge } from "./guest-power.ts"
 import { checkOptions } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
-import { digestOf, isCloudInit, isDisk, isNet, normaliseNic, normaliseTags, touch, volumeOf } from "../core/guest-config.ts"
+import {
+  digestOf,
+  isCloudInit,
+  isDisk,
+  isNet,
+  normaliseNic,
+  normaliseTags,
+  parseNic,
+  touch,
+  volumeOf,
+} from "../core/guest-config.ts"
 import { changeTakesEffect, removalTakesEffect } from "../core/hotplug.ts"
 import { type Routine, sleep } from "../core/routine.ts"
 import type { Config, Guest } from "../core/state.ts"
@@ -68,7 +79,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   /** By the configuration as it was: a changed `hotplug` speaks for the next edit. */
   const before = { ...guest.config }
   const takesEffect = (key: string, value: Config[string]): boolean => isOff || changeTakesEffect(before, key, value)
-  if (!isOff) yield* moveCards(world, guest, values, takesEffect)
+  const problems = isOff ? {} : yield* moveCards(world, guest, values, takesEffect)
   touch(world, guest)
   for (const key of edit.reverted) delete guest.pending[key]
   for (const key of edit.removed) {
@@ -78,7 +89,7 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
   }
   for (const [key, value] of Object.entries(values)) {
     const old = guest.config[key]
-    if (!takesEffect(key, value)) {
+    if (!takesEffect(key, value) || problems[key] !== undefined) {
       if (old === value) delete guest.pending[key]
       else guest.pending[key] = value
       continue
@@ -87,24 +98,33 @@ function* applyEdit(call: Call, guest: Guest, edit: Edit, log: (line: string) =>
     guest.config[key] = value
     delete guest.pending[key]
   }
+  if (Object.keys(problems).length > 0) throw badParameter(problems)
 }
 
-/** Cards of a running guest that change now are off their networks for a moment. */
+/**
+ * Cards of a running guest that change now are off their networks for a moment. One whose new network is not on the node stays off, and
+ * its change waits; what is told of these is given back by option.
+ */
 function* moveCards(
   world: World,
   guest: Guest,
   values: Config,
   takesEffect: (key: string, value: Config[string]) => boolean,
-): Routine<void> {
-  const moved = Object.entries(values).flatMap(([key, value]) => {
-    const old = guest.config[key]
-    return isNet(key) && old !== undefined && old !== value && takesEffect(key, value) ? [key] : []
-  })
-  if (moved.length === 0) return
-  const marks = moved.map((key) => `${guest.vmid} ${key}`)
-  for (const mark of marks) world.unplugged.add(mark)
+): Routine<Readonly<Record<string, string>>> {
+  const moved = Object.entries(values).filter(
+    ([key, value]) => isNet(key) && guest.config[key] !== value && takesEffect(key, value),
+  )
+  if (moved.length === 0) return {}
+  for (const [key] of moved) world.unplugged.add(`${guest.vmid} ${key}`)
   yield* sleep(world.clock, world.timing.moveCards)
-  for (const mark of marks) world.unplugged.delete(mark)
+  const node = world.state.nodes.get(guest.node)!
+  const problems: Record<string, string> = {}
+  for (const [key, value] of moved) {
+    const { bridge } = parseNic(0, String(value))
+    if (bridge === undefined || hasBridge(node, bridge)) world.unplugged.delete(`${guest.vmid} ${key}`)
+    else problems[key] = `hotplug problem - bridge '${bridge}' does not exist`
+  }
+  return problems
 }
 
 /** A disk that leaves its place stays as an unused one; a cloud-init drive goes for good. */

@@ -46,6 +46,7 @@ export const turnOff = (world: World, guest: Guest): void => {
   guest.paused = false
   guest.pid = undefined
   guest.startedAt = undefined
+  for (const { index } of nicsOf(guest.config)) world.unplugged.delete(`${guest.vmid} net${index}`)
   applyPending(guest)
 }
 
