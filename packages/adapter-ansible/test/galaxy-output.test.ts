@@ -56,6 +56,16 @@ describe("what the tool says", () => {
     )
   })
 
+  test.each([
+    `the specified version (9.9.9) of acme.web was not found in the list of available versions ([{'name': '1.0.0', 'id': 7,
+ 'download_url': 'http://galaxy.example/x'}]).`,
+    "the specified version (9.9.9) of acme.web was not found in the list of available versions ([]).",
+  ])("a version that is not there is told in a sentence, without the server's records", (reason) => {
+    expect(tidyReason(reason, "/data/run-1")).toBe(
+      "the specified version (9.9.9) of acme.web was not found in the list of available versions",
+    )
+  })
+
   test("a reason for people is short, on one line and without the tool's folder", () => {
     expect(tidyReason("cannot write\n  /data/run-1/roles/x", "/data/run-1")).toBe("cannot write …/roles/x")
     expect(tidyReason("x".repeat(2000), "/data").length).toBeLessThan(600)

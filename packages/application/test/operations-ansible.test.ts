@@ -1,4 +1,5 @@
 import { publishTo } from "@rangewright/adapter-memory"
+import { CallerGone } from "@rangewright/application"
 import type { RecordId, SourceId, User } from "@rangewright/domain"
 import { type ArtifactEntry, ArtifactLibrary, type LibraryScope, type SourceClaim, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -155,6 +156,16 @@ describe("a role", () => {
     ["in a version with a line in it", { version: "1\n- x" }, "no version can be written so"],
   ])("%s is refused in words before anything is asked", async (_, body, because) => {
     expect(await roleFails(body)).toMatchObject({ kind: "invalid", message: expect.stringContaining(because) })
+    expect(await listed()).toEqual([])
+  })
+
+  it("is not fetched any longer when nobody waits for it", async () => {
+    publishTo(app.artifacts.galaxy, "role", "acme.slow", "1.0.0", {
+      entries: [{ kind: "file", path: "tasks/main.yml", size: 1, executable: false, read: Effect.never }],
+    })
+    const request = { body: { role: "acme.slow", action: "install" } }
+    const left = app.handle("InstallRole", ada, request).pipe(Effect.provideService(CallerGone, Effect.void), Effect.result)
+    expect(await app.run(left)).toMatchObject({ failure: { message: expect.stringContaining("nobody waited") } })
     expect(await listed()).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { galaxyInstallerLayer, type GalaxyOptions, libraryLayer } from "@rangewright/adapter-ansible"
 import { contentLayer } from "@rangewright/adapter-git"
+import type { UserId } from "@rangewright/domain"
 import { ArtifactLibrary, type InstallRequest, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -191,6 +192,55 @@ describe("a tool that does not work", () => {
     const { run, install } = await makeWorld({ program: program(root, "yes aaaaaaaa"), outputBytes: 100_000 })
     const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
     expect(fault).toMatchObject({ facts: { reason: "failed", detail: expect.stringContaining("100000 bytes") } })
+  })
+
+  test.each([
+    ["fills the disk with many files", `i=0; while :; do i=$((i+1)); head -c 100000 /dev/zero > f$i; done`, {}],
+    ["fills the disk with empty files", `i=0; while :; do i=$((i+1)); : > f$i; done`, { scratchBytes: 200_000 }],
+  ])("that %s is ended", async (_, text, more) => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-bomb-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const { run, install, root: world } = await makeWorld({ program: program(root, text), scratchBytes: 2_000_000, ...more })
+    const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
+    expect(fault).toMatchObject({ facts: { reason: "failed", detail: expect.stringContaining("on the disk") } })
+    expect(readdirSync(join(world, "work"))).toEqual([])
+  })
+
+  test("cannot write a file larger than any may be", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-large-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    const large = program(root, `head -c 1000000 /dev/zero > large; wc -c < large > ${root}/written; exit 1`)
+    const { run, install } = await makeWorld({ program: large, fileBytes: 102_400 })
+    expect((await run(install({ roles: [{ name: "acme.web" }] })))[0]).toMatchObject({ outcome: "failed" })
+    expect(Number(readFileSync(join(root, "written"), "utf8"))).toBe(102_400)
+  })
+
+  test("runs so often at a time for one user, and leaves turns to others", async () => {
+    const root = mkdtempSync(join(tmpdir(), "galaxy-turns-"))
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+    // tells that it runs, and goes on when it is told
+    const slow = program(root, `echo $$ >> ${root}/running; while [ ! -e ${root}/go ]; do sleep 0.1; done`)
+    const { run, install } = await makeWorld({ program: slow, atOnce: 3, atOnceForOne: 2 })
+    const running = () =>
+      existsSync(join(root, "running")) ? readFileSync(join(root, "running"), "utf8").split("\n").length - 1 : 0
+    const untilRunning = (many: number) =>
+      Effect.gen(function* () {
+        while (running() < many) yield* Effect.sleep(50)
+      })
+    const installFor = (id: string) => install({ roles: [{ name: "acme.web" }], scope: { type: "user", userId: id as UserId } })
+    await run(
+      Effect.gen(function* () {
+        const own = yield* Effect.forkChild(Effect.forEach(Array(5).keys(), () => installFor("JD"), { concurrency: 5 }))
+        yield* untilRunning(2)
+        const other = yield* Effect.forkChild(installFor("EVE"))
+        // the third is the other's: those of the first user wait for each other
+        yield* untilRunning(3)
+        writeFileSync(join(root, "go"), "")
+        yield* Fiber.join(other)
+        yield* Fiber.join(own)
+      }),
+    )
+    expect(running()).toBe(6)
   })
 
   test("goes with the request that is interrupted", async () => {

@@ -1,3 +1,4 @@
+import { defaultTreeLimits } from "@rangewright/domain"
 import type * as Redacted from "effect/Redacted"
 
 /** What comes with the host's Ansible. */
@@ -20,6 +21,14 @@ export interface GalaxyOptions extends HostCollectionOptions {
   readonly timeoutSeconds?: number
   /** What one run may print. */
   readonly outputBytes?: number
+  /** What one run may have on the disk at a time, whatever an archive unpacks to; and each of its files. */
+  readonly scratchBytes?: number
+  readonly fileBytes?: number
+  /** Address space of each of its processes. */
+  readonly memoryBytes?: number
+  /** Runs at a time, of all and of those that install for the same user; more of them wait. */
+  readonly atOnce?: number
+  readonly atOnceForOne?: number
 }
 
 export type GalaxySettings = Required<Omit<GalaxyOptions, "token">> & { readonly token: Redacted.Redacted | undefined }
@@ -30,6 +39,11 @@ export const galaxySettings = (options: GalaxyOptions): GalaxySettings => ({
   collections: [],
   timeoutSeconds: 1800,
   outputBytes: 8 * 1024 * 1024,
+  scratchBytes: 1024 * 1024 * 1024,
+  fileBytes: defaultTreeLimits.fileBytes,
+  memoryBytes: 4 * 1024 * 1024 * 1024,
+  atOnce: 4,
+  atOnceForOne: 2,
   ...options,
   token: options.token,
 })

@@ -8,6 +8,7 @@ import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
 import { readVersion, versionProblem } from "../tool/host-ansible.ts"
+import { makeTurns } from "../tool/turns.ts"
 import { endProcessesBelow } from "../tool/processes.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
@@ -140,6 +141,7 @@ const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
 /** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
 export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> => {
   const settings = galaxySettings(options)
+  const turns = makeTurns(settings.atOnce, settings.atOnceForOne)
   const open = async () => {
     // a tool that outlived a killed service would still write there
     await endProcessesBelow(settings.folder)
@@ -160,6 +162,6 @@ export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, Inst
   ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
   return Effect.as(Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) }), {
     available,
-    bring: (wanted, output) => bring(settings, wanted, output),
+    bring: (wanted, output, whose) => turns(whose, bring(settings, wanted, output)),
   })
 }

@@ -10,6 +10,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, isAbsolute, join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { kindFolders } from "../library/layout.ts"
+import { untilLarger } from "../tool/folder-size.ts"
 import { type ProcessEnd, runCommand } from "../tool/run-command.ts"
 import type { GalaxySettings } from "./galaxy-options.ts"
 
@@ -58,7 +59,7 @@ const keptLines = 4000
 
 /**
  * Runs the tool, without a shell, in a process group of its own that an interruption ends. A fault is a tool that cannot work: it is
- * missing, hangs or floods; how its work went is the end.
+ * missing, hangs, floods or fills the disk; how its work went is the end.
  */
 export const runTool = (
   settings: GalaxySettings,
@@ -75,12 +76,14 @@ export const runTool = (
       if (lines.length > keptLines) lines.shift()
       Queue.offerUnsafe(heard, `${line}\n`)
     }
-    const command = { program: settings.program, args, env: environment(settings, scratch), folder: scratch }
-    const tool = runCommand(command, settings.outputBytes, (_, line) => onLine(line)).pipe(
-      Effect.timeoutOption(Duration.seconds(settings.timeoutSeconds)),
-      Effect.ensuring(Queue.end(heard)),
+    const { program, outputBytes, memoryBytes, fileBytes, scratchBytes } = settings
+    const command = { program, args, env: environment(settings, scratch), folder: scratch, memoryBytes, fileBytes }
+    const tool: Effect.Effect<ProcessEnd | { readonly type: "overgrown" }> = Effect.raceFirst(
+      runCommand(command, outputBytes, (_, line) => onLine(line)),
+      Effect.as(untilLarger(scratch, scratchBytes), { type: "overgrown" } as const),
     )
-    const [ended] = yield* Effect.all([tool, Stream.runForEach(Stream.fromQueue(heard), output)], { concurrency: 2 })
+    const bounded = tool.pipe(Effect.timeoutOption(Duration.seconds(settings.timeoutSeconds)), Effect.ensuring(Queue.end(heard)))
+    const [ended] = yield* Effect.all([bounded, Stream.runForEach(Stream.fromQueue(heard), output)], { concurrency: 2 })
     return yield* toolEnd(settings, doing, Option.getOrUndefined(ended), lines)
   })
 
@@ -95,9 +98,9 @@ export const hostFault = (doing: string, cause: unknown): InstallerFault =>
   new InstallerFault({ doing, reason: "failed", detail: asLibraryFault(doing)(cause).facts.detail })
 
 const toolEnd = (
-  { program, timeoutSeconds, outputBytes }: GalaxySettings,
+  { program, timeoutSeconds, outputBytes, scratchBytes }: GalaxySettings,
   doing: string,
-  ended: ProcessEnd | undefined,
+  ended: ProcessEnd | { readonly type: "overgrown" } | undefined,
   lines: readonly string[],
 ): Effect.Effect<ToolEnd, InstallerFault> => {
   const fault = (reason: "missing" | "timeout" | "failed", detail: string, hint: string) =>
@@ -109,6 +112,12 @@ const toolEnd = (
       return fault("missing", `${program} cannot be started`, "Install ansible-core 2.14 or later on the service's host.")
     case "flooded":
       return fault("failed", `${program} printed more than ${outputBytes} bytes`, "Install fewer at once.")
+    case "overgrown":
+      return fault(
+        "failed",
+        `what ${program} fetched takes more than ${scratchBytes} bytes on the disk`,
+        "Install fewer at once, or ask who publishes them.",
+      )
     case "killed":
       return fault("failed", `${program} was ended by ${ended.signal}`, "Look at the host's log; it may be out of memory.")
     case "exited":

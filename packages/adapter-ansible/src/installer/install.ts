@@ -24,7 +24,7 @@ const fetchAll = (
   fetcher: Fetcher,
   hostCollections: HostCollections,
   account: InstallAccount<Understood>,
-  output: (text: string) => Effect.Effect<void>,
+  { scope, output = () => Effect.void }: InstallRequest,
 ): Effect.Effect<void, InstallerFault, Scope.Scope> =>
   Effect.gen(function* () {
     while (true) {
@@ -35,7 +35,8 @@ const fetchAll = (
         wanted.filter(({ origin }) => origin.from !== "name"),
       ]
       const brought = yield* Effect.forEach(located, (one) => bringFromUrl(fetcher, one))
-      const supplied = named.length === 0 ? [] : yield* supply.bring(named, output)
+      const supplied =
+        named.length === 0 ? [] : yield* supply.bring(named, output, scope.type === "user" ? `user ${scope.userId}` : "everybody")
       for (const one of [...brought, ...supplied]) {
         if ("because" in one) account.missed(one.wanted, one.because)
         else
@@ -50,20 +51,25 @@ const fetchAll = (
     }
   })
 
-/** Puts into the library what can be there with all that it needs, each wholly or not at all. */
+/**
+ * Puts into the library what can be there with all that it needs, each wholly or not at all. Who leaves before may end the whole; from
+ * here on it is carried through.
+ */
 const placeAll = ({ place }: Library, account: InstallAccount<Understood>, { scope }: InstallRequest): Effect.Effect<void> =>
-  Effect.forEach(
-    account.placements(),
-    (thing) => {
-      if (!account.isSound(thing)) return Effect.void
-      const { type, name, version, entries } = thing
-      const told = version === undefined ? {} : { version }
-      return place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
-        Effect.map(() => account.placed(thing)),
-        Effect.catch(({ message }) => Effect.sync(() => account.missed(thing, message))),
-      )
-    },
-    { discard: true },
+  Effect.uninterruptible(
+    Effect.forEach(
+      account.placements(),
+      (thing) => {
+        if (!account.isSound(thing)) return Effect.void
+        const { type, name, version, entries } = thing
+        const told = version === undefined ? {} : { version }
+        return place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
+          Effect.map(() => account.placed(thing)),
+          Effect.catch(({ message }) => Effect.sync(() => account.missed(thing, message))),
+        )
+      },
+      { discard: true },
+    ),
   )
 
 const install = (
@@ -80,7 +86,7 @@ const install = (
         ({ message }) => new InstallerFault({ doing: "install roles and collections", reason: "failed", detail: message }),
       )
       const account = installAccount<Understood>(request, installedVersions(listing), request.force)
-      yield* fetchAll(supply, fetcher, hostCollections, account, request.output ?? (() => Effect.void))
+      yield* fetchAll(supply, fetcher, hostCollections, account, request)
       yield* placeAll(library, account, request)
       return account.outcomes()
     }),

@@ -25,10 +25,11 @@ export interface Supply {
   readonly available: Effect.Effect<InstallerAvailability>
   /**
    * Fetches all that is asked for at once; each of them arrives or is missed. What was fetched can be read until the scope ends. `wanted`
-   * come from names, under names that are checked.
+   * come from names, under names that are checked. `whose` tells those apart who share what can be fetched at a time.
    */
   readonly bring: (
     wanted: readonly WantedArtifact[],
     output: (text: string) => Effect.Effect<void>,
+    whose: string,
   ) => Effect.Effect<readonly (Arrival | Miss)[], InstallerFault, Scope.Scope>
 }

@@ -12,6 +12,8 @@ export interface Command {
   readonly folder: string
   /** Address space of each of its processes; unlimited where absent. */
   readonly memoryBytes?: number
+  /** Size of each file that one of them writes; unlimited where absent. */
+  readonly fileBytes?: number
 }
 
 export type ProcessEnd =
@@ -40,8 +42,9 @@ kill -s KILL -- "-$1"`
  */
 const launch = `ulimit -c 0 2>/dev/null
 [ "$1" = - ] || ulimit -v "$1" 2>/dev/null
+[ "$4" = - ] || ulimit -f "$4" 2>/dev/null
 env -i /bin/sh -c "$2" sh "$$" "$3" <&3 >/dev/null 2>&1 &
-shift 3
+shift 4
 command -v -- "$1" >/dev/null 2>&1 || exit 127
 exec "$@" 3<&-`
 
@@ -101,8 +104,10 @@ export const runCommand = (
   onLine: (stream: OutputStream, line: string, cut: boolean) => void,
 ): Effect.Effect<ProcessEnd> =>
   Effect.callback<ProcessEnd>((resume) => {
-    const memory = command.memoryBytes === undefined ? "-" : String(Math.ceil(command.memoryBytes / 1024))
-    const before = ["-c", launch, "sh", memory, guard, command.folder]
+    const unitsOf = (bytes: number | undefined, unit: number) => (bytes === undefined ? "-" : String(Math.ceil(bytes / unit)))
+    // a shell counts memory in units of 1024 bytes, and files in units of 512
+    const [memory, file] = [unitsOf(command.memoryBytes, 1024), unitsOf(command.fileBytes, 512)]
+    const before = ["-c", launch, "sh", memory, guard, command.folder, file]
     const child = spawn("/bin/sh", [...before, command.program, ...command.args], {
       cwd: command.folder,
       env: { ...command.env },
