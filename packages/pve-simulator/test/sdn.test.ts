@@ -105,6 +105,18 @@ describe("an apply that a node", () => {
     ])
   })
 
+  test("cannot carry out once is mended by the next", async () => {
+    const lab = createLab({ nodes: 2 })
+    await zone(lab)
+    await vnet(lab, "r1", 1001)
+    lab.sim.faults.add({ kind: "network-reload-fails", node: "pve2", text: "error: busy", times: 1 })
+    await lab.task("PUT", "/cluster/sdn")
+    expect((await statesOf(lab, "pve2")).seen).toEqual(["error"])
+    await lab.task("PUT", "/cluster/sdn")
+    expect(await statesOf(lab, "pve2")).toEqual(whole)
+    expect(lab.sim.faults.list()).toEqual([])
+  })
+
   test("was away for is missed for good only as long as it does not boot", async () => {
     const lab = createLab({ nodes: 3 })
     await zone(lab)

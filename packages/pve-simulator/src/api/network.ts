@@ -166,7 +166,7 @@ const never = () => failure("a network reload of this node did not end")
 export function* reloadNetwork(world: World, node: NodeState, log: (line: string) => void): Routine<void> {
   yield* world.locks.exclusive(`reload ${node.name}`, Number.POSITIVE_INFINITY, never, function* (): Routine<void> {
     yield* sleep(world.clock, world.timing.networkReload)
-    const complaint = world.faults.reloadComplaint(node.name)
+    const complaint = world.faults.takeReloadComplaint(node.name)
     if (complaint !== undefined) {
       log(complaint)
       adoptSdn(world, node, false)

@@ -175,10 +175,12 @@ export class FaultPlan {
     return this.#holds((fault) => fault.kind === "silent-agent" && (fault.vmid ?? vmid) === vmid)
   }
 
-  /** What a failing network reload of the node complains about. */
-  reloadComplaint(node: string): string | undefined {
-    const found = this.#entries.find(({ fault }) => fault.kind === "network-reload-fails" && fault.node === node)
-    return found?.fault.kind === "network-reload-fails" ? found.fault.text : undefined
+  /** What the network reload of the node that ends now complains about, if it fails. */
+  takeReloadComplaint(node: string): string | undefined {
+    return this.#take(
+      (fault): fault is Extract<ClusterFault, { kind: "network-reload-fails" }> & Fault =>
+        fault.kind === "network-reload-fails" && fault.node === node,
+    )?.text
   }
 
   #holds(test: (fault: Fault) => boolean): boolean {
