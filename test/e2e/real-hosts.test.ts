@@ -178,10 +178,11 @@ open("/tmp/held", "w").close()
 while not os.path.exists("/tmp/ask"): time.sleep(0.05)
 c.sendall(b"GET /data HTTP/1.0\\r\\n\\r\\n")
 print(b"".join(iter(lambda: c.recv(4096), b"")).decode()[-20:])`
-    const probe = `import socket, os
+    const probe = `import socket, os, time
 tries = opened = 0
 while not os.path.exists("/tmp/enough"):
     tries += 1
+    time.sleep(0.02)
     try: opened += socket.create_connection(("${at(20)}", 5432), 1) is not None
     except OSError: open("/tmp/probed", "w").close()
 print(tries > 1, opened)`

@@ -43,6 +43,8 @@ const sshOptions = [
   "LogLevel=ERROR",
   "PreferredAuthentications=password",
   "ConnectTimeout=5",
+  // a router that loads rules forgets connections: those in which the other side speaks first go on when this side does
+  "ServerAliveInterval=2",
 ].flatMap((option) => ["-o", option])
 
 const commandLine = (pid: string): string => {
