@@ -72,8 +72,12 @@ export interface InstallationMachine {
   readonly running: boolean
   readonly lock: string | undefined
   readonly description: string
-  /** Undefined when its configuration could not be read. */
+  /** As they are in force. Undefined when its configuration could not be read. */
   readonly nics: readonly NicText[] | undefined
+  /** Cards of a running machine with a change that waits for its next cold start: as they will be, empty when they go. Absent: none. */
+  readonly waiting?: readonly NicText[]
+  /** True: it could not be read now, and all but its node is from an earlier look. */
+  readonly unseen?: boolean
   readonly snapshots: readonly { readonly name: string; readonly nics: readonly NicText[] }[]
 }
 

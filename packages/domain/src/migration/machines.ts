@@ -1,7 +1,7 @@
 import type { RangeId } from "../access/ids.ts"
 import { readDescription, type MachineMark } from "../machine/mark.ts"
 import { isRouter } from "../machine/router.ts"
-import type { Installation, InstallationMachine } from "./installation.ts"
+import type { Installation, InstallationMachine, RecordedMachine } from "./installation.ts"
 import { nicNetwork } from "./nic.ts"
 
 /** Pool of the service's own machines (contract B 4.5). */
@@ -70,6 +70,15 @@ export const surveyMachines = ({ machines, ranges }: Pick<Installation, "machine
   const behind = ({ machine, range }: OwnMachine): number => (range !== undefined && isRouter(machine, range) ? 0 : 1)
   own.sort((a, b) => rank(a) - rank(b) || behind(a) - behind(b) || a.machine.vmid - b.machine.vmid)
   return { own, others, templates, contradictory, unreadable }
+}
+
+/** Whether a machine is the recorded one: a VMID may have gone to another since. A mark outlives a change of the VM's name. */
+export const isRecorded = (recorded: Pick<RecordedMachine, "vmid" | "name" | "range">, machine: InstallationMachine): boolean => {
+  if (machine.vmid !== recorded.vmid) return false
+  const { mark } = readDescription(machine.description)
+  const named = machine.name === recorded.name
+  if (mark !== undefined) return mark.range === recorded.range && (named || mark.machine === recorded.name)
+  return named && machine.pool === (recorded.range ?? adminPool)
 }
 
 /** `LAB-dc (VM 210 on pve1)`. */

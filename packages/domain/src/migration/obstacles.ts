@@ -47,13 +47,13 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
 
 /** VNets that exist and are not what they have to be, and names and tags that something else has. */
 export const vnetObstacles = (picture: MigrationPicture): readonly MigrationBlocker[] => {
-  const { installation, pairs, options } = picture
+  const { installation, pairs, needed, options } = picture
   const overlay = new Set(installation.zones.filter(({ type }) => type === "vxlan" || type === "evpn").map(({ name }) => name))
   const tags = groupBy(
     installation.vnets.filter(({ zone }) => overlay.has(zone)),
     ({ tag }) => tag,
   )
-  return pairs.flatMap((pair): readonly MigrationBlocker[] => {
+  return needed.flatMap((pair): readonly MigrationBlocker[] => {
     const state = vnetState(picture, pair)
     if (state === "foreign" || state === "unfit") return [existingObstacle(picture, pair, state)]
     if (state !== "missing") return []

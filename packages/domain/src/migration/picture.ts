@@ -15,6 +15,11 @@ export interface MigrationPicture {
   readonly installation: Installation
   readonly options: MigrationOptions
   readonly pairs: readonly NetworkPair[]
+  /**
+   * Those of `pairs` whose VNet has to be there. The VNet of a range that has neither machines nor a bridge is made by its first deploy:
+   * a migration has nothing to do for it.
+   */
+  readonly needed: readonly NetworkPair[]
   readonly survey: MachineSurvey
   readonly zone: InstallationZone | undefined
   readonly vnets: ReadonlyMap<string, InstallationVnet>
@@ -39,14 +44,24 @@ const byNetwork = (machines: readonly InstallationMachine[]): ReadonlyMap<string
 export const migrationPicture = (installation: Installation, options: MigrationOptions): MigrationPicture => {
   const survey = surveyMachines(installation)
   const strangers = [...survey.others, ...survey.contradictory.map(({ machine }) => machine)]
+  const pairs = networkPairs(installation.ranges, options)
+  const vnets = new Map(installation.vnets.map((vnet) => [vnet.name, vnet]))
+  const bridges = groupBy(installation.bridges, ({ name }) => name)
+  const populated = new Set<string | undefined>([
+    ...survey.own.map(({ range }) => range),
+    ...survey.unreadable.map(({ pool }) => pool),
+  ])
   return {
     installation,
     options,
-    pairs: networkPairs(installation.ranges, options),
+    pairs,
+    needed: pairs.filter(
+      ({ range, vnet, bridge }) => range === undefined || vnets.has(vnet) || bridges.has(bridge) || populated.has(range.id),
+    ),
     survey,
     zone: installation.zones.find(({ name }) => name === options.zone),
-    vnets: new Map(installation.vnets.map((vnet) => [vnet.name, vnet])),
-    bridges: groupBy(installation.bridges, ({ name }) => name),
+    vnets,
+    bridges,
     strangers: byNetwork(strangers),
     dark: new Set(strangers.filter(({ nics }) => nics === undefined).map(({ node }) => node)),
     inUse: new Set(

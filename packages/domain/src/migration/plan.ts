@@ -41,6 +41,7 @@ export interface MigrationBlocker {
     | "node-offline"
     | "node-unfit"
     | "machine-locked"
+    | "machine-pending"
     | "machine-unreadable"
     | "machine-contradictory"
     | "machine-out-of-reach"

@@ -1,6 +1,7 @@
 import type { Installation, InstallationBridge, MigrationRecord, RecordedMachine } from "./installation.ts"
 import type { NetworkPair } from "./layout.ts"
-import type { OwnMachine } from "./machines.ts"
+import { groupBy } from "./group-by.ts"
+import { isRecorded, type OwnMachine } from "./machines.ts"
 import { type NicText, nicNetwork } from "./nic.ts"
 
 /** What is about to be made, for the record. */
@@ -38,10 +39,12 @@ export const takeRecord = (
   const old = new Set(pairs.map(({ bridge }) => bridge))
   const bridges = new Map(saved?.bridges.map((bridge) => [bridgeKey(bridge), bridge]))
   for (const bridge of installation.bridges) if (old.has(bridge.name)) bridges.set(bridgeKey(bridge), bridge)
-  const known = new Map(saved?.machines.map((machine) => [machine.vmid, machine]))
+  const known = groupBy(saved?.machines ?? [], ({ vmid }) => vmid)
+  const knownOf = ({ machine }: OwnMachine): RecordedMachine | undefined =>
+    known.get(machine.vmid)?.find((recorded) => isRecorded(recorded, machine))
   const isOld = (network: string | undefined): boolean => network !== undefined && old.has(network)
-  const machines = own.flatMap((one) => recordMachine(one, isOld, known.get(one.machine.vmid)))
-  const present = new Set(machines.map(({ vmid }) => vmid))
+  const machines = own.flatMap((one) => recordMachine(one, isOld, knownOf(one)))
+  const present = new Set(own.map(knownOf))
   return {
     version: 1,
     zone: making.zone,
@@ -49,7 +52,7 @@ export const takeRecord = (
     madeVnets: [...new Set([...(saved?.madeVnets ?? []), ...making.madeVnets])].sort(),
     bridges: [...bridges.values()],
     // whoever is gone stays in the record: the report tells of it
-    machines: [...machines, ...[...known.values()].filter(({ vmid }) => !present.has(vmid))].sort((a, b) => a.vmid - b.vmid),
+    machines: [...machines, ...(saved?.machines ?? []).filter((one) => !present.has(one))].sort((a, b) => a.vmid - b.vmid),
   }
 }
 

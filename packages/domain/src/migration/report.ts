@@ -1,6 +1,7 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { Installation, MigrationOptions } from "./installation.ts"
 import { networkPairs } from "./layout.ts"
+import { isRecorded } from "./machines.ts"
 import { nicNetwork } from "./nic.ts"
 
 /** Where a card of a machine stands, seen from before the migration. */
@@ -25,7 +26,7 @@ export interface MachineReport {
   readonly name: string
   readonly node: string
   readonly range: RangeId | undefined
-  /** The machine is not there any more, or nobody can read it. */
+  /** False: the machine is not there any more (its VMID may be another's now), or nobody can read it. */
   readonly present: boolean
   readonly nics: readonly NicReport[]
 }
@@ -35,7 +36,8 @@ export const migrationReport = (installation: Installation, options: MigrationOp
   const successors = new Map(networkPairs(installation.ranges, options).map(({ bridge, vnet }) => [bridge, vnet]))
   const present = new Map(installation.machines.map((machine) => [machine.vmid, machine]))
   return (installation.record?.machines ?? []).map(({ vmid, name, node, range, nics }): MachineReport => {
-    const machine = present.get(vmid)
+    const found = present.get(vmid)
+    const machine = found !== undefined && isRecorded({ vmid, name, range }, found) ? found : undefined
     const now = new Map(machine?.nics?.map(({ nic, text }) => [nic, text]))
     return {
       vmid,

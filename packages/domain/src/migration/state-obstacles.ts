@@ -1,5 +1,6 @@
-import type { InstallationNode, PendingInterface } from "./installation.ts"
+import type { InstallationMachine, InstallationNode, PendingInterface } from "./installation.ts"
 import { machineLabel, networksOf } from "./machines.ts"
+import { nicNetwork } from "./nic.ts"
 import type { Mover } from "./moves.ts"
 import type { MigrationPicture } from "./picture.ts"
 import type { MigrationBlocker } from "./plan.ts"
@@ -48,9 +49,40 @@ export const pendingNetwork = (
     ]
   })
 
+/** A card that moves now would take a change of others into force, or lose it. */
+const waitingObstacle = (machine: InstallationMachine, leaving: ReadonlySet<string>): readonly MigrationBlocker[] => {
+  const now = new Map(machine.nics?.map(({ nic, text }) => [nic, text]))
+  const stuck = (machine.waiting ?? []).filter(({ nic, text }) =>
+    [now.get(nic) ?? "", text].some((card) => leaving.has(nicNetwork(card) ?? "")),
+  )
+  if (stuck.length === 0) return []
+  return [
+    {
+      code: "machine-pending",
+      message: `${machineLabel(machine)} has changes of ${stuck.map(({ nic }) => nic).join(", ")} that wait for its next start`,
+      hint: "Shut it down, which lets it move with them (a restart inside it does not); or revert them under Hardware of the VM.",
+    },
+  ]
+}
+
+/** A node that is down hides all its machines: it is named once. */
+const unreadableObstacles = (
+  unreadable: readonly InstallationMachine[],
+  nodes: readonly InstallationNode[],
+): readonly MigrationBlocker[] => {
+  const offline = new Set(nodes.filter(({ online }) => !online).map(({ name }) => name))
+  return unreadable
+    .filter(({ node }) => !offline.has(node))
+    .map((machine) => ({
+      code: "machine-unreadable",
+      message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
+      hint: "Bring its node back, or take it out of the pool.",
+    }))
+}
+
 /** Machines that cannot be moved, or of which nobody can say whether they should be. `leaving`: the networks that are left. */
 export const machineObstacles = (
-  { survey }: MigrationPicture,
+  { survey, installation }: MigrationPicture,
   movers: readonly Mover[],
   leaving: ReadonlySet<string>,
 ): readonly MigrationBlocker[] => [
@@ -65,11 +97,8 @@ export const machineObstacles = (
           },
         ],
   ),
-  ...survey.unreadable.map((machine): MigrationBlocker => ({
-    code: "machine-unreadable",
-    message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
-    hint: "Bring its node back, or take it out of the pool.",
-  })),
+  ...survey.own.flatMap(({ machine }) => waitingObstacle(machine, leaving)),
+  ...unreadableObstacles(survey.unreadable, installation.nodes),
   ...survey.contradictory
     .filter(({ machine }) => [...networksOf(machine)].some((network) => leaving.has(network)))
     .map(({ machine, marked, pool }): MigrationBlocker => ({

@@ -1,5 +1,6 @@
 import type { Installation, MigrationOptions } from "./installation.ts"
 import { groupBy } from "./group-by.ts"
+import { machineLabel } from "./machines.ts"
 import { moversOf } from "./moves.ts"
 import { type MigrationPicture, migrationPicture, type VnetState, vnetState } from "./picture.ts"
 import { zoneCommands, zoneToMake } from "./zone.ts"
@@ -11,7 +12,10 @@ export interface MigrationStatus {
   readonly natVnetExists: boolean
   /** Somebody has to make the zone first. */
   readonly needsZone: boolean
-  /** A VNet of ours is missing, unfit or not in force on every node, or a machine of ours hangs on an old bridge still. */
+  /**
+   * A VNet that has to be there is missing, unfit or not in force on every node, or a machine of ours hangs on an old bridge, or may: nobody
+   * could ever read it. A range without machines and without a bridge needs none: its first deploy makes its VNet.
+   */
   readonly needsMigration: boolean
   readonly zone: string
   readonly natVnet: string
@@ -36,6 +40,7 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const zoneExists = picture.zone !== undefined
   const wants = wantsOf(picture, movers.length)
+  const unseen = unseenText(installation)
   return {
     clusterMode,
     zoneExists,
@@ -44,11 +49,23 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
     needsMigration: wants.length > 0,
     zone: options.zone,
     natVnet,
-    message:
-      wants.length === 0
-        ? `Every range has its VNet in the zone ${options.zone}, and no machine hangs on an old bridge.`
-        : `${wants.join(" and ")}. ${wayOut(picture)}`,
+    message: [
+      ...(wants.length === 0
+        ? [`Every range has its VNet in the zone ${options.zone}, and no machine hangs on an old bridge.`]
+        : [`${wants.join(" and ")}.`]),
+      ...unseen,
+      ...(wants.length === 0 ? [] : [wayOut(picture)]),
+    ].join(" "),
   }
+}
+
+/** The machines of ours that nobody can read now: what is told of them is what was seen before. */
+const unseenText = ({ machines }: Installation): readonly string[] => {
+  const unseen = machines.filter(({ unseen }) => unseen === true)
+  if (unseen.length === 0) return []
+  const nodes = [...new Set(unseen.map(({ node }) => node))].sort()
+  const told = `${unseen.length === 1 ? "1 machine" : `${unseen.length} machines`} on ${listed(nodes)}`
+  return [`${told} cannot be read now, and ${unseen.length === 1 ? "counts" : "count"} as last seen.`]
 }
 
 const listed = (names: readonly string[]): string =>
@@ -56,25 +73,35 @@ const listed = (names: readonly string[]): string =>
 
 /** What is not as a migration would leave it, for people. */
 const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] => {
-  const states = groupBy(picture.pairs, (pair) => vnetState(picture, pair))
+  const states = groupBy(picture.needed, (pair) => vnetState(picture, pair))
   const named = (...of: readonly VnetState[]): readonly string[] =>
     of.flatMap((state) => (states.get(state) ?? []).map(({ vnet }) => vnet))
   const told = (names: readonly string[], one: string, more: string): readonly string[] =>
     names.length === 0 ? [] : [`${names.length === 1 ? `1 VNet ${one}` : `${names.length} VNets ${more}`} (${listed(names)})`]
   const pending = named("pending")
   const nodes = [...new Set(pending.flatMap((vnet) => picture.vnets.get(vnet)?.missingOn ?? []))].sort()
+  const unknown = picture.survey.unreadable
   const where = nodes.length === 0 ? "" : ` on ${listed(nodes)}`
   return [
     ...told(named("missing"), "is missing", "are missing"),
     ...told(named("foreign", "unfit"), "is not as it has to be", "are not as they have to be"),
     ...told(pending, `waits for an apply${where}`, `wait for an apply${where}`),
+    ...(picture.zone !== undefined && picture.zone.type !== "vxlan"
+      ? [`the zone ${picture.zone.name} is of the type ${picture.zone.type}, and VXLAN is needed`]
+      : []),
     ...(movers === 0 ? [] : [`${movers} ${movers === 1 ? "machine hangs" : "machines hang"} on old bridges`]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `nobody has seen where ${unknown.length === 1 ? "a machine hangs" : `${unknown.length} machines hang`} (${listed(unknown.map(machineLabel))})`,
+        ]),
   ]
 }
 
 const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
   if (zone === undefined)
     return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true, which makes this zone.`
+  if (zone.type !== "vxlan") return "Set sdn_zone to the name of a VXLAN zone."
   const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
   const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `
   return `${first}POST /migrate/sdn migrates; with ?dryRun=true it tells what it would do.`

@@ -39,7 +39,7 @@ export const planReturn = (installation: Installation, options: MigrationOptions
   ]
   const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
   // all is as it was: the record is not needed any more
-  if (work.length === 0 && stuck.length === 0) return planOf(way, [], [dropStep([])])
+  if (work.length === 0 && stuck.length === 0 && way.survey.unreadable.length === 0) return planOf(way, [], [dropStep([])])
   const blockers = [...obstacles(way, work), ...stuck]
   return planOf(way, blockers, blockers.length > 0 ? [] : ordered(way, work))
 }

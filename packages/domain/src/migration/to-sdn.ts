@@ -37,7 +37,8 @@ export const planMigration = (installation: Installation, options: MigrationOpti
   const machines = machineObstacles(picture, movers, leaving)
   const vnets = vnetObstacles(picture)
   const byHand = hostToVnet(picture)
-  if (work.length === 0 && machines.length === 0 && vnets.length === 0) return { ...idlePlan("to-sdn", "done"), byHand }
+  const stuck = machines.length + vnets.length + picture.survey.unreadable.length
+  if (work.length === 0 && stuck === 0) return { ...idlePlan("to-sdn", "done"), byHand }
   const blockers = [...sdnObstacles(picture, movers, work, vnets), ...machines]
   const steps = blockers.length > 0 ? [] : ordered(picture, movers, work)
   return {
@@ -82,8 +83,8 @@ const isOwnRemoval = (picture: MigrationPicture, node: string, { name, change }:
 
 /** Zone and VNets, one apply for all of them, and who may use them. */
 const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
-  const { options, zone, installation, pairs } = picture
-  const states = new Map(pairs.map((pair) => [pair, vnetState(picture, pair)]))
+  const { options, zone, installation, needed } = picture
+  const states = new Map(needed.map((pair) => [pair, vnetState(picture, pair)]))
   const zoneStep =
     zone === undefined
       ? [
@@ -93,7 +94,7 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
           ),
         ]
       : []
-  const vnets = pairs
+  const vnets = needed
     .filter((pair) => states.get(pair) === "missing")
     .map((pair) =>
       migrationStep(
@@ -109,7 +110,7 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
     )
   const written = [...zoneStep, ...vnets]
   const waits = zone?.state === "new" || [...states.values()].includes("pending")
-  const expects = pairs.filter((pair) => states.get(pair) !== "usable").map(({ vnet }) => vnet)
+  const expects = needed.filter((pair) => states.get(pair) !== "usable").map(({ vnet }) => vnet)
   const apply =
     written.length === 0 && !waits
       ? []
@@ -135,9 +136,9 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
 }
 
 /** One call for each VNet that somebody should have and has not. */
-const grantSteps = ({ pairs, options, installation }: MigrationPicture, after: readonly string[]): readonly MigrationStep[] => {
+const grantSteps = ({ needed, options, installation }: MigrationPicture, after: readonly string[]): readonly MigrationStep[] => {
   const held = new Set(installation.rights.map(({ vnet, subject, name }) => `${vnet}\n${subject}\n${name}`))
-  return pairs.flatMap(({ vnet, range }) => {
+  return needed.flatMap(({ vnet, range }) => {
     const users = [...new Set(range?.users)].sort()
     const groups = [...new Set(range === undefined ? options.natGroups : range.groups)].sort()
     const lacks = (subject: string, names: readonly string[]): boolean =>
@@ -214,7 +215,7 @@ const ordered = (
   movers: readonly Mover[],
   work: readonly MigrationStep[],
 ): readonly MigrationStep[] => {
-  const { installation, pairs, options, zone, survey } = picture
+  const { installation, pairs, needed, options, zone, survey } = picture
   const made = work.flatMap(({ action }) => (action.kind === "create-vnet" ? [action.vnet.name] : []))
   const record = takeRecord(installation, pairs, survey.own, {
     zone: options.zone,
@@ -235,7 +236,7 @@ const ordered = (
     .filter(({ phase }) => phase === "prepare")
     .map((step) => (step.after.length === 0 ? { ...step, after: afterFirst } : step))
   const nodes = zoneNodes(zone, installation)
-  const networks = movers.length === 0 && prepare.length === 0 ? [] : pairs.map(({ vnet }) => ({ network: vnet, nodes }))
+  const networks = movers.length === 0 && prepare.length === 0 ? [] : needed.map(({ vnet }) => ({ network: vnet, nodes }))
   const proof = networksStep(options.zone, networks, prepare.length === 0 ? afterFirst : prepare.map(({ key }) => key))
   return [...first, ...prepare, proof, ...work.filter(({ phase }) => phase !== "prepare")]
 }
