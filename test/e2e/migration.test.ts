@@ -94,6 +94,9 @@ test(
     const member = service.as(await addUser(service.root, "MIA"))
     expect((await member.ask("POST", "/migrate/sdn")).status).toBe(403)
     expect((await member.ask("GET", "/migrate/sdn/status")).status).toBe(200)
+    // a deploy does not do in passing what a migration is for
+    const refused = await service.as(adminKey).ask("POST", "/range/deploy?rangeID=ANN", {})
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringContaining("POST /migrate/sdn")])
 
     // the service dies when the first machine has moved; nobody calls again
     const { id: run, call } = await migrateUntilFirstMove(service.as(adminKey))
