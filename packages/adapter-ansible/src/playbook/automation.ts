@@ -10,10 +10,11 @@ import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf } from "./failure.ts"
-import { isReachedDirectly, jumpHostOf, openWay, type Way } from "./jump.ts"
+import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { runCommand } from "../tool/run-command.ts"
+import { openRelay, relayArguments } from "./relay.ts"
 import { rolePlay, roleProblem } from "./role-play.ts"
 import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
@@ -31,6 +32,7 @@ export interface Workshop {
   readonly settings: ReturnType<typeof settingsOf>
   readonly found: AutomationAvailability
   readonly folders: Folders
+  readonly lendWay: LendWay
   readonly ports: SitePorts
   readonly roles: Context.Service.Shape<typeof GuestAutomation>["roles"]
 }
@@ -52,7 +54,7 @@ const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | unde
 }
 
 /** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, way: Way | undefined) => {
+const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, lent: boolean) => {
   const role = roleOf(task)
   const own =
     task.stage === "role" && role !== undefined
@@ -68,17 +70,15 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
     "ansible.cfg": "",
     "inventory.yml": renderInventory([{ rangeId: site.range.id, hosts: site.hosts }]),
     "connections.json": connections(settings, site.hosts, (host) =>
-      isReachedDirectly(settings, host) ? undefined : way?.arguments,
+      lent && !isReachedDirectly(settings, host) ? relayArguments : undefined,
     ),
   }
 }
 
 /** Only roles reach for other machines than their own. */
-const wayTo = ({ settings, folders }: Workshop, task: GuestTask, site: Site) => {
+const wayTo = ({ settings, lendWay }: Workshop, task: GuestTask, site: Site) => {
   const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
-  return jump === undefined
-    ? Effect.undefined
-    : Effect.mapError(openWay(settings.launcher, folders, jump), ({ detail }) => faultOf(task, "away", detail))
+  return jump === undefined ? Effect.undefined : Effect.mapError(lendWay(jump), ({ detail }) => faultOf(task, "away", detail))
 }
 
 const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
@@ -91,7 +91,8 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
   const way = yield* wayTo(workshop, task, site)
-  const scratch = yield* ofHost(scratchFolder(folders, filesOf(workshop, task, site, workspace, way)))
+  const scratch = yield* ofHost(scratchFolder(folders, filesOf(workshop, task, site, workspace, way !== undefined)))
+  if (way !== undefined) yield* ofHost(openRelay(way, site.range.number, scratch))
   const isRole = task.stage === "role"
   // what is known of the machine changes now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
@@ -103,7 +104,6 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     userId,
     facts: isRole ? facts : undefined,
     workspace,
-    ways: way === undefined ? [] : [way.folder],
     environment: isRole ? roleEnvironment(settings, site, scratch) : {},
     verbose: task.verbose,
   })

@@ -19,8 +19,6 @@ export interface Run {
   readonly facts: string | undefined
   /** Where roles may keep files; they see it as their installation folder. */
   readonly workspace: string
-  /** Further folders that it needs to see, to reach machines. */
-  readonly ways: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly verbose: boolean
 }
@@ -101,7 +99,7 @@ export const playbookCommand = (settings: Settings, found: AutomationAvailabilit
   const search = searchPaths(settings, run.userId)
   const mounts = [
     ...[...settings.toolFolders, ...found.toolFolders].map((from) => ({ from })),
-    ...[settings.playbooks, ...search.roles, ...search.collections, ...run.ways].map((from) => ({ from })),
+    ...[settings.playbooks, ...search.roles, ...search.collections].map((from) => ({ from })),
     { from: run.scratch, writable: true },
     ...(run.facts === undefined ? [] : [{ from: run.facts, writable: true }]),
     { from: run.workspace, to: installFolder, writable: true },

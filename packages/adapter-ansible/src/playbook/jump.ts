@@ -3,12 +3,13 @@ import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as RcMap from "effect/RcMap"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
-import { type ProcessEnd, runCommand } from "../tool/run-command.ts"
+import { join } from "node:path"
+import { type Command, type ProcessEnd, runCommand } from "../tool/run-command.ts"
 import { loginOf } from "./connection.ts"
 import type { AutomationFinding } from "./availability.ts"
 import { type JumpHost, type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
@@ -29,8 +30,10 @@ export const jumpHostOf = (settings: Pick<Settings, "logins" | "route">, site: S
   switch (settings.route.type) {
     case "direct":
       return undefined
-    case "jump":
-      return settings.route
+    case "jump": {
+      const { type: _, ...jump } = settings.route
+      return jump
+    }
     case "router":
       return throughRouter(settings, site)
   }
@@ -43,24 +46,30 @@ export const isReachedDirectly = ({ route }: Pick<Settings, "route">, { seen }: 
 /** There is no connection to the host that machines are reached through. */
 export class NoWay extends Data.TaggedError("NoWay")<{ readonly detail: string }> {}
 
-/** Connects to a jump host for as long as the scope is open. */
+/** An open connection to a jump host. */
 export interface Way {
-  /** What a sandbox must see of it: a socket, by which connections can be had, and no credential. */
-  readonly folder: string
-  /** Arguments of SSH for the machines behind it, where the working folder is another one beside this. */
-  readonly arguments: string
+  /** The command that connects its streams to an address and port behind the host. Not for a sandbox: it can do more than that. */
+  readonly command: (destination: string) => Command
+  /** Over when the connection is, for whatever reason. */
+  readonly ended: Effect.Effect<unknown>
 }
 
 /** Never resolves: who speaks to the socket needs no name, and without the socket nothing is spoken to. */
 const nobody = "jump.invalid"
-const [socket, opened, secondsToOpen] = ["way/jump", "the way is open", 30]
+const [socket, opened, secondsToOpen] = ["way", "the way is open", 30]
 
 const loginArguments = ({ login }: JumpHost): readonly string[] =>
   login.type === "key"
     ? ["-i", login.file, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"]
     : ["-o", "PubkeyAuthentication=no", "-o", "NumberOfPasswordPrompts=1"]
 
-const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string) => {
+const environmentOf = (folder: string) => ({
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C.UTF-8",
+  HOME: join(folder, "home"),
+})
+
+const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string): Command => {
   const options = {
     HostKeyAlias: nobody,
     UserKnownHostsFile: "known_hosts",
@@ -68,8 +77,8 @@ const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string) 
     StrictHostKeyChecking: jump.hostKey === undefined ? "no" : "yes",
     IdentityAgent: "none",
     ConnectTimeout: "20",
-    ServerAliveInterval: "15",
-    ServerAliveCountMax: "4",
+    ServerAliveInterval: "5",
+    ServerAliveCountMax: "3",
     LogLevel: "ERROR",
     PermitLocalCommand: "yes",
     LocalCommand: `echo ${opened}`,
@@ -104,11 +113,8 @@ const reasonOf = (said: string, end: ProcessEnd): string => {
   return end.type === "exited" ? `SSH ended with exit code ${end.code}` : "SSH was ended"
 }
 
-/**
- * Opens the way through a jump host. The credentials stay with this process and the connection, which runs outside every sandbox: whoever
- * has the way can reach machines through it while it is open, and cannot open it.
- */
-export const openWay = (
+/** Opens the way through a jump host. Its credentials stay with this process and the connection, which runs outside every sandbox. */
+const openWay = (
   launcher: readonly string[],
   folders: Pick<Folders, "runs">,
   jump: JumpHost,
@@ -120,7 +126,6 @@ export const openWay = (
       known_hosts: jump.hostKey === undefined ? "" : `${nobody} ${jump.hostKey}\n`,
       ...(jump.login.type === "password" ? { password: `${Redacted.value(jump.login.password)}\n` } : {}),
     }).pipe(Effect.mapError(({ message }) => noWay(message)))
-    yield* Effect.promise(() => mkdir(join(folder, "way"), { mode: 0o700 }))
     const isOpen = yield* Deferred.make<void>()
     let said = ""
     const connection = yield* Effect.forkScoped(
@@ -136,11 +141,42 @@ export const openWay = (
         orElse: () => Effect.fail(noWay(`it did not let in within ${secondsToOpen} s`)),
       }),
     )
-    const path = join("..", basename(folder), socket)
     return {
-      folder: join(folder, "way"),
-      arguments: `-o ProxyCommand="ssh -F /dev/null -S ${path} -o ControlMaster=no -W %h:%p ${nobody}"`,
+      command: (destination) => ({
+        program: "ssh",
+        args: ["-F", "/dev/null", "-S", socket, "-o", "ControlMaster=no", "-o", "BatchMode=yes", "-W", destination, nobody],
+        env: environmentOf(folder),
+        folder,
+      }),
+      ended: Fiber.await(connection),
     }
+  })
+
+/** Lends the way through a jump host for as long as the scope is open. */
+export type LendWay = (jump: JumpHost) => Effect.Effect<Way, NoWay, Scope.Scope>
+
+/** A way stays open so long after its last use: stages and roles follow each other. */
+const idle = "30 seconds"
+
+/**
+ * Ways that are shared by all runs that go through the same host: one connection, however many machines are worked on, so that the host's
+ * limit of those that log in at once is not met. One that ended is opened anew for the next run.
+ */
+export const sharedWays = (
+  launcher: readonly string[],
+  folders: Pick<Folders, "runs">,
+): Effect.Effect<LendWay, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const ways: RcMap.RcMap<JumpHost, Way, NoWay> = yield* RcMap.make({
+      idleTimeToLive: idle,
+      lookup: (jump: JumpHost) =>
+        Effect.gen(function* () {
+          const way = yield* openWay(launcher, folders, jump)
+          yield* Effect.forkScoped(Effect.andThen(way.ended, RcMap.invalidate(ways, jump)))
+          return way
+        }).pipe(Effect.tapError(() => RcMap.invalidate(ways, jump))),
+    })
+    return (jump) => RcMap.get(ways, jump)
   })
 
 /** Whether the jump host of the route answers; nothing where there is none. Takes as long as it does to answer. */

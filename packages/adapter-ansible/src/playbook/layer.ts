@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import { playbookAutomation } from "./automation.ts"
 import { automationAvailability, automationFindings } from "./availability.ts"
 import { installedRoles } from "./installed-roles.ts"
+import { sharedWays } from "./jump.ts"
 import { type PlaybookOptions, settingsOf } from "./options.ts"
 import { openFolders } from "./scratch.ts"
 import { sitePorts } from "./site.ts"
@@ -43,8 +44,9 @@ export const playbookLayer = (
             detail: String(cause),
           }),
       })
+      const lendWay = yield* sharedWays(settings.launcher, folders)
       const ports = yield* sitePorts
       const roles = yield* installedRoles(settings, found.collectionFolders, yield* ArtifactLibrary)
-      return playbookAutomation({ settings, found, folders, ports, roles })
+      return playbookAutomation({ settings, found, folders, lendWay, ports, roles })
     }),
   )

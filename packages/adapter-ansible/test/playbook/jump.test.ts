@@ -1,19 +1,43 @@
 import { type JumpHost, jumpFindings } from "@rangewright/adapter-ansible"
 import { macOf, type Vmid } from "@rangewright/domain"
+import type { RealHost } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { playbooksFolder } from "../../src/playbook/options.ts"
+import { destinationOf } from "../../src/playbook/relay.ts"
 import { type Lab, openLab, password } from "./support/lab.ts"
 import { obstacle, patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
 
 const address = "192.0.2.70"
 const login = { type: "password", password: Redacted.make(password) } as const
 
+it("connections are lent to machines of the range, and to nothing else", () => {
+  expect(destinationOf(7, "10.7.10.11 22")).toBe("10.7.10.11:22")
+  expect(destinationOf(7, "192.0.2.107 65535")).toBe("192.0.2.107:65535")
+  for (const line of [
+    "10.8.10.11 22",
+    "127.0.0.1 22",
+    "0.0.0.0 22",
+    "10.7.10.11 0",
+    "10.7.10.11 65536",
+    "10.7.10.11",
+    "10.7.10.11 22 -oProxyCommand=id",
+    "10.7.010.11 22",
+    "10.7.10.256 22",
+    "machine 22",
+    "::1 22",
+    "",
+  ])
+    expect(destinationOf(7, line), line).toBeUndefined()
+})
+
 describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(obstacle)}`, { timeout: patience }, () => {
   let lab: Lab
+  let jump: RealHost
   let hostKey: string
   let byKey: JumpHost
   /** The lab reads it for each run: what is known of the jump host when there is one comes later. */
@@ -29,7 +53,7 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     await lab.setConfig(`ludus:
   - {vm_name: "{{ range_id }}-web", hostname: web, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
 `)
-    const jump = await lab.hosts.add({
+    jump = await lab.hosts.add({
       name: "jump",
       nics: [
         { vlan: 1, mac: macOf(29_000 as Vmid, 0), address: `${address}/24` },
@@ -93,10 +117,24 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     expect(await tried({ port: 23 })).toContain("Connection refused")
   })
 
-  it("nothing of the way is left when a run has ended", async () => {
+  it("share one connection, which is opened anew when it was lost", async () => {
     Object.assign(route, byKey)
+    const open = () => readdirSync(join(lab.folder, "automation", "runs"))
+    const until = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const lose = async () => {
+      await jump.run("pkill", "-f", "^sshd: root")
+      await until(() => open().length === 0)
+    }
+    await lose()
+    for (const result of await Promise.all([packages(), packages(), packages()])) expect(result).toMatchObject({ fault: "" })
+    const [way] = open()
+    expect(open()).toHaveLength(1)
     expect(await packages()).toMatchObject({ fault: "" })
-    expect(readdirSync(join(lab.folder, "automation", "runs"))).toEqual([])
+    expect(open()).toEqual([way])
+    await lose()
+    expect(await packages()).toMatchObject({ fault: "" })
   })
 
   it("whether it answers can be asked beforehand", async () => {
@@ -113,20 +151,31 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     `its credentials are out of reach of roles, which reach other machines through it${skipNote(sandboxObstacle)}`,
     async () => {
       Object.assign(route, byKey, { login })
+      const reach = join(playbooksFolder, "files", "reach.py")
+      const asked = ["10.7.10.11 22", "127.0.0.1 22", "10.8.10.1 22"].map(
+        (to) => `python3 ${reach} way ${to} </dev/null | head -c 4`,
+      )
       await lab.addRole("curious", {
-        "tasks/main.yml": `- name: Look for credentials on the service's host
-  ansible.builtin.shell: "grep -rsl -e '${password.replace("-", "[-]")}' -e 'PRIVATE [K]EY' .. ~ /tmp; cat ${join(lab.folder, "jump-key")}; ls ../*/password"
+        "tasks/main.yml": `- name: Look for credentials on the service's host, and speak to what is no machine of the range
+  ansible.builtin.shell: "{{ item }}"
+  loop:
+    - "grep -rsl -e '${password.replace("-", "[-]")}' -e 'PRIVATE [K]EY' .. ~ /tmp; cat ${join(lab.folder, "jump-key")}; ls ../*/password"
+    - "ls .. | wc -l"
+    - "${asked.join("; ")}"
   delegate_to: localhost
   register: found
   failed_when: false
 - name: Tell
-  ansible.builtin.copy: {dest: /root/found, content: "{{ found.stdout }}", mode: "0600"}
+  ansible.builtin.copy: {dest: /root/found, content: "{{ found.results | map(attribute='stdout') | to_json }}", mode: "0600"}
 `,
       })
       expect(await lab.perform(lab.task("LAB-web", "role", { role: "curious", vars: {} }))).toMatchObject({ fault: "" })
-      const found = (await lab.host("LAB-web").run("cat", "/root/found")).output
+      const told = JSON.parse((await lab.host("LAB-web").run("cat", "/root/found")).output) as readonly string[]
+      const [files = "", folders, said] = told
       // the lab's machines have the same password as the jump host: the inventory of their own range is what a role may see
-      expect(found.split("\n").filter((line) => !line.endsWith("/connections.json") && line !== "")).toEqual([])
+      expect(files.split("\n").filter((line) => !line.endsWith("/connections.json") && line !== "")).toEqual([])
+      expect(folders).toBe("1")
+      expect(said).toBe("SSH-")
       expect(existsSync(join(lab.folder, "jump-key"))).toBe(true)
     },
   )

@@ -31,7 +31,6 @@ const command = playbookCommand(settingsOf(options), found, {
   userId: undefined,
   facts: undefined,
   workspace,
-  ways: [],
   environment: {},
   verbose: false,
 })
