@@ -35,6 +35,7 @@ const writeRole = (name: string, entitlements: string): void => {
 const writeLicense = (more: Partial<LicenseTerms>): void => {
   const terms = {
     tier: "professional",
+    entitlements: [],
     licensedTo: "Example Training",
     issuedAt: new Date("2026-01-01T00:00:00Z"),
     expiresAt: new Date("2999-01-01T00:00:00Z"),
@@ -83,7 +84,7 @@ describe("a service with a registry and a licence of its own", { timeout: 60_000
       entitlements: ["PRO_ROLES"],
       licensed_to: "Example Training",
       active: true,
-      message: "professional license",
+      message: "professional licence",
       expires_at: "2999-01-01T00:00:00.000Z",
     })
     expect((await user.get<readonly Offer[]>("/ansible/subscription-roles")).map(({ role }) => role)).toEqual([

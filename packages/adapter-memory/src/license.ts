@@ -10,6 +10,7 @@ export const licenseLayer = (license: License): Layer.Layer<LicenseProvider> =>
 /** The default: a self-hosted instance is entitled to everything. */
 export const openLicense: License = {
   entitlements: entitlementsOf("enterprise"),
+  everything: true,
   licensedTo: "",
   active: true,
   message: "open: everything is included",
@@ -21,6 +22,6 @@ export const communityLicense: License = {
   entitlements: entitlementsOf("community"),
   licensedTo: "",
   active: true,
-  message: "community license",
+  message: "community licence",
   expiresAt: undefined,
 }

@@ -54,6 +54,9 @@ export const memorySubscriptionLayer = (registry: MemoryRegistry): Layer.Layer<S
         ? Effect.fail(away("list the subscription roles"))
         : Effect.succeed([...registry.offers.values()].map(({ role }) => role).toSorted((a, b) => compare(a.role, b.role))),
     ),
+    issuedAt: Effect.suspend(() =>
+      registry.away ? Effect.fail(away("list the subscription roles")) : Effect.succeed(new Date("2026-01-05T07:00:00Z")),
+    ),
     fetch: (packageId) =>
       Effect.suspend(() => {
         const doing = `fetch package ${packageId}`

@@ -7,13 +7,14 @@ export type Doing = string
 export const fault = (doing: Doing, reason: SubscriptionReason, detail: string, hint?: string): SubscriptionFault =>
   new SubscriptionFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
 
+/** What a system error says, without the path that it ends with: it is this host's, and members read it. */
+const said = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/su, "")
+
 /** Whatever a promise of ours was rejected with: a fault as it is, anything of the system as something this host cannot do. */
 export const asFault =
   (doing: Doing) =>
   (cause: unknown): SubscriptionFault =>
-    cause instanceof SubscriptionFault
-      ? cause
-      : fault(doing, "unavailable", (cause instanceof Error ? cause.message : String(cause)).slice(0, 400))
+    cause instanceof SubscriptionFault ? cause : fault(doing, "unavailable", said(cause).slice(0, 400))
 
 /** A file with a private key cannot be made or used as it is; nothing was changed. */
 export class KeyFileUnusable extends defineFault(

@@ -41,6 +41,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
   const turns = yield* Semaphore.make(atOnce)
   return SubscriptionProvider.of({
     list: Effect.map(index, ({ roles }) => roles),
+    issuedAt: Effect.map(index, ({ issuedAt }) => issuedAt),
     fetch: (packageId) =>
       Effect.gen(function* () {
         const role = (yield* index).roles.find((offered) => offered.packageId === packageId)
@@ -80,6 +81,7 @@ export const httpsSubscriptionLayer = (
 /** For instances without a registry: nothing is on offer. */
 export const noSubscriptionLayer: Layer.Layer<SubscriptionProvider> = Layer.succeed(SubscriptionProvider, {
   list: Effect.succeed([]),
+  issuedAt: Effect.undefined,
   fetch: (packageId) =>
     Effect.fail(fault(`fetch package ${packageId}`, "not-found", "no registry of subscription roles is configured")),
 })

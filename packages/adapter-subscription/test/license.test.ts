@@ -16,6 +16,7 @@ import { newSigningKey } from "../src/trust/keys.ts"
 const key = newSigningKey()
 const terms: LicenseTerms = {
   tier: "enterprise",
+  entitlements: [],
   licensedTo: "Example Training",
   issuedAt: new Date("2026-01-01T00:00:00Z"),
   expiresAt: new Date("2027-01-01T00:00:00Z"),
@@ -60,7 +61,7 @@ describe("a signed licence", () => {
       entitlements: everything,
       licensedTo: "Example Training",
       active: true,
-      message: "enterprise license",
+      message: "enterprise licence",
       expiresAt: terms.expiresAt,
     })
   })
@@ -83,8 +84,8 @@ describe("a signed licence", () => {
       return [first, yield* provider.current].map(({ message }) => message)
     })
     expect(await Effect.runPromise(program.pipe(Effect.provide(layer), Effect.provide(quietTestClock)))).toEqual([
-      "professional license",
-      "enterprise license",
+      "professional licence",
+      "enterprise licence",
     ])
   })
 
@@ -142,4 +143,10 @@ describe("a signed licence", () => {
     for (const keys of [[], ["ed25519:AA"]])
       await expect(seen("2026-06-01T00:00:00Z", { keys })).rejects.toMatchObject({ _tag: "SubscriptionFault" })
   })
+})
+
+test("what cannot be read is told without a path of this host", async () => {
+  const license = await seen("2026-06-01T00:00:00Z")
+  expect(license?.message).toContain("the licence file cannot be read")
+  expect(license?.message).not.toContain(folder)
 })

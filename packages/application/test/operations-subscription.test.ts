@@ -5,12 +5,16 @@ import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp, type TestAppOptions } from "./support/app.ts"
 
-const professional: License = { ...openLicense, entitlements: entitlementsOf("professional"), message: "professional license" }
+const professional: License = {
+  ...communityLicense,
+  entitlements: entitlementsOf("professional"),
+  message: "professional licence",
+}
 const expired: License = {
   ...professional,
   active: false,
   entitlements: [],
-  message: "the professional license expired on 2026-01-01: renew it",
+  message: "the professional licence expired on 2026-01-01: renew it",
 }
 
 const role = (name: string, entitlements: readonly string[], version = "1.2.3") => ({
@@ -42,6 +46,28 @@ const install = (roles: readonly string[], more: { readonly global?: boolean; re
   }>
 const refused = (more: { readonly global?: boolean } = {}, as = ada) =>
   app.fails("installSubscriptionRoles", as, { body: { roles: ["acme.web"], ...more } })
+
+describe("roles of an organisation's own entitlement", () => {
+  const offer = () => offerRole(app.artifacts.registry, role("acme.own", ["YOUR_OWN"]), filesOf("- own\n"))
+
+  it.each<[string, License]>([
+    ["the open licence", openLicense],
+    ["a licence that names it", { ...communityLicense, entitlements: ["YOUR_OWN"] }],
+  ])("are installed with %s", async (_, license) => {
+    await start({ license })
+    offer()
+    expect(await install(["acme.own"])).toMatchObject({ success: ["acme.own"], errors: [] })
+  })
+
+  it("are not with an enterprise licence that does not name it", async () => {
+    await start({ license: { ...communityLicense, entitlements: entitlementsOf("enterprise") } })
+    offer()
+    expect(await install(["acme.own", "top"])).toMatchObject({
+      success: ["top"],
+      errors: [{ reason: expect.stringContaining("licences with YOUR_OWN") }],
+    })
+  })
+})
 
 const mine: LibraryScope = { type: "user", userId: "Ada" as User["id"] }
 const everybodys: LibraryScope = { type: "global" }
@@ -135,7 +161,7 @@ describe("installing roles on offer", () => {
   })
 
   it.each([
-    ["community", communityLicense, "community license"],
+    ["community", communityLicense, "community licence"],
     ["expired", expired, "expired on 2026-01-01"],
   ])("is refused on an %s licence, with the way out, whoever asks", async (_, license, message) => {
     await start({ license })

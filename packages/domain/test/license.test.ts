@@ -16,6 +16,7 @@ const moment = fc.integer({ min: 1_000_000_000, max: 4_000_000_000 }).map((s) =>
 const host = fc.stringMatching(/^[a-z][a-z0-9.-]{0,20}$/u)
 const terms: fc.Arbitrary<LicenseTerms> = fc.record({
   tier: fc.constantFrom(...tiers),
+  entitlements: fc.uniqueArray(fc.stringMatching(/^OWN_[A-Z]{1,5}$/u), { maxLength: 3 }),
   licensedTo: fc.stringMatching(/^[A-Za-z][A-Za-z ]{0,30}$/u),
   issuedAt: moment,
   expiresAt: fc.option(moment, { nil: undefined }),
@@ -29,6 +30,7 @@ const known = fc.record({
 
 const base: LicenseTerms = {
   tier: "professional",
+  entitlements: [],
   licensedTo: "Example Training",
   issuedAt: new Date("2026-01-01T00:00:00Z"),
   expiresAt: new Date("2027-01-01T00:00:00Z"),
@@ -42,7 +44,7 @@ describe("a licence", () => {
       entitlements: ["PRO_ROLES"],
       licensedTo: "Example Training",
       active: true,
-      message: "professional license",
+      message: "professional licence",
       expiresAt: base.expiresAt,
     })
   })
@@ -52,7 +54,7 @@ describe("a licence", () => {
     expect(licenseOf(community, judgeLicense(community, here))).toMatchObject({
       active: true,
       entitlements: [],
-      message: "community license",
+      message: "community licence",
     })
   })
 
@@ -98,7 +100,7 @@ describe("a licence", () => {
         const state = judgeLicense(given, about)
         const license = licenseOf(given, state)
         expect(license.active).toBe(state.state === "valid")
-        expect(license.entitlements).toEqual(license.active ? entitlementsOf(given.tier) : [])
+        expect(license.entitlements).toEqual(license.active ? [...entitlementsOf(given.tier), ...given.entitlements] : [])
       }),
     )
   })
@@ -123,6 +125,7 @@ describe("a licence", () => {
 
   test.each([
     ["an unknown tier", { tier: "platinum" }, "tier"],
+    ["an entitlement that is none", { entitlements: ["my own"] }, "entitlement"],
     ["a time as text", { expires_unix: "never" }, "expires_unix"],
     ["a name of two lines", { licensed_to: "a\nb" }, "one line"],
   ])("with %s is refused, saying so", (_, wrong, expected) => {

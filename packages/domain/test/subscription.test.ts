@@ -68,6 +68,17 @@ describe("who may install a subscription role", () => {
     expect(tierOfRole({ entitlements: ["PARTNER_ROLES"] })).toBeUndefined()
   })
 
+  test("a licence that includes everything opens roles of entitlements that nobody knows here", () => {
+    const license: License = { ...licenseOfTier("enterprise"), everything: true }
+    expect(mayInstallRole(license, { entitlements: ["PARTNER_ROLES"] })).toBe(true)
+    expect(mayInstallRole({ ...license, active: false }, { entitlements: ["PARTNER_ROLES"] })).toBe(false)
+  })
+
+  test("a community licence with an organisation's own entitlement is one of subscribers", () => {
+    expect(subscribes({ ...licenseOfTier("community"), entitlements: ["PARTNER_ROLES"] })).toBe(true)
+    expect(subscribes({ ...licenseOfTier("community"), entitlements: [enterpriseEntitlement] })).toBe(false)
+  })
+
   test("only enterprise licences have the operations of the enterprise tier, and community ones are no subscription", () => {
     expect(tiers.filter((t) => entitles(licenseOfTier(t), enterpriseEntitlement))).toEqual(["enterprise"])
     expect(tiers.filter((t) => subscribes(licenseOfTier(t)))).toEqual(["professional", "enterprise"])

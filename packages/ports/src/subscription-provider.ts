@@ -13,6 +13,8 @@ export class SubscriptionProvider extends Context.Service<
   {
     /** The roles on offer, sorted by name, no two of one name. None where there is no registry. */
     readonly list: Effect.Effect<readonly SubscriptionRole[], SubscriptionFault>
+    /** When the list was made; undefined where there is no registry. One that is very old may be shown by who withholds a newer one. */
+    readonly issuedAt: Effect.Effect<Date | undefined, SubscriptionFault>
     /** The files of a package of the list, sorted by path; there is at least one. `not-found` where the list has none of this id. */
     readonly fetch: (packageId: PackageId) => Effect.Effect<readonly ArtifactEntry[], SubscriptionFault>
   }

@@ -60,6 +60,14 @@ describe("packing", () => {
     expect(await contentOf()).toEqual(before)
   })
 
+  test("a month later renews the index, and nothing else", async () => {
+    const { index: before } = await packed([web, base])
+    const { index, changed } = await pack(new Date(before.issuedAt.getTime() + 31 * 24 * 3600 * 1000))
+    expect(changed).toBe(true)
+    expect(index.serial).toBeGreaterThan(before.serial)
+    expect(index.roles).toEqual(before.roles)
+  })
+
   test("makes the same package of the same role anywhere, with the date of its first", async () => {
     const { index: first } = await packed([web])
     await appendFile(join(roles(), web.role, "tasks/main.yml"), "- debug: msg=more\n")

@@ -40,9 +40,9 @@ const readText = async (path: string): Promise<string> => {
 const judge = (text: string, keys: readonly PublicKey[], hosts: readonly string[], mark: ClockMark): Effect.Effect<License> =>
   Effect.gen(function* () {
     const opened = open(text, "application/vnd.rangewright.license+json", keys)
-    if (Result.isFailure(opened)) return unusableLicense(`the license file: ${opened.failure.detail}`)
+    if (Result.isFailure(opened)) return unusableLicense(`the licence file: ${opened.failure.detail}`)
     const terms = readLicenseTerms(opened.success)
-    if (Result.isFailure(terms)) return unusableLicense(`the license file is not what it should be: ${terms.failure}`)
+    if (Result.isFailure(terms)) return unusableLicense(`the licence file is not what it should be: ${terms.failure}`)
     const now = new Date(yield* Clock.currentTimeMillis)
     return licenseOf(terms.success, judgeLicense(terms.success, { now, seenUntil: yield* mark.see(text, now), hosts }))
   })
@@ -68,7 +68,7 @@ export const signedLicenseLayer = (options: SignedLicenseOptions): Layer.Layer<L
       const mark = clockMark(options.state)
       const current = Effect.tryPromise({ try: () => readText(options.file), catch: asFault(doing) }).pipe(
         Effect.flatMap((text) => judge(text, keys, options.hosts, mark)),
-        Effect.catch(({ facts }) => Effect.succeed(unusableLicense(`the license file cannot be read (${facts.detail})`))),
+        Effect.catch(({ facts }) => Effect.succeed(unusableLicense(`the licence file cannot be read (${facts.detail})`))),
       )
       return LicenseProvider.of({ current })
     }),

@@ -1,4 +1,5 @@
 import {
+  indexAge,
   indexLimits,
   type PackageId,
   readSubscriptionIndex,
@@ -146,7 +147,9 @@ export const packRegistry = async (options: PackOptions): Promise<Packed> => {
     roles.push(entry)
   }
   const same = before !== undefined && JSON.stringify(before.roles) === JSON.stringify(roles)
-  if (same) return { index: before, changed: false }
+  // an index that is never renewed cannot be told from one that somebody holds back
+  const isYoung = before !== undefined && now.getTime() - before.issuedAt.getTime() < indexAge.renewed * 24 * 3600 * 1000
+  if (same && isYoung) return { index: before, changed: false }
   const seconds = Math.floor(now.getTime() / 1000)
   // goes up also where the folder was lost and made anew
   const index = { serial: Math.max((before?.serial ?? 0) + 1, seconds), issuedAt: new Date(seconds * 1000), roles }

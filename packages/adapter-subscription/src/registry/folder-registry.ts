@@ -39,7 +39,8 @@ const readFile = async (
 
 /** A registry in a folder of this host, such as `subscription pack` makes: for sites without a way out. */
 export const folderRegistry = (folder: string): Registry => ({
-  name: folder,
+  name: "the configured folder",
+  place: folder,
   read: (wanted, signal) =>
     readFile(folder, wanted, signal).catch((cause: unknown) => {
       throw asFault(wanted.doing)(cause)

@@ -76,6 +76,7 @@ const read = async (url: URL, options: HttpsOptions, wanted: Wanted, signal: Abo
 /** A registry behind HTTPS. One deadline holds for a whole answer, however slowly it drips. */
 export const httpsRegistry = (url: URL, options: HttpsOptions): Registry => ({
   name: url.href,
+  place: url.href,
   read: async (wanted, signal) => {
     const deadline = AbortSignal.timeout(wanted.timeoutSeconds * 1000)
     try {

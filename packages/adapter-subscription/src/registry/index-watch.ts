@@ -1,4 +1,4 @@
-import { indexLimits, readSubscriptionIndex, type SubscriptionIndex } from "@rangewright/domain"
+import { ageProblem, indexLimits, readSubscriptionIndex, type SubscriptionIndex } from "@rangewright/domain"
 import type { SubscriptionFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -45,6 +45,8 @@ const successor = (doing: Doing, before: Known | undefined, index: SubscriptionI
   return index
 }
 
+const secondsOfDay = 24 * 3600
+
 const within = (now: number, since: number, seconds: number): boolean => now >= since && now - since < seconds * 1000
 
 /** What is known of the index of one registry. `refresh` is for one caller at a time. */
@@ -66,9 +68,10 @@ export const watchIndex = Effect.fnUntraced(function* (
   settings: Settings,
 ): Effect.fn.Return<IndexWatch> {
   const doing = `read the index of subscription roles of ${registry.name}`
-  const file = keptIndexFile(settings.state, registry.name)
+  const file = keptIndexFile(settings.state, registry.place)
   const kept = yield* Effect.promise(() => readKept(file))
   let known: Known | undefined
+  let warnedAt: number | undefined
   let failed: { readonly fault: SubscriptionFault; readonly at: number } | undefined
   if (kept !== undefined) {
     const read = Effect.try({ try: () => readSigned(doing, kept.envelope, keys), catch: asFault(doing) })
@@ -100,6 +103,14 @@ export const watchIndex = Effect.fnUntraced(function* (
     return { envelope, index, etag: found.etag, checkedAt: now }
   })
 
+  /** A registry may show its last index for ever, or somebody in between may: nothing tells that from one with no news. */
+  const warnOfAge = (now: number, { issuedAt }: SubscriptionIndex): Effect.Effect<void> => {
+    const old = ageProblem(issuedAt, new Date(now))
+    if (old === undefined || (warnedAt !== undefined && within(now, warnedAt, secondsOfDay))) return Effect.void
+    warnedAt = now
+    return Effect.logWarning(`${registry.name}: ${old}`)
+  }
+
   const servesAfter = (now: number, fault: SubscriptionFault | undefined): SubscriptionIndex | undefined =>
     known !== undefined && fault?.facts.reason !== "untrusted" && within(now, known.checkedAt, settings.staleSeconds)
       ? known.index
@@ -119,6 +130,7 @@ export const watchIndex = Effect.fnUntraced(function* (
       if (Result.isSuccess(asked)) {
         failed = undefined
         yield* keep(asked.success)
+        yield* warnOfAge(now, asked.success.index)
         return asked.success.index
       }
       failed = { fault: asked.failure, at: now }

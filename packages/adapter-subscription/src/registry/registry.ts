@@ -21,8 +21,10 @@ export interface Wanted {
 
 /** Where the files of a registry lie. Nothing that it gives is trusted for being there. */
 export interface Registry {
-  /** Names the registry in messages, and its state on disk. */
+  /** Names the registry in messages, which members read too. */
   readonly name: string
+  /** Tells it from every other one: its state on disk is kept by it. */
+  readonly place: string
   /** Rejected with a `SubscriptionFault`. */
   readonly read: (wanted: Wanted, signal: AbortSignal) => Promise<Found | "unchanged">
 }

@@ -1,12 +1,14 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { License } from "./license.ts"
-import { dateOf, lineOf, readJsonText, UnixSeconds } from "./read-json.ts"
+import { dateOf, Entitlement, lineOf, readJsonText, UnixSeconds } from "./read-json.ts"
 import { entitlementsOf, type Tier, tiers } from "./tier.ts"
 
 /** What a signed licence says. */
 export interface LicenseTerms {
   readonly tier: Tier
+  /** Names beyond those of the tier, such as an organisation gives to roles of its own. */
+  readonly entitlements: readonly string[]
   readonly licensedTo: string
   readonly issuedAt: Date
   /** The first moment at which it is not valid any more; undefined: it does not expire. */
@@ -17,6 +19,7 @@ export interface LicenseTerms {
 
 const WireTerms = Schema.Struct({
   tier: Schema.Literals(tiers),
+  entitlements: Schema.optionalKey(Schema.Array(Entitlement).check(Schema.isMaxLength(100))),
   licensed_to: lineOf(200),
   issued_unix: UnixSeconds,
   expires_unix: Schema.optionalKey(UnixSeconds),
@@ -29,6 +32,7 @@ const lower = (texts: readonly string[]): readonly string[] => texts.map((text) 
 export const readLicenseTerms = (text: string): Result.Result<LicenseTerms, string> =>
   Result.map(readJsonText(WireTerms, text), (wire) => ({
     tier: wire.tier,
+    entitlements: wire.entitlements ?? [],
     licensedTo: wire.licensed_to,
     issuedAt: dateOf(wire.issued_unix),
     expiresAt: wire.expires_unix === undefined ? undefined : dateOf(wire.expires_unix),
@@ -41,6 +45,7 @@ const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)
 export const writeLicenseTerms = (terms: LicenseTerms): string =>
   JSON.stringify({
     tier: terms.tier,
+    ...(terms.entitlements.length === 0 ? {} : { entitlements: terms.entitlements }),
     licensed_to: terms.licensedTo,
     issued_unix: seconds(terms.issuedAt),
     ...(terms.expiresAt === undefined ? {} : { expires_unix: seconds(terms.expiresAt) }),
@@ -81,19 +86,19 @@ const day = (at: Date): string => at.toISOString().slice(0, 10)
 const messageOf = (terms: LicenseTerms, state: LicenseState): string => {
   switch (state.state) {
     case "valid":
-      return `${terms.tier} license`
+      return `${terms.tier} licence`
     case "expired":
-      return `the ${terms.tier} license expired on ${day(state.at)}: renew it`
+      return `the ${terms.tier} licence expired on ${day(state.at)}: renew it`
     case "clock-set-back":
-      return `the ${terms.tier} license is not in force: this host's clock was set back (it must be past ${state.was.toISOString()}): set the clock`
+      return `the ${terms.tier} licence is not in force: this host's clock was set back (it must be past ${state.was.toISOString()}): set the clock`
     case "other-host":
-      return `the ${terms.tier} license is not in force: it is for another host: have one issued for this one`
+      return `the ${terms.tier} licence is not in force: it is for another host: have one issued for this one`
   }
 }
 
 /** The licence as it is shown and asked; one that is not valid includes nothing. */
 export const licenseOf = (terms: LicenseTerms, state: LicenseState): License => ({
-  entitlements: state.state === "valid" ? entitlementsOf(terms.tier) : [],
+  entitlements: state.state === "valid" ? [...new Set([...entitlementsOf(terms.tier), ...terms.entitlements])] : [],
   licensedTo: terms.licensedTo,
   active: state.state === "valid",
   message: messageOf(terms, state),
@@ -105,6 +110,6 @@ export const unusableLicense = (because: string): License => ({
   entitlements: [],
   licensedTo: "",
   active: false,
-  message: `no license is in force: ${because}`,
+  message: `no licence is in force: ${because}`,
   expiresAt: undefined,
 })

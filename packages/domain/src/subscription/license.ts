@@ -1,8 +1,10 @@
-import { enterpriseRoles, proRoles } from "./tier.ts"
+import { enterpriseEntitlement } from "./tier.ts"
 
 /** The licence in force, as `GET /license` shows it. */
 export interface License {
   readonly entitlements: readonly string[]
+  /** It has every entitlement there is, also those of an organisation's own. */
+  readonly everything?: true
   readonly licensedTo: string
   readonly active: boolean
   readonly message: string
@@ -10,7 +12,9 @@ export interface License {
 }
 
 export const entitles = (license: License, entitlement: string): boolean =>
-  license.active && license.entitlements.includes(entitlement)
+  license.active && (license.everything === true || license.entitlements.includes(entitlement))
 
-/** Whether the licence is one of subscribers; a community licence is not. */
-export const subscribes = (license: License): boolean => entitles(license, proRoles) || entitles(license, enterpriseRoles)
+/** Whether the licence opens roles of some kind: a community licence does not, but with an entitlement of an organisation's own. */
+export const subscribes = (license: License): boolean =>
+  license.active &&
+  (license.everything === true || license.entitlements.some((entitlement) => entitlement !== enterpriseEntitlement))

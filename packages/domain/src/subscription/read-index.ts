@@ -16,6 +16,18 @@ export interface SubscriptionIndex {
 /** Limits of an index: a registry that passes them is no registry. */
 export const indexLimits = { bytes: 8 * 1024 * 1024, roles: 10_000, packageBytes: 1024 * 1024 * 1024 } as const
 
+const dayMs = 24 * 3600 * 1000
+/** Days after which who packs a registry makes a new index though nothing changed, and after which services warn of an old one. */
+export const indexAge = { renewed: 30, old: 60 } as const
+
+/** What is to be said of an index that was made so long ago that a newer one may be withheld; undefined where it was not. */
+export const ageProblem = (issuedAt: Date, now: Date): string | undefined => {
+  const days = Math.floor((now.getTime() - issuedAt.getTime()) / dayMs)
+  return days < indexAge.old
+    ? undefined
+    : `its index was made ${days} days ago; a newer one may be withheld: ask who publishes it whether there is one`
+}
+
 const Role = Schema.String.check(
   Schema.makeFilter((text: string) => (isRoleName(text) ? undefined : "it must be a name that a role's folder can have")),
 )

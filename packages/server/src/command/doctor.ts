@@ -4,6 +4,7 @@ import { checkContent } from "../doctor/content-checks.ts"
 import { checkInside } from "../doctor/inside-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { renderFinding } from "../doctor/finding.ts"
+import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
 import type { Arguments } from "./arguments.ts"
 import { configOf } from "./serve.ts"
@@ -16,6 +17,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
     ...checkDataFolder(config),
     ...(await Effect.runPromise(checkContent(config))),
     ...(await Effect.runPromise(checkInside(config))),
+    ...(await Effect.runPromise(checkSubscription(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]
   if (hypervisor.kind === "simulator")

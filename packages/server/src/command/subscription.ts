@@ -1,5 +1,6 @@
 import { createKeyFile, issueLicense, packRegistry, readKeyFile } from "@rangewright/adapter-subscription"
-import { isFault, tiers } from "@rangewright/domain"
+import { isFault, readLicenseTerms, tiers, writeLicenseTerms } from "@rangewright/domain"
+import * as Result from "effect/Result"
 import { writeFile } from "node:fs/promises"
 import { parseArgs } from "node:util"
 import { UsageError } from "./arguments.ts"
@@ -15,9 +16,11 @@ usage: npm start -- subscription COMMAND [options]
       subscription_folder, or let any web server serve it over HTTPS as subscription_registry
       version: meta/version.yml; description: galaxy_info in meta/main.yml; entitlements: meta/subscription.yml,
       else NAMES, parted by commas (default PRO_ROLES,ENTERPRISE_ROLES)
-  license --key FILE --out FILE --tier TIER --to NAME [--expires DATE] [--host NAME]...
+  license --key FILE --out FILE --tier TIER --to NAME [--entitlement NAME]... [--expires DATE]
+          [--host NAME]...
       write a signed licence for license_file; TIER is ${tiers.join(", ")}; it ends at the beginning of DATE
-      (2027-01-31, in UTC); with hosts it is in force only on one of them, by host name or name of the instance
+      (2027-01-31, in UTC); it includes what its tier does, and the entitlements named, such as those of roles of your
+      own; with hosts it is in force only on one of them, by host name or name of the instance
 `
 
 const options = {
@@ -26,6 +29,7 @@ const options = {
   entitlements: { type: "string", default: "PRO_ROLES,ENTERPRISE_ROLES" },
   tier: { type: "string" },
   to: { type: "string" },
+  entitlement: { type: "string", multiple: true },
   expires: { type: "string" },
   host: { type: "string", multiple: true },
   help: { type: "boolean", short: "h", default: false },
@@ -81,14 +85,17 @@ const license = async (values: Values): Promise<void> => {
   if (tier === undefined) throw new UsageError(`--tier needs one of ${tiers.join(", ")}, not ${named}`)
   const terms = {
     tier,
+    entitlements: values.entitlement ?? [],
     licensedTo: needed(values, "license", "to"),
     issuedAt: new Date(),
     expiresAt: values.expires === undefined ? undefined : dateOf(values.expires),
     hosts: values.host ?? [],
   }
+  const readable = readLicenseTerms(writeLicenseTerms(terms))
+  if (Result.isFailure(readable)) throw new UsageError(`subscription license: no service could read it: ${readable.failure}`)
   const key = await readKeyFile(file)
   await writeFile(out, issueLicense(terms, key), { flag: "wx", mode: 0o644 })
-  say(`${out} written: ${tier}, for ${terms.licensedTo}.`)
+  say(`${out} written: ${[tier, ...terms.entitlements].join(", ")}, for ${terms.licensedTo}.`)
   say(`Public key: ${key.public.text}`)
 }
 

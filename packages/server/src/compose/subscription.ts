@@ -15,7 +15,8 @@ import { readNamedFile } from "./named-file.ts"
 
 export type SubscriptionPorts = LicenseProvider | SubscriptionProvider
 
-const registryOf = (config: Config, state: string): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
+/** The registry of subscription roles that the configuration names, if any; `state` is where it keeps what it saw last. */
+export const registryOf = (config: Config, state: string): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
   const options = { keys: config.subscriptionKeys, state }
   if (config.subscriptionFolder !== undefined) return folderSubscriptionLayer({ ...options, folder: config.subscriptionFolder })
   if (config.subscriptionRegistry === undefined) return noSubscriptionLayer

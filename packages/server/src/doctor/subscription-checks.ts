@@ -1,0 +1,37 @@
+import { ageProblem } from "@rangewright/domain"
+import { SubscriptionProvider } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { registryOf } from "../compose/subscription.ts"
+import type { Config } from "../config/config.ts"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const what = "registry of subscription roles"
+
+/** What the registry says of itself now, beside what the service remembers of it. */
+const ask = (config: Config, state: string): Effect.Effect<Finding> =>
+  Effect.gen(function* () {
+    const registry = yield* SubscriptionProvider
+    const [roles, issuedAt] = [yield* registry.list, yield* registry.issuedAt]
+    const old = issuedAt === undefined ? undefined : ageProblem(issuedAt, new Date())
+    return old === undefined
+      ? ok(what, `${roles.length} roles on offer, as of ${issuedAt?.toISOString() ?? "never"}`)
+      : warn(what, old, "Whoever packs it renews its index by packing it again, also where no role changed.")
+  }).pipe(
+    Effect.provide(registryOf(config, state)),
+    Effect.catch(({ message, hint }) =>
+      Effect.succeed(warn(what, message, hint ?? "Compare subscription_registry, subscription_folder and subscription_keys.")),
+    ),
+  )
+
+/** Looks whether the configured registry of subscription roles answers, is signed, and is not suspiciously old. */
+export const checkSubscription = (config: Config): Effect.Effect<readonly Finding[]> =>
+  config.subscriptionFolder === undefined && config.subscriptionRegistry === undefined
+    ? Effect.succeed([])
+    : Effect.acquireUseRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-doctor-"))),
+        (state) => Effect.map(ask(config, state), (finding) => [finding]),
+        (state) => Effect.promise(() => rm(state, { recursive: true, force: true })),
+      )
