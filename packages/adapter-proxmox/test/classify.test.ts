@@ -148,6 +148,7 @@ describe("the end of a task", () => {
     ["clone failed: no space left on device", "exhausted"],
     ["start failed: not enough memory", "exhausted"],
     ["VM quit/powerdown failed - got timeout", "failed"],
+    ["service 'vm:101' in error state, must be disabled and fixed first", "failed"],
     ["received interrupt", "unknown-effect"],
     ["unexpected status", "unknown-effect"],
     ["command 'ifreload -a' failed: exit code 1", "failed"],

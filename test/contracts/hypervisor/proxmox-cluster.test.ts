@@ -235,6 +235,26 @@ describe("a VM with high availability", () => {
     await rig.close()
   })
 
+  it("that high availability has given up fails with the way out", async () => {
+    const rig = await withMachine()
+    const fault = await rig.run(
+      Effect.gen(function* () {
+        yield* Effect.promise(() => asRoot(rig.sim, "POST", "/cluster/ha/resources", "sid=vm:20001&state=stopped"))
+        rig.sim.faults.add({
+          kind: "fail-task",
+          type: "qmstart",
+          text: "start failed: QEMU exited with code 1",
+          when: "before",
+          times: 2,
+        })
+        yield* Effect.flip(perform(startOf(refOf(rig))))
+        return yield* Effect.flip(perform(startOf(refOf(rig))))
+      }),
+    )
+    expect([fault.facts.reason, fault.hint]).toEqual(["failed", expect.stringContaining("Datacenter > HA")])
+    await rig.close()
+  })
+
   it("whose node lost its power while it booted is waited for where it comes up", async () => {
     const rig = await withMachine()
     const action = startOf(refOf(rig), true)

@@ -69,6 +69,11 @@ const rules: readonly Rule[] = [
     verdict: "failed",
     hint: "The guest did not shut down in time; power it off hard to go on.",
   },
+  {
+    text: /in error state, must be disabled/u,
+    verdict: "failed",
+    hint: "High availability has given the VM up: see why in its tasks, set it to disabled and then to started (Datacenter > HA).",
+  },
   { text: /protection mode enabled/u, verdict: "failed", hint: "Take the protection flag off the VM." },
   {
     text: /you need ifupdown2/u,

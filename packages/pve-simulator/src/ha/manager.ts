@@ -36,18 +36,17 @@ const attend = (world: World, resource: HaResource, wake: () => void): void => {
   if (guest === undefined || resource.state === "ignored" || isBroken(resource) || world.faults.isNodeDown(guest.node)) return
   // somebody works on it: look again when that may be over
   if (world.locks.isHeld(configLock(guest.vmid)) || lockOf(guest.config) !== undefined) return wake()
-  const task = (type: string, body: (task: TaskHandle) => Routine<void>) =>
+  // a try has failed until it has not, also when its task comes to nothing
+  const task = (type: string, body: (task: TaskHandle) => Routine<void>) => {
+    resource.failures += 1
     startTask(world, { node: guest.node, type, id: String(guest.vmid), author: manager }, (handle) =>
       withConfig(world, guest.vmid, function* (): Routine<void> {
-        resource.failures += 1
-        try {
-          yield* body(handle)
-          resource.failures = 0
-        } finally {
-          wake()
-        }
+        yield* body(handle)
+        resource.failures = 0
       }),
     )
+    wake()
+  }
   const running = guest.status === "running"
   const { wanted } = resource
   if (wanted !== undefined && (wanted.node === guest.node || world.faults.isNodeDown(wanted.node))) resource.wanted = undefined
