@@ -253,6 +253,39 @@ describe("a migration on Proxmox refuses", () => {
     await rig.close()
   })
 
+  it("to write that a bridge goes while a machine hangs on it", async () => {
+    const rig = firstGeneration()
+    await expect(perform(rig, { kind: "remove-bridge", node: "pve1", bridge: "vmbr1001" })).rejects.toThrow(
+      "the machines 3010, 3011, 3012 hang on it",
+    )
+    expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")
+    await rig.close()
+  })
+
+  it("a running machine with a card whose change waits for its next start, until it is off", async () => {
+    const rig = firstGeneration()
+    await root(rig, "PUT", "/nodes/pve1/qemu/3011/config", "hotplug=disk%2Cusb")
+    const card = machinesOf(1)[1]!.nets[0]!
+    await root(rig, "PUT", "/nodes/pve1/qemu/3011/config", `net0=${encodeURIComponent(card.replace("virtio=", "e1000="))}`)
+    expect((await planned(rig)).blockers.map(({ code, message }) => [code, message])).toEqual([
+      ["machine-pending", "LAB1-dc (VM 3011 on pve1) has changes of net0 that wait for its next start"],
+    ])
+    await root(rig, "POST", "/nodes/pve1/qemu/3011/status/stop")
+    await rig.run(Effect.sleep("10 seconds"))
+    await carryOut(rig, await planned(rig))
+    expect(cardsOf(rig.sim)[3011]).toEqual([`net0: ${card.replace("virtio=", "e1000=").replace("vmbr1001", "r1")}`])
+    await rig.close()
+  })
+
+  it("no running machine for having cards without hotplug: the same card changes its network at once", async () => {
+    const rig = firstGeneration()
+    await root(rig, "PUT", "/nodes/pve1/qemu/3011/config", "hotplug=0")
+    await carryOut(rig, await planned(rig))
+    expect(cardsOf(rig.sim)[3011]?.[0]).toContain("bridge=r1")
+    expect(rig.sim.guest(3011)?.pending).toEqual({})
+    await rig.close()
+  })
+
   it("to reload a node while a machine hangs on a bridge that would go", async () => {
     const rig = firstGeneration()
     const { steps } = await planned(rig)
@@ -262,6 +295,10 @@ describe("a migration on Proxmox refuses", () => {
         rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
         await expect(perform(rig, action)).rejects.toThrow("the machines 3011 hang on bridges that would go")
         expect(bridgesOn(rig)).toContain("vmbr1001")
+        // nothing waits there that somebody's next reload would put into force
+        expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")
+        await carryOut(rig, await planned(rig))
+        expect(await planned(rig)).toMatchObject({ idle: "done" })
         break
       }
       await perform(rig, action)

@@ -1,10 +1,9 @@
-import { type InstallationBridge, type MigrationAction, nicNetwork } from "@rangewright/domain"
+import type { InstallationBridge, MigrationAction } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { recordOf, rows, text } from "../wire/read.ts"
-import { nicTexts } from "./observe-machines.ts"
+import { hangingOn, type NodeGuests, readNodeGuests } from "./node-guests.ts"
 import { readNodeNetwork } from "./observe-networks.ts"
 
 type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
@@ -38,8 +37,18 @@ export const createBridge = Effect.fnUntraced(function* (
   )
 })
 
+const stillUsed = (doing: string, hanging: readonly string[], what: string): HypervisorFault =>
+  new HypervisorFault({
+    doing,
+    reason: "failed",
+    detail: `the machines ${hanging.slice(0, 10).join(", ")} hang on ${what}`,
+    hint: "Start again: they move then, or their bridges stay.",
+  })
+
+/** Writes that the bridge goes. Not while a guest hangs on it: anybody's reload would cut that guest off. */
 export const removeBridge = Effect.fnUntraced(function* (
   client: PveClient,
+  guestsOf: (node: string) => Effect.Effect<NodeGuests, HypervisorFault>,
   { node, bridge: name }: Of<"remove-bridge">,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `remove bridge ${name} from node ${node}`
@@ -52,42 +61,14 @@ export const removeBridge = Effect.fnUntraced(function* (
       detail:
         found.ports.length > 0 ? `it has the ports ${found.ports.join(", ")}` : `the node has the address ${found.address} on it`,
     })
+  const hanging = hangingOn(yield* guestsOf(node), new Set([name]))
+  if (hanging.length > 0) return yield* stillUsed(doing, hanging, "it")
   yield* client.remove(path`/nodes/${node}/network/${name}`, {}, { doing }).pipe(
     Effect.catchIf(
       ({ facts }) => facts.reason === "not-found",
       () => Effect.void,
     ),
   )
-})
-
-/** Guests of a node that hang on one of these bridges, by VMID. */
-const onBridges = Effect.fnUntraced(function* (
-  client: PveClient,
-  node: string,
-  bridges: ReadonlySet<string>,
-  doing: string,
-): Effect.fn.Return<readonly string[], HypervisorFault> {
-  const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing })
-  const here = rows(reply.data).filter((row) => text(row, "node") === node && text(row, "template") !== "1")
-  const found = yield* Effect.forEach(
-    here,
-    (row) => {
-      const [type, vmid] = [text(row, "type") ?? "qemu", text(row, "vmid") ?? "0"]
-      const now = type === "qemu" ? { current: true } : {}
-      return client.get(path`/nodes/${node}/${type}/${vmid}/config`, now, { doing }).pipe(
-        Effect.map((answer) => {
-          const cards = nicTexts(recordOf(answer.data))
-          return cards.some((card) => bridges.has(nicNetwork(card.text) ?? "")) ? [vmid] : []
-        }),
-        Effect.catchIf(
-          ({ facts }) => facts.reason === "not-found",
-          () => Effect.succeed([]),
-        ),
-      )
-    },
-    { concurrency: 16 },
-  )
-  return found.flat()
 })
 
 /** Starts a reload of a node's network where one is needed; undefined when everything is in force already. */
@@ -108,14 +89,12 @@ export const startReload = Effect.fnUntraced(function* (
       detail: `node ${node} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
       hint: "Apply or revert them under System > Network of the node, and start again.",
     })
-  const hanging = absent.length === 0 ? [] : yield* onBridges(client, node, new Set(absent), doing)
-  if (hanging.length > 0)
-    return yield* new HypervisorFault({
-      doing,
-      reason: "failed",
-      detail: `the machines ${hanging.slice(0, 10).join(", ")} hang on bridges that would go`,
-      hint: "Start again: they move then, or their bridges stay.",
-    })
+  const hanging = absent.length === 0 ? [] : hangingOn(yield* readNodeGuests(client, node), new Set(absent))
+  if (hanging.length > 0) {
+    // all that waits is ours: nobody's next reload shall cut these machines off
+    yield* client.remove(path`/nodes/${node}/network`, {}, { doing })
+    return yield* stillUsed(doing, hanging, "bridges that would go, so the node's network was left as it is")
+  }
   return (yield* client.put(path`/nodes/${node}/network`, {}, { doing })).data
 })
 

@@ -10,6 +10,7 @@ import type { AwaitTask } from "../tasks/watcher.ts"
 import { recordOf } from "../wire/read.ts"
 import { createBridge, proveBridges, removeBridge, startReload } from "./bridge-actions.ts"
 import { moveNics, proveMachines } from "./machine-actions.ts"
+import { nodeGuestsLook } from "./node-guests.ts"
 import { observeInstallation } from "./observe.ts"
 import { createVnet, createZone, grantVnet, proveVnets, removeVnet, removeZone, startApply } from "./sdn-actions.ts"
 
@@ -23,6 +24,7 @@ const doingOf = (action: NetworkMigrationAction): string => {
 const tokenOf = (started: unknown): Json => (typeof started === "string" ? { task: started } : null)
 
 export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): Context.Service.Shape<typeof NetworkMigration> => {
+  const guestsOf = nodeGuestsLook(client)
   const dispatch = (action: NetworkMigrationAction): Effect.Effect<Json, HypervisorFault> => {
     switch (action.kind) {
       case "create-zone":
@@ -38,7 +40,7 @@ export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): C
       case "create-bridge":
         return Effect.as(createBridge(client, action), null)
       case "remove-bridge":
-        return Effect.as(removeBridge(client, action), null)
+        return Effect.as(removeBridge(client, guestsOf, action), null)
       case "move-nics":
         return Effect.as(moveNics(client, action), null)
       case "apply-sdn":

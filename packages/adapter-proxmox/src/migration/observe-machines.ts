@@ -18,6 +18,31 @@ export const nicTexts = (config: Fields): readonly NicText[] =>
     })
     .sort((a, b) => Number(a.nic.slice(3)) - Number(b.nic.slice(3)))
 
+interface GuestConfig {
+  /** In force where the guest runs; where it does not, with what it starts with. */
+  readonly config: Fields
+  readonly waiting: readonly NicText[]
+}
+
+const readContainer = (client: PveClient, at: string, doing: string): Effect.Effect<GuestConfig, HypervisorFault> =>
+  Effect.map(client.get(`${at}/config`, {}, { doing }), (reply) => ({ config: recordOf(reply.data), waiting: [] }))
+
+/** One call shows what is in force and what waits for the next start. */
+const readVm = (client: PveClient, at: string, running: boolean, doing: string): Effect.Effect<GuestConfig, HypervisorFault> =>
+  Effect.map(client.get(`${at}/pending`, {}, { doing }), (reply) => {
+    const all = rows(reply.data)
+    const changed = all.filter((row) => row["pending"] !== undefined || flag(row, "delete"))
+    const entry = (row: Fields, of: "value" | "pending") => [text(row, "key") ?? "", row[of]] as const
+    const inForce = all.filter((row) => row["value"] !== undefined).map((row) => entry(row, "value"))
+    const next = { ...Object.fromEntries(inForce), ...Object.fromEntries(changed.map((row) => entry(row, "pending"))) }
+    if (!running) return { config: next, waiting: [] }
+    const waiting = changed.flatMap((row) => {
+      const nic = text(row, "key") ?? ""
+      return isNicKey(nic) ? [{ nic, text: text(row, "pending") ?? "" }] : []
+    })
+    return { config: Object.fromEntries(inForce), waiting }
+  })
+
 const isGone = (fault: HypervisorFault): boolean => fault.facts.reason === "not-found"
 const isHidden = (fault: HypervisorFault): boolean =>
   isGone(fault) || fault.facts.reason === "away" || fault.facts.reason === "forbidden"
@@ -50,10 +75,11 @@ export const observeMachines = Effect.fnUntraced(function* (
     if (vmid === undefined || !isVmid(vmid) || node === undefined || (type !== "qemu" && type !== "lxc")) return []
     const at = path`/nodes/${node}/${type}/${vmid}`
     const doing = `read the network cards of VM ${vmid}`
-    const config = yield* client.get(`${at}/config`, {}, { doing }).pipe(
-      Effect.map((answer): Fields | undefined => recordOf(answer.data)),
+    const running = text(row, "status") === "running"
+    const found = yield* (type === "qemu" ? readVm(client, at, running, doing) : readContainer(client, at, doing)).pipe(
       Effect.catchIf(isHidden, () => Effect.succeed(undefined)),
     )
+    const config = found?.config
     const wanted = snapshots && type === "qemu" && config !== undefined && !flag(row, "template")
     return [
       {
@@ -64,10 +90,11 @@ export const observeMachines = Effect.fnUntraced(function* (
         template: flag(row, "template") || flag(config ?? {}, "template"),
         pool: text(row, "pool"),
         tags: words(config ?? row, "tags"),
-        running: text(row, "status") === "running",
+        running,
         lock: text(config ?? {}, "lock"),
         description: text(config ?? {}, "description") ?? "",
         nics: config === undefined ? undefined : nicTexts(config),
+        ...(found === undefined || found.waiting.length === 0 ? {} : { waiting: found.waiting }),
         snapshots: wanted ? yield* readSnapshots(client, at, doing).pipe(Effect.catchIf(isHidden, () => Effect.succeed([]))) : [],
       },
     ]

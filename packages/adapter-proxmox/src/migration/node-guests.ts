@@ -1,0 +1,65 @@
+import { nicNetwork } from "@rangewright/domain"
+import type { HypervisorFault } from "@rangewright/ports"
+import * as Cache from "effect/Cache"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { type Fields, recordOf, rows, text } from "../wire/read.ts"
+import { nicTexts } from "./observe-machines.ts"
+
+/** The networks that each guest of a node hangs on, by VMID; templates never run. */
+export type NodeGuests = ReadonlyMap<string, ReadonlySet<string>>
+
+const readsAtOnce = 16
+
+/** As it is in force: what a running guest could not take over waits for its next start, and is not counted. */
+const networksOf = Effect.fnUntraced(function* (
+  client: PveClient,
+  node: string,
+  row: Fields,
+  doing: string,
+): Effect.fn.Return<readonly (readonly [string, ReadonlySet<string>])[], HypervisorFault> {
+  const [type, vmid] = [text(row, "type") ?? "qemu", text(row, "vmid") ?? "0"]
+  const view = type === "qemu" && text(row, "status") === "running" ? { current: true } : {}
+  return yield* client.get(path`/nodes/${node}/${type}/${vmid}/config`, view, { doing }).pipe(
+    Effect.map((reply) => {
+      const networks = nicTexts(recordOf(reply.data)).flatMap((card) => nicNetwork(card.text) ?? [])
+      return [[vmid, new Set(networks)] as const]
+    }),
+    Effect.catchIf(
+      ({ facts }) => facts.reason === "not-found",
+      () => Effect.succeed([]),
+    ),
+  )
+})
+
+export const readNodeGuests = Effect.fnUntraced(function* (
+  client: PveClient,
+  node: string,
+): Effect.fn.Return<NodeGuests, HypervisorFault> {
+  const doing = `read the network cards on node ${node}`
+  const reply = yield* client.get("/cluster/resources", { type: "vm" }, { doing })
+  const here = rows(reply.data).filter((row) => text(row, "node") === node && text(row, "template") !== "1")
+  const read = yield* Effect.forEach(here, (row) => networksOf(client, node, row, doing), { concurrency: readsAtOnce })
+  return new Map(read.flat())
+})
+
+/** VMIDs of the guests that hang on one of these networks. */
+export const hangingOn = (guests: NodeGuests, networks: ReadonlySet<string>): readonly string[] =>
+  [...guests].flatMap(([vmid, on]) => ([...on].some((network) => networks.has(network)) ? [vmid] : []))
+
+/** How long a look serves, in seconds: bridges of a node go one right after the other. */
+const servesFor = 5
+
+/** Looks at the guests of nodes; one look serves all who ask within a few seconds. What could not be read is read again. */
+export const nodeGuestsLook = (client: PveClient): ((node: string) => Effect.Effect<NodeGuests, HypervisorFault>) => {
+  const cache = Effect.runSync(
+    Cache.makeWith((node: string) => readNodeGuests(client, node), {
+      capacity: 256,
+      timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.seconds(servesFor) : Duration.zero),
+    }),
+  )
+  return (node) => Cache.get(cache, node)
+}
