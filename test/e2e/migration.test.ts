@@ -118,7 +118,7 @@ test(
     expect((await networks(simulator))["ANN-m1"]).toBe("r2")
 
     const { result } = await service.as(adminKey).send<{ readonly result: string }>("POST", "/migrate/sdn/rollback")
-    expect(result).toMatch(/^The return to bridges finished successfully: 6 machines moved/u)
+    expect(result).toMatch(/^The return to bridges finished successfully: 6 machines moved[^]*Set cluster_mode: false/u)
     expect(await networks(simulator)).toEqual(before)
     expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
   },

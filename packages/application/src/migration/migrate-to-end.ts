@@ -21,8 +21,16 @@ import { planNetworks } from "./plan-networks.ts"
 import { reachOf } from "./undo-networks.ts"
 
 const texts = {
-  "to-sdn": { doing: "migrate to SDN networking", done: "The migration to SDN VNets finished successfully" },
-  "to-bridges": { doing: "return to bridges", done: "The return to bridges finished successfully" },
+  "to-sdn": {
+    doing: "migrate to SDN networking",
+    done: "The migration to SDN VNets finished successfully",
+    next: "GET /migrate/sdn/report compares every machine before and after.",
+  },
+  "to-bridges": {
+    doing: "return to bridges",
+    done: "The return to bridges finished successfully",
+    next: "Set cluster_mode: false, take ludus_nat_interface away and restart the service before ranges are deployed again: in cluster mode a range on bridges is refused.",
+  },
 } as const satisfies Record<MigrationDirection, unknown>
 
 /** Fails while ranges are being changed, unless a migration goes on already: then the caller joins it. */
@@ -47,7 +55,7 @@ const outcome = (direction: MigrationDirection, { steps, plan }: RunState): stri
   return [
     `${texts[direction].done}: ${moved} ${moved === 1 ? "machine" : "machines"} moved in ${steps.size} steps.`,
     ...plan.notes.filter((note) => note.startsWith(byHandMark)),
-    ...(direction === "to-sdn" ? ["GET /migrate/sdn/report compares every machine before and after."] : []),
+    texts[direction].next,
   ].join("\n")
 }
 
