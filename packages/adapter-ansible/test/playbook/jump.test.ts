@@ -152,9 +152,8 @@ describe.skipIf(obstacle !== undefined)(`machines behind a jump host${skipNote(o
     async () => {
       Object.assign(route, byKey, { login })
       const reach = join(playbooksFolder, "files", "reach.py")
-      const asked = ["10.7.10.11 22", "127.0.0.1 22", "10.8.10.1 22"].map(
-        (to) => `python3 ${reach} way ${to} </dev/null | head -c 4`,
-      )
+      const [own = ""] = await lab.host("LAB-web").addresses()
+      const asked = [own, "127.0.0.1", "10.8.10.1"].map((to) => `python3 ${reach} way ${to} 22 </dev/null | head -c 4`)
       await lab.addRole("curious", {
         "tasks/main.yml": `- name: Look for credentials on the service's host, and speak to what is no machine of the range
   ansible.builtin.shell: "{{ item }}"
