@@ -39,6 +39,13 @@ test(
     const barred = await ended(migrate("sdn", "--yes"))
     expect(barred.code).toBe(1)
     expect(barred.stdout()).toContain("the SDN zone ludus does not exist")
+    const refused = await service.as(adminKey).ask("POST", "/migrate/sdn")
+    expect(refused.status).toBe(409)
+    const zone = "pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.11,10.0.0.12,10.0.0.13 --mtu 1450"
+    expect(refused.body).toMatchObject({
+      error: expect.stringContaining(zone),
+      issues: [{ path: "zone-missing", message: expect.stringContaining(zone) }],
+    })
     const dry = await ended(migrate("sdn", "--create-zone", "--dry-run", "--json"))
     expect(dry.code).toBe(0)
     expect(JSON.parse(dry.stdout())).toMatchObject({ plan: { direction: "to-sdn", blockers: [], machines: { length: 4 } } })

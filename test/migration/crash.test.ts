@@ -3,9 +3,9 @@ import type { MigrationDirection } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { makeCrashGate } from "../runs/support/crash-gate.ts"
-import { bootMigration, endOf, makeMigrationLab, migrate, type MigrationLab, unreachable } from "./support/lab.ts"
+import { bootMigration, endOf, makeMigrationLab, migrate, type MigrationLab, outOfReach, unreachable } from "./support/lab.ts"
 
-const threeRanges = (): MigrationLab => makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
+const threeRanges = (): MigrationLab => makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true }, {}, "pve1")
 
 const migratedRanges = async (): Promise<MigrationLab> => {
   const lab = threeRanges()
@@ -74,7 +74,7 @@ const dieEverywhere = async (make: () => MigrationLab | Promise<MigrationLab>, d
     try {
       // one that nobody was told of has changed nothing
       expect(endOf(lab)).toEqual(known ? after : before)
-      expect(unreachable(lab)).toEqual([])
+      expect([...unreachable(lab), ...outOfReach(lab)]).toEqual([])
     } catch (error) {
       broken.push({ at, moment: gate.trace.at(-1), error: String(error).slice(0, 1500) })
     }
@@ -94,8 +94,9 @@ describe("a migration", () => {
     expect(unreachable(lab)).toEqual([])
     expect(await migrate(process)).toMatch(/^Nothing to migrate/u)
     expect(await migrate(process, "to-bridges")).toMatch(/^The return to bridges finished successfully/u)
-    expect(endOf(lab)).toEqual(before)
-    expect(unreachable(lab)).toEqual([])
+    // but for the way to each router, and its file, which the bridge had in its own stanza
+    expect({ ...endOf(lab), hosts: [] }).toEqual({ ...before, hosts: [] })
+    expect([...unreachable(lab), ...outOfReach(lab)]).toEqual([])
     await process.dispose()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { machinesOf } from "./support/first-generation.ts"
-import { bootMigration, makeMigrationLab, migrate, type MigrationLab, unreachable } from "./support/lab.ts"
+import { bootMigration, makeMigrationLab, migrate, type MigrationLab, outOfReach, unreachable } from "./support/lab.ts"
 
 const everyMillis = 50
 
@@ -31,6 +31,26 @@ const watched = async (lab: MigrationLab, machines: number) => {
 }
 
 describe("while networks move", () => {
+  it("the gateway loses no range for longer than its router's move and its route take", async () => {
+    const lab = makeMigrationLab({ ranges: 6, nodes: ["pve1"], marked: true }, {}, "pve1")
+    const lost = new Map<number, number>()
+    let watching = true
+    const look = (): void => {
+      if (!watching) return
+      for (const range of outOfReach(lab)) lost.set(range, (lost.get(range) ?? 0) + everyMillis)
+      lab.clock.schedule(everyMillis, look)
+    }
+    expect(outOfReach(lab)).toEqual([])
+    const process = bootMigration(lab)
+    look()
+    await migrate(process)
+    watching = false
+    await process.dispose()
+    expect(lost.size).toBe(6)
+    expect(Math.max(...lost.values())).toBeLessThanOrEqual(1000)
+    expect(outOfReach(lab)).toEqual([])
+  })
+
   it("no machine is without a network for more than a second, and a range is split no longer than its own moves take", async () => {
     const machines = 10
     const lab = makeMigrationLab({ ranges: 6, nodes: ["pve1", "pve2"], machines, marked: true })

@@ -40,6 +40,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const identity = makeIdentity(client)
   const agentSeconds = options.agentSeconds ?? 900
   const stageSeconds = options.stageSeconds ?? 7200
+  const shell = options.shell ?? (options.ssh === undefined ? noShell : yield* sshShell(options.ssh))
   const timed = <S extends object>(service: S): S => serviceAtScale(service, options.timeScale ?? 1)
   const networks = makeHypervisorNetwork(client, awaitTask, { defaultNode: options.defaultNode })
   const hypervisor = makeHypervisor(client, awaitTask, identity, networks, { cloneSeconds: 3600, agentSeconds })
@@ -47,9 +48,9 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
     Context.add(HypervisorNetwork, timed(networks)),
     Context.add(HypervisorAccess, timed(makeHypervisorAccess(client))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
-    Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask))),
+    Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
     // commands on a node take real time
-    Context.add(NodeShell, options.ssh === undefined ? noShell : yield* sshShell(options.ssh)),
+    Context.add(NodeShell, shell),
   )
 })
 

@@ -1,3 +1,5 @@
+import type { NodeShell } from "@rangewright/ports"
+import type * as Context from "effect/Context"
 import type { PveAuth } from "./client/credentials.ts"
 import type { PveTls } from "./client/https-transport.ts"
 import type { PveTransport } from "./client/transport.ts"
@@ -15,6 +17,8 @@ export interface ProxmoxOptions {
   readonly defaultNode?: string | undefined
   /** SSH access to nodes; undefined: none. */
   readonly ssh?: SshOptions | undefined
+  /** Carries commands instead of SSH: a simulator in the same process. */
+  readonly shell?: Context.Service.Shape<typeof NodeShell> | undefined
   /** Slow and quick requests in flight per node (2 and 6). */
   readonly slowPerNode?: number | undefined
   readonly quickPerNode?: number | undefined

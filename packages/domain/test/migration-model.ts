@@ -1,5 +1,7 @@
 /** An installation as data, and what each action of a migration does to it: the smallest world that planning can be tried on. */
 import {
+  hostFile,
+  type HostNetwork,
   type Installation,
   type InstallationBridge,
   type InstallationMachine,
@@ -200,6 +202,37 @@ export class MigrationModel {
         ]
         return this.change({ rights: [...now.rights, ...given] })
       }
+      case "host-address":
+        return this.#changeHost(action.node, (host) => ({
+          ...host,
+          addresses: [...without(host.addresses, action), { device: action.device, address: action.address }],
+          files: { ...host.files, [action.device]: hostFile(action.device, action.address, action.routes) },
+        }))
+      case "leave-host":
+        return this.#changeHost(action.node, (host) => ({
+          ...host,
+          addresses: without(host.addresses, action),
+          files: Object.fromEntries(Object.entries(host.files).filter(([device]) => device !== action.device)),
+        }))
+      case "range-route": {
+        const { device, network, router: via } = action
+        const own = [
+          { network: `${via}/32`, via: undefined, device },
+          { network, via, device },
+        ]
+        return this.#changeHost(action.node, (host) => ({
+          ...host,
+          routes: [...host.routes.filter((one) => own.every((route) => route.network !== one.network)), ...own],
+        }))
+      }
+      case "bridge-address":
+        return this.#editBridges(
+          action.node,
+          { name: action.bridge, change: "changed" },
+          now.bridges.map((one) =>
+            one.node === action.node && one.name === action.bridge ? { ...one, address: action.address } : one,
+          ),
+        )
       case "verify-networks":
         for (const { network, nodes } of action.networks) for (const on of nodes) this.#demandUsable(network, on)
         return undefined
@@ -220,10 +253,31 @@ export class MigrationModel {
         )
       case "reload-network":
         this.reloads.push(action.node)
+        this.#adoptAddresses(action.node)
         return this.change({ nodes: now.nodes.map((one) => (one.name === action.node ? { ...one, pending: [] } : one)) })
       case "verify-machines":
         return undefined
     }
+  }
+
+  #changeHost(name: string, change: (host: HostNetwork) => HostNetwork): void {
+    const nodes = this.#now.nodes.map((one) =>
+      one.name === name && one.host?.type === "seen" ? { ...one, host: change(one.host) } : one,
+    )
+    this.change({ nodes })
+  }
+
+  /** A reload gives bridges the addresses that are configured, and takes the others. */
+  #adoptAddresses(name: string): void {
+    const bridges = this.#now.bridges.filter((one) => one.node === name)
+    const names = new Set(bridges.map((one) => one.name))
+    this.#changeHost(name, (host) => ({
+      ...host,
+      addresses: [
+        ...host.addresses.filter(({ device }) => !names.has(device)),
+        ...bridges.flatMap(({ name: device, address }) => (address === undefined ? [] : [{ device, address }])),
+      ],
+    }))
   }
 
   #demandUsable(network: string, on: string): void {
@@ -249,6 +303,20 @@ export class MigrationModel {
     })
     return { ...one, nics: cards }
   }
+}
+
+const without = (addresses: HostNetwork["addresses"], gone: HostNetwork["addresses"][number]): HostNetwork["addresses"] =>
+  addresses.filter(({ device, address }) => device !== gone.device || address !== gone.address)
+
+/** The first generation's gateway as its shell shows it: the address on the outside bridge, and ways to both ranges. */
+export const gatewayHost: HostNetwork = {
+  type: "seen",
+  addresses: [
+    { device: "vmbr0", address: "10.0.0.1/24" },
+    { device: "vmbr1000", address: "192.0.2.254/24" },
+  ],
+  routes: [1, 2].map((number) => ({ network: `10.${number}.0.0/16`, via: `192.0.2.${100 + number}`, device: "vmbr1000" })),
+  files: {},
 }
 
 export const keysOf = (plan: Pick<MigrationPlan, "steps">): readonly string[] => plan.steps.map(({ key }) => key)

@@ -157,13 +157,6 @@ describe("a migration from bridges", () => {
     )
   })
 
-  test("says what has to be done on the node by hand", () => {
-    expect(plan(firstGeneration()).byHand).toEqual([
-      "On node pve1: give ludusnat the address 192.0.2.254/24, take it from vmbr1000, and let its DHCP and name service listen on ludusnat. Until then routers do not reach the outside.",
-      "On node pve1: route through ludusnat: 10.1.0.0/16 via 192.0.2.101, 10.2.0.0/16 via 192.0.2.102.",
-    ])
-  })
-
   test("applies again when a VNet is missing on a node whose reload failed", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
@@ -326,7 +319,7 @@ describe("what is left to do by hand", () => {
   test("is told as long as the node has its address on the old bridge", () => {
     const model = new MigrationModel(firstGeneration())
     model.apply(plan(model.installation).steps)
-    expect(plan(model.installation).byHand).toHaveLength(2)
+    expect(plan(model.installation).byHand).toHaveLength(3)
     const bridges = model.installation.bridges.map((b) => (b.name === "vmbr1000" ? bridge("vmbr1000") : b))
     expect(plan(firstGeneration({ bridges })).byHand).toEqual([])
   })
@@ -337,7 +330,7 @@ describe("what is left to do by hand", () => {
     expect(planReturn(model.installation, options).byHand).toEqual([])
     model.change({ bridges: model.installation.bridges.filter(({ name }) => name !== "vmbr1000") })
     expect(planReturn(model.installation, options).byHand[0]).toMatch(
-      /^On node pve1: give vmbr1000 the address 192\.0\.2\.254\/24, take it from ludusnat/u,
+      /^On node pve1: give vmbr1000 the address 192\.0\.2\.254\/24, route to the ranges through it, and take the address from ludusnat/u,
     )
   })
 })
@@ -465,8 +458,25 @@ describe("what people read", () => {
           ! VNets carry packets of 1450 bytes, bridges mostly 1500: machines learn of it when they start anew, and until then large packets may be lost between nodes
           ! the bridge vmbr1000 on node pve1 stays: the node has the address 192.0.2.254/24 on it
       By hand, afterwards:
-          ! On node pve1: give ludusnat the address 192.0.2.254/24, take it from vmbr1000, and let its DHCP and name service listen on ludusnat. Until then routers do not reach the outside.
-          ! On node pve1: route through ludusnat: 10.1.0.0/16 via 192.0.2.101, 10.2.0.0/16 via 192.0.2.102.
+          ! On node pve1: give ludusnat the address 192.0.2.254/24, route to the ranges through it, and take the address from vmbr1000 (System > Network of the node, or /etc/network/interfaces). Until then routers do not reach the outside.
+          ! On node pve1, as root:
+      dd of=/etc/network/interfaces.d/.rangewright-ludusnat conv=fsync status=none <<'END'
+      # Written by Rangewright: the outside network's address of this node, and its routes to ranges.
+      auto ludusnat
+      iface ludusnat inet static
+      	address 192.0.2.254/24
+      	post-up ip route replace 192.0.2.101/32 dev ludusnat
+      	post-up ip route replace 10.1.0.0/16 via 192.0.2.101 dev ludusnat
+      	post-up ip route replace 192.0.2.102/32 dev ludusnat
+      	post-up ip route replace 10.2.0.0/16 via 192.0.2.102 dev ludusnat
+      END
+      mv -f /etc/network/interfaces.d/.rangewright-ludusnat /etc/network/interfaces.d/rangewright-ludusnat
+      ip address replace 192.0.2.254/24 dev ludusnat
+      ip route replace 192.0.2.101/32 dev ludusnat
+      ip route replace 10.1.0.0/16 via 192.0.2.101 dev ludusnat
+      ip route replace 192.0.2.102/32 dev ludusnat
+      ip route replace 10.2.0.0/16 via 192.0.2.102 dev ludusnat
+          ! On node pve1: let its DHCP and name service listen on ludusnat.
       "
     `)
     expect(renderMigration(plan(firstGeneration({ zones: [] })))).toMatch(

@@ -22,6 +22,8 @@ export class NodeShell extends Context.Service<
   {
     /** False when no shell access is configured: what needs it is left out and says so. */
     readonly available: boolean
+    /** Whether there is one on this node; it may still not answer. */
+    readonly reaches: (node: string) => boolean
     readonly run: (node: string, command: ShellCommand) => Effect.Effect<ShellResult, ShellFault>
   }
 >()("rangewright/NodeShell") {}

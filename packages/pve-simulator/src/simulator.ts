@@ -13,11 +13,12 @@ import { CallLog } from "./faults/calls.ts"
 import { FaultPlan } from "./faults/plan.ts"
 import { keepCertificate, makeCertificate } from "./http/certificate.ts"
 import type { GuestBacking } from "./guest/backing.ts"
-import { reaches } from "./guest/reach.ts"
+import { reaches, reachesHost } from "./guest/reach.ts"
 import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
 import { listen, type Listener } from "./http/server.ts"
+import { type CommandResult, runNodeCommand } from "./ssh/commands.ts"
 import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
 
 /** What a simulator is made of; everything has a default. */
@@ -77,6 +78,10 @@ export interface Simulator {
   readonly guest: (vmid: number) => Guest | undefined
   /** Whether two running guests are on one layer-2 network now. */
   readonly reaches: (from: number, to: number) => boolean
+  /** Whether a node's own address and a guest with this address reach each other now. */
+  readonly reachesHost: (node: string, vmid: number, address: string) => boolean
+  /** Runs a command on a node, as over SSH. */
+  readonly command: (node: string, words: readonly string[], input?: string) => Promise<CommandResult>
   readonly faults: FaultPlan
   readonly calls: CallLog
   readonly trace: Trace
@@ -185,6 +190,12 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     },
     guest: (vmid) => world.state.guests.get(vmid),
     reaches: (from, to) => reaches(world, from, to),
+    reachesHost: (node, vmid, address) => reachesHost(world, node, vmid, address),
+    command: async (name, words, input) => {
+      const node = world.state.nodes.get(name)
+      if (node === undefined || world.faults.isNodeDown(name)) throw new Error(`no route to ${name}`)
+      return runNodeCommand(api, node, words, input)
+    },
     faults: world.faults,
     calls: api.calls,
     trace: world.trace,

@@ -12,7 +12,17 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type { MigrationDirection, RecordId } from "@rangewright/domain"
-import { Lease, MigrationRecords, NetworkMigration, Ranges, RunJournal, Users } from "@rangewright/ports"
+import {
+  Lease,
+  MigrationRecords,
+  NetworkMigration,
+  type NodeShell,
+  Ranges,
+  RunJournal,
+  type ShellCommand,
+  ShellFault,
+  Users,
+} from "@rangewright/ports"
 import { createSimulator, type Simulator, type SimulatorOptions } from "@rangewright/pve-simulator"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -32,13 +42,20 @@ export interface MigrationLab {
   readonly clock: VirtualClock
   readonly settings: SettingsShape
   readonly ranges: number
+  /** The node with a shell, which is the outside network's gateway; undefined: none has one. */
+  readonly gateway: string | undefined
 }
 
 /** The ranges are in the store too, as if the service had made them. */
-export const makeMigrationLab = (made: FirstGeneration, options: Omit<SimulatorOptions, "clock"> = {}): MigrationLab => {
+export const makeMigrationLab = (
+  made: FirstGeneration,
+  options: Omit<SimulatorOptions, "clock"> = {},
+  gateway?: string,
+): MigrationLab => {
   const clock = makeVirtualClock()
   const sim = createSimulator({ nodes: 3, ...options, clock: { now: clock.now, schedule: clock.schedule } })
   installFirstGeneration(sim, made)
+  if (gateway !== undefined) makeGateway(sim, gateway, made.ranges)
   const store = makeMemoryStore()
   for (const { id, number } of rangesOf(made.ranges))
     store.ranges.set(id, {
@@ -66,8 +83,32 @@ export const makeMigrationLab = (made: FirstGeneration, options: Omit<SimulatorO
     vxlanTagBase: 0,
     natNetwork: "ludusnat",
   }
-  return { sim, store, clock, settings, ranges: made.ranges }
+  return { sim, store, clock, settings, ranges: made.ranges, gateway }
 }
+
+/** As the first generation left it: one node alone has the outside address, and a way to every range through its router. */
+const makeGateway = ({ state }: Simulator, gateway: string, ranges: number): void => {
+  for (const { name, interfaces } of state.nodes.values()) if (name !== gateway) interfaces.delete("vmbr1000")
+  for (let range = 1; range <= ranges; range++)
+    state.nodes.get(gateway)!.host.routes.set(`10.${range}.0.0/16`, { via: `192.0.2.${100 + range}`, device: "vmbr1000" })
+}
+
+/** The gateway's shell; commands that change something are seen through the gate. */
+const shellOf = ({ sim, gateway }: MigrationLab, gate: CrashGate): Context.Service.Shape<typeof NodeShell> => {
+  const run = (node: string, { program, args, input }: ShellCommand) =>
+    Effect.tryPromise({
+      try: () => sim.command(node, [program, ...args], input),
+      catch: (error) => new ShellFault({ doing: `run ${program}`, detail: String(error) }),
+    })
+  const changing = gate.guard("shell", { run })
+  return {
+    available: true,
+    reaches: (node) => node === gateway,
+    run: (node, command) => (looks(command) ? run(node, command) : changing.run(node, command)),
+  }
+}
+
+const looks = ({ program, args }: ShellCommand): boolean => program === "cat" || program === "find" || args.includes("show")
 
 const keys = [Lease, MigrationRecords, NetworkMigration, Ranges, RunJournal, Users] as const
 type Guarded = Lease | MigrationRecords | NetworkMigration | Ranges | RunJournal | Users
@@ -107,6 +148,7 @@ export const bootMigration = (
     urls: [],
     auth: { type: "token", id, secret: Redacted.make(secret) },
     transport: guardedTransport(gate, handlerTransport(lab.sim.handle)),
+    ...(lab.gateway === undefined ? {} : { shell: shellOf(lab, gate) }),
   }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
   const all = Layer.merge(memoryStorageLayer(lab.store), hypervisor)
   const ports = Layer.effectContext(
@@ -139,7 +181,21 @@ export const endOf = ({ sim, store }: MigrationLab) => ({
   zones: [...sim.state.sdn.config.zones.keys()],
   rights: [...sim.state.access.acl.keys()].filter((path) => path.startsWith("/sdn")).toSorted(),
   recorded: store.migrationRecord !== undefined,
+  hosts: [...sim.state.nodes.values()].map(({ name, host: { files, routes }, interfaces }) => [
+    name,
+    interfaces.get("vmbr1000")?.["cidr"],
+    [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [...routes].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  ]),
 })
+
+/** Ranges whose router, or whose machines behind it, the gateway does not reach now. */
+export const outOfReach = ({ sim, ranges, gateway = "" }: MigrationLab): readonly number[] =>
+  Array.from({ length: ranges }, (_, at) => at + 1).filter((range) =>
+    [`192.0.2.${100 + range}`, `10.${range}.10.5`].some(
+      (address) => !sim.reachesHost(gateway, machinesOf(range)[0]!.vmid, address),
+    ),
+  )
 
 /** Pairs of machines of one range that share a VLAN and do not reach each other; each router with a machine of its VLAN. */
 export const unreachable = ({ sim, ranges }: MigrationLab): readonly string[] =>

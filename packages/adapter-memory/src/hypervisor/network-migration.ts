@@ -180,6 +180,12 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       case "verify-networks":
       case "verify-machines":
         return Effect.succeed(null)
+      case "host-address":
+      case "range-route":
+      case "leave-host":
+      case "bridge-address":
+        // no node has a shell or an address of its own here, so none of these is planned
+        return Effect.die(new Error(`${action.kind} is no action of the memory world`))
     }
   }
 

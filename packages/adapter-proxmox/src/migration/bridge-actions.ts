@@ -37,6 +37,21 @@ export const createBridge = Effect.fnUntraced(function* (
   )
 })
 
+/** Writes the node's own address to a bridge, or takes it away; what else the node says of the bridge stays. */
+export const writeBridgeAddress = Effect.fnUntraced(function* (
+  client: PveClient,
+  { node, bridge: name, address }: Of<"bridge-address">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing =
+    address === undefined
+      ? `write bridge ${name} of node ${node} without its address`
+      : `write ${address} to bridge ${name} of node ${node}`
+  const found = yield* bridgeOn(client, node, name)
+  if (found === undefined || found.address === address) return
+  const change = address === undefined ? { delete: "cidr,address,netmask" } : { cidr: address }
+  yield* client.put(path`/nodes/${node}/network/${name}`, { type: "bridge", ...change }, { doing })
+})
+
 const stillUsed = (doing: string, hanging: readonly string[], what: string): HypervisorFault =>
   new HypervisorFault({
     doing,

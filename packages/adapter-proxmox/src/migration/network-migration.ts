@@ -1,5 +1,5 @@
 import type { Json } from "@rangewright/domain"
-import type { HypervisorFault, NetworkMigration, NetworkMigrationAction } from "@rangewright/ports"
+import type { HypervisorFault, NetworkMigration, NetworkMigrationAction, NodeShell } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { adminGroup, userGroup } from "../access/roles.ts"
@@ -8,7 +8,8 @@ import { taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { recordOf } from "../wire/read.ts"
-import { createBridge, proveBridges, removeBridge, startReload } from "./bridge-actions.ts"
+import { createBridge, proveBridges, removeBridge, startReload, writeBridgeAddress } from "./bridge-actions.ts"
+import { performHost, proveHost } from "./host-actions.ts"
 import { moveNics, proveMachines } from "./machine-actions.ts"
 import { nodeGuestsLook } from "./node-guests.ts"
 import { observeInstallation } from "./observe.ts"
@@ -23,7 +24,11 @@ const doingOf = (action: NetworkMigrationAction): string => {
 /** `{"task": "UPID:…"}`; null when there is nothing to wait for. */
 const tokenOf = (started: unknown): Json => (typeof started === "string" ? { task: started } : null)
 
-export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): Context.Service.Shape<typeof NetworkMigration> => {
+export const makeNetworkMigration = (
+  client: PveClient,
+  awaitTask: AwaitTask,
+  shell: Context.Service.Shape<typeof NodeShell>,
+): Context.Service.Shape<typeof NetworkMigration> => {
   const guestsOf = nodeGuestsLook(client)
   const dispatch = (action: NetworkMigrationAction): Effect.Effect<Json, HypervisorFault> => {
     switch (action.kind) {
@@ -39,8 +44,14 @@ export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): C
         return Effect.as(grantVnet(client, action), null)
       case "create-bridge":
         return Effect.as(createBridge(client, action), null)
+      case "bridge-address":
+        return Effect.as(writeBridgeAddress(client, action), null)
       case "remove-bridge":
         return Effect.as(removeBridge(client, guestsOf, action), null)
+      case "host-address":
+      case "range-route":
+      case "leave-host":
+        return Effect.as(performHost(shell, action), null)
       case "move-nics":
         return Effect.as(moveNics(client, action), null)
       case "apply-sdn":
@@ -63,12 +74,17 @@ export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): C
         return proveNetworks(client, action)
       case "verify-machines":
         return proveMachines(client, action)
+      case "host-address":
+      case "range-route":
+      case "leave-host":
+        return proveHost(shell, action)
       case "create-zone":
       case "remove-zone":
       case "create-vnet":
       case "remove-vnet":
       case "grant-vnet":
       case "create-bridge":
+      case "bridge-address":
       case "remove-bridge":
       case "move-nics":
         // their answer is their effect
@@ -77,7 +93,7 @@ export const makeNetworkMigration = (client: PveClient, awaitTask: AwaitTask): C
   }
 
   return {
-    observe: observeInstallation(client),
+    observe: observeInstallation(client, shell),
     groups: { admins: adminGroup, users: userGroup },
     dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })),
     settle: Effect.fnUntraced(function* (action, token) {

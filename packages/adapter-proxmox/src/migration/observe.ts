@@ -1,11 +1,12 @@
 import type { Installation, InstallationNode } from "@rangewright/domain"
-import type { HypervisorFault, HypervisorInstallation, NetworkMigration } from "@rangewright/ports"
+import type { HypervisorFault, HypervisorInstallation, NetworkMigration, NodeShell } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { readRights } from "../access/rights.ts"
 import { vnetRoles } from "../access/roles.ts"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
+import { observeHost } from "./host-actions.ts"
 import { observeMachines } from "./observe-machines.ts"
 import { readCluster, readNodeNetwork, readOtherPending, vnetsOf, vnetsOn, zonesOf } from "./observe-networks.ts"
 
@@ -52,7 +53,10 @@ const readSdn = (client: PveClient): Effect.Effect<SdnView, HypervisorFault> =>
 
 /** Everything that a migration is planned from; every node is asked, and one that is down says nothing. */
 export const observeInstallation =
-  (client: PveClient): Context.Service.Shape<typeof NetworkMigration>["observe"] =>
+  (
+    client: PveClient,
+    shell: Context.Service.Shape<typeof NodeShell>,
+  ): Context.Service.Shape<typeof NetworkMigration>["observe"] =>
   ({ zone, snapshots }) =>
     Effect.gen(function* (): Effect.fn.Return<HypervisorInstallation, HypervisorFault> {
       const cluster = yield* readCluster(client)
@@ -65,7 +69,8 @@ export const observeInstallation =
           const { bridges, pending } = yield* readNodeNetwork(client, name)
           const lacking = yield* missingPackages(client, name)
           const there = spans(name) && ours?.state !== "new" ? yield* vnetsOn(client, name, zone) : undefined
-          return { name, bridges, pending, lacking, there }
+          const host = yield* observeHost(shell, name)
+          return { name, bridges, pending, lacking, there, host }
         }),
       )
       const byName = new Map(looks.map((look) => [look.name, look]))
@@ -79,6 +84,7 @@ export const observeInstallation =
           ...node,
           missingPackages: byName.get(node.name)?.lacking ?? [],
           pending: byName.get(node.name)?.pending ?? [],
+          host: byName.get(node.name)?.host,
         })),
         zones,
         vnets: vnets.map((vnet) => ({ ...vnet, missingOn: missingOn(vnet) })),

@@ -8,7 +8,7 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { isOurNetwork } from "../network/mark.ts"
 import { lookUntil } from "../tasks/settlement.ts"
-import { recordOf, text } from "../wire/read.ts"
+import { recordOf, rows, text } from "../wire/read.ts"
 import { readCluster, readOtherPending, vnetsOf, vnetsOn, zonesOf } from "./observe-networks.ts"
 
 type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
@@ -180,14 +180,22 @@ export const proveVnets = Effect.fnUntraced(function* (
   })
 })
 
-/** Starts an apply where one is needed; undefined when everything is in force already. */
+/** An apply that goes on: nothing waits any more, and the nodes are still at it. */
+const runningApply = (client: PveClient, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
+  Effect.map(client.get("/cluster/tasks", {}, { doing }), (reply) => {
+    const found = rows(reply.data).find((row) => text(row, "type") === "reloadnetworkall" && text(row, "endtime") === undefined)
+    return found === undefined ? undefined : text(found, "upid")
+  })
+
+/** Starts an apply where one is needed; gives the one that goes on, or undefined, when everything is in force already. */
 export const startApply = Effect.fnUntraced(function* (
   client: PveClient,
   action: Of<"apply-sdn">,
   doing: string,
 ): Effect.fn.Return<unknown, HypervisorFault> {
   const { waits, foreign } = yield* readPending(client, action, doing)
-  if (!waits && (yield* disagreeing(client, action.zone, action.present, action.absent)).length === 0) return undefined
+  if (!waits && (yield* disagreeing(client, action.zone, action.present, action.absent)).length === 0)
+    return yield* runningApply(client, doing)
   if (foreign.length > 0)
     return yield* new HypervisorFault({
       doing,

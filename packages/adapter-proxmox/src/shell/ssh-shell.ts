@@ -156,6 +156,7 @@ export const sshShell = Effect.fnUntraced(function* (
   })
   return {
     available: true,
+    reaches: (node) => Object.hasOwn(options.nodes, node),
     run: (node, command) =>
       Effect.scoped(
         Effect.flatMap(RcMap.get(connections, node), (connection) =>
@@ -171,6 +172,7 @@ export const sshShell = Effect.fnUntraced(function* (
 /** No shell access is configured: what needs it is left out. */
 export const noShell: Context.Service.Shape<typeof NodeShell> = {
   available: false,
+  reaches: () => false,
   run: (node, command) =>
     Effect.fail(
       new ShellFault({ doing: `run ${command.program} on node ${node}`, detail: "no SSH access to the nodes is configured" }),

@@ -20,7 +20,7 @@ export const emptyInstallation: Installation = {
 /** What the operator's settings mean for a migration. */
 export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {
-    const { clusterMode, sdnZone, vxlanTagBase, natNetwork } = yield* Settings
+    const { clusterMode, sdnZone, vxlanTagBase, natNetwork, defaultNode } = yield* Settings
     const { groups } = yield* NetworkMigration
     const isCluster = clusterMode ?? (yield* (yield* Hypervisor).observe).nodes.length > 1
     const options: MigrationOptions = {
@@ -30,6 +30,7 @@ export const migrationOptions = (createZone: boolean) =>
       natBridge: natNetworkName(false),
       natVnet: natNetwork ?? natNetworkName(isCluster),
       natGroups: [groups.users],
+      gatewayNode: defaultNode,
       createZone,
     }
     return options

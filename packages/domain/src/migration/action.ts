@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import type { RangeRoute } from "./host-files.ts"
 import type { InstallationBridge, MigrationRecord } from "./installation.ts"
 import type { MoveGuard } from "./machines.ts"
 
@@ -70,6 +71,32 @@ export type MigrationAction =
       readonly guard: MoveGuard
       readonly nics: readonly NicMove[]
     }
+  /**
+   * Gives a node an address on a device, and keeps it with the routes to all ranges for the time when the device comes up. This and the
+   * other actions on a host go through a shell.
+   */
+  | {
+      readonly kind: "host-address"
+      readonly node: string
+      readonly device: string
+      /** With its prefix. */
+      readonly address: string
+      readonly routes: readonly RangeRoute[]
+      /** The device had nothing of it before: a way back takes all of it. */
+      readonly fresh: boolean
+    }
+  /** Leads from a node to a range through a device. */
+  | {
+      readonly kind: "range-route"
+      readonly node: string
+      readonly device: string
+      readonly network: string
+      readonly router: string
+    }
+  /** Takes an address from a device, and forgets what was kept for it. */
+  | { readonly kind: "leave-host"; readonly node: string; readonly device: string; readonly address: string }
+  /** Writes the node's own address to a bridge, or takes it away; a reload puts it into force. */
+  | { readonly kind: "bridge-address"; readonly node: string; readonly bridge: string; readonly address?: string | undefined }
   /** Makes the bridge again as it was. */
   | { readonly kind: "create-bridge"; readonly bridge: InstallationBridge }
   /** Refused while the bridge has ports or an address. */

@@ -7,6 +7,15 @@ export { legacyLine } from "./legacy-values.ts"
 export * from "./plan.ts"
 export { MigrationActionJson, MigrationRecordJson } from "./json.ts"
 export { adminPool, type MoveGuard } from "./machines.ts"
+export {
+  commandText,
+  hostCommands,
+  hostFile,
+  hostFilePrefix,
+  interfacesFolder,
+  type HostAction,
+  type HostCommand,
+} from "./host-files.ts"
 export { idleText, MigrationBlocked, renderMigration } from "./render.ts"
 export { isNicKey, nicNetwork, nicsAtMost, type NicText, onNetwork } from "./nic.ts"
 export { lastVxlanTag, type NetworkPair, networkPairs } from "./layout.ts"

@@ -10,6 +10,17 @@ export interface PendingInterface {
   readonly change: "added" | "changed" | "removed"
 }
 
+/** What a shell on a node shows of its own network. */
+export interface HostNetwork {
+  readonly type: "seen"
+  /** Each with its prefix. */
+  readonly addresses: readonly { readonly device: string; readonly address: string }[]
+  /** `network` with its prefix, also that of a single host; `via`: the router that leads there. */
+  readonly routes: readonly { readonly network: string; readonly via: string | undefined; readonly device: string }[]
+  /** Our own files of interfaces, by device. */
+  readonly files: Readonly<Record<string, string>>
+}
+
 export interface InstallationNode {
   readonly name: string
   readonly online: boolean
@@ -18,6 +29,8 @@ export interface InstallationNode {
   /** Packages that SDN needs and this node lacks. */
   readonly missingPackages: readonly string[]
   readonly pending: readonly PendingInterface[]
+  /** Undefined: no shell on it is configured. `silent`: one is, and it does not answer. */
+  readonly host?: HostNetwork | { readonly type: "silent"; readonly because: string } | undefined
 }
 
 export interface InstallationZone {
@@ -138,6 +151,8 @@ export interface MigrationOptions {
   readonly natVnet: string
   /** Groups on the hypervisor whose members may use that VNet. */
   readonly natGroups: readonly string[]
+  /** The node that is the outside network's gateway, where several look like it. */
+  readonly gatewayNode?: string | undefined
   /** Make the zone where it is missing, with all nodes as peers. */
   readonly createZone: boolean
 }

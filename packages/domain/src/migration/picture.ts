@@ -16,7 +16,7 @@ export interface MigrationPicture {
   readonly options: MigrationOptions
   readonly pairs: readonly NetworkPair[]
   /**
-   * Those of `pairs` whose VNet has to be there. The VNet of a range that has neither machines nor a bridge is made by its first deploy:
+   * Those of `pairs` whose VNet has to be there. The VNet of a range that has neither machines nor a bridge, and that no machine hangs on, is made by its first deploy:
    * a migration has nothing to do for it.
    */
   readonly needed: readonly NetworkPair[]
@@ -47,6 +47,8 @@ export const migrationPicture = (installation: Installation, options: MigrationO
   const pairs = networkPairs(installation.ranges, options)
   const vnets = new Map(installation.vnets.map((vnet) => [vnet.name, vnet]))
   const bridges = groupBy(installation.bridges, ({ name }) => name)
+  // also by a machine of another range
+  const used = new Set(survey.own.flatMap(({ machine }) => [...networksOf(machine)]))
   const populated = new Set<string | undefined>([
     ...survey.own.map(({ range }) => range),
     ...survey.unreadable.map(({ pool }) => pool),
@@ -56,7 +58,8 @@ export const migrationPicture = (installation: Installation, options: MigrationO
     options,
     pairs,
     needed: pairs.filter(
-      ({ range, vnet, bridge }) => range === undefined || vnets.has(vnet) || bridges.has(bridge) || populated.has(range.id),
+      ({ range, vnet, bridge }) =>
+        range === undefined || vnets.has(vnet) || bridges.has(bridge) || populated.has(range.id) || used.has(bridge),
     ),
     survey,
     zone: installation.zones.find(({ name }) => name === options.zone),

@@ -45,6 +45,7 @@ export interface MigrationBlocker {
     | "machine-unreadable"
     | "machine-contradictory"
     | "machine-out-of-reach"
+    | "host-silent"
     | "no-record"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string

@@ -38,7 +38,12 @@ export const takeRecord = (
   const saved = installation.record
   const old = new Set(pairs.map(({ bridge }) => bridge))
   const bridges = new Map(saved?.bridges.map((bridge) => [bridgeKey(bridge), bridge]))
-  for (const bridge of installation.bridges) if (old.has(bridge.name)) bridges.set(bridgeKey(bridge), bridge)
+  for (const bridge of installation.bridges) {
+    if (!old.has(bridge.name)) continue
+    // an address that has gone to the VNet meanwhile is part of how things were
+    const address = bridge.address ?? bridges.get(bridgeKey(bridge))?.address
+    bridges.set(bridgeKey(bridge), { ...bridge, address })
+  }
   const known = groupBy(saved?.machines ?? [], ({ vmid }) => vmid)
   const knownOf = ({ machine }: OwnMachine): RecordedMachine | undefined =>
     known.get(machine.vmid)?.find((recorded) => isRecorded(recorded, machine))

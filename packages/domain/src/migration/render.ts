@@ -38,6 +38,9 @@ const signs: Readonly<Partial<Record<MigrationActionKind, string>>> = {
   "remove-vnet": "-",
   "remove-bridge": "-",
   "grant-vnet": "~",
+  "host-address": "~",
+  "range-route": "~",
+  "leave-host": "~",
 }
 
 /** A migration's plan as text: the same for the command line, the API and whoever embeds this. */

@@ -17,6 +17,10 @@ const seconds: Readonly<Record<MigrationActionKind, number>> = {
   "grant-vnet": timing.grant,
   "verify-networks": timing.look,
   "move-nics": timing.moveNics,
+  "host-address": timing.look,
+  "range-route": timing.networkEntry,
+  "leave-host": timing.look,
+  "bridge-address": timing.networkEntry,
   "create-bridge": timing.networkEntry,
   "remove-bridge": timing.networkEntry,
   "reload-network": timing.networkReload,
@@ -36,11 +40,15 @@ const usesOf = (action: MigrationAction): MigrationStep["uses"] => {
       return [{ resource: "access", slots: 1 }]
     case "create-bridge":
       return [{ resource: `network@${action.bridge.node}`, slots: 1 }]
+    case "bridge-address":
     case "remove-bridge":
     case "reload-network":
       return [{ resource: `network@${action.node}`, slots: 1 }]
     case "move-nics":
       return [{ resource: `move@${action.node}`, slots: slots.move }]
+    case "host-address":
+    case "range-route":
+    case "leave-host":
     case "save-record":
     case "drop-record":
     case "verify-networks":

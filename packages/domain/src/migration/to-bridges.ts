@@ -1,6 +1,8 @@
 import type { Installation, InstallationBridge, MigrationOptions } from "./installation.ts"
 import { groupBy } from "./group-by.ts"
+import { bridgeAddressStep, gatewayObstacles, type HostSteps, hostSteps, isOwnAddressEdit, steeredGateway } from "./host.ts"
 import type { NetworkPair } from "./layout.ts"
+import { byHandToBridge } from "./host-by-hand.ts"
 import { machineLabel } from "./machines.ts"
 import { moveOf, type Mover, moversOf } from "./moves.ts"
 import { pendingSdn } from "./obstacles.ts"
@@ -9,7 +11,7 @@ import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
 import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
 import { idlePlan } from "./to-sdn.ts"
-import { hostToBridge, moveWarnings } from "./warnings.ts"
+import { moveWarnings } from "./warnings.ts"
 
 /** What the way back needs besides the picture. */
 interface WayBack extends MigrationPicture {
@@ -29,14 +31,14 @@ export const planReturn = (installation: Installation, options: MigrationOptions
   const way = wayBack(migrationPicture(installation, options))
   if (installation.record === undefined)
     return way.movers.length === 0 && way.surplus.length === 0 ? idlePlan("to-bridges", "done") : planOf(way, [noRecord], [])
-  const work = [
-    ...bridgeSteps(way),
-    ...moveSteps(
-      way.movers,
-      way.pairs.map(({ vnet }) => vnet),
-    ),
-    ...sdnSteps(way),
-  ]
+  const made = bridgeSteps(way)
+  const host = hostSteps(way, way.movers, {
+    from: options.natVnet,
+    to: options.natBridge,
+    after: made.flatMap(({ key, action }) => (action.kind === "reload-network" ? [key] : [])),
+  })
+  const vnets = way.pairs.map(({ vnet }) => vnet)
+  const work = [...made, ...host.prepare, ...moveSteps(way.movers, vnets), ...host.move, ...host.leave, ...sdnSteps(way, host)]
   const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
   // all is as it was: the record is not needed any more
   if (work.length === 0 && stuck.length === 0 && way.survey.unreadable.length === 0) return planOf(way, [], [dropStep([])])
@@ -107,23 +109,30 @@ const obstacles = (way: Way, work: readonly MigrationStep[]): readonly Migration
   const { nodes } = way.installation
   const applies = work.some(({ action }) => action.kind === "apply-sdn")
   const making = new Set(way.missing.map(({ node, name }) => placeOf(node, name)))
-  const reloaded = new Set(way.missing.map(({ node }) => node))
+  const reloaded = new Set(work.flatMap(({ action }) => (action.kind === "reload-network" ? [action.node] : [])))
   const old = new Set(way.pairs.map(({ bridge }) => bridge))
   return [
     ...nodeObstacles(way, applies),
+    ...gatewayObstacles(way),
     ...(applies ? pendingSdn(way, new Set(way.surplus.map(({ vnet }) => vnet))) : []),
     ...pendingNetwork(
       applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)),
-      // taken out by a migration that did not come to the reload, and about to be made again; or made already
-      (node, edit) => old.has(edit.name) && (making.has(placeOf(node, edit.name)) || edit.change === "added"),
+      // taken out by a migration that did not come to the reload, and about to be made again; or made or written already
+      (node, edit) =>
+        edit.change === "changed"
+          ? isOwnAddressEdit(way, node, edit.name, "recorded")
+          : old.has(edit.name) && (making.has(placeOf(node, edit.name)) || edit.change === "added"),
     ),
   ]
 }
 
-const bridgeSteps = ({ missing, installation }: Way): readonly MigrationStep[] => {
+const bridgeSteps = (way: Way): readonly MigrationStep[] => {
+  const { missing, installation } = way
   const pending = new Map(installation.nodes.map(({ name, pending: edits }) => [name, edits]))
   const recorded = new Set(installation.record?.bridges.map(({ node, name }) => placeOf(node, name)))
   const made = groupBy(missing, ({ node }) => node)
+  const gateway = steeredGateway(way)?.node
+  const addressStep = bridgeAddressStep(way, "recorded", { phase: "prepare", after: [] })
   return installation.nodes.flatMap(({ name: node }) => {
     const creates = (made.get(node) ?? []).map((bridge) =>
       migrationStep(
@@ -136,29 +145,33 @@ const bridgeSteps = ({ missing, installation }: Way): readonly MigrationStep[] =
         { kind: "create-bridge", bridge },
       ),
     )
-    const waiting = (pending.get(node) ?? []).filter(
-      ({ name, change }) => change === "added" && recorded.has(placeOf(node, name)),
+    const address = node === gateway && addressStep !== undefined ? [addressStep] : []
+    const waiting = (pending.get(node) ?? []).filter(({ name, change }) =>
+      change === "changed"
+        ? isOwnAddressEdit(way, node, name, "recorded")
+        : change === "added" && recorded.has(placeOf(node, name)),
     )
-    const expects = [...(made.get(node) ?? []).map(({ name }) => name), ...waiting.map(({ name }) => name)].sort()
+    const expects = [...(made.get(node) ?? []), ...waiting, ...address.map(() => ({ name: way.options.natBridge }))]
     if (expects.length === 0) return []
+    const written = [...creates, ...address]
     const reload = migrationStep(
       {
         key: `reload-network:${node}`,
         title: `Reload the network of node ${node}`,
         phase: "prepare",
-        after: creates.map(({ key }) => key),
+        after: written.map(({ key }) => key),
       },
-      { kind: "reload-network", node, present: expects, absent: [] },
+      { kind: "reload-network", node, present: [...new Set(expects.map(({ name }) => name))].sort(), absent: [] },
     )
-    return [...creates, reload]
+    return [...written, reload]
   })
 }
 
 /** VNets that no machine uses any more, the zone where a migration made it, and one apply for all. */
-const sdnSteps = (way: Way): readonly MigrationStep[] => {
+const sdnSteps = (way: Way, host: HostSteps): readonly MigrationStep[] => {
   const { surplus, movers, installation, vnets, options } = way
   const proofs = [...new Set(movers.map(({ own }) => own.machine.node))].map((node) => `verify-machines:${node}`)
-  const after = proofs.length === 0 ? ["verify-networks"] : proofs
+  const after = [...(proofs.length === 0 ? ["verify-networks"] : proofs), ...host.leave.map(({ key }) => key)]
   const removed = new Set(surplus.map(({ vnet }) => vnet))
   const removals = surplus
     .filter(({ vnet }) => vnets.get(vnet)?.state !== "deleted")
@@ -227,7 +240,7 @@ const planOf = (way: Way, blockers: readonly MigrationBlocker[], steps: readonly
     idle: undefined,
     blockers,
     warnings: changes ? moveWarnings(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))) : [],
-    byHand: changes ? hostToBridge(way) : [],
+    byHand: changes ? byHandToBridge(way, steps) : [],
     machines: way.movers.map(moveOf),
     steps,
     estimate: estimateOf(steps),

@@ -1,5 +1,15 @@
 import type { Installation, InstallationBridge, MigrationOptions, PendingInterface } from "./installation.ts"
 import { groupBy } from "./group-by.ts"
+import {
+  bridgeAddressStep,
+  gatewayObstacles,
+  type HostSteps,
+  hostSteps,
+  isOwnAddressEdit,
+  leftKeys,
+  steeredGateway,
+} from "./host.ts"
+import { byHandToVnet } from "./host-by-hand.ts"
 import { machineLabel } from "./machines.ts"
 import { moveOf, type Mover, moversOf } from "./moves.ts"
 import { nameObstacles, pendingSdn, vnetObstacles, zoneObstacles } from "./obstacles.ts"
@@ -8,7 +18,7 @@ import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { sameRecord, takeRecord } from "./record.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
 import { estimateOf, migrationStep, moveSteps, networksStep } from "./steps.ts"
-import { hostToVnet, moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
+import { moveWarnings, sdnWarnings, strangersOn } from "./warnings.ts"
 import { zoneToMake } from "./zone.ts"
 
 /** A plan without steps. */
@@ -33,10 +43,17 @@ export const planMigration = (installation: Installation, options: MigrationOpti
   const picture = migrationPicture(installation, options)
   const leaving = new Set(picture.pairs.map(({ bridge }) => bridge))
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
-  const work = [...prepareSteps(picture), ...moveSteps(movers, [...leaving]), ...cleanSteps(picture, movers)]
+  const prepare = prepareSteps(picture)
+  const host = hostSteps(picture, movers, {
+    from: options.natBridge,
+    to: options.natVnet,
+    after: prepare.some(({ key }) => key === "apply-sdn") ? ["apply-sdn"] : [],
+  })
+  const moves = [...moveSteps(movers, [...leaving]), ...host.move]
+  const work = [...prepare, ...host.prepare, ...moves, ...cleanSteps(picture, movers, host)]
   const machines = machineObstacles(picture, movers, leaving)
   const vnets = vnetObstacles(picture)
-  const byHand = hostToVnet(picture)
+  const byHand = byHandToVnet(picture, work)
   const stuck = machines.length + vnets.length + picture.survey.unreadable.length
   if (work.length === 0 && stuck === 0) return { ...idlePlan("to-sdn", "done"), byHand }
   const blockers = [...sdnObstacles(picture, movers, work, vnets), ...machines]
@@ -65,11 +82,12 @@ const sdnObstacles = (
   return [
     ...nameObstacles(picture),
     ...nodeObstacles(picture, applies),
+    ...gatewayObstacles(picture),
     ...zoneObstacles(picture, movers),
     ...vnets,
     ...(applies ? pendingSdn(picture) : []),
     ...pendingNetwork(applies ? nodes : nodes.filter(({ name }) => reloaded.has(name)), (node, edit) =>
-      isOwnRemoval(picture, node, edit),
+      isOwnEdit(picture, node, edit),
     ),
   ]
 }
@@ -80,6 +98,9 @@ const isOwnRemoval = (picture: MigrationPicture, node: string, { name, change }:
   picture.pairs.some(({ bridge }) => bridge === name) &&
   !picture.inUse.has(placeOf(node, name)) &&
   strangersOn(picture, node, name).length === 0
+
+const isOwnEdit = (picture: MigrationPicture, node: string, edit: PendingInterface): boolean =>
+  isOwnRemoval(picture, node, edit) || (edit.change === "changed" && isOwnAddressEdit(picture, node, edit.name, "none"))
 
 /** Zone and VNets, one apply for all of them, and who may use them. */
 const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
@@ -162,6 +183,8 @@ const grantSteps = ({ needed, options, installation }: MigrationPicture, after: 
 /** Why an old bridge stays; undefined: it goes when our machines have left it. */
 const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string | undefined => {
   if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
+  if (bridge.name === picture.options.natBridge && steeredGateway(picture)?.node === bridge.node)
+    return "more than its address may hang on it, such as masquerading"
   if (bridge.address !== undefined) return `the node has the address ${bridge.address} on it`
   const others = strangersOn(picture, bridge.node, bridge.name)
   if (others.length > 0)
@@ -178,17 +201,20 @@ const keptBridges = (picture: MigrationPicture): readonly string[] =>
     return why === undefined ? [] : [`the bridge ${bridge.name} on node ${bridge.node} stays: ${why}`]
   })
 
-/** Old bridges that nothing is left on, and one reload for each node that loses any. */
-const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[]): readonly MigrationStep[] => {
+/** Old bridges that nothing is left on, the outside bridge's address, and one reload for each node that loses any of these. */
+const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[], host: HostSteps): readonly MigrationStep[] => {
   const moving = new Set(movers.map(({ own }) => own.machine.node))
   const going = groupBy(
     oldBridges(picture).filter((bridge) => whyKept(picture, bridge) === undefined),
     ({ node }) => node,
   )
-  return picture.installation.nodes.flatMap(({ name: node, pending }) => {
-    const left = pending.filter((edit) => isOwnRemoval(picture, node, edit)).map(({ name }) => name)
+  const gateway = steeredGateway(picture)?.node
+  const addressStep = bridgeAddressStep(picture, "none", { phase: "clean", after: leftKeys(movers, host.move) })
+  const cleaned = picture.installation.nodes.flatMap(({ name: node, pending }) => {
+    const own = pending.filter((edit) => isOwnEdit(picture, node, edit))
     const gone = (going.get(node) ?? []).map(({ name }) => name)
-    if (left.length === 0 && gone.length === 0) return []
+    const address = node === gateway && addressStep !== undefined ? [addressStep] : []
+    if (own.length === 0 && gone.length === 0 && address.length === 0) return []
     const after = moving.has(node) ? [`verify-machines:${node}`] : ["verify-networks"]
     const removals = gone.map((bridge) =>
       migrationStep(
@@ -196,17 +222,28 @@ const cleanSteps = (picture: MigrationPicture, movers: readonly Mover[]): readon
         { kind: "remove-bridge", node, bridge },
       ),
     )
+    const written = [...removals, ...address]
+    const left = own.filter(({ change }) => change === "removed").map(({ name }) => name)
+    const changed = own.filter(({ change }) => change === "changed").map(({ name }) => name)
     const reload = migrationStep(
       {
         key: `reload-network:${node}`,
         title: `Reload the network of node ${node}`,
         phase: "clean",
-        after: removals.length === 0 ? after : removals.map(({ key }) => key),
+        after: written.length > 0 ? written.map(({ key }) => key) : changed.length > 0 ? leftKeys(movers, host.move) : after,
       },
-      { kind: "reload-network", node, present: [], absent: [...left, ...gone].sort() },
+      {
+        kind: "reload-network",
+        node,
+        present: [...new Set([...changed, ...address.map(() => picture.options.natBridge)])],
+        absent: [...left, ...gone].sort(),
+      },
     )
-    return [...removals, reload]
+    return [...written, reload]
   })
+  // the reload takes the address itself: whoever leaves first would hide from a restart that the edit is ours
+  const reloaded = cleaned.some(({ key }) => key === `reload-network:${gateway}`) ? [`reload-network:${gateway}`] : []
+  return [...cleaned, ...host.leave.map((step) => ({ ...step, after: [...step.after, ...reloaded] }))]
 }
 
 /** The work with what frames it: the record first, and the proof that networks stand before anything uses them. */

@@ -40,8 +40,11 @@ export const undoMigration = (
             { kind: "apply-sdn", zone: zoneOf(undone), present: [], absent: vnetsOf(undone) },
           ),
         ]
+  const hosts = undone
+    .filter(({ kind }) => kind === "leave-host")
+    .map((action) => step(action, "Take the address from the node again", []))
   const bridges = bridgeSteps(undone)
-  const before = [...written, ...apply, ...bridges]
+  const before = [...hosts, ...written, ...apply, ...bridges]
   const saved = done.some(({ action }) => action.kind === "save-record")
   const record =
     saved && !keepRecord
@@ -82,6 +85,10 @@ const inverseOf = (action: MigrationAction): MigrationAction | undefined => {
       return { kind: "remove-vnet", vnet: action.vnet.name, zone: action.vnet.zone, alias: action.vnet.alias }
     case "create-bridge":
       return { kind: "remove-bridge", node: action.bridge.node, bridge: action.bridge.name }
+    case "bridge-address":
+      return { kind: "bridge-address", node: action.node, bridge: action.bridge }
+    case "host-address":
+      return action.fresh ? { kind: "leave-host", node: action.node, device: action.device, address: action.address } : undefined
     case "save-record":
     case "drop-record":
     case "remove-zone":
@@ -90,6 +97,8 @@ const inverseOf = (action: MigrationAction): MigrationAction | undefined => {
     case "grant-vnet":
     case "verify-networks":
     case "move-nics":
+    case "range-route":
+    case "leave-host":
     case "remove-bridge":
     case "reload-network":
     case "verify-machines":
@@ -98,13 +107,16 @@ const inverseOf = (action: MigrationAction): MigrationAction | undefined => {
 }
 
 const bridgeSteps = (undone: readonly MigrationAction[]): readonly MigrationStep[] => {
-  const removals = undone.flatMap((action) => (action.kind === "remove-bridge" ? [action] : []))
-  return [...groupBy(removals, ({ node }) => node)].flatMap(([node, list]) => {
+  const edits = undone.flatMap((action) => (action.kind === "remove-bridge" || action.kind === "bridge-address" ? [action] : []))
+  return [...groupBy(edits, ({ node }) => node)].flatMap(([node, list]) => {
     const steps = list.map((action) =>
       migrationStep(
         {
-          key: `undo:remove-bridge:${node}/${action.bridge}`,
-          title: `Remove bridge ${action.bridge} from node ${node} again`,
+          key: `undo:${action.kind}:${node}/${action.bridge}`,
+          title:
+            action.kind === "remove-bridge"
+              ? `Remove bridge ${action.bridge} from node ${node} again`
+              : `Write bridge ${action.bridge} of node ${node} without its address again`,
           phase: "prepare",
           after: [],
         },
@@ -118,7 +130,12 @@ const bridgeSteps = (undone: readonly MigrationAction[]): readonly MigrationStep
         phase: "prepare",
         after: steps.map(({ key }) => key),
       },
-      { kind: "reload-network", node, present: [], absent: list.map(({ bridge }) => bridge).sort() },
+      {
+        kind: "reload-network",
+        node,
+        present: list.flatMap(({ kind, bridge }) => (kind === "bridge-address" ? [bridge] : [])),
+        absent: list.flatMap(({ kind, bridge }) => (kind === "remove-bridge" ? [bridge] : [])).sort(),
+      },
     )
     return [...steps, reload]
   })

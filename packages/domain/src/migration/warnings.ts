@@ -1,7 +1,6 @@
-import { rangeNetwork, rangeNumberProblem, wanAddress } from "../network/addressing.ts"
 import { slots, timing } from "../plan/timing.ts"
 import { secondsText } from "../plan/explain.ts"
-import type { InstallationBridge, InstallationMachine } from "./installation.ts"
+import type { InstallationMachine } from "./installation.ts"
 import { groupBy } from "./group-by.ts"
 import { machineLabel, networksOf } from "./machines.ts"
 import type { Mover } from "./moves.ts"
@@ -115,38 +114,6 @@ export const sdnWarnings = (picture: MigrationPicture, movers: readonly Mover[])
   ...mtuWarnings(picture, movers),
   ...zoneWarnings(picture),
 ]
-
-/** What only the node's own configuration can do: its address and its routes go to the other network. `from` has the address now. */
-const hostText = (
-  { installation }: Pick<MigrationPicture, "installation">,
-  host: InstallationBridge,
-  from: string,
-  to: string,
-): readonly string[] => {
-  const routes = installation.ranges
-    .filter(({ number }) => rangeNumberProblem(number) === undefined)
-    .toSorted((a, b) => a.number - b.number)
-    .map(({ number }) => `${rangeNetwork(number).text} via ${wanAddress(number)}`)
-  return [
-    `On node ${host.node}: give ${to} the address ${host.address}, take it from ${from}, and let its DHCP and name service listen on ${to}. Until then routers do not reach the outside.`,
-    ...(routes.length === 0 ? [] : [`On node ${host.node}: route through ${to}: ${routes.join(", ")}.`]),
-  ]
-}
-
-/** What is left to do by hand for VNets, as long as a node has its address on the outside bridge. */
-export const hostToVnet = (picture: MigrationPicture): readonly string[] => {
-  const { natBridge, natVnet } = picture.options
-  const host = picture.bridges.get(natBridge)?.find(({ address }) => address !== undefined)
-  return host === undefined ? [] : hostText(picture, host, natBridge, natVnet)
-}
-
-/** What is left to do by hand for bridges, where the address that a node had on the outside bridge has gone to the VNet since. */
-export const hostToBridge = (picture: MigrationPicture): readonly string[] => {
-  const { natBridge, natVnet } = picture.options
-  const host = picture.installation.record?.bridges.find(({ name, address }) => name === natBridge && address !== undefined)
-  const now = picture.bridges.get(natBridge)?.find(({ node }) => node === host?.node)
-  return host === undefined || now?.address !== undefined ? [] : hostText(picture, host, natVnet, natBridge)
-}
 
 /** Networks that machines of other people hang on, on this node. */
 export const strangersOn = ({ strangers }: MigrationPicture, node: string, network: string): readonly InstallationMachine[] =>

@@ -1,4 +1,5 @@
 import { badParameter, failure } from "../core/errors.ts"
+import { adoptHostFiles } from "../core/host-network.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Interface, NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
@@ -175,6 +176,7 @@ export function* reloadNetwork(world: World, node: NodeState, log: (line: string
     if (node.pendingInterfaces !== undefined) node.interfaces = node.pendingInterfaces
     node.pendingInterfaces = undefined
     adoptSdn(world, node, true)
+    adoptHostFiles(node)
   })
 }
 

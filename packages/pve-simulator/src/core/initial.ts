@@ -3,7 +3,16 @@ import { toTemplate } from "./new-guest.ts"
 import { hashSecret } from "../http/identity.ts"
 import { randomHex, randomMac, randomUuid, seededRandom } from "./random.ts"
 import { builtInRoles } from "./roles.ts"
-import { emptySdn, type GuestOs, type Interface, type NodeState, type State, type StorageState, type User } from "./state.ts"
+import {
+  emptyHost,
+  emptySdn,
+  type GuestOs,
+  type Interface,
+  type NodeState,
+  type State,
+  type StorageState,
+  type User,
+} from "./state.ts"
 import { allocate } from "./volumes.ts"
 import type { World } from "./world.ts"
 
@@ -125,6 +134,7 @@ const node = (name: string, index: number, options: InitialOptions): NodeState =
     pendingInterfaces: undefined,
     vnets: new Set(),
     sdnVersion: 0,
+    host: emptyHost(),
     dns: { search: "lab.example", dns1: "10.0.0.1" },
     timezone: "UTC",
     tasks: [],

@@ -1,5 +1,5 @@
 import { PveError } from "./errors.ts"
-import type { State } from "./state.ts"
+import { emptyHost, type State } from "./state.ts"
 import { nowSeconds, type World } from "./world.ts"
 import { powerOff, resumeBoots } from "../guest/boot.ts"
 
@@ -69,7 +69,11 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
     throw new PveError(400, `not a saved state of form ${FORM}`)
   }
   // states that were saved before nodes told which SDN configuration they had read: all had read it
-  for (const node of (state as State).nodes.values()) node.sdnVersion ??= state.sdn.version
+  for (const node of (state as State).nodes.values()) {
+    node.sdnVersion ??= state.sdn.version
+    // and those from before nodes had files and routes of their own
+    node.host ??= emptyHost()
+  }
   return {
     // states that were saved before there was high availability have none
     state: { ...(state as State), ha: state.ha ?? new Map(), haRules: state.haRules ?? new Map() },

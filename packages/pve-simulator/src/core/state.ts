@@ -33,6 +33,8 @@ export interface NodeState {
   /** Host configuration: what runs, and what an edit left in interfaces.new (undefined: no edit). */
   interfaces: Map<string, Interface>
   pendingInterfaces: Map<string, Interface> | undefined
+  /** The node's own files, addresses and routes. */
+  host: HostState
   /** VNets whose bridge exists here, from the last successful reload. */
   readonly vnets: Set<string>
   /** The version of the SDN configuration that this node last read; 0: none yet. */
@@ -42,6 +44,25 @@ export interface NodeState {
   /** UPIDs of this node: finished ones in the order of their end, running ones where they started. */
   readonly tasks: string[]
 }
+
+/** What stands on a node beside its configured interfaces. */
+export interface HostState {
+  /** Files that were written on it, by path. */
+  readonly files: Map<string, string>
+  /** Addresses that stand without being configured, and configured ones that were taken away: `device address/prefix`. */
+  readonly added: Set<string>
+  readonly removed: Set<string>
+  /** By network with its prefix. */
+  readonly routes: Map<string, HostRoute>
+}
+
+export interface HostRoute {
+  /** Undefined: the network is on the device itself. */
+  readonly via: string | undefined
+  readonly device: string
+}
+
+export const emptyHost = (): HostState => ({ files: new Map(), added: new Set(), removed: new Set(), routes: new Map() })
 
 /** An interface of a node, with the API's own keys. */
 export type Interface = Record<string, string | number>

@@ -1,4 +1,5 @@
 import { nicsOf } from "../core/guest-config.ts"
+import { deviceTowards, hostAddresses } from "../core/host-network.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 
@@ -16,6 +17,21 @@ const segmentsOf = (world: World, guest: Guest): ReadonlySet<string> => {
       return node.interfaces.has(bridge) ? [`bridge ${guest.node} ${bridge} ${tag ?? ""}`] : []
     }),
   )
+}
+
+/**
+ * Whether the host of a node, which has an address on a bridge or VNet, and a running guest with this address reach each other: the node's
+ * way to the address leads out of a device on whose untagged network (VLAN 1) the guest is.
+ */
+export const reachesHost = (world: World, nodeName: string, vmid: number, address: string): boolean => {
+  const guest = world.state.guests.get(vmid)
+  const node = world.state.nodes.get(nodeName)
+  if (guest === undefined || node === undefined || world.faults.isNodeDown(nodeName)) return false
+  const device = deviceTowards(node, address)
+  if (device === undefined || !hostAddresses(node).some((one) => one.device === device)) return false
+  const segment = node.vnets.has(device) ? `vnet ${device}` : `bridge ${nodeName} ${device}`
+  const there = segmentsOf(world, guest)
+  return there.has(`${segment} `) || there.has(`${segment} 1`)
 }
 
 /** Whether two running guests are on one network, so that they reach each other without a router. */

@@ -1,6 +1,7 @@
 import { adoptSdn } from "../api/sdn-nodes.ts"
 import { turnOff, turnOnStopped } from "../api/guest-power.ts"
 import { withConfig } from "../api/guest-locks.ts"
+import { bootHost } from "../core/host-network.ts"
 import { hasQuorum } from "../core/quorum.ts"
 import { killTasksOf, startTask } from "../core/tasks.ts"
 import type { World } from "../core/world.ts"
@@ -61,6 +62,7 @@ const bootNode = (world: World, name: string): void => {
   const node = world.state.nodes.get(name)!
   node.bootedAt = world.clock.now()
   adoptSdn(world, node, true)
+  bootHost(node)
   for (const guest of world.state.guests.values()) {
     if (guest.node !== name || guest.config["onboot"] !== 1 || guest.config["lock"] !== undefined) continue
     const request = { node: name, type: "qmstart", id: String(guest.vmid), author: { user: "root@pam", tokenid: undefined } }

@@ -2,6 +2,7 @@ import { PveError } from "../core/errors.ts"
 import { start } from "../core/routine.ts"
 import type { NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
+import { ipCommand, fileCommand } from "./network-commands.ts"
 import { reloadNetwork } from "../api/network.ts"
 import { performAs } from "../http/handle.ts"
 import type { Api } from "../http/handle.ts"
@@ -136,8 +137,8 @@ const file = (world: World, node: NodeState, path: string): CommandResult => {
   return failed(1, `cat: ${path}: No such file or directory\n`)
 }
 
-/** Runs one command on a node as root would; what is not known exits with 127. */
-export const runNodeCommand = async (api: Api, node: NodeState, words: readonly string[]): Promise<CommandResult> => {
+/** Runs one command on a node as root would, with this on its standard input; what is not known exits with 127. */
+export const runNodeCommand = async (api: Api, node: NodeState, words: readonly string[], input = ""): Promise<CommandResult> => {
   const { world } = api
   const [program = "", ...args] = words
   const whole = words.join(" ")
@@ -152,6 +153,8 @@ export const runNodeCommand = async (api: Api, node: NodeState, words: readonly 
   if (whole === "ip route" || whole === "ip route show") return ok(routes(node))
   if (whole === "ifreload -a") return await ifreload(world, node)
   if (program === "qm" && args[0] === "unlock" && args.length === 2) return unlock(world, args[1]!)
+  const own = (program === "ip" ? ipCommand(node, args) : undefined) ?? fileCommand(node, words, input)
+  if (own !== undefined) return own
   if (program === "cat" && args.length === 1) return file(world, node, args[0]!)
   return failed(127, `bash: line 1: ${program}: command not found\n`)
 }

@@ -28,6 +28,7 @@ export interface SshOptions {
 }
 
 const MAX_LINE = 64 * 1024
+const MAX_INPUT = 1024 * 1024
 
 const sameText = (a: string, b: string): boolean => {
   const left = Buffer.from(a)
@@ -54,15 +55,26 @@ const authenticate = (context: ssh2.AuthContext, password: string, keys: readonl
   context.reject(["password", "publickey"])
 }
 
-const execute = async (api: Api, node: NodeState, line: string): Promise<CommandResult> => {
+const execute = async (api: Api, node: NodeState, line: string, input: string): Promise<CommandResult> => {
   const words = line.length > MAX_LINE ? undefined : splitWords(line)
   if (words === undefined || words.length === 0)
     return { exitCode: 127, stdout: "", stderr: "this shell runs one plain command at a time\n" }
   try {
-    return await runNodeCommand(api, node, words)
+    return await runNodeCommand(api, node, words, input)
   } catch (error) {
     return { exitCode: 255, stdout: "", stderr: `${error instanceof Error ? error.message : "failed"}\n` }
   }
+}
+
+/** Everything that comes to a command before the end of its input; what is too much is left out. */
+const inputOf = async (channel: ssh2.ServerChannel): Promise<string> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of channel.stdin as AsyncIterable<Buffer>) {
+    if (size < MAX_INPUT) chunks.push(chunk)
+    size += chunk.length
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_INPUT).toString()
 }
 
 /** Opens the shell of a node to root, by password or key. It runs single commands; there is no terminal. */
@@ -84,12 +96,14 @@ export const listenSsh = async (api: Api, rootPassword: string, options: SshOpti
         const node = api.world.state.nodes.get(name)
         if (node === undefined) return rejectExec()
         const channel = acceptExec()
-        void execute(api, node, info.command).then((result) => {
-          channel.write(result.stdout)
-          channel.stderr.write(result.stderr)
-          channel.exit(result.exitCode)
-          channel.end()
-        })
+        void inputOf(channel)
+          .then((input) => execute(api, node, info.command, input))
+          .then((result) => {
+            channel.write(result.stdout)
+            channel.stderr.write(result.stderr)
+            channel.exit(result.exitCode)
+            channel.end()
+          })
       })
     })
   })

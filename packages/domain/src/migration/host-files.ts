@@ -1,0 +1,87 @@
+import { rangeNetwork, rangeNumberProblem, wanAddress } from "../network/addressing.ts"
+import type { MigrationAction } from "./action.ts"
+import type { InstallationRange } from "./installation.ts"
+
+/** The way of a node to the network of one range: through the outside address of its router. */
+export interface RangeRoute {
+  /** 10.N.0.0/16. */
+  readonly network: string
+  /** 192.0.2.(100+N). */
+  readonly router: string
+}
+
+export const rangeRoute = (range: Pick<InstallationRange, "number">): RangeRoute | undefined =>
+  rangeNumberProblem(range.number) === undefined
+    ? { network: rangeNetwork(range.number).text, router: wanAddress(range.number) }
+    : undefined
+
+/** The ways to all ranges, by number. */
+export const rangeRoutes = (ranges: readonly InstallationRange[]): readonly RangeRoute[] =>
+  ranges.toSorted((a, b) => a.number - b.number).flatMap((range) => rangeRoute(range) ?? [])
+
+/** A command on a node as a value: no shell joins its words. */
+export interface HostCommand {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly input?: string
+}
+
+/** Files of interfaces on a node, which `/etc/network/interfaces` takes in; ours are named for their device. */
+export const interfacesFolder = "/etc/network/interfaces.d"
+export const hostFilePrefix = "rangewright-"
+const fileOf = (device: string): string => `${interfacesFolder}/${hostFilePrefix}${device}`
+
+/**
+ * The words of `ip` that lead to a range through a device. The router itself gets a way of its own: while two devices have an address in
+ * the outside network, only it says behind which of them the router is.
+ */
+const routeWords = (device: string, { network, router }: RangeRoute): readonly (readonly string[])[] => [
+  ["route", "replace", `${router}/32`, "dev", device],
+  ["route", "replace", network, "via", router, "dev", device],
+]
+
+/** What makes address and routes stand again when the device comes up, in the form of ifupdown. */
+export const hostFile = (device: string, address: string, routes: readonly RangeRoute[]): string =>
+  [
+    "# Written by Rangewright: the outside network's address of this node, and its routes to ranges.",
+    `auto ${device}`,
+    `iface ${device} inet static`,
+    `\taddress ${address}`,
+    ...routes.flatMap((route) => routeWords(device, route).map((words) => `\tpost-up ip ${words.join(" ")}`)),
+    "",
+  ].join("\n")
+
+/** An action on a node's own network that only a shell can do. */
+export type HostAction = Extract<MigrationAction, { readonly kind: "host-address" | "range-route" | "leave-host" }>
+
+const ip = (...args: readonly string[]): HostCommand => ({ program: "ip", args })
+
+/** The commands that do an action, in their order. Each may be repeated. */
+export const hostCommands = (action: HostAction): readonly HostCommand[] => {
+  const { device } = action
+  switch (action.kind) {
+    case "host-address": {
+      // written beside and renamed: whoever reads it meanwhile finds the old one, whole; ifupdown passes names with a dot over
+      const beside = `${interfacesFolder}/.${hostFilePrefix}${device}`
+      const input = hostFile(device, action.address, action.routes)
+      return [
+        { program: "dd", args: [`of=${beside}`, "conv=fsync", "status=none"], input },
+        { program: "mv", args: ["-f", beside, fileOf(device)] },
+        ip("address", "replace", action.address, "dev", device),
+      ]
+    }
+    case "range-route":
+      return routeWords(device, action).map((words) => ip(...words))
+    case "leave-host":
+      return [
+        { program: "rm", args: ["-f", fileOf(device)] },
+        ip("address", "flush", "dev", device, "to", `${action.address.split("/")[0] ?? ""}/32`),
+      ]
+  }
+}
+
+/** A command as a person types it. */
+export const commandText = ({ program, args, input }: HostCommand): string => {
+  const line = [program, ...args].join(" ")
+  return input === undefined ? line : `${line} <<'END'\n${input}END`
+}
