@@ -150,6 +150,21 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await simulator.close()
   })
 
+  it("are made anew for a guest that comes up again without having gone off", async () => {
+    const guests = realGuests(hosts)
+    const guest = { vmid: 701, name: "anew", nics: [{ mac: "02:00:00:00:04:01", bridge: "vmbr0", tag: 50 }] }
+    guests.up(guest)
+    const first = await guests.host(701)
+    guests.up(guest)
+    const second = await guests.host(701)
+    expect(second.root).not.toBe(first.root)
+    expect([existsSync(first.root), existsSync(second.root)]).toEqual([false, true])
+    guests.gone(701)
+    await guests.settled()
+    expect(existsSync(second.root)).toBe(false)
+    expect(guests.addresses(701)).toBeUndefined()
+  })
+
   it("go without a trace", async () => {
     const own = await makeRealHosts({ password: "lab", outer: { vlan: 1, address: "192.0.2.254/24" } })
     const host = await own.add({ name: "gone", nics: [{ vlan: 10, mac: "02:00:00:00:00:01" }] })

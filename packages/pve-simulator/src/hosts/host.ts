@@ -129,9 +129,8 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     return run("nsenter", ["--target", init, "--all", "--root", "--wd", program, ...rest])
   }
   const stop = async (): Promise<void> => {
-    if (child === undefined) return
-    child.kill("SIGKILL")
-    await ended(child)
+    child?.kill("SIGKILL")
+    if (child !== undefined) await ended(child)
     child = undefined
     await run("ip", ["netns", "del", own])
   }

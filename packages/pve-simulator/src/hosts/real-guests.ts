@@ -25,10 +25,10 @@ const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =
 
 /**
  * A host for each guest that comes up, on the networks of its cards. A guest that goes off keeps its host's folder, and boots from it when
- * it comes back. What goes wrong is thrown by `settled` and `host`, and told to `failed` when it happens.
+ * it comes back. What goes wrong is told to `failed`, and thrown by `settled` and `host` until something else was done with the guest.
  */
 export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unknown) => void = () => {}): RealGuests => {
-  const made = new Map<number, Promise<RealHost>>()
+  const made = new Map<number, RealHost>()
   const seen = new Map<number, readonly HostAddress[]>()
   const timers = new Map<number, NodeJS.Timeout>()
   const going = new Map<number, Promise<unknown>>()
@@ -36,7 +36,7 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
   /** One thing after another for each guest. */
   const then = (vmid: number, work: () => Promise<unknown>): void => {
     const before = going.get(vmid) ?? Promise.resolve()
-    const next = before.then(work)
+    const next = before.catch(() => {}).then(work)
     next.catch((error: unknown) => failed(vmid, error))
     going.set(vmid, next)
   }
@@ -53,25 +53,33 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
     seen.delete(vmid)
   }
 
+  const forget = async (vmid: number): Promise<void> => {
+    leave(vmid)
+    await made.get(vmid)?.remove()
+    made.delete(vmid)
+  }
+
   return {
     up: (guest) =>
       then(guest.vmid, async () => {
-        const known = made.get(guest.vmid)
+        // one that comes up while it is up is another: the simulator began anew
+        if (timers.has(guest.vmid)) await forget(guest.vmid)
         const nics = guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
-        const host = known ?? hosts.add({ name: guest.name, nics })
+        const known = made.get(guest.vmid)
+        const host = known ?? (await hosts.add({ name: guest.name, nics }))
         made.set(guest.vmid, host)
-        if (known !== undefined) await (await known).start(nics)
-        watch(guest.vmid, await host)
+        if (known !== undefined) await known.start(nics)
+        watch(guest.vmid, host)
       }),
     down: (vmid) => {
       leave(vmid)
-      if (made.has(vmid)) then(vmid, async () => (await made.get(vmid))?.stop())
-    },
-    gone: (vmid) =>
       then(vmid, async () => {
-        await (await made.get(vmid))?.remove()
-        made.delete(vmid)
-      }),
+        // it may have come up only now
+        leave(vmid)
+        await made.get(vmid)?.stop()
+      })
+    },
+    gone: (vmid) => then(vmid, () => forget(vmid)),
     addresses: (vmid) => seen.get(vmid),
     host: async (vmid) => {
       await going.get(vmid)
