@@ -2,6 +2,7 @@ import {
   bestVersion,
   fitsPin,
   installedVersion,
+  isArtifactName,
   prepareArtifact,
   readNeeds,
   roleOfArchive,
@@ -51,6 +52,12 @@ describe("what a requirement means", () => {
     const origin = { from: "git", url: "https://git.example/acme.util.git", ...(folder === undefined ? {} : { folder }) }
     expect(wanted).toEqual({ type: "collection", asked: name, name: "acme.util", origin, pin })
   })
+})
+
+test("a role is called the same way wherever it is installed, configured or played", () => {
+  for (const name of ["web", "acme.web", "acme.util.web", "_x", "a-b.c_d", "0x"]) expect(isArtifactName("role", name)).toBe(true)
+  for (const name of ["dots..x", "dot.", ".dot", "-x", "", "a/b", "a b", "x".repeat(256)])
+    expect(isArtifactName("role", name)).toBe(false)
 })
 
 describe("versions and pins", () => {

@@ -108,6 +108,24 @@ describe("what the server has", () => {
     ])
   })
 
+  test("roles are called as roles can be, whatever is installed", () => {
+    const roles = ["docker", "ns.role", "ns.coll.role", "dots..x", "dot.", "../x", "-x", "a b"]
+    const found = [3, 4, 5, 6, 7].map((at) => `error ludus[0].roles[${at}] role-name`)
+    expect(check({ ludus: [machineKeys("a", { roles })] })).toEqual(found)
+    const installed = { names: new Set(["docker", "ns.role"]), collections: new Set(["ns.coll"]) }
+    expect(check({ ludus: [machineKeys("a", { roles })] }, { roles: installed })).toEqual(found)
+  })
+
+  test("variables of roles are called as Ansible takes them, wherever they are set", () => {
+    const vars = { fine_1: 1, _x: 1, "a-b": 1, "1a": 1, class: 1, ä: 1, "": 1 }
+    const wrong = ["a-b", "1a", "class", "ä", ""]
+    const [at, more] = [{ role_vars: vars }, { role_vars: { "x.y": 1 } }]
+    expect(check({ ludus: [machineKeys("a", at)], router: more, global_role_vars: { "g g": 1 } })).toHaveLength(wrong.length + 2)
+    expect(check({ ludus: [machineKeys("a", { role_vars: { "a-b": 1 } })] })).toEqual([
+      "error ludus[0].role_vars.a-b variable-name",
+    ])
+  })
+
   test("every role is installed, by its name or by its collection", () => {
     const roles = [
       "local",

@@ -1,4 +1,4 @@
-import type { Json } from "@rangewright/domain"
+import { allowedVariableNames, isRoleName, isVariableName, type Json } from "@rangewright/domain"
 import { stringify } from "yaml"
 
 type Fields = Readonly<Record<string, Json>>
@@ -6,19 +6,13 @@ type Fields = Readonly<Record<string, Json>>
 const fieldsOf = (value: Json | undefined): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-/** What Ansible takes for the name of a variable; it cannot be given others. */
-const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u
-
-/** A role, or `<namespace>.<collection>.<role>`: never a path. */
-const roleName = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/u
-
 /** Why a role's input can make no play; undefined when it can. */
 export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
-  if (role === undefined || !roleName.test(role)) return `${JSON.stringify(role ?? "")} is no name of a role`
-  const wrong = Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !variableName.test(name))
+  if (role === undefined || !isRoleName(role)) return `${JSON.stringify(role ?? "")} is no name of a role`
+  const wrong = Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !isVariableName(name))
   return wrong === undefined
     ? undefined
-    : `its variable ${JSON.stringify(wrong)} has no name that Ansible takes: letters, digits and _, beginning with a letter or _`
+    : `its variable ${JSON.stringify(wrong)} has no name that Ansible takes: ${allowedVariableNames}`
 }
 
 /** Those of the stage that are the service's own, beside the ones that roles know. */

@@ -25,7 +25,7 @@ export const isArtifactName = (kind: ArtifactKind, name: string): boolean => {
 /** What names of the kind are made of, for people. */
 export const allowedNames: Readonly<Record<ArtifactKind, string>> = {
   template: "letters, digits, ., _ and -, first a letter or digit",
-  role: "letters, digits, ., _ and -, not beginning with . or -",
+  role: "parts of letters, digits, _ and - with a . between them, not beginning with -",
   collection: "<namespace>.<name>, each of small letters, digits and _, not beginning with a digit",
 }
 

@@ -39,4 +39,5 @@ export {
   requirementProblem,
 } from "./standing.ts"
 export { readRoleVariables, type RoleVariable, roleVariableFiles, type RoleVariables } from "./role-variables.ts"
+export { allowedVariableNames, isVariableName } from "./variable-name.ts"
 export { roleOfArchive } from "./archive-name.ts"

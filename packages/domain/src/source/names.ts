@@ -8,7 +8,7 @@ import type { SourceId } from "./source.ts"
 const sourceId = /^[A-Za-z][A-Za-z0-9_-]*$/u
 const blueprintId = /^[A-Za-z][A-Za-z0-9_-]*(\/[A-Za-z0-9_-]+){0,2}$/u
 const templateName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/u
-const roleName = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/u
+const roleName = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/u
 const collectionSegment = /^[a-z_][a-z0-9_]*$/u
 /** What a folder's name may be on the file systems in use, in characters of these alphabets. */
 const longest = 255
@@ -19,7 +19,7 @@ export const isSourceId = (text: string): text is SourceId => text.length <= lon
 export const isShippedBlueprintId = (text: string): boolean => text.length <= longest && blueprintId.test(text)
 /** The name of the VM that a template is built as. */
 export const isTemplateName = (text: string): boolean => text.length <= longest && templateName.test(text)
-/** A role as it is installed: `<namespace>.<role>` or a bare name. */
+/** A role as it is installed and played: `<namespace>.<role>`, a bare name, or `<namespace>.<collection>.<role>`. */
 export const isRoleName = (text: string): boolean => text.length <= longest && roleName.test(text)
 /** The namespace or the name of a collection. */
 export const isCollectionSegment = (text: string): boolean => text.length <= longest && collectionSegment.test(text)

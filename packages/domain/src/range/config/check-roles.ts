@@ -1,17 +1,33 @@
-/** Roles: installed, and their dependencies resolvable (contract B 3.9, 11, and 3.10). */
+/** Roles: named as roles are, installed, their dependencies resolvable (contract B 3.9, 11, and 3.10), and their variables such as Ansible takes. */
 import * as Result from "effect/Result"
+import { allowedNames } from "../../library/artifact.ts"
+import { allowedVariableNames, isVariableName } from "../../library/variable-name.ts"
+import { isRoleName } from "../../source/names.ts"
 import type { CheckContext, InstalledRoles } from "./check-context.ts"
 import { quote } from "./issue.ts"
-import type { RoleUse } from "./model.ts"
+import type { JsonObject, RoleUse } from "./model.ts"
 import type { Path } from "./node.ts"
 import { resolveRoleOrder } from "./roles.ts"
 
 export const roleChecks = ({ config, facts, error }: CheckContext): void => {
   const { roles } = facts
+  const variables = (vars: JsonObject, path: Path): void => {
+    for (const name of Object.keys(vars))
+      if (!isVariableName(name))
+        error(
+          [...path, name],
+          "variable-name",
+          `${quote(name)} is no name of a variable that Ansible takes`,
+          allowedVariableNames,
+        )
+  }
   const installed = (uses: ReadonlyArray<RoleUse>, base: Path): void => {
+    for (const [index, use] of uses.entries())
+      if (!isRoleName(use.name))
+        error([...base, "roles", index], "role-name", `no role can be called ${quote(use.name)}`, allowedNames.role)
     if (roles === undefined) return
     const require = (path: Path, role: string): void => {
-      if (!hasRole(roles, role))
+      if (isRoleName(role) && !hasRole(roles, role))
         error(path, "role-not-installed", `the role ${quote(role)} is not installed`, "an installed role or collection")
     }
     for (const [index, use] of uses.entries()) {
@@ -19,6 +35,9 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
       for (const [at, { role }] of use.dependsOn.entries()) require([...base, "roles", index, "depends_on", at, "role"], role)
     }
   }
+  variables(config.globalRoleVars, ["global_role_vars"])
+  variables(config.router.roleVars, ["router", "role_vars"])
+  for (const [index, machine] of config.machines.entries()) variables(machine.roleVars, ["ludus", index, "role_vars"])
   installed(config.router.roles, ["router"])
   for (const [index, machine] of config.machines.entries()) installed(machine.roles, ["ludus", index])
 
