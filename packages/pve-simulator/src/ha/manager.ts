@@ -59,7 +59,7 @@ const attend = (world: World, resource: HaResource, wake: () => void): void => {
     return
   }
   const elsewhere = resource.state === "started" ? wrongPlace(world, resource, guest) : undefined
-  if (elsewhere !== undefined) return void task("qmigrate", (handle) => moveGuest(world, guest, elsewhere, handle))
+  if (elsewhere !== undefined) return task("qmigrate", (handle) => moveGuest(world, guest, elsewhere, handle))
   if (resource.state === "started" && !running) task("qmstart", () => turnOnStopped(world, guest))
   if (resource.state !== "started" && running) task("qmstop", () => pullPlug(world, guest))
 }
