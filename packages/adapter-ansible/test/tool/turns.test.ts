@@ -32,7 +32,8 @@ test("so much goes on at a time, less of it for one, and whoever waits or leaves
       yield* Deferred.await(otherBegan)
       yield* Fiber.interrupt(leaving)
       yield* Deferred.succeed(go, undefined)
-      for (const fiber of [own, other]) yield* Fiber.join(fiber)
+      yield* Fiber.join(own)
+      yield* Fiber.join(other)
     }),
   )
   expect([most.get("own"), most.get("other"), most.get("all")]).toEqual([2, 1, 3])
