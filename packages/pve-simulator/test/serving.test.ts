@@ -135,7 +135,7 @@ const connect = async (port: number, auth: { password?: string; privateKey?: str
     client.connect({ host: "127.0.0.1", port, username: "root", ...auth })
   })
 
-const command = async (client: ssh2.Client, line: string): Promise<Ran> =>
+const command = async (client: ssh2.Client, line: string, input?: string): Promise<Ran> =>
   await new Promise((resolve, reject) => {
     client.exec(line, (error, channel) => {
       if (error !== undefined) return reject(error)
@@ -144,6 +144,7 @@ const command = async (client: ssh2.Client, line: string): Promise<Ran> =>
       channel.on("data", (data: Buffer) => (stdout += data.toString()))
       channel.stderr.on("data", (data: Buffer) => (stderr += data.toString()))
       channel.on("close", (code: number) => resolve({ code, stdout, stderr }))
+      if (input !== undefined) channel.end(input)
     })
   })
 
@@ -166,6 +167,8 @@ test("a node's shell runs the API and a few tools as root, by password or key, a
   })
   expect(await command(client, "pvesh create /pools --poolid shell --comment 'two words'")).toMatchObject({ code: 0 })
   expect(sim.state.pools.get("shell")?.comment).toBe("two words")
+  expect(await command(client, "dd of=/etc/network/interfaces.d/own status=none", "iface own\n")).toMatchObject({ code: 0 })
+  expect(await command(client, "cat /etc/network/interfaces.d/own")).toMatchObject({ stdout: "iface own\n" })
   // args is for root@pam itself, which is who this shell is
   expect(await command(client, 'pvesh set /nodes/pve1/qemu/100/config --args "-device x"')).toMatchObject({ code: 0 })
   sim.guest(100)!.config["lock"] = "backup"

@@ -55,12 +55,15 @@ const authenticate = (context: ssh2.AuthContext, password: string, keys: readonl
   context.reject(["password", "publickey"])
 }
 
-const execute = async (api: Api, node: NodeState, line: string, input: string): Promise<CommandResult> => {
+/** The commands that read what is sent to them; the others do not wait for its end. */
+const readers: ReadonlySet<string> = new Set(["dd"])
+
+const execute = async (api: Api, node: NodeState, line: string, channel: ssh2.ServerChannel): Promise<CommandResult> => {
   const words = line.length > MAX_LINE ? undefined : splitWords(line)
   if (words === undefined || words.length === 0)
     return { exitCode: 127, stdout: "", stderr: "this shell runs one plain command at a time\n" }
   try {
-    return await runNodeCommand(api, node, words, input)
+    return await runNodeCommand(api, node, words, readers.has(words[0]!) ? await inputOf(channel) : "")
   } catch (error) {
     return { exitCode: 255, stdout: "", stderr: `${error instanceof Error ? error.message : "failed"}\n` }
   }
@@ -96,14 +99,12 @@ export const listenSsh = async (api: Api, rootPassword: string, options: SshOpti
         const node = api.world.state.nodes.get(name)
         if (node === undefined) return rejectExec()
         const channel = acceptExec()
-        void inputOf(channel)
-          .then((input) => execute(api, node, info.command, input))
-          .then((result) => {
-            channel.write(result.stdout)
-            channel.stderr.write(result.stderr)
-            channel.exit(result.exitCode)
-            channel.end()
-          })
+        void execute(api, node, info.command, channel).then((result) => {
+          channel.write(result.stdout)
+          channel.stderr.write(result.stderr)
+          channel.exit(result.exitCode)
+          channel.end()
+        })
       })
     })
   })
