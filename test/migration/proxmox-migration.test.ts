@@ -140,6 +140,50 @@ describe("an installation of the first generation on Proxmox", () => {
   })
 })
 
+describe("a glance at an installation", () => {
+  const glance = NetworkMigration.use((migration) => migration.glance("ludus"))
+  const reads = (rig: Rig): number => rig.sim.calls.counts().byRoute["GET /nodes/{node}/qemu/{vmid}/pending"] ?? 0
+
+  it("is one look for all who ask within seconds, and another when something was done here", async () => {
+    const rig = firstGeneration()
+    const noVnet = { kind: "remove-vnet", vnet: "r9", zone: "ludus", alias: "rangewright LAB9" } as const
+    await rig.run(
+      Effect.gen(function* () {
+        const [first, ...others] = yield* Effect.all([glance, glance, glance], { concurrency: "unbounded" })
+        const once = reads(rig)
+        expect(once).toBeGreaterThanOrEqual(ranges * 3)
+        expect(others).toEqual([first, first])
+        yield* glance
+        expect(reads(rig)).toBe(once)
+        yield* NetworkMigration.use((migration) => migration.dispatch(noVnet))
+        yield* glance
+        expect(reads(rig)).toBe(2 * once)
+        yield* Effect.sleep("5 seconds")
+        yield* glance
+        expect(reads(rig)).toBe(3 * once)
+      }),
+    )
+    await rig.close()
+  })
+
+  it("shows machines that cannot be read now as they were last seen, and those never seen as unknown", async () => {
+    const rig = firstGeneration()
+    await rig.run(
+      Effect.gen(function* () {
+        const { machines } = yield* glance
+        rig.sim.faults.add({ kind: "node-down", node: "pve1" })
+        yield* Effect.sleep("60 seconds")
+        expect((yield* glance).machines).toEqual(
+          machines.map((machine) => (machine.node === "pve1" ? { ...machine, unseen: true } : machine)),
+        )
+      }),
+    )
+    const anew = await rig.restarted().run(glance)
+    expect(anew.machines.find(({ vmid }) => vmid === 3011)).toMatchObject({ pool: "LAB1", nics: undefined })
+    await rig.close()
+  })
+})
+
 describe("the privileges that the service asks for", () => {
   it("are enough to move networks and to bring them back", async () => {
     const rig = firstGeneration()

@@ -10,6 +10,13 @@ export class StorageFault extends defineFault(
   }),
 ) {}
 
+/** What the store keeps of something cannot be understood; nothing was done with it. `hint`: the way out. */
+export class RecordDamaged extends defineFault(
+  "RecordDamaged",
+  "conflict",
+  (f: { readonly what: string; readonly hint: string }) => ({ message: `Cannot go on: ${f.what} is damaged`, hint: f.hint }),
+) {}
+
 /** A save named an older version than the stored one: somebody else wrote in between. */
 export class StaleVersion extends defineFault("StaleVersion", "conflict", (f: { readonly what: string }) => ({
   message: `Cannot save ${f.what}: it was changed by somebody else in the meantime`,

@@ -197,6 +197,12 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
         false,
         Effect.sync(() => observe(world)),
       ),
+    glance: () =>
+      run(
+        "glance",
+        false,
+        Effect.sync(() => observe(world)),
+      ),
     dispatch: (action) =>
       run(
         "dispatch",

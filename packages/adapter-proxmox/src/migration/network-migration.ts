@@ -9,6 +9,7 @@ import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { recordOf } from "../wire/read.ts"
 import { createBridge, proveBridges, removeBridge, startReload, writeBridgeAddress } from "./bridge-actions.ts"
+import { makeGlances } from "./glance.ts"
 import { performHost, proveHost } from "./host-actions.ts"
 import { moveNics, proveMachines } from "./machine-actions.ts"
 import { nodeGuestsLook } from "./node-guests.ts"
@@ -30,6 +31,8 @@ export const makeNetworkMigration = (
   shell: Context.Service.Shape<typeof NodeShell>,
 ): Context.Service.Shape<typeof NetworkMigration> => {
   const guestsOf = nodeGuestsLook(client)
+  const observe = observeInstallation(client, shell)
+  const { glance, outdate } = makeGlances(observe)
   const dispatch = (action: NetworkMigrationAction): Effect.Effect<Json, HypervisorFault> => {
     switch (action.kind) {
       case "create-zone":
@@ -92,22 +95,28 @@ export const makeNetworkMigration = (
     }
   }
 
+  const settle = Effect.fnUntraced(function* (
+    action: NetworkMigrationAction,
+    token: Json,
+  ): Effect.fn.Return<void, HypervisorFault> {
+    const upid = parseUpid(recordOf(token)["task"])
+    const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
+    // an apply's task may fail or be lost and its effect be there: what counts is what the nodes show
+    const proof = prove(action)
+    if (outcome === undefined || outcome.type === "ok") return yield* proof
+    yield* Effect.catchIf(
+      proof,
+      ({ facts }) => facts.reason === "failed",
+      () => Effect.fail(taskFault(doingOf(action), outcome)),
+    )
+  })
+
   return {
-    observe: observeInstallation(client, shell),
+    observe,
+    glance,
     groups: { admins: adminGroup, users: userGroup },
-    dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })),
-    settle: Effect.fnUntraced(function* (action, token) {
-      const upid = parseUpid(recordOf(token)["task"])
-      const outcome = upid === undefined ? undefined : yield* awaitTask(upid)
-      // an apply's task may fail or be lost and its effect be there: what counts is what the nodes show
-      const proof = prove(action)
-      if (outcome === undefined || outcome.type === "ok") return yield* proof
-      yield* Effect.catchIf(
-        proof,
-        ({ facts }) => facts.reason === "failed",
-        () => Effect.fail(taskFault(doingOf(action), outcome)),
-      )
-    }),
+    dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })).pipe(Effect.ensuring(outdate)),
+    settle: (action, token) => settle(action, token).pipe(Effect.ensuring(outdate)),
   }
 }
 

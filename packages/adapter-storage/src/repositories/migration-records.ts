@@ -1,5 +1,5 @@
 import { MigrationRecordJson } from "@rangewright/domain"
-import { MigrationRecords, StorageFault } from "@rangewright/ports"
+import { MigrationRecords, RecordDamaged } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -12,7 +12,10 @@ const Stored = Schema.fromJsonString(MigrationRecordJson)
 const decode = Schema.decodeUnknownEffect(Stored)
 const encode = Schema.encodeSync(Stored)
 
-const doing = "read the record of the migration"
+const damaged = new RecordDamaged({
+  what: "the record of how the networks were before they moved",
+  hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: there is no way back to bridges then, and a migration that goes on saves a new record.",
+})
 
 export const migrationRecordsLayer: Layer.Layer<MigrationRecords, never, Database> = Layer.effect(
   MigrationRecords,
@@ -20,11 +23,11 @@ export const migrationRecordsLayer: Layer.Layer<MigrationRecords, never, Databas
     const database = yield* Database
     return {
       find: Effect.gen(function* () {
-        const row = yield* database.read(doing, (db) =>
+        const row = yield* database.read("read the record of the migration", (db) =>
           db.selectFrom("migration_records").select("record").where("id", "=", id).executeTakeFirst(),
         )
         if (row === undefined) return undefined
-        return yield* Effect.mapError(decode(row.record), () => new StorageFault({ doing, because: "it is damaged" }))
+        return yield* Effect.mapError(decode(row.record), () => damaged)
       }),
       save: (record) =>
         database.write("save the record of the migration", (tx) =>

@@ -58,6 +58,15 @@ const presentAccounts = Effect.gen(function* () {
   return new Map<string, string>(present.flat())
 })
 
+/** Our ranges; with accounts also who has them. */
+export const readRanges = (accounts: ReadonlyMap<string, string> | undefined) =>
+  Effect.gen(function* () {
+    const { groups } = yield* NetworkMigration
+    const ranges = yield* (yield* Ranges).list()
+    if (accounts !== undefined) return yield* Effect.forEach(ranges, (range) => rangeRights(range, accounts, groups.admins))
+    return ranges.map(({ id, number }): InstallationRange => ({ id, number, users: [], groups: [groups.admins] }))
+  })
+
 /** What of an installation costs calls, and is read only where it is needed. */
 export interface InstallationLook {
   /** A call for each machine and each snapshot. */
@@ -70,10 +79,7 @@ export interface InstallationLook {
 export const readInstallation = (zone: string, { snapshots, accounts }: InstallationLook) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
-    const present = accounts ? yield* presentAccounts : new Map<string, string>()
-    const ranges = yield* Effect.forEach(yield* (yield* Ranges).list(), (range) =>
-      rangeRights(range, present, migration.groups.admins),
-    )
+    const ranges = yield* readRanges(accounts ? yield* presentAccounts : undefined)
     const record = yield* (yield* MigrationRecords).find
     const installation: Installation = { ...(yield* migration.observe({ zone, snapshots })), ranges, record }
     return installation

@@ -1,16 +1,22 @@
-import { migrationReport, migrationStatus } from "@rangewright/domain"
-import { MigrationRecords } from "@rangewright/ports"
+import { type Installation, migrationReport, migrationStatus } from "@rangewright/domain"
+import { MigrationRecords, NetworkMigration } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { migrationReportObject, migrationStatusObject } from "../wire/migration.ts"
-import { emptyInstallation, migrationOptions, readInstallation } from "./read-installation.ts"
+import { emptyInstallation, migrationOptions, readInstallation, readRanges } from "./read-installation.ts"
+
+/** How things stand, for anybody as often as he likes; what an earlier migration saved says nothing about that. */
+const glanceAtInstallation = (zone: string) =>
+  Effect.gen(function* () {
+    const seen = yield* (yield* NetworkMigration).glance(zone)
+    const installation: Installation = { ...seen, ranges: yield* readRanges(undefined), record: undefined }
+    return installation
+  })
 
 /** What a migration would need, as the wire has it; on a single node the hypervisor is hardly asked. */
 export const readMigrationStatus = Effect.gen(function* () {
   const options = yield* migrationOptions(false)
-  const look = { snapshots: false, accounts: false }
-  return migrationStatusObject(
-    migrationStatus(options.clusterMode ? yield* readInstallation(options.zone, look) : emptyInstallation, options),
-  )
+  const installation = options.clusterMode ? yield* glanceAtInstallation(options.zone) : emptyInstallation
+  return migrationStatusObject(migrationStatus(installation, options))
 })
 
 /** Every machine's network cards before the migration and now, as the wire has them. */

@@ -16,6 +16,7 @@ export const getSDNMigrationReport = operation({
     200: "every machine that a migration has saved; none where there was no migration",
     ...adminStatuses,
     400: "userID names an unknown user",
+    409: "what a migration has saved is damaged",
     502: hypervisorAway,
   },
   handle: () => readMigrationReport,
