@@ -54,6 +54,14 @@ const machine = (range: number, index: number): InstallationMachine => {
   }
 }
 
+/** The first node is the gateway, with a shell. */
+const gateway: Installation["nodes"][number]["host"] = {
+  type: "seen",
+  addresses: [{ device: "vmbr1000", address: "192.0.2.254/24" }],
+  routes: [],
+  files: {},
+}
+
 const installation = (ranges: number): Installation => ({
   quorate: true,
   nodes: many(size.nodes, (at) => ({
@@ -62,6 +70,7 @@ const installation = (ranges: number): Installation => ({
     address: `10.0.0.${at + 1}`,
     missingPackages: [],
     pending: [],
+    ...(at === 0 ? { host: gateway } : {}),
   })),
   zones: [
     {
@@ -75,11 +84,11 @@ const installation = (ranges: number): Installation => ({
   ],
   vnets: [],
   otherPending: [],
-  bridges: many(ranges, (at) => ({
-    node: `pve${at % size.nodes}`,
-    name: `vmbr${1_001 + at}`,
+  bridges: many(ranges + 1, (at) => ({
+    node: `pve${at === 0 ? 0 : (at - 1) % size.nodes}`,
+    name: `vmbr${1_000 + at}`,
     ports: [],
-    address: undefined,
+    address: at === 0 ? "192.0.2.254/24" : undefined,
     settings: {},
   })),
   ranges: many(ranges, (at) => ({ id: `R${at}` as RangeId, number: at + 1, users: [`u${at}@pve`], groups: ["admins"] })),

@@ -101,7 +101,8 @@ export const keys = {
     default: "pve",
   }),
   sshHost: optionalText(hypervisor, "ssh_host", {
-    about: "Host for commands on the node (diagnostics). Without it they are left out.",
+    about:
+      "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it they are left out, or told to be done by hand.",
     default: undefined,
   }),
   sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "Port of SSH.", default: 22 }),
