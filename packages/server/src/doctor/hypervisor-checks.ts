@@ -89,6 +89,23 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
         : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
   })
 
+/** The zone of the ranges' VNets, node by node; nothing where there is none to speak of. */
+const zoneOf = (config: Config, { zones = [] }: ObservedCluster): readonly Finding[] => {
+  const ours = zones.filter(({ zone }) => zone === config.sdnZone)
+  const behind = ours.filter(({ state }) => state !== "available")
+  const [first] = ours
+  if (first === undefined) return []
+  return behind.length === 0
+    ? [ok("zone", `${first.zone} is in force on ${ours.map(({ node }) => node).join(", ")}`)]
+    : [
+        warn(
+          "zone",
+          `${first.zone} is behind on ${behind.map(({ node, state }) => `${node} (${state})`).join(", ")}`,
+          "A deploy that needs such a node applies the SDN again; when that does not help, look at that node's network reload.",
+        ),
+      ]
+}
+
 const shellOf = Effect.map(NodeShell, ({ available }) =>
   available
     ? ok("shell", "commands on the node are possible")
@@ -130,6 +147,7 @@ export const checkHypervisor = (config: Config) =>
       storagesOf(cluster),
       templatesOf(cluster),
       yield* attempt("network", networkOf(config, cluster)),
+      ...zoneOf(config, cluster),
       yield* shellOf,
     ]
   })
