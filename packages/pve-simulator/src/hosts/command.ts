@@ -34,6 +34,10 @@ export const processTree = (namespace: string): readonly [string, ...string[]] =
   return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "ip", "netns", "exec", namespace, "unshare", ...apart]
 }
 
+/** Whether something in a network namespace waits for what comes to a port. */
+export const listens = async (namespace: string, protocol: "tcp" | "udp", port: number): Promise<boolean> =>
+  (await run("ip", ["netns", "exec", namespace, "ss", "-Hln", `--${protocol}`, `sport = :${port}`])).output.trim() !== ""
+
 const programs = [
   "/usr/sbin/sshd",
   "/usr/sbin/dnsmasq",

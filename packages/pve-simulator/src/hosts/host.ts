@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
-import { must, processTree, type Ran, run } from "./command.ts"
+import { listens, must, processTree, type Ran, run } from "./command.ts"
 import { type Account, makeRootFolder } from "./root-folder.ts"
 import type { Port, Switch } from "./switch.ts"
 
@@ -79,9 +79,6 @@ const ended = (child: ChildProcess): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once("exit", () => resolve()))
 
-const listens = async (namespace: string): Promise<boolean> =>
-  (await run("ip", ["netns", "exec", namespace, "ss", "-Hltn", "sport = :22"])).output.trim() !== ""
-
 const cardsIn = (shown: string): readonly HostAddress[] => {
   const interfaces = JSON.parse(shown) as readonly {
     readonly ifname: string
@@ -120,7 +117,7 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     const [program, ...args] = [...processTree(own), "/bin/sh", "-c", life, "sh", root]
     child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)
-    while (!(await listens(own))) await setTimeout(20)
+    while (!(await listens(own, "tcp", 22))) await setTimeout(20)
   }
   const cards = async () => cardsIn(await must("ip", "-n", own, "-j", "address", "show"))
   const inside = async (program: string, ...rest: readonly string[]): Promise<Ran> => {

@@ -42,10 +42,16 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
   const outside = `${id}-outside`
   let made = 0
 
-  const network = await makeSwitch(id)
-  const stopServing = await makeOutside(outside, folder, network, options.outer, options.routes ?? [])
-  await must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", join(folder, "host_key"))
-  const hostKey = await readFile(join(folder, "host_key"), "utf8")
+  const setUp = async () => {
+    const network = await makeSwitch(id)
+    const stopServing = await makeOutside(outside, folder, network, options.outer, options.routes ?? [])
+    await must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", join(folder, "host_key"))
+    return { network, stopServing, hostKey: await readFile(join(folder, "host_key"), "utf8") }
+  }
+  const { network, stopServing, hostKey } = await setUp().catch(async (error: unknown) => {
+    await clear(id, folder)
+    throw error
+  })
   const accounts = [{ name: "root", password: options.password }, ...(options.accounts ?? [])]
 
   return {
@@ -60,7 +66,6 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
     remove: async () => {
       await Promise.all(hosts.map((host) => host.stop()))
       stopServing()
-      await network.remove()
       await clear(id, folder)
     },
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
-import { must, processTree, run } from "./command.ts"
+import { setTimeout } from "node:timers/promises"
+import { listens, must, processTree, run } from "./command.ts"
 import type { Switch } from "./switch.ts"
 
 /** The network between the service's host and the routers. */
@@ -40,9 +41,14 @@ export const makeOutside = async (
   if (code !== 0) throw new Error(`the routes to ranges cannot be set: ${errors.trim()}`)
   if (outer.leases === undefined) return () => {}
   const server = handOut(namespace, folder, outer.leases)
+  while (!(await listens(namespace, "udp", dhcpPort))) {
+    if (server.exitCode !== null) throw new Error(`what hands out addresses in ${outer.address} ended with ${server.exitCode}`)
+    await setTimeout(20)
+  }
   return () => void server.kill("SIGKILL")
 }
 
+const dhcpPort = 67
 const leaseTime = "5m"
 
 /** Leases and a name service that knows no names: there is nothing further out. */
@@ -61,7 +67,15 @@ const handOut = (namespace: string, folder: string, [first, last]: readonly [str
     `--dhcp-leasefile=${join(folder, "leases")}`,
     "--dhcp-authoritative",
   ]
-  const [program, ...args] = [...processTree(namespace), "/bin/sh", "-c", '"$@" & wait', "sh", "/usr/sbin/dnsmasq", ...settings]
+  const [program, ...args] = [
+    ...processTree(namespace),
+    "/bin/sh",
+    "-c",
+    '"$@" & wait $!',
+    "sh",
+    "/usr/sbin/dnsmasq",
+    ...settings,
+  ]
   return spawn(program, args, { stdio: "ignore" })
 }
 

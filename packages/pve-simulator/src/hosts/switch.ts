@@ -1,4 +1,4 @@
-import { must, run } from "./command.ts"
+import { must } from "./command.ts"
 
 /** Where a network card is plugged in. VLANs of different bridges are different networks. */
 export interface Port {
@@ -11,7 +11,6 @@ export interface Port {
 export interface Switch {
   /** Puts an interface into another namespace, on this network. */
   readonly plug: (namespace: string, device: string, port: Port, mac: string | undefined) => Promise<void>
-  readonly remove: () => Promise<void>
 }
 
 /** `id` begins the names of everything that is made; interfaces have names of at most 15 characters. */
@@ -41,9 +40,6 @@ export const makeSwitch = async (id: string): Promise<Switch> => {
       await must("ip", "-n", namespace, "link", "add", port, "type", "veth", "peer", "name", device, ...address, "netns", other)
       await must("ip", "-n", namespace, "link", "set", port, "master", master, "up")
       await must("ip", "-n", other, "link", "set", device, "up")
-    },
-    remove: async () => {
-      await run("ip", ["netns", "del", namespace])
     },
   }
 }
