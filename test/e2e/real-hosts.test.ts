@@ -140,9 +140,13 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     expect(await reaches(web, 6000)).toBe(false)
     expect(await reaches(other, 5432)).toBe(false)
     expect(await reaches(db, 6000)).toBe(true)
+    // the service's host and the router serve names and SSH, and no machine of the range gets there but for its own names
+    expect(await reaches(web, 53, "192.0.2.254")).toBe(false)
+    expect(await reaches(web, 22, at(10, 254))).toBe(false)
+    expect(await reaches(web, 53, at(10, 254))).toBe(true)
   }
-  const reaches = async (from: typeof web, port: number): Promise<boolean> =>
-    (await from(python(`import socket; socket.create_connection(("${at(20)}", ${port}), 5)`))).code === 0
+  const reaches = async (from: typeof web, port: number, to = at(20)): Promise<boolean> =>
+    (await from(python(`import socket; socket.create_connection(("${to}", ${port}), 5)`))).code === 0
 
   it("the router answers names, and lets pass what its rules allow and nothing else", namesAndPackets)
 
