@@ -15,6 +15,10 @@ const RoleVariable = Schema.Struct({
   required: Schema.optionalKey(Schema.Boolean),
   default: Schema.optionalKey(Schema.Unknown),
   choices: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+  /** The keys of a dictionary: each as a variable. */
+  options: Schema.optionalKey(Schema.Array(Schema.Unknown)),
+  /** Where the role must be entered to take it; absent: as usual. */
+  entry_point: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "RoleVariable" })
 
 const RoleVars = Schema.Struct({
@@ -32,7 +36,10 @@ const variablesOf = (user: User, name: string) =>
       const texts = yield* textsOf("role", name, scopeOf(user, global), roleVariableFiles)
       if (texts === undefined) continue
       const { defaults, variables } = readRoleVariables((path) => texts.get(path))
-      return { name, ...(global ? { global } : {}), vars: defaults, variables }
+      const told = variables.map(({ entryPoint, ...variable }) =>
+        entryPoint === undefined ? variable : { ...variable, entry_point: entryPoint },
+      )
+      return { name, ...(global ? { global } : {}), vars: defaults, variables: told }
     }
     return { name, vars: {} }
   })

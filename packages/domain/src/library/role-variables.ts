@@ -1,8 +1,10 @@
 /** What a role says of the variables that it takes: its defaults, and its argument specification. */
 import * as Result from "effect/Result"
 import type { Json } from "../plan/action.ts"
-import { type MapNode, type Node, toJson } from "../range/config/node.ts"
-import { readYaml } from "../range/config/read-yaml.ts"
+import type { Finding } from "../range/config/issue.ts"
+import type { MapNode, Node } from "../range/config/node.ts"
+import { readYamlInPart } from "../range/config/read-yaml.ts"
+import { roleValue, roleValueType } from "./role-value.ts"
 
 /** One variable of a role. What nobody says is absent. */
 export interface RoleVariable {
@@ -15,12 +17,16 @@ export interface RoleVariable {
   readonly required?: boolean
   readonly default?: Json
   readonly choices?: ReadonlyArray<Json>
+  /** Of a `dict`, or of each element of a list of them: the keys that it takes. */
+  readonly options?: ReadonlyArray<RoleVariable>
+  /** The role takes it where it is entered here; absent: where it is entered as usual. */
+  readonly entryPoint?: string
 }
 
 export interface RoleVariables {
   /** The defaults as they are; empty where they are none, or cannot be read. */
   readonly defaults: Readonly<Record<string, Json>>
-  /** Sorted by name. */
+  /** Sorted by name; then those of other entry points. */
   readonly variables: ReadonlyArray<RoleVariable>
 }
 
@@ -34,15 +40,22 @@ export const argumentSpecFiles = [
 ] as const
 export const roleVariableFiles: ReadonlyArray<string> = [...defaultsFiles, ...argumentSpecFiles]
 
-/** Reads them out of the files of a role. Values are those of YAML 1.1, as Ansible reads them. */
+const mainEntry = "main"
+
+/** Reads them out of the files of a role, as Ansible reads them. A value that is none leaves the others. */
 export const readRoleVariables = (textOf: (path: string) => string | undefined): RoleVariables => {
-  const defaults = first(defaultsFiles, (file) => mapIn(textOf(file)))
-  const options = first(argumentSpecFiles, (file) => childMap(mapIn(textOf(file)), "argument_specs", "main", "options"))
-  const values = new Map([...(defaults?.entries ?? [])].map(([name, { value }]) => [name, toJson(value)]))
-  const names = new Set([...values.keys(), ...(options?.entries.keys() ?? [])])
+  const defaults: MapNode["entries"] = first(defaultsFiles, (file) => mapIn(textOf(file)))?.entries ?? new Map()
+  const entries = first(argumentSpecFiles, (file) => childMap(mapIn(textOf(file)), "argument_specs"))
+  const optionsOf = (entry: string) => childMap(entries, entry, "options")
+  const names = new Set([...defaults.keys(), ...(optionsOf(mainEntry)?.entries.keys() ?? [])])
+  const main = [...names].toSorted().map((name) => describe(name, optionsOf(mainEntry), defaults.get(name)?.value))
+  const others = [...(entries?.entries.keys() ?? [])].filter((entry) => entry !== mainEntry).toSorted()
   return {
-    defaults: Object.fromEntries(values),
-    variables: [...names].toSorted().map((name) => describe(name, options?.entries.get(name)?.value, values.get(name))),
+    defaults: Object.fromEntries([...defaults].map(([name, { value }]) => [name, roleValue(value)])),
+    variables: [
+      ...main,
+      ...others.flatMap((entryPoint) => described(optionsOf(entryPoint)).map((variable) => ({ ...variable, entryPoint }))),
+    ],
   }
 }
 
@@ -54,9 +67,29 @@ const first = <A>(files: ReadonlyArray<string>, read: (file: string) => A | unde
   return undefined
 }
 
+/** Errors after which a value can be shown all the same: it is text then, or left out for having no name. */
+const harmless: ReadonlySet<string> = new Set(["not-a-number", "bad-key", "forbidden-key"])
+
 const mapIn = (text: string | undefined): MapNode | undefined => {
-  const read = text === undefined ? undefined : readYaml(text, [])
-  return read !== undefined && Result.isSuccess(read) && read.success.kind === "map" ? read.success : undefined
+  const read = text === undefined ? undefined : readYamlInPart(text, [])
+  if (read === undefined || Result.isFailure(read)) return undefined
+  const { node, errors } = read.success
+  return node.kind === "map"
+    ? without(
+        node,
+        errors.filter(({ code }) => !harmless.has(code)),
+      )
+    : undefined
+}
+
+/**
+ * The mapping without those of its values in which there is an error; undefined where the whole is one. A value that aliases unfold to too
+ * much counts as a small one in all others that name it: then nothing of the file can be told.
+ */
+const without = (map: MapNode, errors: ReadonlyArray<Finding>): MapNode | undefined => {
+  if (errors.some(({ path, code }) => path.length === 0 || code === "too-large")) return undefined
+  const broken = new Set(errors.map(({ path }) => path[0]))
+  return { ...map, entries: new Map([...map.entries].filter(([key]) => !broken.has(key))) }
 }
 
 const childMap = (map: MapNode | undefined, ...path: ReadonlyArray<string>): MapNode | undefined => {
@@ -65,37 +98,40 @@ const childMap = (map: MapNode | undefined, ...path: ReadonlyArray<string>): Map
   return node?.kind === "map" ? node : undefined
 }
 
-const describe = (name: string, option: Node | undefined, value: Json | undefined): RoleVariable => {
+const described = (options: MapNode | undefined): ReadonlyArray<RoleVariable> =>
+  [...(options?.entries.keys() ?? [])].toSorted().map((name) => describe(name, options, undefined))
+
+const describe = (name: string, options: MapNode | undefined, value: Node | undefined): RoleVariable => {
+  const option = options?.entries.get(name)?.value
   const spec = option?.kind === "map" ? option : undefined
+  const at = (key: string): Node | undefined => spec?.entries.get(key)?.value
   const field = (key: string): Json | undefined => {
-    const node = spec?.entries.get(key)?.value
-    return node === undefined ? undefined : toJson(node)
+    const node = at(key)
+    return node === undefined ? undefined : roleValue(node)
   }
-  const given = value ?? field("default")
-  const type = textIn(field("type")) ?? typeOf(given)
+  const given = value ?? at("default")
+  const type = textIn(field("type")) ?? (given === undefined ? undefined : roleValueType(given))
   const [elements, description, choices] = [textIn(field("elements")), textIn(field("description")), field("choices")]
+  const keys = described(childMap(spec, "options"))
   return {
     name,
     ...(type === undefined ? {} : { type }),
     ...(elements === undefined ? {} : { elements }),
     ...(description === undefined ? {} : { description }),
-    ...(field("required") === true ? { required: true } : {}),
-    ...(given === undefined ? {} : { default: given }),
+    ...(isTrue(field("required")) ? { required: true } : {}),
+    ...(given === undefined ? {} : { default: roleValue(given) }),
     ...(Array.isArray(choices) ? { choices } : {}),
+    ...(keys.length === 0 ? {} : { options: keys }),
   }
 }
+
+/** Ansible takes the text for it too. */
+const isTrue = (value: Json | undefined): boolean =>
+  value === true || (typeof value === "string" && /^(?:yes|true)$/iu.test(value))
 
 /** A description may be written as a list of paragraphs. */
 const textIn = (value: Json | undefined): string | undefined => {
   if (typeof value === "string") return value === "" ? undefined : value
   const parts = Array.isArray(value) ? value.filter((part) => typeof part === "string") : []
   return parts.length === 0 ? undefined : parts.join("\n")
-}
-
-const typeOf = (value: Json | undefined): string | undefined => {
-  if (value === undefined || value === null) return undefined
-  if (typeof value === "string") return "str"
-  if (typeof value === "boolean") return "bool"
-  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float"
-  return Array.isArray(value) ? "list" : "dict"
 }

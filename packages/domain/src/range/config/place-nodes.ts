@@ -1,5 +1,4 @@
 /** A parsed YAML document to placed values: scalars resolved, aliases followed, merges made, repeated keys settled. */
-import * as Result from "effect/Result"
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Scalar, type YAMLMap, type YAMLSeq } from "yaml"
 import { type Finding, quote } from "./issue.ts"
 import type { ListNode, MapEntry, MapNode, Node, Path, ScalarNode } from "./node.ts"
@@ -13,10 +12,13 @@ interface Reading {
   readonly anchors: Map<string, Node | undefined>
 }
 
-export const placeNodes = (contents: unknown, warnings: Array<Finding>): Result.Result<Node, ReadonlyArray<Finding>> => {
+/** The value with all errors in it; what cannot be read stands as null, or is left out where it has no name. */
+export const placeNodes = (
+  contents: unknown,
+  warnings: Array<Finding>,
+): { readonly node: Node; readonly errors: ReadonlyArray<Finding> } => {
   const reading: Reading = { errors: [], warnings, anchors: new Map() }
-  const node = place(reading, contents, [], 0)
-  return reading.errors.length > 0 ? Result.fail(reading.errors) : Result.succeed(node)
+  return { node: place(reading, contents, [], 0), errors: reading.errors }
 }
 
 const nothing = (start: number): ScalarNode => ({

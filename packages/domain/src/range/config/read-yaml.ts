@@ -6,8 +6,17 @@ import { limits } from "./limits.ts"
 import type { Node } from "./node.ts"
 import { placeNodes } from "./place-nodes.ts"
 
-/** The values of the one document in the text. Fails with every syntax error found; warnings go to `warnings`. */
-export const readYaml = (text: string, warnings: Array<Finding>): Result.Result<Node, ReadonlyArray<Finding>> => {
+/** The values of the one document in the text. Fails with every error found; warnings go to `warnings`. */
+export const readYaml = (text: string, warnings: Array<Finding>): Result.Result<Node, ReadonlyArray<Finding>> =>
+  Result.flatMap(readYamlInPart(text, warnings), ({ node, errors }) =>
+    errors.length > 0 ? Result.fail(errors) : Result.succeed(node),
+  )
+
+/** As `readYaml`, but fails for what is no YAML alone: values that are none are told by `errors`, with the others around them. */
+export const readYamlInPart = (
+  text: string,
+  warnings: Array<Finding>,
+): Result.Result<{ readonly node: Node; readonly errors: ReadonlyArray<Finding> }, ReadonlyArray<Finding>> => {
   const refused = refuseText(text)
   if (refused !== undefined) return Result.fail([refused])
   const documents = compose(text)
@@ -17,7 +26,7 @@ export const readYaml = (text: string, warnings: Array<Finding>): Result.Result<
   if (document.errors.length > 0) return Result.fail(syntaxErrors(document))
   if (second !== undefined)
     return Result.fail([problem(second.range[0], "several-documents", "a second YAML document begins here", "one document")])
-  return placeNodes(document.contents, warnings)
+  return Result.succeed(placeNodes(document.contents, warnings))
 }
 
 const problem = (offset: number, code: string, message: string, allowed?: string): Finding => ({
