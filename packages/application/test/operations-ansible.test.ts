@@ -298,10 +298,15 @@ describe("a role in an archive", () => {
     })
   })
 
-  it("that is none is a failure, and nothing of it stays", async () => {
-    expect(await app.fails("InstallRoleTar", ada, { body: {}, file: archive("web.tar", { "web/README": "" }) })).toMatchObject({
-      kind: "failed",
-      message: expect.stringContaining("none of the folders"),
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ["without any of a role's folders", { "web/README": "" }, "none of the folders"],
+    ["with a folder in the place of its metadata", { "web/meta/main.yml/x": "y" }, "meta/main.yml is a folder"],
+    ["whose metadata are a list", { "web/meta/main.yml": "- a\n" }, "meta/main.yml is a list"],
+    ["whose metadata are no YAML", { "web/meta/main.yml": "a: [\n" }, "meta/main.yml is no YAML"],
+  ])("%s is refused, and nothing of it stays", async (_, wrong, because) => {
+    expect(await app.fails("InstallRoleTar", ada, { body: {}, file: archive("web.tar", wrong) })).toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining(because),
     })
     expect(await listed()).toEqual([])
     expect([...app.artifacts.content.pins.values()].flatMap((holders) => [...holders])).toEqual([])

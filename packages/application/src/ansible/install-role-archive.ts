@@ -45,9 +45,10 @@ export const installRoleArchive = (
     return { name, placement }
   }).pipe(
     hostFailures,
-    Effect.catchTag("LibraryFault", ({ message, hint }) =>
-      Effect.fail(new Failed({ what: message, ...(hint === undefined ? {} : { hint }) })),
-    ),
+    Effect.catchTag("LibraryFault", ({ message, hint, facts }) => {
+      const said = { what: message, ...(hint === undefined ? {} : { hint }) }
+      return Effect.fail(facts.reason === "broken" ? new InvalidInput(said) : new Failed(said))
+    }),
   )
 
 /** What is in the archive, to be read as long as the scope lasts. */

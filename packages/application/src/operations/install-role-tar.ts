@@ -30,10 +30,10 @@ export const installRoleTar = operation({
   statuses: {
     201: "the role is installed; or another copy was there and stays, which the answer says",
     ...userStatuses,
-    400: "the form is unreadable or the file missing, damaged or unsafe; no role can be called so; force or global is no boolean; userID names an unknown user",
+    400: "the form is unreadable or the file missing, damaged, unsafe or no role; no role can be called so; force or global is no boolean; userID names an unknown user",
     403: "role changes are left to administrators; global needs an administrator",
     413: "the archive is too large",
-    500: "the archive holds no role, or cannot be unpacked or installed at present",
+    500: "the archive cannot be unpacked or installed at present",
   },
   handle: ({ body, file, user }) =>
     Effect.gen(function* () {
