@@ -283,7 +283,7 @@ describe("a migration does not begin", () => {
   })
 
   test("with settings that give two networks one name", () => {
-    expect(blockersOf(firstGeneration(), { natBridge: "vmbr1001" })).toEqual([
+    expect(blockersOf(firstGeneration({ machines: [] }), { natBridge: "vmbr1001" })).toEqual([
       "vmbr1001 would be the network of the outside and range LAB1",
     ])
     expect(blockersOf(firstGeneration(), { natVnet: "vmbr1000" })).toEqual([

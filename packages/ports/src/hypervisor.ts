@@ -6,6 +6,8 @@ import type { HypervisorFault } from "./faults.ts"
 /** What `dispatch` answers: `token` names the work going on (a task), null when the effect is complete. JSON, so that a journal can keep it. */
 export interface Dispatched {
   readonly token: Json
+  /** True: what the action is about is gone, so that there was nothing to do it to. Told by moves of a migration. */
+  readonly gone?: boolean
 }
 
 /**

@@ -207,7 +207,10 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       run(
         "dispatch",
         action.kind !== "verify-networks" && action.kind !== "verify-machines",
-        Effect.map(dispatch(action), (token) => ({ token })),
+        Effect.suspend(() => {
+          const gone = action.kind === "move-nics" && !world.vms.has(action.vmid)
+          return Effect.map(dispatch(action), (token) => (gone ? { token, gone } : { token }))
+        }),
       ),
     settle: (action, token) =>
       run(

@@ -58,15 +58,15 @@ const cardsNow = (
     ),
   )
 
-/** Moves a VM's cards in one call, guarded by the digest of what was read. A VM that is gone has nothing to move. */
+/** Moves a VM's cards in one call, guarded by the digest of what was read. A VM that is gone has nothing to move: false. */
 export const moveNics = Effect.fnUntraced(function* (
   client: PveClient,
   action: Of<"move-nics">,
-): Effect.fn.Return<void, HypervisorFault> {
+): Effect.fn.Return<boolean, HypervisorFault> {
   const { vmid, guard, nics } = action
   const doing = `move the network cards of VM ${vmid} (${action.name})`
   const found = yield* locate(client, action, doing)
-  if (found === undefined) return
+  if (found === undefined) return false
   if (!(yield* isExpected(client, guard, vmid, found.config, doing)))
     return yield* new HypervisorFault({
       doing,
@@ -87,13 +87,14 @@ export const moveNics = Effect.fnUntraced(function* (
       })
     if (change.type === "write") changes[move.nic] = change.text
   }
-  if (Object.keys(changes).length === 0) return
+  if (Object.keys(changes).length === 0) return true
   const digest = text(found.config, "digest")
   yield* client.put(
     path`/nodes/${found.node}/qemu/${vmid}/config`,
     { ...changes, ...(digest === undefined ? {} : { digest }) },
     { doing },
   )
+  return true
 })
 
 /** Fails when one of the machines still hangs on a network that is left. */

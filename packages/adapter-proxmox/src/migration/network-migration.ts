@@ -1,5 +1,5 @@
 import type { Json } from "@rangewright/domain"
-import type { HypervisorFault, NetworkMigration, NetworkMigrationAction, NodeShell } from "@rangewright/ports"
+import type { Dispatched, HypervisorFault, NetworkMigration, NetworkMigrationAction, NodeShell } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { adminGroup, userGroup } from "../access/roles.ts"
@@ -22,8 +22,11 @@ const doingOf = (action: NetworkMigrationAction): string => {
   return action.kind === "reload-network" ? `reload the network of node ${action.node}` : "verify that every network is usable"
 }
 
-/** `{"task": "UPID:…"}`; null when there is nothing to wait for. */
-const tokenOf = (started: unknown): Json => (typeof started === "string" ? { task: started } : null)
+/** There is nothing to wait for. */
+const done: Dispatched = { token: null }
+
+/** The token of a task is `{"task": "UPID:…"}`. */
+const started = (upid: unknown): Dispatched => (typeof upid === "string" ? { token: { task: upid } } : done)
 
 export const makeNetworkMigration = (
   client: PveClient,
@@ -33,37 +36,37 @@ export const makeNetworkMigration = (
   const guestsOf = nodeGuestsLook(client)
   const observe = observeInstallation(client, shell)
   const { glance, outdate } = makeGlances(observe)
-  const dispatch = (action: NetworkMigrationAction): Effect.Effect<Json, HypervisorFault> => {
+  const dispatch = (action: NetworkMigrationAction): Effect.Effect<Dispatched, HypervisorFault> => {
     switch (action.kind) {
       case "create-zone":
-        return Effect.as(createZone(client, action), null)
+        return Effect.as(createZone(client, action), done)
       case "remove-zone":
-        return Effect.as(removeZone(client, action), null)
+        return Effect.as(removeZone(client, action), done)
       case "create-vnet":
-        return Effect.as(createVnet(client, action), null)
+        return Effect.as(createVnet(client, action), done)
       case "remove-vnet":
-        return Effect.as(removeVnet(client, action), null)
+        return Effect.as(removeVnet(client, action), done)
       case "grant-vnet":
-        return Effect.as(grantVnet(client, action), null)
+        return Effect.as(grantVnet(client, action), done)
       case "create-bridge":
-        return Effect.as(createBridge(client, action), null)
+        return Effect.as(createBridge(client, action), done)
       case "bridge-address":
-        return Effect.as(writeBridgeAddress(client, action), null)
+        return Effect.as(writeBridgeAddress(client, action), done)
       case "remove-bridge":
-        return Effect.as(removeBridge(client, guestsOf, action), null)
+        return Effect.as(removeBridge(client, guestsOf, action), done)
       case "host-address":
       case "range-route":
       case "leave-host":
-        return Effect.as(performHost(shell, action), null)
+        return Effect.as(performHost(shell, action), done)
       case "move-nics":
-        return Effect.as(moveNics(client, action), null)
+        return Effect.map(moveNics(client, action), (found) => (found ? done : { ...done, gone: true }))
       case "apply-sdn":
-        return Effect.map(startApply(client, action, doingOf(action)), tokenOf)
+        return Effect.map(startApply(client, action, doingOf(action)), started)
       case "reload-network":
-        return Effect.map(startReload(client, action, doingOf(action)), tokenOf)
+        return Effect.map(startReload(client, action, doingOf(action)), started)
       case "verify-networks":
       case "verify-machines":
-        return Effect.succeed(null)
+        return Effect.succeed(done)
     }
   }
 
@@ -115,7 +118,7 @@ export const makeNetworkMigration = (
     observe,
     glance,
     groups: { admins: adminGroup, users: userGroup },
-    dispatch: (action) => Effect.map(dispatch(action), (token) => ({ token })).pipe(Effect.ensuring(outdate)),
+    dispatch: (action) => dispatch(action).pipe(Effect.ensuring(outdate)),
     settle: (action, token) => settle(action, token).pipe(Effect.ensuring(outdate)),
   }
 }

@@ -48,13 +48,14 @@ const requireRangesAtRest = (doing: string) =>
     })
   })
 
-/** What the run did, for people, and what is left to do by hand. */
+/** What the run did, for people, and what is left to do by hand. A machine that had gone meanwhile has not moved. */
 const outcome = (direction: MigrationDirection, { steps, plan }: RunState): string => {
-  if (plan === undefined || plan.steps.length === 0) return idleText({ direction, idle: "done" }) ?? ""
-  const moved = [...steps.keys()].filter((key) => key.startsWith("move:")).length
+  const byHand = (plan?.notes ?? []).filter((note) => note.startsWith(byHandMark))
+  if (plan === undefined || plan.steps.length === 0) return [idleText({ direction, idle: "done" }) ?? "", ...byHand].join("\n")
+  const moved = [...steps].filter(([key, { facts }]) => key.startsWith("move:") && facts?.changed === true).length
   return [
     `${texts[direction].done}: ${moved} ${moved === 1 ? "machine" : "machines"} moved in ${steps.size} steps.`,
-    ...plan.notes.filter((note) => note.startsWith(byHandMark)),
+    ...byHand,
     texts[direction].next,
   ].join("\n")
 }
@@ -79,12 +80,22 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
   )
 }
 
-/** The failure of a run with where it has left the installation. */
+const mostHintsShown = 3
+
+/**
+ * The failure of a run with where it has left the installation, and with the ways out that its steps knew. That the installation has
+ * changed since the plan was made is a conflict here too.
+ */
 const failureOf = (direction: MigrationDirection, createZone: boolean, id: RunId, fault: Failed) =>
   Effect.gen(function* () {
-    const left = yield* aftermath(yield* (yield* RunEngine).state(id), direction, createZone)
-    const hint = fault.hint === undefined ? {} : { hint: fault.hint }
-    return new Failed({ what: `${fault.message}. ${left}`, ...hint })
+    const state = yield* (yield* RunEngine).state(id)
+    const failures = [...state.steps.values()].flatMap(({ phase, failure }) => (phase === "failed" && failure ? [failure] : []))
+    const outdated = failures.find(({ kind }) => kind === "conflict" && reachOf(state) === "nothing")
+    const ways = [...new Set(failures.flatMap(({ hint }) => hint ?? []))].slice(0, mostHintsShown)
+    const hints = [...ways, ...(fault.hint === undefined ? [] : [fault.hint])]
+    const hint = hints.length === 0 ? {} : { hint: hints.join(" ") }
+    if (outdated !== undefined) return new Conflict({ what: outdated.message, hint: ways.join(" ") })
+    return new Failed({ what: `${fault.message}. ${yield* aftermath(state, direction, createZone)}`, ...hint })
   })
 
 /** Starts the run that moves the installation's networks, or joins the one that goes on. Undefined on a single node: nothing is to do. */

@@ -22,7 +22,8 @@ const networkRun = (name: string, doing: string, direction: MigrationDirection) 
       Effect.gen(function* () {
         const plan = yield* planNetworks(direction, createZone)
         if (plan.blockers.length > 0) return yield* new MigrationBlocked(plan)
-        if (plan.idle !== undefined) return workPlan([])
+        const byHand = plan.byHand.map((note) => byHandMark + note)
+        if (plan.idle !== undefined) return workPlan([], { notes: byHand })
         const changes = plan.machines.map(({ name: object, nics }) => ({
           kind: "change" as const,
           object,
@@ -30,7 +31,7 @@ const networkRun = (name: string, doing: string, direction: MigrationDirection) 
         }))
         return workPlan(runSteps(plan, { direction, createZone }), {
           changes,
-          notes: [...plan.warnings, ...plan.byHand.map((note) => byHandMark + note)],
+          notes: [...plan.warnings, ...byHand],
         })
       }),
     works: migrationWorks,

@@ -20,11 +20,16 @@ import { planNetworks } from "./plan-networks.ts"
 const isWorldly = (action: MigrationAction): action is NetworkMigrationAction =>
   action.kind !== "save-record" && action.kind !== "drop-record"
 
-/** Starts an action; the token is what `settleAction` needs. */
+/** What the journal has for the token of an action whose object was gone: nothing is to be settled. */
+const Gone = Schema.Struct({ gone: Schema.Literal(true) })
+const isGone = Schema.is(Gone)
+
+/** Starts an action; gives what the settling needs. */
 const dispatchAction = (action: MigrationAction) =>
   Effect.gen(function* () {
     if (!isWorldly(action)) return null
-    return (yield* (yield* NetworkMigration).dispatch(action)).token
+    const { token, gone } = yield* (yield* NetworkMigration).dispatch(action)
+    return gone === true ? { gone } : token
   })
 
 const keepOrDrop = (action: Extract<MigrationAction, { readonly kind: "save-record" | "drop-record" }>) =>
@@ -51,6 +56,7 @@ export const networkStep = work({
   dispatch: ({ action }) => dispatchAction(action),
   settle: ({ action }, _context, token) =>
     Effect.gen(function* () {
+      if (isGone(token)) return { changed: false }
       if (!isWorldly(action)) yield* keepOrDrop(action)
       else yield* (yield* NetworkMigration).settle(action, token)
       return { changed: action.kind !== "verify-networks" && action.kind !== "verify-machines" }

@@ -114,6 +114,9 @@ export interface RecordedMachine {
 export interface MigrationRecord {
   readonly version: 1
   readonly zone: string
+  /** The outside network before and after: settings may have changed since. Absent in records that were saved before these were kept. */
+  readonly natBridge?: string | undefined
+  readonly natVnet?: string | undefined
   /** Zone and VNets that migrations made, and that a way back removes. */
   readonly madeZone: boolean
   readonly madeVnets: readonly string[]

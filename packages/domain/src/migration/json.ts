@@ -22,6 +22,8 @@ const bridge = Schema.Struct({
 export const MigrationRecordJson = Schema.Struct({
   version: Schema.Literal(1),
   zone: Schema.String,
+  natBridge: Schema.optional(Schema.String),
+  natVnet: Schema.optional(Schema.String),
   madeZone: Schema.Boolean,
   madeVnets: names,
   bridges: Schema.Array(bridge),

@@ -9,7 +9,21 @@ import type { MigrationBlocker } from "./plan.ts"
 const listed = (names: readonly string[]): string =>
   names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : names.join(", ")
 
-/** Names and tags that the settings and range numbers lead to, and that cannot be. */
+/** VXLAN tags that the settings and range numbers lead to, and that cannot be. */
+export const tagObstacles = ({ pairs }: MigrationPicture): readonly MigrationBlocker[] =>
+  pairs.flatMap(({ range, tag }) =>
+    range === undefined || (tag >= 1 && tag < lastVxlanTag)
+      ? []
+      : [
+          {
+            code: "tag-range" as const,
+            message: `range ${range.id} would have the VXLAN tag ${tag}, which is outside 1 to ${lastVxlanTag - 1}`,
+            hint: "Set vxlan_tag_base so that base + range number stays inside.",
+          },
+        ],
+  )
+
+/** Names that the settings and range numbers lead to, and that cannot be. */
 export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly MigrationBlocker[] => {
   const blockers: MigrationBlocker[] = []
   const badName = (message: string, hint: string): void => void blockers.push({ code: "bad-name", message, hint })
@@ -20,19 +34,13 @@ export const nameObstacles = ({ pairs, options }: MigrationPicture): readonly Mi
       `the VNet of the outside network cannot be named ${options.natVnet}`,
       "Set ludus_nat_interface to ludusnat, or to another name of 2 to 8 letters and digits that no bridge has.",
     )
-  for (const { range, tag, vnet } of pairs) {
+  for (const { range, vnet } of pairs) {
     if (range === undefined) continue
     if (!isSdnName(vnet) || !Number.isInteger(range.number) || range.number < 1)
       blockers.push({
         code: "range-number",
         message: `range ${range.id} has the number ${range.number}, and its VNet cannot be named ${vnet}`,
         hint: "Give the range a number from 1 on.",
-      })
-    if (tag < 1 || tag >= lastVxlanTag)
-      blockers.push({
-        code: "tag-range",
-        message: `range ${range.id} would have the VXLAN tag ${tag}, which is outside 1 to ${lastVxlanTag - 1}`,
-        hint: "Set vxlan_tag_base so that base + range number stays inside.",
       })
   }
   for (const key of ["bridge", "vnet"] as const)

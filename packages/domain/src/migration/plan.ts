@@ -42,6 +42,7 @@ export interface MigrationBlocker {
     | "node-unfit"
     | "machine-locked"
     | "machine-pending"
+    | "router-elsewhere"
     | "machine-unreadable"
     | "machine-contradictory"
     | "machine-out-of-reach"

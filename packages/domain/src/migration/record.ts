@@ -1,12 +1,11 @@
-import type { Installation, InstallationBridge, MigrationRecord, RecordedMachine } from "./installation.ts"
+import type { Installation, InstallationBridge, MigrationOptions, MigrationRecord, RecordedMachine } from "./installation.ts"
 import type { NetworkPair } from "./layout.ts"
 import { groupBy } from "./group-by.ts"
 import { isRecorded, type OwnMachine } from "./machines.ts"
 import { type NicText, nicNetwork } from "./nic.ts"
 
 /** What is about to be made, for the record. */
-export interface AboutToMake {
-  readonly zone: string
+export interface AboutToMake extends Pick<MigrationOptions, "zone" | "natBridge" | "natVnet"> {
   readonly madeZone: boolean
   readonly madeVnets: readonly string[]
 }
@@ -53,6 +52,8 @@ export const takeRecord = (
   return {
     version: 1,
     zone: making.zone,
+    natBridge: making.natBridge,
+    natVnet: making.natVnet,
     madeZone: making.madeZone || (saved?.madeZone ?? false),
     madeVnets: [...new Set([...(saved?.madeVnets ?? []), ...making.madeVnets])].sort(),
     bridges: [...bridges.values()],

@@ -3,6 +3,7 @@ import type { Installation, MigrationOptions } from "./installation.ts"
 import { networkPairs } from "./layout.ts"
 import { isRecorded } from "./machines.ts"
 import { nicNetwork } from "./nic.ts"
+import { asRecorded } from "./outside.ts"
 
 /** Where a card of a machine stands, seen from before the migration. */
 export interface NicReport {
@@ -33,7 +34,9 @@ export interface MachineReport {
 
 /** What a migration made of each machine, from the record that it saved and what is there now. */
 export const migrationReport = (installation: Installation, options: MigrationOptions): readonly MachineReport[] => {
-  const successors = new Map(networkPairs(installation.ranges, options).map(({ bridge, vnet }) => [bridge, vnet]))
+  const successors = new Map(
+    networkPairs(installation.ranges, asRecorded(installation, options)).map(({ bridge, vnet }) => [bridge, vnet]),
+  )
   const present = new Map(installation.machines.map((machine) => [machine.vmid, machine]))
   return (installation.record?.machines ?? []).map(({ vmid, name, node, range, nics }): MachineReport => {
     const found = present.get(vmid)

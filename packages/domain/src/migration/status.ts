@@ -2,6 +2,7 @@ import type { Installation, MigrationOptions } from "./installation.ts"
 import { groupBy } from "./group-by.ts"
 import { machineLabel } from "./machines.ts"
 import { moversOf } from "./moves.ts"
+import { asFound } from "./outside.ts"
 import { type MigrationPicture, migrationPicture, type VnetState, vnetState } from "./picture.ts"
 import { zoneCommands, zoneToMake } from "./zone.ts"
 
@@ -36,7 +37,7 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
       natVnet,
       message: "Not in cluster mode: ranges stay on the bridges of the one node, and there is nothing to migrate.",
     }
-  const picture = migrationPicture(installation, options)
+  const picture = migrationPicture(installation, asFound(installation, options))
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const zoneExists = picture.zone !== undefined
   const wants = wantsOf(picture, movers.length)

@@ -3,9 +3,11 @@ import { groupBy } from "./group-by.ts"
 import { bridgeAddressStep, gatewayObstacles, type HostSteps, hostSteps, isOwnAddressEdit, steeredGateway } from "./host.ts"
 import type { NetworkPair } from "./layout.ts"
 import { byHandToBridge } from "./host-by-hand.ts"
-import { machineLabel } from "./machines.ts"
+import { isRecorded, machineLabel } from "./machines.ts"
+import { nicNetwork } from "./nic.ts"
 import { moveOf, type Mover, moversOf } from "./moves.ts"
-import { pendingSdn } from "./obstacles.ts"
+import { nameObstacles, pendingSdn } from "./obstacles.ts"
+import { asRecorded } from "./outside.ts"
 import { type MigrationPicture, migrationPicture, placeOf } from "./picture.ts"
 import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { machineObstacles, nodeObstacles, pendingNetwork } from "./state-obstacles.ts"
@@ -28,20 +30,23 @@ interface WayBack extends MigrationPicture {
  */
 export const planReturn = (installation: Installation, options: MigrationOptions): MigrationPlan => {
   if (!options.clusterMode) return idlePlan("to-bridges", "single-node")
-  const way = wayBack(migrationPicture(installation, options))
+  const way = wayBack(migrationPicture(installation, asRecorded(installation, options)))
   if (installation.record === undefined)
     return way.movers.length === 0 && way.surplus.length === 0 ? idlePlan("to-bridges", "done") : planOf(way, [noRecord], [])
   const made = bridgeSteps(way)
   const host = hostSteps(way, way.movers, {
-    from: options.natVnet,
-    to: options.natBridge,
+    from: way.options.natVnet,
+    to: way.options.natBridge,
     after: made.flatMap(({ key, action }) => (action.kind === "reload-network" ? [key] : [])),
   })
   const vnets = way.pairs.map(({ vnet }) => vnet)
   const work = [...made, ...host.prepare, ...moveSteps(way.movers, vnets), ...host.move, ...host.leave, ...sdnSteps(way, host)]
   const stuck = [...machineObstacles(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))), ...way.unreachable]
-  // all is as it was: the record is not needed any more
-  if (work.length === 0 && stuck.length === 0 && way.survey.unreadable.length === 0) return planOf(way, [], [dropStep([])])
+  if (work.length === 0 && stuck.length === 0 && way.survey.unreadable.length === 0) {
+    const byHand = strays(way)
+    // all is as it was: the record is not needed any more
+    return byHand.length === 0 ? planOf(way, [], [dropStep([])]) : { ...idlePlan("to-bridges", "done"), byHand }
+  }
   const blockers = [...obstacles(way, work), ...stuck]
   return planOf(way, blockers, blockers.length > 0 ? [] : ordered(way, work))
 }
@@ -112,6 +117,7 @@ const obstacles = (way: Way, work: readonly MigrationStep[]): readonly Migration
   const reloaded = new Set(work.flatMap(({ action }) => (action.kind === "reload-network" ? [action.node] : [])))
   const old = new Set(way.pairs.map(({ bridge }) => bridge))
   return [
+    ...nameObstacles(way),
     ...nodeObstacles(way, applies),
     ...gatewayObstacles(way),
     ...(applies ? pendingSdn(way, new Set(way.surplus.map(({ vnet }) => vnet))) : []),
@@ -224,7 +230,30 @@ const ordered = (way: Way, work: readonly MigrationStep[]): readonly MigrationSt
     prepare.map(({ key }) => key),
   )
   const rest = work.filter(({ phase }) => phase !== "prepare")
-  return [...prepare, proof, ...rest, dropStep(rest.length === 0 ? [proof.key] : rest.map(({ key }) => key))]
+  const last = strays(way).length === 0 ? [dropStep(rest.length === 0 ? [proof.key] : rest.map(({ key }) => key))] : []
+  return [...prepare, proof, ...rest, ...last]
+}
+
+/** What is left to do by hand for recorded cards that somebody has put on a third network since: as long as there are any, the record stays. */
+const strays = ({ installation, movers }: Way): readonly string[] => {
+  const machines = new Map(installation.machines.map((machine) => [machine.vmid, machine]))
+  const cardOf = (vmid: number, nic: string): string => `${vmid} ${nic}`
+  const returning = new Map(
+    movers.flatMap(({ own, nics }) => nics.map(({ nic, to }) => [cardOf(own.machine.vmid, nic), to] as const)),
+  )
+  return (installation.record?.machines ?? []).flatMap((recorded) => {
+    const machine = machines.get(recorded.vmid)
+    if (machine === undefined || !isRecorded(recorded, machine)) return []
+    const now = new Map(machine.nics?.map(({ nic, text }) => [nic, text]))
+    return recorded.nics.flatMap(({ nic, text }) => {
+      const card = now.get(nic)
+      const [before, network] = [nicNetwork(text), card === undefined ? undefined : nicNetwork(card)]
+      if (card === undefined || network === before || returning.get(cardOf(machine.vmid, nic)) === before) return []
+      return [
+        `Put ${nic} of ${machineLabel(machine)} from ${network ?? "no network"} back on ${before ?? "none"}, where it was before the migration. The record is kept until then.`,
+      ]
+    })
+  })
 }
 
 const dropStep = (after: readonly string[]): MigrationStep =>
@@ -240,7 +269,7 @@ const planOf = (way: Way, blockers: readonly MigrationBlocker[], steps: readonly
     idle: undefined,
     blockers,
     warnings: changes ? moveWarnings(way, way.movers, new Set(way.pairs.map(({ vnet }) => vnet))) : [],
-    byHand: changes ? byHandToBridge(way, steps) : [],
+    byHand: [...(changes ? byHandToBridge(way, steps) : []), ...strays(way)],
     machines: way.movers.map(moveOf),
     steps,
     estimate: estimateOf(steps),

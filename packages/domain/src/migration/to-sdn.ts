@@ -10,9 +10,11 @@ import {
   steeredGateway,
 } from "./host.ts"
 import { byHandToVnet } from "./host-by-hand.ts"
+import { natNetworkName } from "../network/addressing.ts"
 import { machineLabel } from "./machines.ts"
 import { moveOf, type Mover, moversOf } from "./moves.ts"
-import { nameObstacles, pendingSdn, vnetObstacles, zoneObstacles } from "./obstacles.ts"
+import { nameObstacles, pendingSdn, tagObstacles, vnetObstacles, zoneObstacles } from "./obstacles.ts"
+import { asFound, routerObstacles } from "./outside.ts"
 import { type MigrationPicture, migrationPicture, placeOf, vnetState, zoneNodes } from "./picture.ts"
 import type { MigrationBlocker, MigrationPlan, MigrationStep } from "./plan.ts"
 import { sameRecord, takeRecord } from "./record.ts"
@@ -40,13 +42,13 @@ export const idlePlan = (direction: MigrationPlan["direction"], idle: NonNullabl
  */
 export const planMigration = (installation: Installation, options: MigrationOptions): MigrationPlan => {
   if (!options.clusterMode) return idlePlan("to-sdn", "single-node")
-  const picture = migrationPicture(installation, options)
+  const picture = migrationPicture(installation, asFound(installation, options))
   const leaving = new Set(picture.pairs.map(({ bridge }) => bridge))
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const prepare = prepareSteps(picture)
   const host = hostSteps(picture, movers, {
-    from: options.natBridge,
-    to: options.natVnet,
+    from: picture.options.natBridge,
+    to: picture.options.natVnet,
     after: prepare.some(({ key }) => key === "apply-sdn") ? ["apply-sdn"] : [],
   })
   const moves = [...moveSteps(movers, [...leaving]), ...host.move]
@@ -81,6 +83,8 @@ const sdnObstacles = (
   const reloaded = new Set(work.flatMap(({ action }) => (action.kind === "reload-network" ? [action.node] : [])))
   return [
     ...nameObstacles(picture),
+    ...tagObstacles(picture),
+    ...routerObstacles(picture),
     ...nodeObstacles(picture, applies),
     ...gatewayObstacles(picture),
     ...zoneObstacles(picture, movers),
@@ -185,6 +189,7 @@ const whyKept = (picture: MigrationPicture, bridge: InstallationBridge): string 
   if (bridge.ports.length > 0) return `it has the ports ${bridge.ports.join(", ")}`
   if (bridge.name === picture.options.natBridge && steeredGateway(picture)?.node === bridge.node)
     return "more than its address may hang on it, such as masquerading"
+  if (bridge.name === picture.options.natBridge && bridge.name !== natNetworkName(false)) return "it was not made by a service"
   if (bridge.address !== undefined) return `the node has the address ${bridge.address} on it`
   const others = strangersOn(picture, bridge.node, bridge.name)
   if (others.length > 0)
@@ -256,6 +261,8 @@ const ordered = (
   const made = work.flatMap(({ action }) => (action.kind === "create-vnet" ? [action.vnet.name] : []))
   const record = takeRecord(installation, pairs, survey.own, {
     zone: options.zone,
+    natBridge: options.natBridge,
+    natVnet: options.natVnet,
     madeZone: zone === undefined,
     madeVnets: made,
   })

@@ -5,6 +5,7 @@ import { groupBy } from "./group-by.ts"
 import { machineLabel, networksOf } from "./machines.ts"
 import type { Mover } from "./moves.ts"
 import { nicMtu, nicNetwork, type NicText } from "./nic.ts"
+import { routerWarnings } from "./outside.ts"
 import { type MigrationPicture, zoneNodes } from "./picture.ts"
 import { vxlanMtu } from "./zone.ts"
 
@@ -27,7 +28,7 @@ const snapshotWarning = (machine: InstallationMachine, leaving: ReadonlySet<stri
   })
   if (named.length === 0) return []
   return [
-    `${machineLabel(machine)} has snapshots that name networks which are left: ${named.join(", ")}. A rollback through this service lands on the new network; one by hand does not`,
+    `${machineLabel(machine)} has snapshots that name networks which are left: ${named.join(", ")}. A rollback to one of them puts its cards back on that network; starting this again moves them`,
   ]
 }
 
@@ -113,6 +114,7 @@ export const moveWarnings = (
 export const sdnWarnings = (picture: MigrationPicture, movers: readonly Mover[]): readonly string[] => [
   ...mtuWarnings(picture, movers),
   ...zoneWarnings(picture),
+  ...routerWarnings(picture),
 ]
 
 /** Networks that machines of other people hang on, on this node. */
