@@ -12,7 +12,7 @@ afterAll(async () => {
 
 test(
   "whoever operates the host moves the networks by the command line: beside the service, past Ctrl-C, and without the service",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--nodes", "3", "--speed", "100"])
     const data = temporaryFolder()

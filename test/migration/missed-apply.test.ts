@@ -1,0 +1,32 @@
+import { readMigrationStatus } from "@rangewright/application"
+import { expect, it } from "vitest"
+import { asRoot } from "../contracts/hypervisor/support/rig.ts"
+import { bootMigration, endOf, makeMigrationLab, migrate, unreachable } from "./support/lab.ts"
+
+it("a node that was out of reach while the SDN was applied shows in the status, and gets its VNets by the next migration", async () => {
+  const lab = makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
+  const process = bootMigration(lab)
+  const status = () => process.runPromise(readMigrationStatus)
+  await migrate(process)
+  const end = endOf(lab)
+  expect(await status()).toMatchObject({ needs_migration: false })
+
+  const outage = lab.sim.faults.add({ kind: "node-down", node: "pve3" })
+  await asRoot(lab.sim, "PUT", "/cluster/sdn")
+  await new Promise<void>((resolve) => void lab.clock.schedule(120_000, resolve))
+  // nobody can say what a node has that does not answer
+  expect(await status()).toMatchObject({ needs_migration: false })
+  lab.sim.faults.remove(outage)
+
+  expect(await status()).toMatchObject({
+    needs_migration: true,
+    message: expect.stringMatching(/^4 VNets wait for an apply on pve3 \(ludusnat, r1, r2, r3\)/u),
+  })
+  const applies = lab.sim.calls.counts().byRoute["PUT /cluster/sdn"] ?? 0
+  expect(await migrate(process)).toMatch(/^The migration to SDN VNets finished successfully: 0 machines moved/u)
+  expect(lab.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(applies + 1)
+  expect(await status()).toMatchObject({ needs_migration: false })
+  expect(endOf(lab)).toEqual(end)
+  expect(unreachable(lab)).toEqual([])
+  await process.dispose()
+})
