@@ -135,7 +135,12 @@ describe("a migration of which a call fails", () => {
     const lab = threeRanges()
     const before = endOf(lab)
     const broken = lab.sim.faults.add({ kind: "network-reload-fails", node: "pve3", text: "error: ludus: cannot create vxlan" })
-    await within(lab, (process) => expect(migrate(process)).rejects.toThrow(/pve3 lacks ludusnat, r1, r2, r3.*taken back/su))
+    await within(lab, (process) =>
+      expect(migrate(process)).rejects.toMatchObject({
+        message: expect.stringMatching(/pve3 lacks ludusnat, r1, r2, r3.*taken back/su),
+        hint: expect.stringMatching(/^Look at the network reload task.* GET \/runs\//u),
+      }),
+    )
     lab.sim.faults.remove(broken)
     expect({ ...endOf(lab), onNodes: before.onNodes }).toEqual(before)
   })
@@ -217,6 +222,14 @@ describe("a migration", () => {
     })
   })
 
+  it("does not count a machine that somebody removes meanwhile", async () => {
+    const lab = threeRanges()
+    const meddling = withHandle(lab, (request) => {
+      if (request.method === "PUT" && request.path.endsWith("/cluster/sdn")) lab.sim.state.guests.delete(3012)
+    })
+    await within(meddling, async (process) => expect(await migrate(process)).toContain("8 machines moved in"))
+  })
+
   it("that is aborted before a machine moves leaves everything as it was", async () => {
     const lab = threeRanges()
     const before = endOf(lab)
@@ -265,7 +278,11 @@ describe("a migration", () => {
         lab.sim.guest(3012)!.config["net1"] = "virtio=BC:24:11:99:99:99,bridge=vmbr1001,tag=30"
     })
     await within(meddling, (process) =>
-      expect(migrate(process)).rejects.toThrow("the installation has changed since the plan was made"),
+      expect(migrate(process)).rejects.toMatchObject({
+        kind: "conflict",
+        message: expect.stringContaining("the installation has changed since the plan was made"),
+        hint: "Nothing was changed. Start again.",
+      }),
     )
     delete lab.sim.guest(3012)!.config["net1"]
     expect(endOf(lab)).toEqual(before)
