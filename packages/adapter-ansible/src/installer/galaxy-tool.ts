@@ -7,7 +7,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { mkdir, writeFile } from "node:fs/promises"
-import { dirname, isAbsolute, join } from "node:path"
+import { basename, dirname, isAbsolute, join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { kindFolders } from "../library/layout.ts"
 import { untilLarger } from "../tool/folder-size.ts"
@@ -98,11 +98,13 @@ export const hostFault = (doing: string, cause: unknown): InstallerFault =>
   new InstallerFault({ doing, reason: "failed", detail: asLibraryFault(doing)(cause).facts.detail })
 
 const toolEnd = (
-  { program, timeoutSeconds, outputBytes, scratchBytes }: GalaxySettings,
+  { program: path, timeoutSeconds, outputBytes, scratchBytes }: GalaxySettings,
   doing: string,
   ended: ProcessEnd | { readonly type: "overgrown" } | undefined,
   lines: readonly string[],
 ): Effect.Effect<ToolEnd, InstallerFault> => {
+  // where it lies is this host's own
+  const program = basename(path)
   const fault = (reason: "missing" | "timeout" | "failed", detail: string, hint: string) =>
     Effect.fail(new InstallerFault({ doing, reason, detail, hint }))
   switch (ended?.type) {
