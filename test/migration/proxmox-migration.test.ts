@@ -1,4 +1,4 @@
-import { type MigrationOptions, type MigrationPlan, planMigration, planReturn } from "@rangewright/domain"
+import { type MigrationOptions, type MigrationPlan, planMigration, planReturn, undoMigration } from "@rangewright/domain"
 import { type HypervisorInstallation, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -294,6 +294,47 @@ describe("a migration on Proxmox refuses", () => {
     await expect(perform(rig, { kind: "apply-sdn", zone: "ludus", present: [], absent: ["r3"] })).rejects.toThrow(
       "zone ludus is changed",
     )
+    await rig.close()
+  })
+
+  it("to take a zone back that somebody else made or changed since", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const make = steps.find(({ action }) => action.kind === "create-zone")!
+    const zones = () => root(rig, "GET", "/cluster/sdn/zones?pending=1")
+    const undo = undoMigration(steps, new Set([make.key]), false)!.find(({ action }) => action.kind === "remove-zone")!
+    await perform(rig, make.action as NetworkMigrationAction)
+    await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.9.9.9")
+    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was made here")
+    await root(rig, "PUT", "/cluster/sdn/zones/ludus", "peers=10.0.0.11%2C10.0.0.12%2C10.0.0.13")
+    await root(rig, "PUT", "/cluster/sdn")
+    await rig.run(Effect.sleep("60 seconds"))
+    // in force, though this run has applied nothing
+    await expect(perform(rig, undo.action as NetworkMigrationAction)).rejects.toThrow("is not the one that was made here")
+    await expect(perform(rig, make.action as NetworkMigrationAction)).rejects.toThrow("ludus")
+    expect(await zones()).toContain('"zone":"ludus"')
+    const applied = undoMigration(steps, new Set([make.key, "apply-sdn"]), false)!
+    await perform(rig, applied.find(({ action }) => action.kind === "remove-zone")!.action as NetworkMigrationAction)
+    expect(await zones()).toContain('"state":"deleted"')
+    await rig.close()
+  })
+
+  it("to make or take back a bridge that somebody else has made since", async () => {
+    const rig = firstGeneration()
+    const there = await planned(rig)
+    await carryOut(rig, there)
+    const record = there.steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
+    const { steps } = planReturn({ ...(await observe(rig)), ranges: rangesOf(ranges), record }, options)
+    const make = steps.find(({ key }) => key === "create-bridge:pve1/vmbr1001")!
+    const undo = undoMigration(steps, new Set([make.key]), false)![0]!
+    await root(rig, "POST", "/nodes/pve1/network", "iface=vmbr1001&type=bridge&autostart=1")
+    await root(rig, "PUT", "/nodes/pve1/network")
+    await rig.run(Effect.sleep("60 seconds"))
+    for (const { action } of [make, undo])
+      await expect(perform(rig, action as NetworkMigrationAction)).rejects.toThrow(
+        "node pve1 has a bridge vmbr1001 already that was not made here",
+      )
+    expect(bridgesOn(rig)).toContain("vmbr1001")
     await rig.close()
   })
 

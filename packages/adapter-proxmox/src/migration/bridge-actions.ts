@@ -8,12 +8,26 @@ import { readNodeNetwork } from "./observe-networks.ts"
 
 type Of<K extends MigrationAction["kind"]> = Extract<MigrationAction, { readonly kind: K }>
 
-const bridgeOn = (
-  client: PveClient,
-  node: string,
-  name: string,
-): Effect.Effect<InstallationBridge | undefined, HypervisorFault> =>
-  Effect.map(readNodeNetwork(client, node), ({ bridges }) => bridges.find((bridge) => bridge.name === name))
+interface BridgeOnNode {
+  readonly bridge: InstallationBridge
+  /** It waits for a reload to come into being. */
+  readonly isNew: boolean
+}
+
+const bridgeOn = (client: PveClient, node: string, name: string): Effect.Effect<BridgeOnNode | undefined, HypervisorFault> =>
+  Effect.map(readNodeNetwork(client, node), ({ bridges, pending }) => {
+    const bridge = bridges.find((one) => one.name === name)
+    const isNew = pending.some((edit) => edit.name === name && edit.change === "added")
+    return bridge === undefined ? undefined : { bridge, isNew }
+  })
+
+const othersMade = (doing: string, node: string, name: string): HypervisorFault =>
+  new HypervisorFault({
+    doing,
+    reason: "not-ours",
+    detail: `node ${node} has a bridge ${name} already that was not made here`,
+    hint: "Start again: the plan is made anew.",
+  })
 
 /** Keys that are kept when a bridge is made again. What else a node says of one is its own, and addresses are never given back. */
 const keptKeys = ["bridge_vids", "comments", "mtu"] as const
@@ -23,7 +37,10 @@ export const createBridge = Effect.fnUntraced(function* (
   { bridge: { node, name, settings } }: Of<"create-bridge">,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `create bridge ${name} on node ${node}`
-  if ((yield* bridgeOn(client, node, name)) !== undefined) return
+  const found = yield* bridgeOn(client, node, name)
+  // it was missing when all was planned, and what we write waits for the reload
+  if (found !== undefined && !found.isNew) return yield* othersMade(doing, node, name)
+  if (found !== undefined) return
   const kept = Object.fromEntries(
     keptKeys.flatMap((key) => {
       const value = settings[key]
@@ -47,7 +64,7 @@ export const writeBridgeAddress = Effect.fnUntraced(function* (
       ? `write bridge ${name} of node ${node} without its address`
       : `write ${address} to bridge ${name} of node ${node}`
   const found = yield* bridgeOn(client, node, name)
-  if (found === undefined || found.address === address) return
+  if (found === undefined || found.bridge.address === address) return
   const change = address === undefined ? { delete: "cidr,address,netmask" } : { cidr: address }
   yield* client.put(path`/nodes/${node}/network/${name}`, { type: "bridge", ...change }, { doing })
 })
@@ -64,18 +81,19 @@ const stillUsed = (doing: string, hanging: readonly string[], what: string): Hyp
 export const removeBridge = Effect.fnUntraced(function* (
   client: PveClient,
   guestsOf: (node: string) => Effect.Effect<NodeGuests, HypervisorFault>,
-  { node, bridge: name }: Of<"remove-bridge">,
+  { node, bridge: name, unapplied }: Of<"remove-bridge">,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `remove bridge ${name} from node ${node}`
   const found = yield* bridgeOn(client, node, name)
   if (found === undefined) return
-  if (found.ports.length > 0 || found.address !== undefined)
+  const { ports, address } = found.bridge
+  if (ports.length > 0 || address !== undefined)
     return yield* new HypervisorFault({
       doing,
       reason: "not-ours",
-      detail:
-        found.ports.length > 0 ? `it has the ports ${found.ports.join(", ")}` : `the node has the address ${found.address} on it`,
+      detail: ports.length > 0 ? `it has the ports ${ports.join(", ")}` : `the node has the address ${address} on it`,
     })
+  if (unapplied === true && !found.isNew) return yield* othersMade(doing, node, name)
   const hanging = hangingOn(yield* guestsOf(node), new Set([name]))
   if (hanging.length > 0) return yield* stillUsed(doing, hanging, "it")
   yield* client.remove(path`/nodes/${node}/network/${name}`, {}, { doing }).pipe(

@@ -19,6 +19,17 @@ const isReason =
   (fault: HypervisorFault): boolean =>
     reasons.includes(fault.facts.reason)
 
+type Zone = ReturnType<typeof zonesOf>[number]
+
+const zoneNamed = (client: PveClient, name: string, doing: string): Effect.Effect<Zone | undefined, HypervisorFault> =>
+  Effect.map(client.get("/cluster/sdn/zones", { pending: true }, { doing }), (reply) =>
+    zonesOf(reply.data).find((zone) => zone.name === name),
+  )
+
+const hasPeers = ({ type, peers }: Zone, wanted: readonly string[]): boolean =>
+  type === "vxlan" && peers.toSorted().join() === wanted.toSorted().join()
+
+/** A zone of the name that is in force was made by somebody else since: then the plan does not hold. */
 export const createZone = (client: PveClient, { zone }: Of<"create-zone">): Done => {
   const doing = `create the SDN zone ${zone.name}`
   return client
@@ -26,20 +37,30 @@ export const createZone = (client: PveClient, { zone }: Of<"create-zone">): Done
     .pipe(
       Effect.asVoid,
       Effect.catchIf(isReason("taken"), (fault) =>
-        Effect.flatMap(client.get("/cluster/sdn/zones", { pending: true }, { doing }), (reply) => {
-          const found = zonesOf(reply.data).find(({ name }) => name === zone.name)
-          const same = found?.type === "vxlan" && found.peers.toSorted().join() === zone.peers.toSorted().join()
-          return same && found.state !== "deleted" ? Effect.void : Effect.fail(fault)
-        }),
+        Effect.flatMap(zoneNamed(client, zone.name, doing), (found) =>
+          found?.state === "new" && hasPeers(found, zone.peers) ? Effect.void : Effect.fail(fault),
+        ),
       ),
     )
 }
 
-export const removeZone = (client: PveClient, { zone }: Of<"remove-zone">): Done =>
-  client.remove(path`/cluster/sdn/zones/${zone}`, {}, { doing: `remove the SDN zone ${zone}` }).pipe(
-    Effect.asVoid,
-    Effect.catchIf(isReason("not-found"), () => Effect.void),
-  )
+export const removeZone = Effect.fnUntraced(function* (
+  client: PveClient,
+  { zone, peers, unapplied }: Of<"remove-zone">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `remove the SDN zone ${zone}`
+  const found = yield* zoneNamed(client, zone, doing)
+  if (found === undefined || found.state === "deleted") return
+  if (!hasPeers(found, peers) || (unapplied === true && found.state !== "new"))
+    return yield* new HypervisorFault({
+      doing,
+      reason: "not-ours",
+      detail: `zone ${zone} is not the one that was made here: it is of the type ${found.type} with the peers ${found.peers.join(",")}`,
+    })
+  yield* client
+    .remove(path`/cluster/sdn/zones/${zone}`, {}, { doing })
+    .pipe(Effect.catchIf(isReason("not-found"), () => Effect.void))
+})
 
 const stranger = (doing: string, name: string, alias: string | undefined): HypervisorFault =>
   new HypervisorFault({

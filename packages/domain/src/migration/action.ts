@@ -35,8 +35,18 @@ export type MigrationAction =
   | { readonly kind: "save-record"; readonly record: MigrationRecord }
   /** The installation is as the record says again: it has served. */
   | { readonly kind: "drop-record" }
+  /** Refused where a zone of the name came into force meanwhile: it is somebody else's. The same for bridges. */
   | { readonly kind: "create-zone"; readonly zone: ZoneToMake }
-  | { readonly kind: "remove-zone"; readonly zone: string }
+  /**
+   * Refused where the zone is not the one meant, by its type and its peers. `unapplied`: only while it waits for an apply; one that is in
+   * force then was made by somebody else.
+   */
+  | {
+      readonly kind: "remove-zone"
+      readonly zone: string
+      readonly peers: readonly string[]
+      readonly unapplied?: boolean | undefined
+    }
   | { readonly kind: "create-vnet"; readonly vnet: VnetToMake }
   | { readonly kind: "remove-vnet"; readonly vnet: string; readonly zone: string; readonly alias: string }
   /** Puts all SDN changes that wait into force, on every node. Refused where others than these wait. */
@@ -99,8 +109,11 @@ export type MigrationAction =
   | { readonly kind: "bridge-address"; readonly node: string; readonly bridge: string; readonly address?: string | undefined }
   /** Makes the bridge again as it was. */
   | { readonly kind: "create-bridge"; readonly bridge: InstallationBridge }
-  /** Refused while the bridge has ports or an address. */
-  | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string }
+  /**
+   * Refused while the bridge has ports or an address, or a guest hangs on it. `unapplied`: only while it waits for a reload; one that is in
+   * force then was made by somebody else.
+   */
+  | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string; readonly unapplied?: boolean | undefined }
   /** Puts the changes of a node's own network into force. Refused where others than these wait, or a machine hangs on a bridge that goes. */
   | {
       readonly kind: "reload-network"

@@ -58,7 +58,7 @@ export const MigrationActionJson = Schema.Union([
     kind: kind("create-zone"),
     zone: Schema.Struct({ name: Schema.String, peers: names, mtu: Schema.Int }),
   }),
-  Schema.Struct({ kind: kind("remove-zone"), zone: Schema.String }),
+  Schema.Struct({ kind: kind("remove-zone"), zone: Schema.String, peers: names, unapplied: Schema.optional(Schema.Boolean) }),
   Schema.Struct({
     kind: kind("create-vnet"),
     vnet: Schema.Struct({ name: Schema.String, zone: Schema.String, tag: Schema.Int, alias: Schema.String }),
@@ -102,7 +102,12 @@ export const MigrationActionJson = Schema.Union([
     address: Schema.optional(Schema.String),
   }),
   Schema.Struct({ kind: kind("create-bridge"), bridge }),
-  Schema.Struct({ kind: kind("remove-bridge"), node: Schema.String, bridge: Schema.String }),
+  Schema.Struct({
+    kind: kind("remove-bridge"),
+    node: Schema.String,
+    bridge: Schema.String,
+    unapplied: Schema.optional(Schema.Boolean),
+  }),
   Schema.Struct({ kind: kind("reload-network"), node: Schema.String, present: names, absent: names }),
   Schema.Struct({ kind: kind("verify-machines"), node: Schema.String, machines: Schema.Array(vmid), leaving: names }),
 ]) satisfies Schema.Codec<MigrationAction, unknown>

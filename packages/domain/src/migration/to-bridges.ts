@@ -198,7 +198,7 @@ const sdnSteps = (way: Way, host: HostSteps): readonly MigrationStep[] => {
               phase: "clean",
               after: removals.length === 0 ? after : removals.map(({ key }) => key),
             },
-            { kind: "remove-zone", zone: options.zone },
+            { kind: "remove-zone", zone: options.zone, peers: way.zone.peers },
           ),
         ]
       : []

@@ -14,7 +14,7 @@ export const undoMigration = (
 ): readonly MigrationStep[] | undefined => {
   const done = steps.filter(({ key }) => begun.has(key))
   if (done.some(({ phase }) => phase !== "prepare")) return undefined
-  const undone = done.toReversed().flatMap(({ action }) => inverseOf(action) ?? [])
+  const undone = done.toReversed().flatMap(({ action }) => inverseOf(action, begun) ?? [])
   const vnets = undone.filter(({ kind }) => kind === "remove-vnet").map(vnetStep)
   const zones = undone
     .filter(({ kind }) => kind === "remove-zone")
@@ -76,15 +76,22 @@ const vnetStep = (action: MigrationAction): MigrationStep => {
   )
 }
 
-/** What takes an action back; undefined for those that leave nothing behind. Rights go with their VNet. */
-const inverseOf = (action: MigrationAction): MigrationAction | undefined => {
+/**
+ * What takes an action back; undefined for those that leave nothing behind. Rights go with their VNet. What nobody has put into force yet is
+ * taken back only while it waits: somebody else may have made the same meanwhile.
+ */
+const inverseOf = (action: MigrationAction, begun: ReadonlySet<string>): MigrationAction | undefined => {
   switch (action.kind) {
-    case "create-zone":
-      return { kind: "remove-zone", zone: action.zone.name }
+    case "create-zone": {
+      const { name, peers } = action.zone
+      return { kind: "remove-zone", zone: name, peers, ...(begun.has("apply-sdn") ? {} : { unapplied: true }) }
+    }
     case "create-vnet":
       return { kind: "remove-vnet", vnet: action.vnet.name, zone: action.vnet.zone, alias: action.vnet.alias }
-    case "create-bridge":
-      return { kind: "remove-bridge", node: action.bridge.node, bridge: action.bridge.name }
+    case "create-bridge": {
+      const { node, name } = action.bridge
+      return { kind: "remove-bridge", node, bridge: name, ...(begun.has(`reload-network:${node}`) ? {} : { unapplied: true }) }
+    }
     case "bridge-address":
       return { kind: "bridge-address", node: action.node, bridge: action.bridge }
     case "host-address":
