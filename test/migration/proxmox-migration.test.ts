@@ -1,5 +1,7 @@
 import { type MigrationOptions, type MigrationPlan, planMigration, planReturn, undoMigration } from "@rangewright/domain"
 import { type HypervisorInstallation, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
+import type { SimRequest, SimResponse } from "@rangewright/pve-simulator"
+import { handlerTransport } from "@rangewright/adapter-proxmox"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { neededPrivileges } from "../../packages/adapter-proxmox/src/access/roles.ts"
@@ -227,6 +229,27 @@ describe("a migration on Proxmox refuses", () => {
     expect((await planned(rig)).blockers.map(({ message }) => message)).toEqual([
       expect.stringContaining("node pve2 has pending network changes that are not ours (vmbr77 is added)"),
     ])
+    await rig.close()
+  })
+
+  it("to begin while a node lacks the package that reloads its networks, and names it", async () => {
+    const rig = firstGeneration()
+    let state = "NotInstalled"
+    const answer: SimResponse = { status: 200, reason: "OK", headers: { "content-type": "application/json" }, body: "" }
+    const handle = async (request: SimRequest): Promise<SimResponse> =>
+      request.path.endsWith("/nodes/pve2/apt/versions")
+        ? { ...answer, body: JSON.stringify({ data: [{ Package: "ifupdown2", Version: "3.2.0-1", CurrentState: state }] }) }
+        : rig.sim.handle(request)
+    const seen = rig.as({ transport: handlerTransport(handle) })
+    expect((await planned(seen)).blockers).toEqual([
+      {
+        code: "node-unfit",
+        message: "node pve2 lacks ifupdown2, without which its networks cannot be changed",
+        hint: "Run apt install ifupdown2 on node pve2.",
+      },
+    ])
+    state = "Installed"
+    expect((await planned(seen)).blockers).toEqual([])
     await rig.close()
   })
 

@@ -253,7 +253,7 @@ describe("a migration does not begin", () => {
     ]
     expect(blockersOf(firstGeneration({ quorate: false, nodes }))).toEqual([
       "the cluster has no quorum, so nothing of it can be changed",
-      "node pve1 lacks libpve-network-perl, which SDN needs",
+      "node pve1 lacks libpve-network-perl, without which its networks cannot be changed",
       "node pve2 is offline, and networks change on every node",
     ])
   })

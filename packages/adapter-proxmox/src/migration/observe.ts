@@ -5,20 +5,10 @@ import * as Effect from "effect/Effect"
 import { readRights } from "../access/rights.ts"
 import { vnetRoles } from "../access/roles.ts"
 import type { PveClient } from "../client/client.ts"
-import { path } from "../client/form.ts"
 import { observeHost } from "./host-actions.ts"
 import { observeMachines } from "./observe-machines.ts"
+import { packageLook } from "./packages.ts"
 import { readCluster, readNodeNetwork, readOtherPending, vnetsOf, vnetsOn, zonesOf } from "./observe-networks.ts"
-
-/** A call that only a node with SDN knows. */
-const missingPackages = (client: PveClient, node: string): Effect.Effect<readonly string[], HypervisorFault> =>
-  client.get(path`/nodes/${node}/sdn/zones`, {}, { doing: `read the SDN zones of node ${node}` }).pipe(
-    Effect.map((): readonly string[] => []),
-    Effect.catchIf(
-      ({ facts }) => facts.reason === "invalid",
-      () => Effect.succeed(["libpve-network-perl"]),
-    ),
-  )
 
 const vnetPath = /^\/sdn\/zones\/[^/]+\/([^/]+)$/u
 
@@ -52,12 +42,12 @@ const readSdn = (client: PveClient): Effect.Effect<SdnView, HypervisorFault> =>
   )
 
 /** Everything that a migration is planned from; every node is asked, and one that is down says nothing. */
-export const observeInstallation =
-  (
-    client: PveClient,
-    shell: Context.Service.Shape<typeof NodeShell>,
-  ): Context.Service.Shape<typeof NetworkMigration>["observe"] =>
-  ({ zone, snapshots }) =>
+export const observeInstallation = (
+  client: PveClient,
+  shell: Context.Service.Shape<typeof NodeShell>,
+): Context.Service.Shape<typeof NetworkMigration>["observe"] => {
+  const missingPackages = packageLook(client)
+  return ({ zone, snapshots }) =>
     Effect.gen(function* (): Effect.fn.Return<HypervisorInstallation, HypervisorFault> {
       const cluster = yield* readCluster(client)
       const { zones, vnets, otherPending } = yield* readSdn(client)
@@ -67,7 +57,7 @@ export const observeInstallation =
       const looks = yield* Effect.forEach(online, ({ name }) =>
         Effect.gen(function* () {
           const { bridges, pending } = yield* readNodeNetwork(client, name)
-          const lacking = yield* missingPackages(client, name)
+          const lacking = yield* missingPackages(name)
           const there = spans(name) && ours?.state !== "new" ? yield* vnetsOn(client, name, zone) : undefined
           const host = yield* observeHost(shell, name)
           return { name, bridges, pending, lacking, there, host }
@@ -94,3 +84,4 @@ export const observeInstallation =
         rights: yield* readVnetRights(client),
       }
     })
+}

@@ -26,7 +26,7 @@ export interface InstallationNode {
   readonly online: boolean
   /** Address in the cluster's network, by which other nodes reach it. */
   readonly address: string | undefined
-  /** Packages that SDN needs and this node lacks. */
+  /** Packages that SDN or any reload of networks needs and this node lacks. */
   readonly missingPackages: readonly string[]
   readonly pending: readonly PendingInterface[]
   /** Undefined: no shell on it is configured. `silent`: one is, and it does not answer. */

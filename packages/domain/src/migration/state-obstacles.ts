@@ -5,8 +5,8 @@ import type { Mover } from "./moves.ts"
 import type { MigrationPicture } from "./picture.ts"
 import type { MigrationBlocker } from "./plan.ts"
 
-/** Nodes that cannot do their part now. */
-export const nodeObstacles = ({ installation }: MigrationPicture, sdn: boolean): readonly MigrationBlocker[] => {
+/** Nodes that cannot do their part now. `changesNetworks`: an apply or a reload is part of it. */
+export const nodeObstacles = ({ installation }: MigrationPicture, changesNetworks: boolean): readonly MigrationBlocker[] => {
   const { quorate, nodes } = installation
   const blockers: MigrationBlocker[] = []
   if (!quorate)
@@ -22,10 +22,10 @@ export const nodeObstacles = ({ installation }: MigrationPicture, sdn: boolean):
         message: `node ${name} is offline, and networks change on every node`,
         hint: `Bring node ${name} back, or remove it from the cluster.`,
       })
-    if (sdn && missingPackages.length > 0)
+    if (changesNetworks && missingPackages.length > 0)
       blockers.push({
         code: "node-unfit",
-        message: `node ${name} lacks ${missingPackages.join(", ")}, which SDN needs`,
+        message: `node ${name} lacks ${missingPackages.join(", ")}, without which its networks cannot be changed`,
         hint: `Run apt install ${missingPackages.join(" ")} on node ${name}.`,
       })
   }

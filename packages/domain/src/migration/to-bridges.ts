@@ -118,7 +118,7 @@ const obstacles = (way: Way, work: readonly MigrationStep[]): readonly Migration
   const old = new Set(way.pairs.map(({ bridge }) => bridge))
   return [
     ...nameObstacles(way),
-    ...nodeObstacles(way, applies),
+    ...nodeObstacles(way, applies || reloaded.size > 0),
     ...gatewayObstacles(way),
     ...(applies ? pendingSdn(way, new Set(way.surplus.map(({ vnet }) => vnet))) : []),
     ...pendingNetwork(

@@ -85,7 +85,7 @@ const sdnObstacles = (
     ...nameObstacles(picture),
     ...tagObstacles(picture),
     ...routerObstacles(picture),
-    ...nodeObstacles(picture, applies),
+    ...nodeObstacles(picture, applies || reloaded.size > 0),
     ...gatewayObstacles(picture),
     ...zoneObstacles(picture, movers),
     ...vnets,
