@@ -22,8 +22,9 @@ export const checkPath = (path: string): void => {
 const nothing: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>)
 
 /**
- * Query parameters by name, percent-decoded, `+` as a blank. Of a repeated one the first counts, an empty one as absent. A malformed
- * escape throws `InvalidInput`: leaving the parameter out could aim the request at another range.
+ * Query parameters by name, percent-decoded, `+` as a blank; an empty one counts as absent. A malformed escape throws `InvalidInput`, and so
+ * does a parameter that is given twice with different values: leaving one out could aim the request at another range, or change what was
+ * to be tried.
  */
 export const readQuery = (text: string): Readonly<Record<string, string>> => {
   if (text === "") return nothing
@@ -33,7 +34,10 @@ export const readQuery = (text: string): Readonly<Record<string, string>> => {
     const value = at < 0 ? "" : pair.slice(at + 1)
     if (value === "") continue
     const name = decoded(pair.slice(0, at).replaceAll("+", " "), "query")
-    query[name] ??= decoded(value.replaceAll("+", " "), "query")
+    const given = decoded(value.replaceAll("+", " "), "query")
+    if (query[name] !== undefined && query[name] !== given)
+      throw new InvalidInput({ what: `Cannot read the query of the address: ${name} is given twice, with different values` })
+    query[name] = given
   }
   return query
 }
