@@ -145,6 +145,27 @@ describe("an installation from a source, as a run", () => {
     ])
   })
 
+  it("brings nothing to another user who has the id of the one it was for", async () => {
+    const site = makeSite()
+    const snapshot = await seed(site)
+    const before = (await endOf(site)).files
+    const process = boot(site)
+    const request = sourceInstall.request(
+      { type: "source", id: recordId },
+      { recordId, snapshot, user: ada, userRecord: "user00000000009" as RecordId, global: false, force: true, noDeps: false },
+    )
+    const end = await process.runPromise(
+      Effect.gen(function* () {
+        const engine = yield* RunEngine
+        const { message } = yield* engine.wait((yield* engine.startWork(request, ada)).id)
+        return message
+      }).pipe(Effect.catch(({ message }) => Effect.succeed(message))),
+    )
+    await process.dispose()
+    expect(end).toContain("was removed")
+    expect((await endOf(site)).files).toEqual(before)
+  })
+
   it("says of what it did not begin when it was cancelled that it was not begun", async () => {
     const site = makeSite()
     const snapshot = await seed(site)

@@ -1,7 +1,14 @@
 import { publishTo } from "@rangewright/adapter-memory"
 import { CallerGone } from "@rangewright/application"
 import type { RecordId, SourceId, User } from "@rangewright/domain"
-import { type ArtifactEntry, ArtifactLibrary, type LibraryScope, type SourceClaim, Sources } from "@rangewright/ports"
+import {
+  type ArtifactEntry,
+  ArtifactLibrary,
+  GuestAutomation,
+  type LibraryScope,
+  type SourceClaim,
+  Sources,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp, type TestAppOptions } from "./support/app.ts"
@@ -77,6 +84,20 @@ describe("a user that is removed", () => {
     await app.call("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
     ada = await app.addUser("Ada")
     expect(await listed()).toEqual([{ name: "acme.web", version: "2.0.0", type: "role", global: true }])
+  })
+
+  it("leaves nothing of what roles kept on the host", async () => {
+    const forgotten: string[] = []
+    await app.run(
+      Effect.gen(function* () {
+        const guest = yield* GuestAutomation
+        const forget = (userId: string) => Effect.sync(() => void forgotten.push(userId))
+        yield* app
+          .handle("deleteUser", boss, { path: { userID: "Ada" }, query: {} })
+          .pipe(Effect.provideService(GuestAutomation, { ...guest, forget }))
+      }),
+    )
+    expect(forgotten).toEqual(["Ada"])
   })
 
   it("gets no more of an installation that was going on, nor does whoever has the id next", async () => {
