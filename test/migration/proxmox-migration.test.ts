@@ -142,6 +142,31 @@ describe("an installation of the first generation on Proxmox", () => {
   })
 })
 
+describe("what an earlier migration has written and not put into force", () => {
+  it("is taken back before anything else when a machine hangs on it again", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const record = steps.flatMap(({ action }) => (action.kind === "save-record" ? [action.record] : []))[0]
+    for (const { action } of steps) if (isWorldly(action) && action.kind !== "reload-network") await perform(rig, action)
+    rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
+    const again = async () => planMigration({ ...(await observe(rig)), ranges: rangesOf(ranges), record }, options)
+    const plan = await again()
+    expect(plan.steps[0]).toMatchObject({ key: "revert-network:pve1", phase: "prepare" })
+    await carryOut(rig, plan)
+    expect(bridgesOn(rig)).toEqual(["eno1", "vmbr0", "vmbr1000"])
+    expect(await again()).toMatchObject({ idle: "done" })
+    await rig.close()
+  })
+
+  it("is not dropped together with edits of others", async () => {
+    const rig = firstGeneration()
+    await root(rig, "POST", "/nodes/pve1/network", "iface=vmbr77&type=bridge&autostart=1")
+    await expect(perform(rig, { kind: "revert-network", node: "pve1", bridges: ["vmbr1001"] })).rejects.toThrow("vmbr77 is added")
+    expect(await root(rig, "GET", "/nodes/pve1/network")).toContain("vmbr77")
+    await rig.close()
+  })
+})
+
 describe("a glance at an installation", () => {
   const glance = NetworkMigration.use((migration) => migration.glance("ludus"))
   const reads = (rig: Rig): number => rig.sim.calls.counts().byRoute["GET /nodes/{node}/qemu/{vmid}/pending"] ?? 0

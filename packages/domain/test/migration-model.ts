@@ -251,6 +251,13 @@ export class MigrationModel {
           { name: action.bridge, change: "removed" },
           now.bridges.filter(({ node: on, name }) => on !== action.node || name !== action.bridge),
         )
+      case "revert-network": {
+        const back = (now.record?.bridges ?? []).filter(
+          ({ node: at, name }) => at === action.node && action.bridges.includes(name),
+        )
+        const nodes = now.nodes.map((one) => (one.name === action.node ? { ...one, pending: [] } : one))
+        return this.change({ nodes, bridges: [...now.bridges, ...back] })
+      }
       case "reload-network":
         this.reloads.push(action.node)
         this.#adoptAddresses(action.node)

@@ -184,7 +184,8 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       case "range-route":
       case "leave-host":
       case "bridge-address":
-        // no node has a shell or an address of its own here, so none of these is planned
+      case "revert-network":
+        // no node has a shell, an address of its own or anything that waits here, so none of these is planned
         return Effect.die(new Error(`${action.kind} is no action of the memory world`))
     }
   }

@@ -104,6 +104,42 @@ export const removeBridge = Effect.fnUntraced(function* (
   )
 })
 
+type Pending = Effect.Success<ReturnType<typeof readNodeNetwork>>["pending"]
+
+/** Fails when edits wait that are not ours. */
+const requireOurs = (
+  node: string,
+  pending: Pending,
+  isOurs: (edit: Pending[number]) => boolean,
+  doing: string,
+): Effect.Effect<void, HypervisorFault> => {
+  const foreign = pending.filter((edit) => !isOurs(edit)).map(({ name, change }) => `${name} is ${change}`)
+  if (foreign.length === 0) return Effect.void
+  return Effect.fail(
+    new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `node ${node} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
+      hint: "Apply or revert them under System > Network of the node, and start again.",
+    }),
+  )
+}
+
+const dropEdits = (client: PveClient, node: string, doing: string): Effect.Effect<void, HypervisorFault> =>
+  Effect.asVoid(client.remove(path`/nodes/${node}/network`, {}, { doing }))
+
+/** Drops what waits for a reload of the node, as long as it is nothing but removals of these bridges. */
+export const revertNetwork = Effect.fnUntraced(function* (
+  client: PveClient,
+  { node, bridges }: Of<"revert-network">,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `take back the removal of bridges of node ${node}`
+  const { pending } = yield* readNodeNetwork(client, node)
+  if (pending.length === 0) return
+  yield* requireOurs(node, pending, ({ name, change }) => change === "removed" && bridges.includes(name), doing)
+  yield* dropEdits(client, node, doing)
+})
+
 /** Starts a reload of a node's network where one is needed; undefined when everything is in force already. */
 export const startReload = Effect.fnUntraced(function* (
   client: PveClient,
@@ -112,20 +148,13 @@ export const startReload = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, HypervisorFault> {
   const { pending } = yield* readNodeNetwork(client, node)
   if (pending.length === 0) return undefined
-  const isOurs = ({ name, change }: (typeof pending)[number]): boolean =>
+  const isOurs = ({ name, change }: Pending[number]): boolean =>
     (change === "removed" && absent.includes(name)) || (change !== "removed" && present.includes(name))
-  const foreign = pending.filter((edit) => !isOurs(edit)).map(({ name, change }) => `${name} is ${change}`)
-  if (foreign.length > 0)
-    return yield* new HypervisorFault({
-      doing,
-      reason: "failed",
-      detail: `node ${node} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")})`,
-      hint: "Apply or revert them under System > Network of the node, and start again.",
-    })
+  yield* requireOurs(node, pending, isOurs, doing)
   const hanging = absent.length === 0 ? [] : hangingOn(yield* readNodeGuests(client, node), new Set(absent))
   if (hanging.length > 0) {
     // all that waits is ours: nobody's next reload shall cut these machines off
-    yield* client.remove(path`/nodes/${node}/network`, {}, { doing })
+    yield* dropEdits(client, node, doing)
     return yield* stillUsed(doing, hanging, "bridges that would go, so the node's network was left as it is")
   }
   return (yield* client.put(path`/nodes/${node}/network`, {}, { doing })).data

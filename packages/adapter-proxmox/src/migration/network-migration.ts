@@ -8,7 +8,7 @@ import { taskFault } from "../tasks/settlement.ts"
 import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { recordOf } from "../wire/read.ts"
-import { createBridge, proveBridges, removeBridge, startReload, writeBridgeAddress } from "./bridge-actions.ts"
+import { createBridge, proveBridges, removeBridge, revertNetwork, startReload, writeBridgeAddress } from "./bridge-actions.ts"
 import { makeGlances } from "./glance.ts"
 import { performHost, proveHost } from "./host-actions.ts"
 import { moveNics, proveMachines } from "./machine-actions.ts"
@@ -60,6 +60,8 @@ export const makeNetworkMigration = (
         return Effect.as(performHost(shell, action), done)
       case "move-nics":
         return Effect.map(moveNics(client, action), (found) => (found ? done : { ...done, gone: true }))
+      case "revert-network":
+        return Effect.as(revertNetwork(client, action), done)
       case "apply-sdn":
         return Effect.map(startApply(client, action, doingOf(action)), started)
       case "reload-network":
@@ -92,6 +94,7 @@ export const makeNetworkMigration = (
       case "create-bridge":
       case "bridge-address":
       case "remove-bridge":
+      case "revert-network":
       case "move-nics":
         // their answer is their effect
         return Effect.void

@@ -114,6 +114,8 @@ export type MigrationAction =
    * force then was made by somebody else.
    */
   | { readonly kind: "remove-bridge"; readonly node: string; readonly bridge: string; readonly unapplied?: boolean | undefined }
+  /** Drops removals of these bridges that wait for a reload of the node. Refused where edits of others wait beside them. */
+  | { readonly kind: "revert-network"; readonly node: string; readonly bridges: readonly string[] }
   /** Puts the changes of a node's own network into force. Refused where others than these wait, or a machine hangs on a bridge that goes. */
   | {
       readonly kind: "reload-network"

@@ -108,6 +108,7 @@ export const MigrationActionJson = Schema.Union([
     bridge: Schema.String,
     unapplied: Schema.optional(Schema.Boolean),
   }),
+  Schema.Struct({ kind: kind("revert-network"), node: Schema.String, bridges: names }),
   Schema.Struct({ kind: kind("reload-network"), node: Schema.String, present: names, absent: names }),
   Schema.Struct({ kind: kind("verify-machines"), node: Schema.String, machines: Schema.Array(vmid), leaving: names }),
 ]) satisfies Schema.Codec<MigrationAction, unknown>

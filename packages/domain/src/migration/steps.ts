@@ -23,6 +23,7 @@ const seconds: Readonly<Record<MigrationActionKind, number>> = {
   "bridge-address": timing.networkEntry,
   "create-bridge": timing.networkEntry,
   "remove-bridge": timing.networkEntry,
+  "revert-network": timing.networkEntry,
   "reload-network": timing.networkReload,
   "verify-machines": timing.look,
 }
@@ -42,6 +43,7 @@ const usesOf = (action: MigrationAction): MigrationStep["uses"] => {
       return [{ resource: `network@${action.bridge.node}`, slots: 1 }]
     case "bridge-address":
     case "remove-bridge":
+    case "revert-network":
     case "reload-network":
       return [{ resource: `network@${action.node}`, slots: 1 }]
     case "move-nics":

@@ -9,6 +9,7 @@ import {
   leftKeys,
   steeredGateway,
 } from "./host.ts"
+import { withoutLeftovers } from "./leftovers.ts"
 import { byHandToVnet } from "./host-by-hand.ts"
 import { natNetworkName } from "../network/addressing.ts"
 import { machineLabel } from "./machines.ts"
@@ -40,12 +41,13 @@ export const idlePlan = (direction: MigrationPlan["direction"], idle: NonNullabl
  * the plan was carried out on gives an empty one. Only machines in the pools of ranges and of the service, or with our mark, move; only
  * bridges that a range's number gives their name go, and only when nothing is left on them.
  */
-export const planMigration = (installation: Installation, options: MigrationOptions): MigrationPlan => {
+export const planMigration = (found: Installation, options: MigrationOptions): MigrationPlan => {
   if (!options.clusterMode) return idlePlan("to-sdn", "single-node")
+  const { installation, reverts } = withoutLeftovers(found)
   const picture = migrationPicture(installation, asFound(installation, options))
   const leaving = new Set(picture.pairs.map(({ bridge }) => bridge))
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
-  const prepare = prepareSteps(picture)
+  const prepare = [...reverts, ...prepareSteps(picture, reverts)]
   const host = hostSteps(picture, movers, {
     from: picture.options.natBridge,
     to: picture.options.natVnet,
@@ -107,7 +109,7 @@ const isOwnEdit = (picture: MigrationPicture, node: string, edit: PendingInterfa
   isOwnRemoval(picture, node, edit) || (edit.change === "changed" && isOwnAddressEdit(picture, node, edit.name, "none"))
 
 /** Zone and VNets, one apply for all of them, and who may use them. */
-const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
+const prepareSteps = (picture: MigrationPicture, reverts: readonly MigrationStep[]): readonly MigrationStep[] => {
   const { options, zone, installation, needed } = picture
   const states = new Map(needed.map((pair) => [pair, vnetState(picture, pair)]))
   const zoneStep =
@@ -145,7 +147,7 @@ const prepareSteps = (picture: MigrationPicture): readonly MigrationStep[] => {
               key: "apply-sdn",
               title: "Apply the SDN changes on every node",
               phase: "prepare",
-              after: written.map(({ key }) => key),
+              after: [...reverts, ...written].map(({ key }) => key),
             },
             { kind: "apply-sdn", zone: options.zone, present: expects, absent: [] },
           ),

@@ -107,6 +107,7 @@ const inverseOf = (action: MigrationAction, begun: ReadonlySet<string>): Migrati
     case "range-route":
     case "leave-host":
     case "remove-bridge":
+    case "revert-network":
     case "reload-network":
     case "verify-machines":
       return undefined
