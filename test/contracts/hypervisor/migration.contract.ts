@@ -131,6 +131,42 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect(nics.map(({ bridge }) => bridge)).not.toContain("r1")
     })
 
+    promises("a glance shows what a look shows, also right after something was done", async (world) => {
+      await world.run(populate(world))
+      const seen = Effect.gen(function* () {
+        const { record: _, ranges: __, ...look } = yield* observe
+        const glance = yield* NetworkMigration.use((migration) => migration.glance("ludus"))
+        return { look: { ...look, machines: look.machines.map((machine) => ({ ...machine, snapshots: [] })) }, glance }
+      })
+      const actions = worldly(await world.run(observe))
+      await world.run(
+        Effect.forEach(actions, (action) =>
+          Effect.gen(function* () {
+            yield* perform(action)
+            const { look, glance } = yield* seen
+            expect(glance).toEqual(look)
+          }),
+        ),
+      )
+    })
+
+    promises("a machine that is gone has nothing to move, and that is told", async (world) => {
+      const ref = await world.run(populate(world))
+      const move = worldly(await world.run(observe)).find(({ kind }) => kind === "move-nics")!
+      await world.remove(ref.vmid)
+      const told = await world.run(NetworkMigration.use((migration) => migration.dispatch(move)))
+      expect(told).toMatchObject({ gone: true })
+    })
+
+    promises("never removes a zone that somebody has changed", async (world) => {
+      const zone = { name: "ludus", peers: ["10.0.0.1"], mtu: 1450 }
+      await world.run(perform({ kind: "create-zone", zone }))
+      const removal = (peers: readonly string[]) => ({ kind: "remove-zone" as const, zone: "ludus", peers })
+      expect(await world.run(reasonOf(perform(removal(["10.0.0.9"]))))).toBe("not-ours")
+      await world.run(perform(removal(zone.peers)))
+      expect((await world.run(observe)).zones.filter(({ state }) => state !== "deleted")).toEqual([])
+    })
+
     promises("never takes a VNet of others over, and never removes one", async (world) => {
       const [create, apply] = [
         { kind: "create-zone" as const, zone: { name: "ludus", peers: ["10.0.0.1"], mtu: 1450 } },

@@ -7,6 +7,8 @@ import { promises, type StorageUnderTest } from "./storage-under-test.ts"
 const record = (zone: string): MigrationRecord => ({
   version: 1,
   zone,
+  natBridge: "vmbr5",
+  natVnet: "ludusnat",
   madeZone: true,
   madeVnets: ["ludusnat", "r1"],
   bridges: [

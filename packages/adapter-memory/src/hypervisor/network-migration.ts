@@ -101,6 +101,17 @@ const remove = (
     return Effect.void
   })
 
+type ZoneRemoval = Extract<NetworkMigrationAction, { readonly kind: "remove-zone" }>
+
+const removeZone = (world: MemoryWorld, { zone, peers }: ZoneRemoval, doing: string): Effect.Effect<void, HypervisorFault> =>
+  Effect.suspend(() => {
+    const found = world.zones.get(zone)
+    if (found !== undefined && found.toSorted().join() !== peers.toSorted().join())
+      return Effect.fail(hypervisorFault(doing, "not-ours", `zone ${zone} has other peers`))
+    world.zones.delete(zone)
+    return Effect.void
+  })
+
 type Move = Extract<NetworkMigrationAction, { readonly kind: "move-nics" }>
 
 const move = Effect.fnUntraced(function* (
@@ -159,7 +170,7 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
       case "create-zone":
         return Effect.sync(() => (world.zones.set(action.zone.name, action.zone.peers), null))
       case "remove-zone":
-        return Effect.sync(() => (world.zones.delete(action.zone), null))
+        return Effect.as(removeZone(world, action, doing), null)
       case "create-vnet":
         return Effect.as(create(world, { type: "vnet", ...action.vnet }, doing), null)
       case "remove-vnet":
