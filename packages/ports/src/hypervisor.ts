@@ -20,7 +20,7 @@ export interface Dispatched {
 export class Hypervisor extends Context.Service<
   Hypervisor,
   {
-    /** The whole cluster, in one call. */
+    /** The whole cluster, in one call. Power changes that this process settled show at once, even where the cluster's own list is late. */
     readonly observe: Effect.Effect<ObservedCluster, HypervisorFault>
     /** Whether the cluster has the votes that it needs to take changes. A node that is in no cluster always has. */
     readonly quorate: Effect.Effect<boolean, HypervisorFault>

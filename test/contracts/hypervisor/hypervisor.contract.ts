@@ -141,6 +141,17 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(perform(stopOf(ref)))).toBeNull()
     })
 
+    promises("a power change that has settled is observed at once", async (world) => {
+      const ref = await world.run(cloned(world))
+      const power = Effect.map(machineOf(ref.vmid), (machine) => machine?.power)
+      expect(await world.run(Effect.andThen(perform(startOf(ref)), power))).toBe("running")
+      expect(await world.run(Effect.andThen(perform(stopOf(ref)), power))).toBe("stopped")
+      expect(await world.run(Effect.andThen(perform(startOf(ref, true)), power))).toBe("running")
+      expect(await world.run(Effect.andThen(perform({ kind: "shutdown", machine: ref, timeoutSeconds: 120 }), power))).toBe(
+        "stopped",
+      )
+    })
+
     promises("a start that waits for the agent ends when the guest answers and has an address", async (world) => {
       const ref = await world.run(cloned(world))
       expect(await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))).toEqual([])

@@ -8,6 +8,7 @@ import type { PveClient } from "../client/client.ts"
 import type { TaskOutcome } from "../tasks/outcome.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
+import { monotonicMillis } from "../time.ts"
 import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
 import { flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
@@ -20,6 +21,7 @@ import { type Identity, onItsNode, readConfig } from "./identity.ts"
 import type { MachineKind, MachineKit, MachineOptions } from "./machine-kind.ts"
 import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
+import { makeSettledPower } from "./settled-power.ts"
 
 type Kinds = { readonly [K in MachineAction["kind"]]: MachineKind<Extract<MachineAction, { readonly kind: K }>> }
 
@@ -39,6 +41,7 @@ export const makeHypervisor = (
   options: MachineOptions,
 ): Context.Service.Shape<typeof Hypervisor> => {
   const kit: MachineKit = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
+  const power = makeSettledPower()
 
   /** A node that is away takes its tasks along: where the machine lives on elsewhere, the task has come to no end there. */
   const outcomeOf = Effect.fnUntraced(function* (
@@ -56,11 +59,12 @@ export const makeHypervisor = (
     observe: Effect.gen(function* () {
       const reply = yield* client.get("/cluster/resources", {}, { doing: "observe the cluster" })
       const all = rows(reply.data)
+      const nodes = pick(all, nodeOf)
       return {
         at: new Date(yield* Clock.currentTimeMillis),
-        nodes: pick(all, nodeOf),
+        nodes,
         storages: pick(all, storageOf),
-        machines: pick(all, machineOf),
+        machines: power.over(pick(all, machineOf), nodes, yield* monotonicMillis),
         zones: pick(all, zoneOf),
       }
     }),
@@ -74,15 +78,18 @@ export const makeHypervisor = (
         ),
       )
     }),
-    dispatch: (action) =>
-      Effect.map(kindOf(action).dispatch(kit, action), (started) => ({
-        token: started === "done" ? null : { task: started.task?.text ?? null },
-      })),
+    dispatch: Effect.fnUntraced(function* (action) {
+      power.begun(action)
+      const started = yield* kindOf(action).dispatch(kit, action)
+      return { token: started === "done" ? null : { task: started.task?.text ?? null } }
+    }),
     settle: Effect.fnUntraced(function* (action, token) {
-      if (token === null) return
-      const upid = readToken(token)
-      const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
-      yield* kindOf(action).settle(kit, action, outcome)
+      if (token !== null) {
+        const upid = readToken(token)
+        const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
+        yield* kindOf(action).settle(kit, action, outcome)
+      }
+      power.settled(action, yield* monotonicMillis)
     }),
     adopt: (vm, description) => adopt(client, vm, description),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),
