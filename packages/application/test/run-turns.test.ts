@@ -85,14 +85,19 @@ describe("of a run of a range and one of the installation that are unfinished", 
 
 describe("a call that waits for the end of a run", () => {
   const runId = headOf(1, installation).id
-  /** What becomes of the call when the run waits for this, and ends a minute later. */
-  const outcome = (waiting: Extract<RunEvent, { readonly type: "Waiting" }>) =>
+  type Pause = Extract<RunEvent, { readonly type: "Waiting" | "Continued" }>
+  /** What becomes of the call when this happens to the run, the first `before` of it before the call, and the run ends later. */
+  const outcome = (pauses: readonly Pause[], before = 0) =>
     Effect.runPromise(
       Effect.gen(function* () {
         const told = yield* Deferred.make<void>()
-        const entry: JournalEntry = { seq: 1, at, event: waiting }
+        const entries = pauses.map((event, index): JournalEntry => ({ seq: index + 1, at, event }))
+        const all = Stream.fromIterable(entries).pipe(
+          Stream.tap(({ seq }) => (seq === entries.length ? Deferred.succeed(told, undefined) : Effect.void)),
+        )
         const engine = {
-          events: () => Stream.concat(Stream.make(entry).pipe(Stream.tap(() => Deferred.succeed(told, undefined))), Stream.never),
+          state: () => Effect.succeed({ ...emptyRunState, lastSeq: before }),
+          events: () => Stream.concat(all, Stream.never),
           wait: () => Effect.as(Deferred.await(ended), { ...emptyRunState, status: "success" as const }),
         } as unknown as RunEngine["Service"]
         const ended = yield* Deferred.make<void>()
@@ -107,16 +112,23 @@ describe("a call that waits for the end of a run", () => {
     )
 
   it("goes on waiting while the run waits for another one", async () => {
-    expect(await outcome({ type: "Waiting", reason: "run x is changing the installation", behind: runId })).toMatchObject({
+    expect(await outcome([{ type: "Waiting", reason: "run x is changing the installation", behind: runId }])).toMatchObject({
       _tag: "Success",
       success: { status: "success" },
     })
   })
 
-  it("ends when the run begins to wait for the hypervisor", async () => {
-    expect(await outcome({ type: "Waiting", reason: "node1 does not answer" })).toMatchObject({
-      _tag: "Failure",
-      failure: { _tag: "HypervisorAway" },
-    })
+  const away: Pause = { type: "Waiting", reason: "node1 does not answer" }
+  const back: Pause = { type: "Continued", reason: "the hypervisor answers again" }
+
+  it("ends when the run begins to wait for the hypervisor, or does so already", async () => {
+    const ends = { _tag: "Failure", failure: { _tag: "HypervisorAway" } }
+    expect(await outcome([away])).toMatchObject(ends)
+    expect(await outcome([away], 1)).toMatchObject(ends)
+    expect(await outcome([away, back, away], 2)).toMatchObject(ends)
+  })
+
+  it("goes on waiting where the run waited before, and goes on now", async () => {
+    expect(await outcome([away, back], 2)).toMatchObject({ _tag: "Success", success: { status: "success" } })
   })
 })

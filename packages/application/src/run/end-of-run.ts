@@ -1,4 +1,4 @@
-import { defineFault, type Fault, Failed, type RunId, type RunState } from "@rangewright/domain"
+import { defineFault, emptyRunState, type Fault, Failed, type RunId, type RunState } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { RunEngine } from "./run-engine.ts"
@@ -33,23 +33,30 @@ export const outcomeFault = (doing: string, runId: RunId, state: RunState): Fail
   })
 }
 
-/** Fails when the run begins to wait for the hypervisor; never ends otherwise, also while it waits for another run. */
+/** Fails when the run waits for the hypervisor, now or later; never ends otherwise, also while it waits for another run. */
 const waitingFault = (doing: string, runId: RunId): Effect.Effect<never, HypervisorAway, RunEngine> =>
   Effect.gen(function* () {
-    const reasons = (yield* RunEngine).events(runId, 0).pipe(
-      Stream.filter(({ event }) => event.type === "Waiting" && event.behind === undefined),
+    const engine = yield* RunEngine
+    // a range that is deleted takes its journal with it; the end is told by `wait`
+    const { lastSeq } = yield* Effect.orElseSucceed(engine.state(runId), () => emptyRunState)
+    let away: string | undefined
+    const waits = engine.events(runId, 0).pipe(
+      Stream.filter(({ seq, event }) => {
+        if (event.type === "Waiting" && event.behind === undefined) away = event.reason
+        if (event.type === "Continued") away = undefined
+        // what it waited for before somebody asked is over
+        return seq >= lastSeq && away !== undefined
+      }),
       Stream.runHead,
-      // a range that is deleted takes its journal with it; the end is told by `wait`
-      Effect.orElseSucceed(() => undefined),
+      Effect.ignore,
     )
-    const found = yield* reasons
-    if (found === undefined || found._tag === "None" || found.value.event.type !== "Waiting") return yield* Effect.never
-    return yield* Effect.fail(new HypervisorAway({ doing, because: found.value.event.reason, runId }))
+    yield* waits
+    return yield* away === undefined ? Effect.never : Effect.fail(new HypervisorAway({ doing, because: away, runId }))
   })
 
 /**
  * Waits for the end of a run: what it came to, when it did all or a part of it, else why it did not. `doing` completes "Cannot …". Fails
- * also when the run begins to wait for the hypervisor; the run itself then goes on.
+ * also when the run waits for the hypervisor; the run itself then goes on.
  */
 export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
