@@ -80,6 +80,12 @@ describe("the way back", () => {
     },
   )
 
+  test("has nothing to do once all is back, also where a setting gives both networks one name", () => {
+    const model = migrated(firstGeneration())
+    model.apply(planReturn(model.installation, options).steps)
+    expect(planReturn(model.installation, { ...options, natVnet: "vmbr1000" })).toMatchObject({ idle: "done", blockers: [] })
+  })
+
   test("keeps its record as long as a card is not back where it was, and says which", () => {
     const model = migrated(firstGeneration())
     const astray = (name: string) =>

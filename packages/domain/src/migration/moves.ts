@@ -15,7 +15,7 @@ export const moversOf = (own: readonly OwnMachine[], successors: ReadonlyMap<str
     const nics = (one.machine.nics ?? []).flatMap(({ nic, text }): readonly NicMove[] => {
       const from = nicNetwork(text)
       const to = from === undefined ? undefined : successors.get(from)
-      return from === undefined || to === undefined ? [] : [{ nic, from, to }]
+      return from === undefined || to === undefined || from === to ? [] : [{ nic, from, to }]
     })
     return nics.length === 0 ? [] : [{ own: one, nics }]
   })

@@ -76,7 +76,7 @@ const unreadableObstacles = (
     .map((machine) => ({
       code: "machine-unreadable",
       message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
-      hint: "Bring its node back, or take it out of the pool.",
+      hint: "Look why its node does not show it; or take it out of the pool.",
     }))
 }
 
