@@ -1,4 +1,11 @@
-import { type MigrationOptions, type MigrationPlan, planMigration, planReturn, undoMigration } from "@rangewright/domain"
+import {
+  type MigrationOptions,
+  type MigrationPlan,
+  migrationStatus,
+  planMigration,
+  planReturn,
+  undoMigration,
+} from "@rangewright/domain"
 import { type HypervisorInstallation, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
 import type { SimRequest, SimResponse } from "@rangewright/pve-simulator"
 import { handlerTransport } from "@rangewright/adapter-proxmox"
@@ -207,6 +214,32 @@ describe("a glance at an installation", () => {
     )
     const anew = await rig.restarted().run(glance)
     expect(anew.machines.find(({ vmid }) => vmid === 3011)).toMatchObject({ pool: "LAB1", nics: undefined })
+    await rig.close()
+  })
+})
+
+describe("a machine that was moved here and cannot be read since", () => {
+  it("is known where it was moved to", async () => {
+    const rig = firstGeneration()
+    const { steps } = await planned(rig)
+    const acts = steps.flatMap(({ action }) => (isWorldly(action) ? [action] : []))
+    await rig.run(
+      Effect.gen(function* () {
+        const migration = yield* NetworkMigration
+        yield* migration.observe({ zone: "ludus", snapshots: false })
+        for (const action of acts) yield* migration.settle(action, (yield* migration.dispatch(action)).token)
+        rig.sim.faults.add({ kind: "node-down", node: "pve1" })
+        yield* Effect.sleep("60 seconds")
+        const seen = yield* migration.glance("ludus")
+        expect(seen.machines.find(({ vmid }) => vmid === 3011)).toMatchObject({
+          unseen: true,
+          nics: [{ nic: "net0", text: machinesOf(1)[1]!.nets[0]!.replace("vmbr1001", "r1") }],
+        })
+        expect(migrationStatus({ ...seen, ranges: rangesOf(ranges), record: undefined }, options).message).toContain(
+          "9 machines on pve1 cannot be read now, and count as last seen.",
+        )
+      }),
+    )
     await rig.close()
   })
 })

@@ -1,5 +1,5 @@
-import type { InstallationMachine } from "@rangewright/domain"
-import type { HypervisorFault, HypervisorInstallation, NetworkMigration } from "@rangewright/ports"
+import { type InstallationMachine, onNetwork } from "@rangewright/domain"
+import type { HypervisorFault, HypervisorInstallation, NetworkMigration, NetworkMigrationAction } from "@rangewright/ports"
 import * as Cache from "effect/Cache"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -11,35 +11,53 @@ type Port = Context.Service.Shape<typeof NetworkMigration>
 /** How long a look serves, in seconds: whoever polls costs the hypervisor a call for each machine no oftener than this. */
 const servesFor = 3
 
-/** The name and the cards of machines as they were when they could be read, by VMID. */
+type Move = Extract<NetworkMigrationAction, { readonly kind: "move-nics" }>
+
+/** Machines as they were when they could be read, with the cards that were moved here since. */
 const machineMemory = () => {
-  let known: ReadonlyMap<number, InstallationMachine> = new Map()
-  return (machines: readonly InstallationMachine[]): readonly InstallationMachine[] => {
-    const all = machines.map((now): InstallationMachine => {
+  const known = new Map<number, InstallationMachine>()
+  return {
+    learn: (machines: readonly InstallationMachine[]): void => {
+      const listed = new Set<number>(machines.map(({ vmid }) => vmid))
+      for (const vmid of known.keys()) if (!listed.has(vmid)) known.delete(vmid)
+      for (const now of machines) if (now.nics !== undefined) known.set(now.vmid, { ...now, snapshots: [] })
+    },
+    moved: ({ vmid, nics }: Move): void => {
+      const before = known.get(vmid)
+      if (before?.nics === undefined) return
+      const moves = new Map(nics.map((move) => [move.nic, move.to]))
+      const cards = before.nics.map((card) => {
+        const to = moves.get(card.nic)
+        return to === undefined ? card : { nic: card.nic, text: onNetwork(card.text, to) }
+      })
+      known.set(vmid, { ...before, nics: cards })
+    },
+    recall: (now: InstallationMachine): InstallationMachine => {
       const before = now.nics === undefined ? known.get(now.vmid) : undefined
       return before === undefined ? now : { ...before, node: now.node, unseen: true }
-    })
-    known = new Map(all.filter(({ nics }) => nics !== undefined).map((machine) => [machine.vmid, machine]))
-    return all
+    },
   }
 }
 
 export interface Glances {
+  readonly observe: Port["observe"]
   readonly glance: Port["glance"]
   /** Something changes here: the next glance looks anew. */
   readonly outdate: Effect.Effect<void>
+  readonly moved: (move: Move) => void
 }
 
 /** Looks that are shared, and that remember what can be seen no more. A look that failed is taken again. */
-export const makeGlances = (observe: Port["observe"]): Glances => {
-  const recall = machineMemory()
-  const look = (zone: string): Effect.Effect<HypervisorInstallation, HypervisorFault> =>
-    Effect.map(observe({ zone, snapshots: false }), (seen) => ({ ...seen, machines: recall(seen.machines) }))
+export const makeGlances = (look: Port["observe"]): Glances => {
+  const memory = machineMemory()
+  const observe: Port["observe"] = (wish) => Effect.tap(look(wish), ({ machines }) => Effect.sync(() => memory.learn(machines)))
+  const recalled = (zone: string): Effect.Effect<HypervisorInstallation, HypervisorFault> =>
+    Effect.map(observe({ zone, snapshots: false }), (seen) => ({ ...seen, machines: seen.machines.map(memory.recall) }))
   const cache = Effect.runSync(
-    Cache.makeWith(look, {
+    Cache.makeWith(recalled, {
       capacity: 8,
       timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.seconds(servesFor) : Duration.zero),
     }),
   )
-  return { glance: (zone) => Cache.get(cache, zone), outdate: Cache.invalidateAll(cache) }
+  return { observe, glance: (zone) => Cache.get(cache, zone), outdate: Cache.invalidateAll(cache), moved: memory.moved }
 }

@@ -34,8 +34,7 @@ export const makeNetworkMigration = (
   shell: Context.Service.Shape<typeof NodeShell>,
 ): Context.Service.Shape<typeof NetworkMigration> => {
   const guestsOf = nodeGuestsLook(client)
-  const observe = observeInstallation(client, shell)
-  const { glance, outdate } = makeGlances(observe)
+  const { observe, glance, outdate, moved } = makeGlances(observeInstallation(client, shell))
   const dispatch = (action: NetworkMigrationAction): Effect.Effect<Dispatched, HypervisorFault> => {
     switch (action.kind) {
       case "create-zone":
@@ -59,7 +58,11 @@ export const makeNetworkMigration = (
       case "leave-host":
         return Effect.as(performHost(shell, action), done)
       case "move-nics":
-        return Effect.map(moveNics(client, action), (found) => (found ? done : { ...done, gone: true }))
+        return Effect.map(moveNics(client, action), (found) => {
+          if (!found) return { ...done, gone: true }
+          moved(action)
+          return done
+        })
       case "revert-network":
         return Effect.as(revertNetwork(client, action), done)
       case "apply-sdn":

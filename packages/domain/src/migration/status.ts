@@ -41,7 +41,7 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
   const movers = moversOf(picture.survey.own, new Map(picture.pairs.map(({ bridge, vnet }) => [bridge, vnet])))
   const zoneExists = picture.zone !== undefined
   const wants = wantsOf(picture, movers.length)
-  const unseen = unseenText(installation)
+  const unseen = unseenText(picture)
   return {
     clusterMode,
     zoneExists,
@@ -61,8 +61,8 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
 }
 
 /** The machines of ours that nobody can read now: what is told of them is what was seen before. */
-const unseenText = ({ machines }: Installation): readonly string[] => {
-  const unseen = machines.filter(({ unseen }) => unseen === true)
+const unseenText = ({ survey }: MigrationPicture): readonly string[] => {
+  const unseen = survey.own.flatMap(({ machine }) => (machine.unseen === true ? [machine] : []))
   if (unseen.length === 0) return []
   const nodes = [...new Set(unseen.map(({ node }) => node))].sort()
   const told = `${unseen.length === 1 ? "1 machine" : `${unseen.length} machines`} on ${listed(nodes)}`
