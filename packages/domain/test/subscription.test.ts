@@ -125,7 +125,7 @@ describe("an index", () => {
     fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length })
   const date = fc.integer({ min: 0, max: 4_102_444_800 }).map((s) => new Date(s * 1000))
   const role = fc.record({
-    role: fc.stringMatching(/^[a-z_][a-z0-9._-]{0,20}$/u),
+    role: fc.stringMatching(/^[a-z_][a-z0-9_-]{0,12}(\.[a-z0-9_-]{1,8}){0,2}$/u),
     version: fc.tuple(fc.nat(), fc.nat(), fc.nat()).map((numbers) => numbers.join(".")),
     description: fc.stringMatching(/^[A-Za-z][A-Za-z ,.]{0,40}$/u),
     fileCount: fc.integer({ min: 1, max: 1000 }),
