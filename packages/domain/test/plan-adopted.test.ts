@@ -49,7 +49,7 @@ describe("a range whose machines were taken over from an older service", () => {
 
   test("is made anew on its old network when its machines are gone", () => {
     const world = adoptedLab()
-    for (const { machine } of [...world.vms.values()]) if (machine.pool === lab) world.vms.delete(machine.vmid)
+    for (const { machine } of world.vms.values()) if (machine.pool === lab) world.vms.delete(machine.vmid)
     const plan = planned(inputFor(world, labConfig(), {}, takenOver))
     expect(keysOf(plan)).toContain("clone:LAB-web")
     expect(keysOf(plan)).not.toContain("network")
