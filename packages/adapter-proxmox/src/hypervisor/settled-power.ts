@@ -35,5 +35,3 @@ export const makeSettledPower = () => {
     },
   }
 }
-
-export type SettledPower = ReturnType<typeof makeSettledPower>
