@@ -25,22 +25,48 @@ const psrp: Variables = {
   ansible_psrp_read_timeout: 320,
 }
 
+/** How a host is reached that there is no way to from here. */
+export interface Through {
+  /** Further arguments of SSH. */
+  readonly sshArguments: string
+  /** By a machine's address, the port of loopback that leads to its WinRM. */
+  readonly ports: ReadonlyMap<string, number>
+  /** The address that the machine is about to get. */
+  readonly nextAddress?: string | undefined
+}
+
+/** `ansible_host` stays the machine's own, which roles read (contract B 9.3). */
+const windowsVariables = (protocol: Settings["windows"], host: RangeHost, through: Through | undefined): Variables => {
+  const portAt = (address: string | undefined) => (address === undefined ? undefined : through?.ports.get(address))
+  const [port, nextPort] = [portAt(host.address), portAt(through?.nextAddress)]
+  const lent =
+    port === undefined
+      ? {}
+      : {
+          [`ansible_${protocol}_host`]: "127.0.0.1",
+          [`ansible_${protocol}_port`]: port,
+          ...(nextPort === undefined ? {} : { port_at_next_address: nextPort }),
+        }
+  return { ...(protocol === "psrp" ? psrp : {}), ...lent }
+}
+
 /**
  * What the tool must know to reach each host beyond what inventories show to people (contract B 9.3): a second inventory, which wins.
- * `through` are further arguments of SSH for a host.
+ * `throughTo` tells of hosts that are not reached directly.
  */
 export const connections = (
   settings: Pick<Settings, "logins" | "windows">,
   hosts: readonly RangeHost[],
-  through: (host: RangeHost) => string | undefined,
+  throughTo: (host: RangeHost) => Through | undefined,
 ): string => {
   const variablesOf = (host: RangeHost): Variables => {
     const login = host.osId === undefined ? undefined : settings.logins.get(host.osId)
     const isSsh = loginOf(settings, host)?.connection === "ssh"
-    const sshArguments = [anyHostKey, "-o LogLevel=ERROR", through(host)].filter((each) => each !== undefined).join(" ")
+    const through = throughTo(host)
+    const sshArguments = [anyHostKey, "-o LogLevel=ERROR", ...(through === undefined ? [] : [through.sshArguments])].join(" ")
     return {
       ...(login === undefined ? {} : loginVariables(login)),
-      ...(isSsh ? { ansible_ssh_common_args: sshArguments } : settings.windows === "psrp" ? psrp : {}),
+      ...(isSsh ? { ansible_ssh_common_args: sshArguments } : windowsVariables(settings.windows, host, through)),
       ...(host.address === undefined ? {} : { ansible_host: host.address }),
     }
   }

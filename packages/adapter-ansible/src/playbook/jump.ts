@@ -9,11 +9,11 @@ import type * as Scope from "effect/Scope"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Command, type ProcessEnd, runCommand } from "../tool/run-command.ts"
+import { type Command, runCommand, whyItEnded } from "../tool/run-command.ts"
 import { loginOf } from "./connection.ts"
 import type { AutomationFinding } from "./availability.ts"
 import { type JumpHost, type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
-import { type Folders, scratchFolder } from "./scratch.ts"
+import { environmentOf, type Folders, scratchFolder } from "./scratch.ts"
 import type { Site } from "./site.ts"
 
 /** The router of a range stands between the service and its machines. */
@@ -63,12 +63,6 @@ const loginArguments = ({ login }: JumpHost): readonly string[] =>
     ? ["-i", login.file, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"]
     : ["-o", "PubkeyAuthentication=no", "-o", "NumberOfPasswordPrompts=1"]
 
-const environmentOf = (folder: string) => ({
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  LC_ALL: "C.UTF-8",
-  HOME: join(folder, "home"),
-})
-
 const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string): Command => {
   const options = {
     HostKeyAlias: nobody,
@@ -99,18 +93,7 @@ const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string):
     jump.host,
   ]
   const [program = "ssh", ...args] = line
-  const env = {
-    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    LC_ALL: "C.UTF-8",
-    HOME: join(folder, "home"),
-  }
-  return { program, args, env, folder }
-}
-
-const reasonOf = (said: string, end: ProcessEnd): string => {
-  if (said.trim() !== "") return said.trim().slice(-500)
-  if (end.type === "not-started") return end.because
-  return end.type === "exited" ? `SSH ended with exit code ${end.code}` : "SSH was ended"
+  return { program, args, env: environmentOf(folder), folder }
 }
 
 /** Opens the way through a jump host. Its credentials stay with this process and the connection, which runs outside every sandbox. */
@@ -134,7 +117,7 @@ const openWay = (
         else said += `${line}\n`
       }),
     )
-    const failed = Effect.flatMap(Fiber.join(connection), (end) => Effect.fail(noWay(reasonOf(said, end))))
+    const failed = Effect.flatMap(Fiber.join(connection), (end) => Effect.fail(noWay(whyItEnded("SSH", said, end))))
     yield* Effect.raceFirst(Deferred.await(isOpen), failed).pipe(
       Effect.timeoutOrElse({
         duration: secondsToOpen * 1000,

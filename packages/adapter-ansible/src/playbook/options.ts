@@ -16,7 +16,7 @@ export interface JumpHost {
     | { readonly type: "password"; readonly password: Redacted.Redacted }
 }
 
-/** How machines are reached from the service's host. Through others SSH only: Windows needs a route. */
+/** How machines are reached from the service's host. */
 export type Route =
   /** The host has routes to the ranges' networks. */
   | { readonly type: "direct" }

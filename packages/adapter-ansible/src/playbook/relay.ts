@@ -9,7 +9,7 @@ import type { Way } from "./jump.ts"
 import { playbooksFolder } from "./options.ts"
 
 /** Its name in the scratch folder of a run. */
-const socketName = "way"
+export const socketName = "way"
 /** An address and a port in a line. */
 const request = /^(?<host>[0-9.]{7,15}) (?<port>[0-9]{1,5})$/u
 const longestRequest = 64

@@ -50,20 +50,32 @@ export const ownFolder = async (parent: string, ...parts: readonly string[]): Pr
   return path
 }
 
+/** Writes these files, by their paths in the folder, readable by nobody else. */
+export const writeFiles = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, name), text, { mode: 0o600 })
+  }
+}
+
+/** What a program of the system is given that works in such a folder, nothing of the service's own. */
+export const environmentOf = (folder: string) => ({
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C.UTF-8",
+  HOME: join(folder, "home"),
+})
+
 /** A folder for one run with these files, by their paths in it, readable by nobody else. It goes when the scope ends, however that comes. */
 export const scratchFolder = (
   { runs }: Pick<Folders, "runs">,
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>> = {},
 ): Effect.Effect<string, Error, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
         const folder = join(runs, randomUUID())
         await mkdir(join(folder, "home"), { recursive: true, mode: 0o700 })
-        for (const [name, text] of Object.entries(files)) {
-          await mkdir(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
-          await writeFile(join(folder, name), text, { mode: 0o600 })
-        }
+        await writeFiles(folder, files)
         return folder
       },
       catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),

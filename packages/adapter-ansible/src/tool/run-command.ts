@@ -23,6 +23,13 @@ export type ProcessEnd =
   | { readonly type: "flooded" }
   | { readonly type: "not-started"; readonly because: string }
 
+/** Why a program is over that was to go on: what it said last, or else how it ended. */
+export const whyItEnded = (name: string, said: string, end: ProcessEnd): string => {
+  if (said.trim() !== "") return said.trim().slice(-500)
+  if (end.type === "not-started") return end.because
+  return end.type === "exited" ? `${name} ended with exit code ${end.code}` : `${name} was ended`
+}
+
 export type OutputStream = "stdout" | "stderr"
 
 /** A line is cut here; what a result event holds beyond is of no use to anybody. */

@@ -1,7 +1,8 @@
-import type { Json } from "@rangewright/domain"
+import type { Json, RangeHost, Vmid } from "@rangewright/domain"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
+import { connections, type Through } from "../../src/playbook/connection.ts"
 import { rolePlay, roleProblem } from "../../src/playbook/role-play.ts"
 import { sandboxArguments } from "../../src/playbook/sandbox.ts"
 import { reachedAt } from "../../src/playbook/site.ts"
@@ -64,6 +65,57 @@ describe("what is written for the tool", () => {
     expect(reachedAt(["172.17.0.1"], "10.7.10.5", false)).toBeUndefined()
     expect(reachedAt([], "10.7.10.5", true)).toBe("10.7.10.5")
     expect(reachedAt(["not an address", "$(id)"], undefined, false)).toBeUndefined()
+  })
+
+  it("a Windows machine that is reached through a lent port keeps its own address as ansible_host, and the others have no port", () => {
+    const host = (name: string, address: string, osId: string): RangeHost => ({
+      seen: {
+        vmid: 20_000 as Vmid,
+        node: "node1",
+        name,
+        power: "running",
+        template: false,
+        pool: "LAB",
+        cpus: 2,
+        memoryMiB: 2048,
+        tags: [],
+        address,
+        isRouter: false,
+      },
+      name,
+      address,
+      configuredAddress: address,
+      osId,
+      groups: [],
+      machine: undefined,
+    })
+    const hosts = [host("dc", "10.7.10.11", "windows"), host("ws", "10.7.10.12", "windows"), host("web", "10.7.10.13", "debian")]
+    const ports = new Map([
+      ["10.7.10.11", 40_001],
+      ["10.7.10.21", 40_002],
+    ])
+    const through: Through = { sshArguments: "-o ProxyCommand=x", ports, nextAddress: "10.7.10.21" }
+    const written = (windows: "winrm" | "psrp", to: Through | undefined) => {
+      const text = connections({ logins: new Map(), windows }, hosts, () => to)
+      return (JSON.parse(text) as { all: { hosts: Record<string, Record<string, unknown>> } }).all.hosts
+    }
+    expect(written("winrm", through)).toMatchObject({
+      dc: {
+        ansible_host: "10.7.10.11",
+        ansible_winrm_host: "127.0.0.1",
+        ansible_winrm_port: 40_001,
+        port_at_next_address: 40_002,
+      },
+      web: { ansible_host: "10.7.10.13", ansible_ssh_common_args: expect.stringContaining("ProxyCommand") as string },
+    })
+    expect(written("winrm", through)["ws"]).toEqual({ ansible_host: "10.7.10.12" })
+    expect(written("psrp", through)["dc"]).toMatchObject({
+      ansible_connection: "psrp",
+      ansible_host: "10.7.10.11",
+      ansible_psrp_host: "127.0.0.1",
+      ansible_psrp_port: 40_001,
+    })
+    expect(written("winrm", undefined)["dc"]).toEqual({ ansible_host: "10.7.10.11" })
   })
 
   it("a sandbox has nothing of the host's but its programs and what it is given", () => {

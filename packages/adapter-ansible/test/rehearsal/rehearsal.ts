@@ -50,7 +50,7 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, cwd: string) =>
 
 export interface Theatre {
   /** Runs the stage's own playbook with Ansible itself and what the service gives it; only the modules are not the real ones. */
-  readonly rehearse: (stage: Stage, answers: Answers) => Promise<Performance>
+  readonly rehearse: (stage: Stage, answers: Answers, hostVariables?: Readonly<Record<string, Json>>) => Promise<Performance>
   readonly close: () => Promise<void>
 }
 
@@ -65,7 +65,7 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
   }
   let performances = 0
   return {
-    rehearse: async (stage, answers) => {
+    rehearse: async (stage, answers, hostVariables = {}) => {
       performances += 1
       const own = join(folder, String(performances))
       await mkdir(own)
@@ -79,6 +79,7 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
         ansible_python_interpreter: "{{ ansible_playbook_python }}",
         ansible_user: login.user,
         ansible_password: login.password,
+        ...hostVariables,
       }
       await writeFile(join(own, "stage.yml"), `rangewright: ${unsafeYaml(variables)}\n`)
       await writeFile(join(own, "inventory.json"), JSON.stringify({ all: { hosts: { [name]: host } } }))

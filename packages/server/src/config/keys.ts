@@ -143,7 +143,7 @@ export const keys = {
   }),
   ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
     about:
-      "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range. `jump`: over SSH through ansible_jump_host. Without a route Linux machines only.",
+      "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range. `jump`: over SSH through ansible_jump_host.",
     default: "direct",
   }),
   ansibleJumpHost: optionalText(inside, "ansible_jump_host", {
