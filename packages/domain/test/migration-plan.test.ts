@@ -199,7 +199,7 @@ describe("a migration does not begin", () => {
       {
         code: "zone-missing",
         message: "the SDN zone ludus does not exist",
-        hint: "On any node: pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2 --mtu 1450 && pvesh set /cluster/sdn (or Datacenter > SDN > Zones); or repeat with createZone=true, which makes this zone.",
+        hint: "On any node: pvesh create /cluster/sdn/zones --type vxlan --zone ludus --peers 10.0.0.1,10.0.0.2 --mtu 1450 && pvesh set /cluster/sdn (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which makes this zone.",
       },
     ])
     const [, createZone] = plan(firstGeneration({ zones: [] }), { createZone: true }).steps
@@ -476,6 +476,8 @@ describe("what people read", () => {
       ip route replace 10.1.0.0/16 via 192.0.2.101 dev ludusnat
       ip route replace 192.0.2.102/32 dev ludusnat
       ip route replace 10.2.0.0/16 via 192.0.2.102 dev ludusnat
+      rm -f /etc/network/interfaces.d/rangewright-vmbr1000
+      ip address flush dev vmbr1000 to 192.0.2.254/32
           ! On node pve1: let its DHCP and name service listen on ludusnat.
       "
     `)

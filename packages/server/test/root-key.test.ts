@@ -34,6 +34,6 @@ describe("a key for ROOT in a file", () => {
 
   test("is refused when there is no such file, or it is a folder", async () => {
     await expect(read()).rejects.toThrow("Cannot give ROOT the key")
-    await expect(Effect.runPromise(keyInFile(folder))).rejects.toThrow(`Cannot read a key from ${folder}`)
+    await expect(Effect.runPromise(keyInFile(folder))).rejects.toThrow(`Cannot give ROOT the key in ${folder}`)
   })
 })

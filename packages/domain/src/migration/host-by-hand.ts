@@ -12,6 +12,7 @@ const commands = (picture: MigrationPicture, { node, address }: Gateway, from: s
   const actions = [
     { kind: "host-address" as const, node, device: to, address, routes, fresh: true },
     ...routes.map((route) => ({ kind: "range-route" as const, node, device: to, ...route })),
+    { kind: "leave-host" as const, node, device: from, address },
   ]
   return [
     `On node ${node}: give ${to} the address ${address}, route to the ranges through it, and take the address from ${from} (System > Network of the node, or /etc/network/interfaces). Until then routers do not reach the outside.`,

@@ -134,7 +134,7 @@ export const zoneObstacles = (picture: MigrationPicture, movers: readonly Mover[
         hint:
           unknown.length > 0
             ? `Create a VXLAN zone with the ID ${options.zone}, the MTU ${vxlanMtu} and the addresses of all nodes as peers, which are ${addresses.join(",")} and those of ${listed(unknown)}, and apply it (Datacenter > SDN > Zones).`
-            : `On any node: ${zoneCommands(zoneToMake(options.zone, installation))} (or Datacenter > SDN > Zones); or repeat with createZone=true, which makes this zone.`,
+            : `On any node: ${zoneCommands(zoneToMake(options.zone, installation))} (or Datacenter > SDN > Zones); or repeat with createZone=true (--create-zone), which makes this zone.`,
       },
     ]
   }

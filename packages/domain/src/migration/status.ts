@@ -101,7 +101,7 @@ const wantsOf = (picture: MigrationPicture, movers: number): readonly string[] =
 
 const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
   if (zone === undefined)
-    return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true, which makes this zone.`
+    return `The SDN zone ${options.zone} does not exist. On any node: ${zoneCommands(zoneToMake(options.zone, installation))}; or migrate with ?createZone=true (--create-zone), which makes this zone.`
   if (zone.type !== "vxlan") return "Set sdn_zone to the name of a VXLAN zone."
   const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
   const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `

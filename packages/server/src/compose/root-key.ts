@@ -3,7 +3,7 @@ import { newApiKey, newRecordId, newTokenKey } from "@rangewright/application"
 import { CredentialHasher, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** Where ROOT's key is kept for the operator, mode 0400. */
@@ -24,15 +24,12 @@ const rootKeyPattern = new RegExp(`^${rootUserId}\\.[!-\\-/-~]{40}$`, "u")
 
 /** The key in a file, such as an older service keeps for ROOT. The text of a fault does not show it. */
 export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
-  Effect.try({
-    try: () => readKey(path) ?? "",
-    catch: (cause) => new InvalidInput({ what: `Cannot read a key from ${path}: ${String(cause)}` }),
-  }).pipe(
-    Effect.filterOrFail(
-      (key) => rootKeyPattern.test(key),
-      () => new InvalidInput({ what: `Cannot give ROOT the key in ${path}: it holds none of the form ROOT.<40 characters>` }),
-    ),
-  )
+  Effect.gen(function* () {
+    const cannot = (because: string) => new InvalidInput({ what: `Cannot give ROOT the key in ${path}: ${because}` })
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return yield* cannot("there is no such file")
+    const key = yield* Effect.try({ try: () => readKey(path) ?? "", catch: (cause) => cannot(String(cause)) })
+    return rootKeyPattern.test(key) ? key : yield* cannot("it holds none of the form ROOT.<40 characters>")
+  })
 
 /** Gives ROOT a key, a fresh one where none is named, and keeps it in the file; the old one is void. Makes ROOT when there is none. */
 export const renewRootKey = (data: string, named?: string): Effect.Effect<void, Fault, Users | CredentialHasher> =>

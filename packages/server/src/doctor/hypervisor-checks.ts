@@ -73,28 +73,40 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
       )
 }
 
+const isCluster = (config: Config, { nodes }: ObservedCluster): boolean => config.clusterMode ?? nodes.length > 1
+
 const networkOf = (config: Config, cluster: ObservedCluster) =>
   Effect.gen(function* () {
-    const name = config.natNetwork ?? natNetworkName(config.clusterMode ?? cluster.nodes.length > 1)
+    const name = config.natNetwork ?? natNetworkName(isCluster(config, cluster))
     const networks = yield* (yield* HypervisorNetwork).observe
     const found = networks.find((n) => n.spec.name === name)
     return found === undefined
       ? fail(
           "network",
           `there is no ${name}, the network of the routers' outer side`,
-          "Make it, with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
+          isCluster(config, cluster)
+            ? "`npm start -- migrate sdn` makes it, whether or not there are ranges to move. Or name another one (ludus_nat_interface)."
+            : "Make it, with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
         )
       : found.usable
         ? ok("network", `${name} (${found.spec.type})`)
         : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
   })
 
-/** The zone of the ranges' VNets, node by node; nothing where there is none to speak of. */
-const zoneOf = (config: Config, { zones = [] }: ObservedCluster): readonly Finding[] => {
-  const ours = zones.filter(({ zone }) => zone === config.sdnZone)
+/** The zone of the ranges' VNets, node by node; nothing where ranges have bridges. */
+const zoneOf = (config: Config, cluster: ObservedCluster): readonly Finding[] => {
+  if (!isCluster(config, cluster)) return []
+  const ours = (cluster.zones ?? []).filter(({ zone }) => zone === config.sdnZone)
   const behind = ours.filter(({ state }) => state !== "available")
   const [first] = ours
-  if (first === undefined) return []
+  if (first === undefined)
+    return [
+      fail(
+        "zone",
+        `the SDN zone ${config.sdnZone} does not exist`,
+        "`npm start -- migrate sdn --create-zone` makes it where bridges are to become VNets; `migrate status` names the command that makes it alone. Or name another one (sdn_zone).",
+      ),
+    ]
   return behind.length === 0
     ? [ok("zone", `${first.zone} is in force on ${ours.map(({ node }) => node).join(", ")}`)]
     : [

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
 import { UsageError } from "../arguments.ts"
 
-export const helpText = `Move the networks of ranges between Linux bridges and SDN VNets
+export const helpText = `Move the networks of ranges between Linux bridges and SDN VNets, or take an older installation over
 
 usage: npm start -- migrate WHAT [options]
 
