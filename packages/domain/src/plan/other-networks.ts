@@ -12,7 +12,7 @@ const isSetUp = ({ mark, observed }: OwnMachine, nic: Nic): boolean =>
 
 const hintFor = (clusterMode: boolean): string =>
   clusterMode
-    ? "Migrate first (POST /migrate/sdn, or `rangewright migrate sdn`), which moves all ranges and keeps a way back. To stay on bridges, set cluster_mode: false."
+    ? "Migrate first (POST /migrate/sdn, or `npm start -- migrate sdn`), which moves all ranges and keeps a way back. To stay on bridges, set cluster_mode: false."
     : "Set cluster_mode: true to go on with VNets. To go back to bridges, call POST /migrate/sdn/rollback with cluster_mode: true, and set it to false afterwards."
 
 const namedAtMost = 5
