@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Nic, planDestroy, readDescription, writeDescription } from "../src/index.ts"
 import * as Result from "effect/Result"
 import { labConfig, labWorld } from "./plan-lab.ts"
-import { inputFor, keysOf, lab, type ModelWorld, planned, range, refusal, settings } from "./plan-model.ts"
+import { inputFor, keysOf, lab, type ModelWorld, networksRemovedBy, planned, range, refusal, settings } from "./plan-model.ts"
 
 /** A lab that an older service made: its machines carry marks of adopted ones, its bridge no comment, and cards have addresses of theirs. */
 const adoptedLab = (): ModelWorld => {
@@ -42,9 +42,13 @@ describe("a range whose machines were taken over from an older service", () => {
 
   test("keeps its network when it goes", () => {
     const world = adoptedLab()
-    const plan = Result.getOrThrow(planDestroy({ range, settings, world: world.view(), scope: { kind: "range" } }))
-    expect(keysOf(plan)).toContain("delete:LAB-web")
-    expect(keysOf(plan)).not.toContain("remove-network")
+    for (const clusterMode of [false, true]) {
+      const mode = { ...settings, clusterMode }
+      const plan = Result.getOrThrow(planDestroy({ range, settings: mode, world: world.view(), scope: { kind: "range" } }))
+      expect(keysOf(plan)).toContain("delete:LAB-web")
+      expect(networksRemovedBy(plan)).toEqual([])
+      expect(plan.notes).toContain("the network vmbr1007 is not ours and stays")
+    }
   })
 
   test("is made anew on its old network when its machines are gone", () => {

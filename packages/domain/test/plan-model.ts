@@ -312,6 +312,8 @@ export const refusal = (input: DeployInput): readonly PlanIssue[] => {
 }
 
 export const keysOf = (plan: Plan): readonly string[] => plan.steps.map((s) => s.key)
+export const networksRemovedBy = (plan: Plan): readonly string[] =>
+  plan.steps.flatMap(({ action }) => (action.kind === "remove-network" ? [`${action.network.type} ${action.network.name}`] : []))
 export const stepOf = (plan: Plan, key: string): Step => {
   const step = plan.steps.find((s) => s.key === key)
   if (step === undefined) throw new Error(`no step ${key} among ${keysOf(plan).join(", ")}`)

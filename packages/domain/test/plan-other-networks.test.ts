@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import { describe, expect, test } from "vitest"
 import { type Nic, planDestroy, type PlanSettings, planPower, readDescription, writeDescription } from "../src/index.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, keysOf, lab, type ModelWorld, planned, range, refusal, settings } from "./plan-model.ts"
+import { inputFor, keysOf, lab, type ModelWorld, networksRemovedBy, planned, range, refusal, settings } from "./plan-model.ts"
 
 const onBridges: PlanSettings = settings
 const onVnets: PlanSettings = { ...settings, clusterMode: true, natNetwork: "ludusnat" }
@@ -31,7 +31,7 @@ describe("a range whose machines hang on the networks of the other mode", () => 
       message: expect.stringMatching(
         /^machines of the range hang on bridges, and ranges have VNets now: .*LAB-router-debian11-x64 \(VM \d+\) on vmbr1000, vmbr1007;.* and 1 more$/u,
       ),
-      hint: expect.stringContaining("POST /migrate/sdn, or `rangewright migrate sdn`"),
+      hint: expect.stringContaining("POST /migrate/sdn, or `npm start -- migrate sdn`"),
     })
   })
 
@@ -83,6 +83,56 @@ describe("a range whose machines hang on the networks of the other mode", () => 
       expect(keysOf(Result.getOrThrow(planDestroy({ range, settings: onVnets, world, scope: { kind } })))).toContain(
         "delete:LAB-web",
       )
+  })
+})
+
+describe("deleting a range whose mode was changed", () => {
+  const deletion = (world: ModelWorld, mode: PlanSettings) =>
+    Result.getOrThrow(planDestroy({ range, settings: mode, world: world.view(), scope: { kind: "range" } }))
+
+  test.each([
+    { made: bridged, now: onVnets, network: "bridge vmbr1007" },
+    { made: cluster, now: onBridges, network: "vnet r7" },
+  ])("removes the $network that was made before, when the last machine is gone", ({ made, now, network }) => {
+    const world = deployed(made)
+    const plan = deletion(world, now)
+    expect(networksRemovedBy(plan)).toEqual([network])
+    const { after } = plan.steps.find(({ action }) => action.kind === "remove-network")!
+    expect(after).toEqual(keysOf(plan).filter((key) => key.startsWith("delete:")))
+    expect(after.length).toBeGreaterThan(0)
+    world.apply(plan)
+    expect([...world.networks.keys()]).toEqual(["ludusnat"])
+    expect(keysOf(deletion(world, now))).toEqual([])
+  })
+
+  test("names the bridge by the node that holds it", () => {
+    const { action } = deletion(deployed(bridged), onVnets).steps.find((s) => s.action.kind === "remove-network")!
+    expect(action).toMatchObject({ network: { type: "bridge", node: "pve1" } })
+  })
+
+  test("removes both where both are there, and says so", () => {
+    for (const mode of [onBridges, onVnets]) {
+      const world = deployed(bridged)
+      world.networks.set("r7", { name: "r7", node: undefined, usable: true, ours: true })
+      const plan = deletion(world, mode)
+      expect(networksRemovedBy(plan)).toEqual(["bridge vmbr1007", "vnet r7"])
+      expect(new Set(keysOf(plan)).size).toBe(plan.steps.length)
+      expect(plan.changes.map(({ object }) => object)).toEqual(
+        expect.arrayContaining(["network vmbr1007", "network r7", "pool LAB"]),
+      )
+      world.apply(plan)
+      expect([...world.networks.keys()]).toEqual(["ludusnat"])
+    }
+  })
+
+  test("leaves alone what somebody else made, and names it", () => {
+    const world = deployed(bridged)
+    world.networks.set("r7", { name: "r7", node: undefined, usable: true, ours: false })
+    const plan = deletion(world, onVnets)
+    expect(networksRemovedBy(plan)).toEqual(["bridge vmbr1007"])
+    expect(plan.notes).toEqual(["the network r7 is not ours and stays"])
+    world.apply(plan)
+    expect([...world.networks.keys()]).toEqual(["ludusnat", "r7"])
   })
 })
 

@@ -88,6 +88,17 @@ describe("VNets", () => {
     await rig.close()
   })
 
+  it("go together with the bridge of the same range: neither change stands in the other's way", async () => {
+    const rig = await cluster()
+    const both = [bridgeOf(rig), vnetOf()]
+    for (const network of both) await rig.run(performOn(networkAction("create-network", network)))
+    await rig.run(
+      Effect.forEach(both, (network) => performOn(networkAction("remove-network", network)), { concurrency: "unbounded" }),
+    )
+    for (const { name } of both) expect(await rig.run(networkNamed(name))).toBeUndefined()
+    await rig.close()
+  })
+
   it("need their zone: the fault names it and says how to make it", async () => {
     const rig = makeRig({ nodes: 2 })
     const fault = await failureOf(rig, create())

@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
+import type { NetworkSpec } from "./action.ts"
 import { networkOf } from "./desired.ts"
 import { type Identified, identify, labelOf, type OwnMachine } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
@@ -11,7 +12,7 @@ import { findNetwork } from "./obstacles.ts"
 import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
-/** What goes: all VMs; the whole range with network and pool; or one VM. */
+/** What goes: all VMs; the whole range with its networks and pool; or one VM. */
 export type DestroyScope =
   | { readonly kind: "machines" }
   | { readonly kind: "range" }
@@ -83,38 +84,39 @@ const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): rea
 
 const isOwn = ({ own }: Identified, vmid: Vmid): boolean => [...own.values()].some((o) => o.observed.vmid === vmid)
 
-/** Network and pool go when the last VM is gone. */
+/** What a range can have: the bridge and the VNet of its number. It may have been made before the mode was changed. */
+const networksOf = ({ range, settings, world }: DestroyInput): readonly NetworkSpec[] =>
+  [false, true].map((clusterMode) => networkOf(range, { ...settings, clusterMode }, singleNode(world, settings) ?? ""))
+
+/** Networks and pool go when the last VM is gone. */
 const rangeSteps = (
-  { range, settings, world }: DestroyInput,
+  input: DestroyInput,
   after: readonly string[],
 ): { readonly steps: readonly Step[]; readonly changes: readonly Change[]; readonly notes: readonly string[] } => {
-  const network = networkOf(range, settings, singleNode(world, settings) ?? "")
-  const observed = findNetwork(world.networks, network)
+  const { range, world } = input
   const base = { tag: undefined, machine: undefined, after, uses: [] } as const
   const steps: Step[] = []
-  if (observed?.ours === true)
-    steps.push({
-      ...base,
-      key: "remove-network",
-      title: `Remove network ${network.name}`,
-      action: { kind: "remove-network", network },
-      estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
-    })
+  const changes: Change[] = []
+  const notes: string[] = []
+  const remove = (object: string, step: Pick<Step, "key" | "action" | "estimate">): void => {
+    steps.push({ ...base, ...step, title: `Remove ${object}` })
+    changes.push({ kind: "remove", object, reasons: ["the range is deleted"] })
+  }
+  for (const network of networksOf(input)) {
+    const observed = findNetwork(world.networks, network)
+    if (observed?.ours === true)
+      remove(`network ${network.name}`, {
+        key: `remove-network:${network.name}`,
+        action: { kind: "remove-network", network },
+        estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
+      })
+    if (observed?.ours === false) notes.push(`the network ${network.name} is not ours and stays`)
+  }
   if (world.poolExists)
-    steps.push({
-      ...base,
+    remove(`pool ${range.id}`, {
       key: "remove-pool",
-      title: `Remove pool ${range.id}`,
       action: { kind: "remove-pool", poolId: range.id },
       estimate: timing.pool,
     })
-  return {
-    steps,
-    changes: steps.map((s) => ({
-      kind: "remove",
-      object: s.action.kind === "remove-pool" ? `pool ${range.id}` : `network ${network.name}`,
-      reasons: ["the range is deleted"],
-    })),
-    notes: observed?.ours === false ? [`the network ${network.name} is not ours and stays`] : [],
-  }
+  return { steps, changes, notes }
 }
