@@ -1,9 +1,14 @@
 import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
+import { openAccount } from "../src/playbook/account.ts"
 import { failureOf } from "../src/playbook/failure.ts"
 
 const limits = { seconds: 1800, outputBytes: 64 * 2 ** 20 }
-const account = (failure?: string, lastTask?: string) => ({ failure: () => failure, lastTask: () => lastTask })
+const account = (failure?: string, lastTask?: string) => ({
+  failure: () => failure,
+  isLoginRefused: () => false,
+  lastTask: () => lastTask,
+})
 const exited = (code: number) => Option.some({ type: "exited", code } as const)
 
 describe("what a run of ansible-playbook came to", () => {
@@ -45,5 +50,56 @@ describe("what a run of ansible-playbook came to", () => {
     expect(of(Option.some({ type: "cancelled" }))).toMatchObject({ reason: "failed" })
     expect(of(Option.some({ type: "killed", signal: "SIGKILL" }))).toMatchObject({ reason: "away" })
     expect(of(Option.some({ type: "not-started", because: "ENOENT" }))?.detail).toContain("ENOENT")
+  })
+})
+
+/** What comes of a run whose last task ended with these words, whichever way Ansible tells them. */
+const comesOf = (callback: "jsonl" | "default", outcome: "unreachable" | "failed", msg: string) => {
+  const told = openAccount(callback, (text) => text)
+  if (callback === "jsonl") {
+    const task = { name: "Look" }
+    told.take(JSON.stringify({ _event: `v2_runner_on_${outcome}`, task, hosts: { web: { msg, [outcome]: true } } }))
+  } else {
+    told.take("TASK [Look] ****")
+    told.take(`fatal: [web]: ${outcome === "failed" ? "FAILED" : "UNREACHABLE"}! => ${JSON.stringify({ msg })}`)
+  }
+  return failureOf(limits, exited(outcome === "failed" ? 2 : 4), told, "")
+}
+
+describe.each(["jsonl", "default"] as const)("a machine that Ansible did not reach, told by the callback %s,", (callback) => {
+  it.each([
+    ["ssh", "Failed to connect to the host via ssh: ada@10.2.10.11: Permission denied (publickey,password)."],
+    ["ssh, asked twice", "Permission denied, please try again."],
+    ["ssh, with many keys", "Received disconnect from 10.2.10.11 port 22:2: Too many authentication failures"],
+    ["sshpass", "Invalid/incorrect username/password. Skipping remaining 2 retries to prevent account lockout: "],
+    ["sshpass, the last time", "Invalid/incorrect password: "],
+    ["paramiko", "Failed to authenticate: Authentication failed."],
+    ["a device", "Authentication failure."],
+    ["winrm", "ntlm: the specified credentials were rejected by the server"],
+    ["psrp", "failed to authenticate with the server: no answer to the challenge"],
+    ["psrp, by its status", "psrp connection failure: Bad HTTP response returned from the server. Code: 401, Content: ''"],
+    ["an HTTP library", "401 Client Error:  for url: https://10.2.10.11:5986/wsman"],
+  ])("has refused the login in the words of %s: that has failed and is not tried again", (_, words) => {
+    const failure = comesOf(callback, "unreachable", words)
+    expect(failure?.reason).toBe("failed")
+    expect(failure?.detail).toMatch(/^the login was refused, .*: task "Look" /u)
+    expect(failure?.detail).toContain(words.trim())
+  })
+
+  it.each([
+    ["is silent", "Failed to connect to the host via ssh: connect to host 10.2.10.11 port 22: Connection timed out"],
+    ["closes its port", "Failed to connect to the host via ssh: connect to host 10.2.10.11 port 22: Connection refused"],
+    ["is behind a filter", "Failed to connect to the host via ssh: connect to host 10.2.10.11 port 22: Permission denied"],
+    ["hangs up", "Failed to connect to the host via ssh: Connection closed by 10.2.10.11 port 401"],
+    ["starts", '"System is booting up. Unprivileged users are not permitted to log in yet." Permission denied (password).'],
+    ["is overloaded", "psrp connection failure: Bad HTTP response returned from the server. Code: 503, Content: ''"],
+  ])("is away while it %s", (_, words) => {
+    expect(comesOf(callback, "unreachable", words)?.reason).toBe("away")
+  })
+
+  it("is told apart from a task that was refused something by others", () => {
+    const failure = comesOf(callback, "failed", "git: Permission denied (publickey).")
+    expect(failure?.reason).toBe("failed")
+    expect(failure?.detail).not.toContain("the login was refused")
   })
 })

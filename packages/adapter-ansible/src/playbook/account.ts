@@ -1,5 +1,6 @@
 import type { Json } from "@rangewright/domain"
 import { eventsOf, type Outcome, type PlaybookEvent } from "./events.ts"
+import { isRefusedLogin } from "./refused-login.ts"
 import { logRenderer } from "./render-log.ts"
 
 type TaskResult = Extract<PlaybookEvent, { readonly type: "result" }>
@@ -12,6 +13,8 @@ export interface Account {
   readonly changed: () => boolean | undefined
   /** Why the run failed, in the words of the failed task; undefined where no task failed. */
   readonly failure: () => string | undefined
+  /** Whether that task did not reach its machine because the machine refused the login. */
+  readonly isLoginRefused: () => boolean
   /** The task that was begun last. */
   readonly lastTask: () => string | undefined
   /** How often tasks came to which end, and those that took longest; undefined where the run tells no events. */
@@ -65,6 +68,7 @@ const fromEvents = (cover: Cover): Account => {
   let changed: boolean | undefined
   let lastTask: string | undefined
   const tasks = summary()
+  const reason = (): string | undefined => (failure === undefined ? undefined : reasonOf(failure, cover))
   const note = (event: PlaybookEvent): void => {
     // names of tasks come rendered: a variable in one is told here
     if (event.type === "task") lastTask = cover(event.name)
@@ -83,7 +87,8 @@ const fromEvents = (cover: Cover): Account => {
       return events === undefined ? [line] : events.flatMap(render)
     },
     changed: () => changed,
-    failure: () => (failure === undefined ? undefined : reasonOf(failure, cover)),
+    failure: reason,
+    isLoginRefused: () => failure?.outcome === "unreachable" && isRefusedLogin(reason() ?? ""),
     lastTask: () => lastTask,
     tasks: tasks.read,
   }
@@ -92,19 +97,24 @@ const fromEvents = (cover: Cover): Account => {
 /** Reads what Ansible prints for people, where the collection `ansible.posix` is not installed. */
 const fromText = (cover: Cover): Account => {
   let failure: string | undefined
+  let isLoginRefused = false
   let changed: boolean | undefined
   let lastTask: string | undefined
   return {
     take: (line) => {
       const begun = /^(?:TASK|RUNNING HANDLER) \[(?<name>.*)\]/u.exec(line)?.groups?.["name"]
       if (begun !== undefined) lastTask = cover(begun)
-      if (/^(?:fatal|failed): \[/u.test(line)) failure = `task "${lastTask ?? ""}" failed: ${tail(cover(line))}`
+      if (/^(?:fatal|failed): \[/u.test(line)) {
+        failure = `task "${lastTask ?? ""}" failed: ${tail(cover(line))}`
+        isLoginRefused = /^fatal: \[[^\]]*\]: UNREACHABLE!/u.test(line) && isRefusedLogin(failure)
+      }
       const counted = /\bok=\d+\s+changed=(?<changed>\d+)\s+unreachable=/u.exec(line)?.groups?.["changed"]
       if (counted !== undefined) changed = changed === true || Number(counted) > 0
       return [line]
     },
     changed: () => changed,
     failure: () => failure,
+    isLoginRefused: () => isLoginRefused,
     lastTask: () => lastTask,
     tasks: () => undefined,
   }

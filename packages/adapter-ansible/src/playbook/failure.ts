@@ -5,7 +5,7 @@ import type { ProcessEnd } from "../tool/run-command.ts"
 /** The run was asked to stop while the tool worked. */
 export const cancelled = { type: "cancelled" } as const
 
-/** Why a stage did not come to its end. `away`: the machine or the tool, and it may be tried again. */
+/** Why a stage did not come to its end. `away`: the machine or the tool, and it may be tried again; a refused login may not. */
 export interface Failure {
   readonly reason: "away" | "failed" | "timeout"
   readonly detail: string
@@ -13,6 +13,9 @@ export interface Failure {
 
 /** Exit code of the tool when a machine could not be reached, but also when it does not understand a playbook. */
 const unreachableOrUnread = 4
+
+const loginRefused =
+  "the login was refused, and is not tried again as that may lock the account; check the user and the password it is reached with"
 
 const unresolved = /couldn't resolve module\/action '(?<collection>[a-z0-9_]+\.[a-z0-9_]+)\./u
 
@@ -30,7 +33,7 @@ const detailOf = (code: number, failed: string | undefined, errors: string, at: 
 export const failureOf = (
   limits: { readonly seconds: number; readonly outputBytes: number },
   ended: Option.Option<ProcessEnd | typeof cancelled>,
-  account: Pick<Account, "failure" | "lastTask">,
+  account: Pick<Account, "failure" | "isLoginRefused" | "lastTask">,
   errors: string,
 ): Failure | undefined => {
   const last = account.lastTask()
@@ -50,6 +53,7 @@ export const failureOf = (
     case "exited": {
       if (end.code === 0) return undefined
       const failed = account.failure()
+      if (account.isLoginRefused()) return { reason: "failed", detail: `${loginRefused}: ${failed ?? ""}` }
       const reason = end.code === unreachableOrUnread && failed !== undefined ? "away" : "failed"
       return { reason, detail: withCollection(detailOf(end.code, failed, errors, at)) }
     }
