@@ -41,7 +41,10 @@ try {
     process.stderr.write(`${error.message}\nTry --help.\n`)
     process.exitCode = 2
   } else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    // loaded here alone: most commands end well, and some in no time
+    const { isFault } = await import("@rangewright/domain")
+    const hint = isFault(error) && error.hint !== undefined ? `\n${error.hint}` : ""
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}${hint}\n`)
     process.exitCode = 1
   }
 }
