@@ -1,5 +1,5 @@
-import { coverOf, type Step } from "@rangewright/domain"
+import { coverOf, shownText, type Step } from "@rangewright/domain"
 
-/** The text without the secrets that the step was given, whatever a tool printed. */
+/** The text without the secrets that the step was given, and without what steers a terminal, whatever a tool printed. */
 export const covered = (text: string, { action }: Step): string =>
-  action.kind === "guest" || action.kind === "work" ? coverOf(action.input)(text) : text
+  shownText(action.kind === "guest" || action.kind === "work" ? coverOf(action.input)(text) : text)

@@ -38,5 +38,6 @@ export {
   type SourceType,
   SourceUnfetched,
 } from "./source.ts"
+export { shownText } from "./shown-text.ts"
 export { deriveSourceId, type IdBasis } from "./source-id.ts"
 export { compareVersions, parseVersion, satisfiesPin, type Version } from "./version.ts"
