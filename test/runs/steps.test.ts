@@ -82,6 +82,19 @@ describe("the steps of a run", () => {
     await process.dispose()
   })
 
+  it("never write what steers a terminal into the log, whatever a machine prints", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    lab.world.print = (stage) => `\u001b]0;owned\u0007${stage} \u202egnp.exe\nplain: é 漢\n`
+    const { head } = await startAndWait(process, range)
+    const text = renderLog(head, journalOf(lab, head.id))
+    expect(text).toContain("\ufffd]0;owned\ufffdprimary-dc \ufffdgnp.exe\nplain: é 漢\n")
+    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u)
+    await process.dispose()
+  })
+
   it("are in the journal before their effect", async () => {
     const lab = makeCompany()
     const range = await createRange(lab)
@@ -134,9 +147,41 @@ describe("a hypervisor that goes away in the middle of a run", () => {
     )
     expect(state.status).toBe("success")
     const waits = entries.filter(({ event }) => event.type === "Waiting" || event.type === "Continued")
-    expect(waits.map(({ event }) => event.type)).toEqual(["Waiting", "Continued"])
+    expect(waits.map(({ event }) => event)).toEqual([
+      {
+        type: "Waiting",
+        reason: expect.stringMatching(/told to fail this call; the run goes on when it can be reached, or is aborted$/u),
+      },
+      { type: "Continued", reason: "the hypervisor answers again" },
+    ])
     expect(waits[1]!.at.getTime() - back).toBeLessThanOrEqual(10_000)
     expect(entries.filter(({ event }) => event.type === "StepFailed")).toEqual([])
+    await process.dispose()
+  })
+})
+
+describe("what a step waits for is named, and so is its return", () => {
+  it.each([
+    ["hypervisor", "no-quorum", "the cluster has its votes again", "the cluster has its votes again"],
+    ["hypervisor", "unknown-effect", "it can be reached", "the hypervisor answers again"],
+    ["guest", "away", "LAB-dc01 can be reached", "LAB-dc01 is tried again"],
+  ] as const)("when the %s is %s", async (port, reason, until, back) => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    let failed = false
+    lab.world.fault = (call) => {
+      if (failed || call.port !== port || !call.mutating) return undefined
+      if (call.action?.kind === "guest" && call.action.machine.mark.machine !== "LAB-dc01") return undefined
+      failed = true
+      return { when: "before", reason }
+    }
+    const { head, state } = await startAndWait(process, range)
+    expect(state.status).toBe("success")
+    const waits = journalOf(lab, head.id).flatMap(({ event }) =>
+      event.type === "Waiting" || event.type === "Continued" ? [event.reason] : [],
+    )
+    expect(waits).toEqual([expect.stringContaining(`; the run goes on when ${until}, or is aborted`), back])
     await process.dispose()
   })
 })

@@ -65,6 +65,7 @@ describe("the log of a run", () => {
       { type: "CancelRequested", by: "JD" as never },
     ])
     for (const words of [
+      "TASK [Wait until the run can go on]",
       "no route to host",
       "answers again",
       "goes on where it stood",

@@ -30,6 +30,6 @@ export const planRun = Effect.fnUntraced(function* (
   })
   const first = yield* attempt
   const goOn = Result.isFailure(first) && first.failure.kind === "unavailable" && !book.state().cancelRequested
-  const last = goOn ? yield* waiting(first.failure.message, untilBack) : first
+  const last = goOn ? yield* waiting({ reason: first.failure.message, back: "the hypervisor answers again" }, untilBack) : first
   return Result.mapError(last, ({ message }) => message)
 })

@@ -1,5 +1,5 @@
 import type { Fault, Json, ObservedCluster, RunEvent, RunHead, Step, StepFailure, Vmid } from "@rangewright/domain"
-import { HypervisorFault, LeaseLost, Machines } from "@rangewright/ports"
+import { GuestFault, HypervisorFault, LeaseLost, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Settings } from "../settings.ts"
@@ -39,6 +39,14 @@ const isReachable =
 
 const lacksQuorum = (fault: Fault): boolean => fault instanceof HypervisorFault && fault.facts.reason === "no-quorum"
 
+/** What a step that met this fault waits for, and what is said once that is there. */
+const awaitedOf = (fault: Fault): { readonly until: string; readonly back: string } => {
+  if (fault instanceof GuestFault)
+    return { until: `${fault.facts.machine} can be reached`, back: `${fault.facts.machine} is tried again` }
+  if (lacksQuorum(fault)) return { until: "the cluster has its votes again", back: "the cluster has its votes again" }
+  return { until: "it can be reached", back: "the hypervisor answers again" }
+}
+
 /** Where one step stands in this process. */
 interface Life {
   attempt: number
@@ -67,11 +75,13 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
     /** False when the run was cancelled meanwhile: then nothing is tried again. */
     const unlessCancelled = (effect: Effect.Effect<void>): Effect.Effect<boolean> =>
       Effect.raceFirst(Effect.as(effect, true), Effect.as(book.cancelled, false))
-    const awaitWorld = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> =>
-      waiting(
-        `${fault.message}; the run goes on when ${lacksQuorum(fault) ? "the cluster has its votes again" : "it can be reached"}, or is aborted`,
+    const awaitWorld = (step: Step, fault: Fault, tries: number): Effect.Effect<boolean, LeaseLost> => {
+      const { until, back } = awaitedOf(fault)
+      return waiting(
+        { reason: `${covered(fault.message, step)}; the run goes on when ${until}, or is aborted`, back },
         unlessCancelled(gate.whenBack({ isReachable: isReachable(step), quorate: lacksQuorum(fault) }, tries)),
       )
+    }
 
     /** Gives the machine of a clone another VMID, one that nothing has. */
     const reallocate = Effect.fnUntraced(function* (step: Step): Effect.fn.Return<Verdict, LeaseLost> {

@@ -53,16 +53,19 @@ export const makeWorldGate = Effect.gen(function* () {
   return { observe, whenBack } satisfies WorldGate
 })
 
-/** Says in a run's journal that it waits, while any of its steps does. */
+/** Says in a run's journal that it waits, while any of its steps does: the `reason` of the first, and what is `back` of the last. */
 export const makeWaiting = <E>(write: (event: RunEvent) => Effect.Effect<void, E>) => {
   let waiting = 0
-  return <A, E2>(reason: string, effect: Effect.Effect<A, E2>): Effect.Effect<A, E | E2> =>
+  return <A, E2>(
+    { reason, back }: { readonly reason: string; readonly back: string },
+    effect: Effect.Effect<A, E2>,
+  ): Effect.Effect<A, E | E2> =>
     Effect.suspend(() => {
       waiting += 1
       return waiting === 1 ? write({ type: "Waiting", reason }) : Effect.void
     }).pipe(
       Effect.andThen(effect),
-      Effect.tap(() => (waiting === 1 ? write({ type: "Continued", reason: "the hypervisor answers again" }) : Effect.void)),
+      Effect.tap(() => (waiting === 1 ? write({ type: "Continued", reason: back }) : Effect.void)),
       Effect.ensuring(Effect.sync(() => (waiting -= 1))),
     )
 }

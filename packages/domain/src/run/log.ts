@@ -59,7 +59,7 @@ const failureText = ({ message, hint }: StepFailure): string =>
   JSON.stringify({ changed: false, msg: hint === undefined ? message : `${message}\n${hint}` })
 
 const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting" }>, "behind">): string =>
-  behind === undefined ? "Wait for the hypervisor" : `Wait for run ${behind}`
+  behind === undefined ? "Wait until the run can go on" : `Wait for run ${behind}`
 
 /** Whole lines; a line that is not ended is ended. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
