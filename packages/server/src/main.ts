@@ -41,10 +41,7 @@ try {
     process.stderr.write(`${error.message}\nTry --help.\n`)
     process.exitCode = 2
   } else {
-    // loaded here alone: most commands end well, and some in no time
-    const { isFault } = await import("@rangewright/domain")
-    const hint = isFault(error) && error.hint !== undefined ? `\n${error.hint}` : ""
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}${hint}\n`)
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = 1
   }
 }

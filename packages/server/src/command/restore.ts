@@ -12,8 +12,7 @@ const requireNoMigration = Effect.gen(function* () {
   const run = yield* (yield* RunJournal).active(installation)
   if (run === undefined) return
   return yield* new Conflict({
-    what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation`,
-    hint: "Wait for its end: `migrate status` tells of it.",
+    what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation. Wait for its end, which GET /runs/${run.id} tells`,
   })
 })
 
