@@ -8,6 +8,7 @@ import { addLab, deploy, expectMachines, expectSuccess, type RangeView, rangeOf,
 import { endAll } from "./support/program.ts"
 import { onSimulator, startService } from "./support/service.ts"
 import { type Guest, type SimulatorProcess, startSimulator } from "./support/simulator.ts"
+import { oldTables } from "../migration/support/old-tables.ts"
 
 afterAll(async () => {
   await endAll()
@@ -67,12 +68,7 @@ const makeOld = async (simulator: SimulatorProcess, bridge: string): Promise<voi
 const writeOldFiles = (folder: string, number: number, guests: readonly Guest[]): void => {
   const database = new DatabaseSync(join(folder, "ludus.db"))
   database.exec(`
-    create table user_objects (name text, user_id text, date_created datetime, date_last_active datetime, is_admin numeric,
-      hashed_api_key text, proxmox_username text, portforwarding_enabled numeric);
-    create table range_objects (user_id text, range_number integer, last_deployment datetime, number_of_vms integer,
-      testing_enabled numeric, allowed_domains text, allowed_ips text, range_state text);
-    create table vm_objects (id integer, proxmox_id integer, range_number integer, name text, powered_on numeric, ip text);
-    create table range_access_objects (target_user_id text, source_user_ids text);
+    ${oldTables}
     insert into user_objects values ('Jo Doe', 'JD', '2024-02-03 04:05:06+00:00', null, 1, '${oldHash}', 'jd', 0);
     insert into user_objects values ('root', 'ROOT', null, null, 1, '', 'root', 0);
     insert into range_objects values ('JD', ${number}, '2024-05-06 07:08:09+00:00', 3, 0, '', '', 'SUCCESS');

@@ -20,6 +20,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { labSettings } from "../runs/support/lab.ts"
+import { oldTables } from "./support/old-tables.ts"
 
 /** bcrypt of this key, made by another program. */
 const key = "JD._7Gx2T5kTUSD%uTWZ*lFi=Os6MpFR^OrG+yT94Xt"
@@ -33,12 +34,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const install = (): void => {
   const database = new DatabaseSync(join(folder, "ludus.db"))
   database.exec(`
-    create table user_objects (name text, user_id text, date_created datetime, date_last_active datetime, is_admin numeric,
-      hashed_api_key text, proxmox_username text, portforwarding_enabled numeric);
-    create table range_objects (user_id text, range_number integer, last_deployment datetime, number_of_vms integer,
-      testing_enabled numeric, allowed_domains text, allowed_ips text, range_state text);
-    create table vm_objects (id integer, proxmox_id integer, range_number integer, name text, powered_on numeric, ip text);
-    create table range_access_objects (target_user_id text, source_user_ids text);
+    ${oldTables}
     insert into user_objects values ('John Doe', 'JD', '2024-02-03 04:05:06.789+00:00', null, 1, '${hash}', 'john-doe', 0);
     insert into user_objects values ('Ann', 'AB', null, null, 0, '', 'ann', 0);
     insert into user_objects values ('Evil', 'EV', null, null, 0, '', '../../etc', 0);
