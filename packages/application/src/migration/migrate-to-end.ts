@@ -12,6 +12,7 @@ import {
 } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { rangesAtWork } from "../run/installation-gate.ts"
 import { endOfRun, outcomeFault } from "../run/end-of-run.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
@@ -36,10 +37,10 @@ const texts = {
 /** Fails while ranges are being changed, unless a migration goes on already: then the caller joins it. */
 const requireRangesAtRest = (doing: string) =>
   Effect.gen(function* () {
-    const journal = yield* RunJournal
-    if ((yield* journal.active(installation)) !== undefined) return
-    const busy = (yield* journal.unfinished).filter(({ subject }) => subject.type === "range")
-    if (busy.length === 0) return
+    // one read: a migration that begins meanwhile is joined, and not told to wait for the runs that wait for it
+    const unfinished = yield* (yield* RunJournal).unfinished
+    const busy = rangesAtWork(unfinished)
+    if (busy.length === 0 || unfinished.some(({ subject }) => subject.type === installation.type)) return
     const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
     const more = busy.length > named.length ? ` and ${busy.length - named.length} more` : ""
     return yield* new Conflict({
