@@ -1,3 +1,4 @@
+import type { Operation } from "@rangewright/application"
 import type { Context } from "koa"
 import type { HttpOptions } from "./options.ts"
 import type { HeaderList } from "./reply.ts"
@@ -9,16 +10,32 @@ const security: HeaderList = [
   "nosniff",
   "X-Frame-Options",
   "SAMEORIGIN",
+  // nearly every answer holds what is the caller's alone: keys, passwords, configurations, logs
+  "Cache-Control",
+  "no-store",
 ]
 const anyOrigin: HeaderList = [...security, "Access-Control-Allow-Origin", "*"]
 const noOrigin: HeaderList = [...security, "Vary", "Origin"]
 
-/** The headers that every answer has (contract A 1): protection of the answer, and which pages may read it. */
+/** The headers that every answer has : protection of the answer, and which pages may read it. */
 export const commonHeaders = (origins: HttpOptions["corsOrigins"]): ((ctx: Context) => HeaderList) => {
   if (origins === "*") return () => anyOrigin
   const allowed = new Set(origins)
   return ({ headers: { origin } }) =>
     origin !== undefined && allowed.has(origin) ? [...noOrigin, "Access-Control-Allow-Origin", origin] : noOrigin
+}
+
+/**
+ * The headers of an operation's answers: caches keep none of them but what anybody may read without credentials. Event streams must not be
+ * transformed on their way either, which could hold events back.
+ */
+export const headersFor = ({ access, mutates, output }: Operation): ((common: HeaderList) => HeaderList) => {
+  const isPublic = access === "anonymous" && !mutates
+  if (!isPublic && output.type !== "events") return (common) => common
+  return (common) => {
+    const at = common.indexOf("Cache-Control")
+    return isPublic ? common.toSpliced(at, 2) : common.with(at + 1, "no-store, no-transform")
+  }
 }
 
 /** What a page is told that asks beforehand: every method, and the headers it asked for. */

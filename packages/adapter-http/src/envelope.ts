@@ -3,6 +3,7 @@ import type { Context, Middleware } from "koa"
 import { performance } from "node:perf_hooks"
 import { commonHeaders, preflightHeaders } from "./common-headers.ts"
 import { checkPath, readQuery } from "./decode/url.ts"
+import { checkFraming } from "./framing.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, formOfPath, problemOf } from "./problem.ts"
 import { replyEmpty, replyProblem } from "./reply.ts"
@@ -33,6 +34,16 @@ const answerThrown = (ctx: Context, cause: unknown, { requestId, operation }: Re
   replyProblem(ctx, defectProblem(form, requestId))
 }
 
+/** Nothing more is taken from a connection whose requests might end elsewhere than we think. */
+const refuseAmbiguous = (ctx: Context): void => {
+  try {
+    checkFraming(ctx.req)
+  } catch (cause) {
+    ctx.res.shouldKeepAlive = false
+    throw cause
+  }
+}
+
 /** Middleware around everything: identity, common headers, preflights, the address, and the last resort for defects. */
 export const envelope = (options: HttpOptions, isStopping: () => boolean): Middleware => {
   const common = commonHeaders(options.corsOrigins)
@@ -43,12 +54,13 @@ export const envelope = (options: HttpOptions, isStopping: () => boolean): Middl
       requestId,
       headers: [...common(ctx), "X-Request-Id", requestId],
       isStopping,
-      query: {},
+      query: readQuery(""),
       operation: undefined,
       scratch: undefined,
     }
     ctx.state = state
     try {
+      refuseAmbiguous(ctx)
       if (ctx.method === "OPTIONS") replyEmpty(ctx, 204, preflightHeaders(ctx))
       else {
         checkPath(ctx.path)

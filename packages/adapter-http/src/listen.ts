@@ -73,6 +73,8 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
   const server = createServer({ ...usualLimits, ...options.limits }, app.handle)
   server.on("clientError", answerBroken)
+  // an expectation that nobody knows is ignored: node would answer 417, which clients misread
+  server.on("checkExpectation", app.handle)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
   await started(server, options)
   // without a listener, one connection that cannot be accepted would end the process

@@ -16,9 +16,11 @@ import type { Context, Middleware } from "koa"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { headersFor } from "./common-headers.ts"
 import { bodyReader, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
+import { nameQuery } from "./decode/names.ts"
 import { sendDownload } from "./encode/download.ts"
 import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
 import { callerGone, exitOf, exitUnlessGone } from "./exit-of.ts"
@@ -50,10 +52,10 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
-const callOf = (ctx: Context, state: RequestState): Call => ({
+const callOf = (ctx: Context, state: RequestState, query: Call["query"]): Call => ({
   credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
   path: parametersOf(ctx),
-  query: state.query,
+  query,
   meta: {
     requestId: state.requestId,
     remote: ctx.req.socket.remoteAddress ?? "",
@@ -85,8 +87,6 @@ const tellOfDefect = (state: RequestState, cause: Cause.Cause<Fault>, observer: 
 const eventStreamHeaders: HeaderList = [
   "Content-Type",
   "text/event-stream; charset=utf-8",
-  "Cache-Control",
-  "no-cache, no-transform",
   // reverse proxies must hand events on at once
   "X-Accel-Buffering",
   "no",
@@ -101,6 +101,8 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     return ((ctx.state as RequestState).scratch ??= await mkdtemp(join(uploads, "rangewright-upload-")))
   }
   const input = inputOf(operation, scratchOf)
+  const named = nameQuery(operation)
+  const headers = headersFor(operation)
   const form = formOf(operation)
   const { output } = operation
   const answer = output.type === "events" || output.type === "download" ? undefined : answerWith(output)
@@ -109,7 +111,8 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     if (operation.mutates && ctx.method === "HEAD") return next()
     const state = ctx.state as RequestState
     state.operation = operation.id
-    const call = callOf(ctx, state)
+    state.headers = headers(state.headers)
+    const call = callOf(ctx, state, named(state.query))
     const work = perform(
       operation,
       call,

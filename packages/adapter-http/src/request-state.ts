@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto"
+import type { SentQuery } from "./decode/url.ts"
 
 /** What the pipeline knows of a request; Koa's `ctx.state`. */
 export interface RequestState {
   readonly requestId: string
   /** Names and values in turn of the headers that its answer has whatever it is. */
-  readonly headers: readonly string[]
+  headers: readonly string[]
   /** Whether the service has begun to stop. */
   readonly isStopping: () => boolean
-  query: Readonly<Record<string, string>>
+  query: SentQuery
   /** Id of the operation, once a route matched. */
   operation: string | undefined
   /** The folder of the files that came with it; goes when it is answered. */

@@ -126,11 +126,22 @@ describe("the range", () => {
     expect((await call("member", "POST", "/api/v2/ranges/%2e%2e%2fetc/own")).status).toBe(404)
   })
 
-  it("is never guessed for a deletion that names one by a number", async () => {
-    const { status, text } = await call("member", "DELETE", "/api/v2/range?rangeNumber=2&force=true")
-    expect(status).toBe(400)
-    expect(text).toContain("rangeID")
-    expect(await call("member", "DELETE", "/api/v2/range?rangeNumber=2&rangeID=R1")).toMatchObject({ text: "ME R1 unset" })
+  it("is named in any letter case", async () => {
+    for (const name of ["rangeid", "RANGEID", "RangeId"]) {
+      expect(await call("member", "GET", `/api/v2/range?${name}=lab/web/1`)).toMatchObject({ text: "ME lab/web/1" })
+      expect(await call("member", "DELETE", `/api/v2/range?${name}=lab/web/1`)).toMatchObject({ text: "ME lab/web/1 unset" })
+      expect((await call("member", "DELETE", `/api/v2/range?${name}=R2`)).status).toBe(403)
+      expect((await call("member", "DELETE", `/api/v2/range?rangeID=R1&${name}=lab/web/1`)).status).toBe(400)
+    }
+  })
+
+  it("is never guessed for a change that names one by a name we do not know", async () => {
+    for (const name of ["rangeNumber", "range", "id", "range_id"]) {
+      const { status, text } = await call("member", "DELETE", `/api/v2/range?${name}=2&force=true`)
+      expect([name, status]).toEqual([name, 400])
+      expect(text).toContain("?rangeID=")
+      expect(await call("member", "GET", `/api/v2/range?${name}=2`)).toMatchObject({ status: 200, text: "ME R1" })
+    }
   })
 })
 

@@ -31,7 +31,7 @@ describe("event streams", () => {
     service = await startService({ operations: samples })
     const response = await open("ends")
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
-    expect(response.headers.get("cache-control")).toContain("no-cache")
+    expect(response.headers.get("cache-control")).toBe("no-store, no-transform")
     expect(response.headers.get("access-control-allow-origin")).toBe("*")
     expect(await response.text()).toBe(`retry: 2000\n\n${event(1)}${event(2)}${event(3)}: end\n\n`)
   })

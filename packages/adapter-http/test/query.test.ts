@@ -1,10 +1,78 @@
-import { describe, expect, test } from "vitest"
+import { operations, type Operation } from "@rangewright/application"
+import { describe, expect, it, test } from "vitest"
+import { checkMembers, nameQuery } from "../src/decode/names.ts"
 import { readQuery } from "../src/decode/url.ts"
+
+const operationOf = (id: string): Operation => {
+  const found = operations.find((operation) => operation.id === id)
+  if (found === undefined) throw new Error(`there is no operation ${id}`)
+  return found
+}
+const named = (id: string, text: string) => ({ ...nameQuery(operationOf(id))(readQuery(text)) })
 
 describe("a query parameter", () => {
   test("without a sign is true, and without a value absent", () => {
-    expect({ ...readQuery("dryRun&userID=&x=1") }).toEqual({ dryRun: "true", x: "1" })
-    expect({ ...readQuery("&&dryRun=true&") }).toEqual({ dryRun: "true" })
+    expect(named("deployRange", "")).toEqual({})
+    expect(named("deleteRange", "force&userID=&rangeID=x")).toEqual({ force: "true", rangeID: "x" })
+    expect(named("deleteRange", "&&force=true&")).toEqual({ force: "true" })
     expect(() => readQuery("dryRun&dryRun=false")).toThrow("dryRun is given twice, with different values")
+  })
+
+  test("matches in any letter case, and must not have two values", () => {
+    for (const name of ["rangeID", "rangeid", "RANGEID", "RangeId"])
+      expect(named("listRange", `${name}=A`)).toEqual({ rangeID: "A" })
+    expect(named("deleteRange", "FORCE=true&UserId=ME")).toEqual({ force: "true", userID: "ME" })
+    expect(named("deleteRange", "rangeID=A&RANGEID=A")).toEqual({ rangeID: "A" })
+    expect(() => readQuery("rangeID=A&RANGEID=B")).toThrow("rangeID is given twice, with different values")
+  })
+
+  test("that an operation does not know is left out of what only reads", () => {
+    for (const name of ["range", "id", "range_id", "user", "dryRun", "__proto__", "fields"])
+      expect(named("listRange", `${name}=A`)).toEqual({})
+  })
+
+  const changing = operations.filter(({ mutates }) => mutates).map((operation) => [operation.id, operation] as const)
+  const spellings = {
+    rangeID: [
+      "range",
+      "id",
+      "Id",
+      "range_id",
+      "range-id",
+      "RANGE_ID",
+      "range.id",
+      "rangeID[]",
+      "rangeNumber",
+      "range_number",
+      "ranges",
+    ],
+    userID: ["user", "user_id", "USER-ID", "userID[]", "username", "users"],
+  }
+  it.each(changing)("that stands for a selector is refused by %s, with the right name", (id, { input }) => {
+    for (const [right, wrong] of Object.entries(spellings))
+      for (const name of wrong.filter((candidate) => !(candidate in input.query)))
+        expect(() => named(id, `${encodeURIComponent(name)}=A`)).toThrowError(
+          expect.objectContaining({ kind: "invalid", hint: expect.stringContaining(`?${right}=`) as string }) as Error,
+        )
+  })
+
+  test("that stands for another one of the operation, for a member of its body or for a dry run is refused by what changes", () => {
+    expect(() => named("upgradeFromSource", "dry_run=true")).toThrow("dry_run")
+    expect(() => named("createBlueprintFromRange", "blueprintID=x")).toThrow("blueprintID in the query")
+    expect(() => named("deleteRange", "dryRun=true")).toThrow("does not know dryRun")
+    expect(named("deleteRange", "_=1&fields=result&trace")).toEqual({})
+  })
+})
+
+describe("a member of a body", () => {
+  const check = (id: string, value: unknown) => () => checkMembers(operationOf(id))(value)
+  test("that stands for another one is refused by what changes something", () => {
+    for (const name of ["range_id", "range", "range-ID", "id"])
+      expect(check("applyBlueprintToRange", { [name]: "A" })).toThrow(`${name} in the request body`)
+    expect(check("installSource", { dry_run: true })).toThrow("dry_run")
+  })
+  test("that is known in whatever case, or means nothing, is not", () => {
+    expect(check("applyBlueprintToRange", { RANGEID: "A", comment: "x", "": 1 })).not.toThrow()
+    for (const value of [undefined, null, [], "text", 5]) expect(check("applyBlueprintToRange", value)).not.toThrow()
   })
 })

@@ -122,6 +122,15 @@ describe("headers", () => {
     await strict.stop()
   })
 
+  it("keep what is the caller's alone out of caches, also when it is refused", async () => {
+    const cacheControl = async (method: string, path: string, init = {}) =>
+      (await send(method, path, init)).headers.get("cache-control")
+    for (const path of ["/api/v2/", "/api/v2/range", "/api/v2/things/example", "/api/v2/nothing", "/api/v2/range?rangeID=NONE"])
+      expect([path, await cacheControl("GET", path)]).toEqual([path, "no-store"])
+    expect(await cacheControl("GET", "/api/v2/", { anonymous: true })).toBe("no-store")
+    expect(await cacheControl("POST", "/api/collections/users/auth-with-password", { anonymous: true })).toBe("no-store")
+  })
+
   it("of a HEAD are those of the GET, without a body and without its effect", async () => {
     const head = await send("HEAD", "/api/v2/range")
     const read = await send("GET", "/api/v2/range")
@@ -223,6 +232,35 @@ describe("connections", () => {
     expect(await raw("GARBAGE\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 .*not valid HTTP/su)
     const huge = `GET / HTTP/1.1\r\nHost: x\r\nX-Pad: ${"x".repeat(20_000)}\r\n\r\n`
     expect(await raw(huge)).toMatch(/^HTTP\/1\.1 400 .*headers are too large/su)
+  })
+
+  it.each([
+    ["two hosts", "Host: a\r\nHost: b\r\nContent-Length: 0", "more than one Host"],
+    ["the same host twice", "Host: a\r\nhost: a\r\nContent-Length: 0", "more than one Host"],
+    ["an encoding before chunked", "Host: a\r\nTransfer-Encoding: identity, chunked", "Transfer-Encoding"],
+    ["two encodings", "Host: a\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked", "Transfer-Encoding"],
+    ["chunked twice", "Host: a\r\nTransfer-Encoding: chunked, chunked", "HTTP"],
+    ["an unknown encoding", "Host: a\r\nTransfer-Encoding: xchunked", "HTTP"],
+    ["an encoding and a length", "Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5", "HTTP"],
+    ["two lengths", "Host: a\r\nContent-Length: 5\r\nContent-Length: 6", "HTTP"],
+  ])(
+    "that could be read in two ways are refused, and nothing on their connection is done: %s",
+    async (_what, headers, reason) => {
+      const entries = service.store.audit.length
+      const request = `POST /api/v2/ranges/R1/own HTTP/1.1\r\nX-API-KEY: ${service.keys.member}\r\n`
+      const body = headers.includes("Transfer") ? "0\r\n\r\n" : ""
+      const answer = await raw(`${request}${headers}\r\n\r\n${body}${request}Host: a\r\nContent-Length: 0\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /u)
+      expect(answer).toContain(reason)
+      expect(answer.match(/HTTP\/1\.1 \d/gu)).toHaveLength(1)
+      expect(service.store.audit).toHaveLength(entries)
+    },
+  )
+
+  it("with an expectation that nobody knows are answered, and chunks in any letter case are read", async () => {
+    const start = `GET /api/v2/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-KEY: ${service.keys.member}\r\n`
+    expect(await raw(`${start}Expect: the-unexpected\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /u)
+    expect(await raw(`${start}Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /u)
   })
 
   it("with characters that clients do not encode are understood", async () => {

@@ -10,6 +10,7 @@ import { diskSink, memorySink, type FileSink } from "./file-sink.ts"
 import { foldKeys } from "./fold-keys.ts"
 import { readJson } from "./json-text.ts"
 import { readMultipart, requireFile } from "./multipart.ts"
+import { checkMembers } from "./names.ts"
 
 /** Bytes of a JSON body where the operation says nothing else. */
 const usualLimit = 1024 * 1024
@@ -42,7 +43,7 @@ const faultFrom =
 
 const nothing: Body = Object.freeze({ body: undefined, file: undefined })
 
-const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string): ReadBody => {
+const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string, check: (value: unknown) => void): ReadBody => {
   const limit = spec.maxBytes ?? usualLimit
   // as text: JSON is read by our own rules
   const parser = bodyParser({
@@ -61,7 +62,9 @@ const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string): 
       })
     await parser(ctx, () => Promise.resolve())
     const { rawBody } = ctx.request
-    return readJson(typeof rawBody === "string" ? rawBody : "")
+    const value = readJson(typeof rawBody === "string" ? rawBody : "")
+    check(value)
+    return value
   }
   return (ctx) =>
     Effect.gen(function* () {
@@ -98,8 +101,13 @@ const memberOf = (isText: boolean, sent: string): unknown => {
   }
 }
 
-const readJsonOrForm = (spec: Extract<BodySpec, { type: "json-or-multipart" }>, what: string, scratchOf: ScratchOf): ReadBody => {
-  const json = readJsonBody({ type: "json", schema: spec.schema, required: spec.required }, what)
+const readJsonOrForm = (
+  spec: Extract<BodySpec, { type: "json-or-multipart" }>,
+  what: string,
+  scratchOf: ScratchOf,
+  check: (value: unknown) => void,
+): ReadBody => {
+  const json = readJsonBody({ type: "json", schema: spec.schema, required: spec.required }, what, check)
   const decode = decodeWith(spec.schema, what)
   const ast = AST.toEncoded(spec.schema.ast)
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
@@ -128,9 +136,9 @@ export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody
     case "none":
       return () => Effect.succeed(nothing)
     case "json":
-      return readJsonBody(body, what)
+      return readJsonBody(body, what, checkMembers(operation))
     case "json-or-multipart":
-      return readJsonOrForm(body, what, scratchOf)
+      return readJsonOrForm(body, what, scratchOf, checkMembers(operation))
     case "multipart":
       return readForm(body, what, scratchOf)
   }

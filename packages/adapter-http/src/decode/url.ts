@@ -19,26 +19,33 @@ export const checkPath = (path: string): void => {
   if (path.includes("%")) decoded(path, "path")
 }
 
-const nothing: Readonly<Record<string, string>> = Object.freeze(Object.create(null) as Record<string, string>)
+/** The query as it was sent, by names without letter case: each name as it was written, and its value. */
+export type SentQuery = ReadonlyMap<string, { readonly name: string; readonly value: string }>
+
+const nothing: SentQuery = new Map()
 
 /**
- * Query parameters by name, percent-decoded, `+` as a blank; an empty one (`key=`) counts as absent, and one without a sign (`key`) is
- * true: who writes `?dryRun` wants nothing to happen. A malformed escape throws `InvalidInput`, and so does a parameter that is given
- * twice with different values: leaving one out could aim the request at another range, or change what was to be tried.
+ * Query parameters, percent-decoded, `+` as a blank; an empty one (`key=`) counts as absent, and one without a sign (`key`) is true: who
+ * writes `?dryRun` wants nothing to happen. A malformed escape throws `InvalidInput`, and so does a parameter that is given twice, in
+ * whatever letter case, with different values: leaving one out could aim the request at another range, or change what was to be tried.
  */
-export const readQuery = (text: string): Readonly<Record<string, string>> => {
+export const readQuery = (text: string): SentQuery => {
   if (text === "") return nothing
-  const query = Object.create(null) as Record<string, string>
+  const query = new Map<string, { readonly name: string; readonly value: string }>()
   for (const pair of text.split("&")) {
     if (pair === "") continue
     const at = pair.indexOf("=")
-    const [key, value] = at < 0 ? [pair, "true"] : [pair.slice(0, at), pair.slice(at + 1)]
-    if (value === "") continue
+    const [key, sent] = at < 0 ? [pair, "true"] : [pair.slice(0, at), pair.slice(at + 1)]
+    if (sent === "") continue
     const name = decoded(key.replaceAll("+", " "), "query")
-    const given = decoded(value.replaceAll("+", " "), "query")
-    if (query[name] !== undefined && query[name] !== given)
-      throw new InvalidInput({ what: `Cannot read the query of the address: ${name} is given twice, with different values` })
-    query[name] = given
+    const value = decoded(sent.replaceAll("+", " "), "query")
+    const folded = name.toLowerCase()
+    const other = query.get(folded)
+    if (other !== undefined && other.value !== value)
+      throw new InvalidInput({
+        what: `Cannot read the query of the address: ${other.name} is given twice, with different values`,
+      })
+    query.set(folded, { name, value })
   }
   return query
 }

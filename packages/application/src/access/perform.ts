@@ -29,7 +29,7 @@ export interface Call {
   readonly credentials: Credentials
   /** Path parameters as text. */
   readonly path: Readonly<Record<string, string>>
-  /** Query parameters as text; of one that was sent twice the first, and none that is empty. */
+  /** Query parameters as text, under the names that the operation declares; none is empty. */
   readonly query: Readonly<Record<string, string>>
   readonly meta: RequestMeta
 }
@@ -59,7 +59,6 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
     return yield* Effect.fail(refuseNonAdmin(operation, caller))
   admission.range = yield* selectRange(operation, caller, admission.user, {
     rangeId: call.query["rangeID"],
-    rangeNumber: call.query["rangeNumber"],
     inPath: call.path["rangeID"],
   })
   admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])

@@ -1,7 +1,6 @@
 import {
   DefaultRangeNotFound,
   Forbidden,
-  InvalidInput,
   isRangeId,
   mayUse,
   RangeNotFound,
@@ -79,8 +78,6 @@ export const rangeOfBody = (
 export interface RangeSelection {
   /** `?rangeID=`. */
   readonly rangeId: string | undefined
-  /** `?rangeNumber=`, which selects nothing. */
-  readonly rangeNumber: string | undefined
   /** The path parameter `rangeID`. */
   readonly inPath: string | undefined
 }
@@ -93,17 +90,15 @@ const isForRoot = ({ base, path }: Operation["route"]): boolean =>
   base === "/api/v2" && (path.startsWith("/user") || path === "/migrate/sqlite")
 
 /**
- * The range that the operation works on, known to exist and to be open to the user (contract A 4.2, mended as A 17-1 and 17-29 ask:
- * the default range is checked like any other, and a destructive call that names a range by a key we do not know is refused rather
- * than aimed at the default). A `?rangeID=` is checked also where the operation needs no range. Only an operation that needs one
- * fails when there is no default.
+ * The range that the operation works on, known to exist and to be open to the user; the default range is checked like any other. A
+ * `?rangeID=` is checked also where the operation needs no range. Only an operation that needs one fails when there is no default.
  */
 export const selectRange = Effect.fnUntraced(function* (
   operation: Operation,
   caller: User,
   user: User,
   selection: RangeSelection,
-): Effect.fn.Return<Range | undefined, RangeNotFound | DefaultRangeNotFound | Forbidden | InvalidInput | StorageFault, Ranges> {
+): Effect.fn.Return<Range | undefined, RangeNotFound | DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
   const access = operation.access === "range-owner" ? "range-owner" : "range-access"
   const { target, route } = operation
   const byQuery =
@@ -117,10 +112,5 @@ export const selectRange = Effect.fnUntraced(function* (
     })
   if (target === "range-in-path") return yield* named(selection.inPath ?? "", user, access)
   if (target === "none" || target === "group-in-path" || byQuery !== undefined) return byQuery
-  if (route.method === "DELETE" && selection.rangeNumber !== undefined)
-    return yield* new InvalidInput({
-      what: "Cannot tell which range is meant: rangeNumber does not select a range, and without rangeID your default range would be hit",
-      hint: "Name the range with ?rangeID=.",
-    })
   return yield* byDefault(user, access)
 })

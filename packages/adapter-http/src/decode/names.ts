@@ -1,0 +1,85 @@
+import type { Operation } from "@rangewright/application"
+import { InvalidInput } from "@rangewright/domain"
+import * as AST from "effect/SchemaAST"
+import type { SentQuery } from "./url.ts"
+
+/** The selectors that every operation takes in its query. */
+const selectors = ["userID", "rangeID"] as const
+
+/** What people write who mean a selector: what it is called elsewhere, without letter case and separators. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ...["range", "ranges", "rangeids", "rangename", "rangenumber", "rangeno", "id", "ids", "rid"].map(
+    (a) => [a, "rangeID"] as const,
+  ),
+  ...["user", "users", "userids", "username", "usernumber", "uid"].map((a) => [a, "userID"] as const),
+])
+
+/** A name without letter case and separators: `range_id`, `Range-ID` and `rangeID[]` are one. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
+
+/** Gives the name that a misspelt one stands for; undefined: it is none of these. Each of `names` is known by its plain form and its aliases. */
+const meantBy = (names: readonly string[]): ((name: string) => string | undefined) => {
+  const byPlain = new Map(names.map((name) => [plain(name), name]))
+  return (name) => {
+    const text = plain(name)
+    const alias = aliases.get(text)
+    return byPlain.get(text) ?? (alias !== undefined && names.includes(alias) ? alias : undefined)
+  }
+}
+
+/** The members of a JSON body at its top, as the schema has them. */
+const membersOf = ({ input: { body } }: Operation): readonly string[] => {
+  if (body.type !== "json" && body.type !== "json-or-multipart") return []
+  const ast = AST.toEncoded(body.schema.ast)
+  return AST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+const refused = (id: string, name: string, hint: string): InvalidInput =>
+  new InvalidInput({ what: `Cannot run ${id}: it does not know ${name}, and without it something else could be hit`, hint })
+
+/** How the query of an operation gets the names that the operation has for its parameters. */
+export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
+
+/**
+ * Names match in any letter case; others are left out. An operation that changes something throws `InvalidInput` for a name that stands for
+ * a selector or a parameter of its own, for a member of its body, and for a dry run that it cannot do: with those left out it would work on
+ * the default range, on everything, or in earnest.
+ */
+export const nameQuery = (operation: Operation): NameQuery => {
+  const { id, input, mutates } = operation
+  const known = [...new Set([...selectors, ...Object.keys(input.query)])]
+  const names = new Map(known.map((name) => [name.toLowerCase(), name]))
+  const inQuery = meantBy(known)
+  const inBody = meantBy(membersOf(operation))
+  const check = (name: string): void => {
+    const meant = inQuery(name)
+    if (meant !== undefined) throw refused(id, name, `Say ?${meant}= for it.`)
+    const member = inBody(name)
+    if (member !== undefined) throw refused(id, `${name} in the query`, `Send ${member} in the request body.`)
+    if (plain(name) === "dryrun") throw refused(id, name, "It cannot be tried without being done.")
+  }
+  return (sent) => {
+    const query = Object.create(null) as Record<string, string>
+    for (const [folded, { name, value }] of sent) {
+      const own = names.get(folded)
+      if (own !== undefined) query[own] = value
+      else if (mutates) check(name)
+    }
+    return query
+  }
+}
+
+/** Throws `InvalidInput` for a member of a body that stands for another one, where the operation changes something. */
+export const checkMembers = (operation: Operation): ((value: unknown) => void) => {
+  const members = membersOf(operation)
+  if (!operation.mutates || members.length === 0) return () => undefined
+  const known = new Set(members.map((name) => name.toLowerCase()))
+  const meant = meantBy(members)
+  return (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return
+    for (const name of Object.keys(value)) {
+      const member = known.has(name.toLowerCase()) ? undefined : meant(name)
+      if (member !== undefined) throw refused(operation.id, `${name} in the request body`, `Say ${member} for it.`)
+    }
+  }
+}
