@@ -1,79 +1,7 @@
-import { licenseLayer, memoryHypervisorLayer, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
-import {
-  Activity,
-  ApiDescription,
-  type AppServices,
-  type HandlerRequest,
-  operations,
-  runEngineLayer,
-  runPlannerLayer,
-  type ServerSentEvent,
-  Settings,
-} from "@rangewright/application"
-import type { GroupName, Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
-import { CredentialHasher, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as References from "effect/References"
-import * as Stream from "effect/Stream"
+import type { HandlerRequest } from "@rangewright/application"
+import type { GroupName, Range, RangeId, User } from "@rangewright/domain"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { labSettings, makeCompany } from "../runs/support/lab.ts"
-
-/** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
-const makeService = () => {
-  const lab = makeCompany()
-  const ports = Layer.mergeAll(
-    memoryStorageLayer(lab.store),
-    memoryHypervisorLayer(lab.world),
-    licenseLayer(openLicense),
-    Layer.succeed(Settings, labSettings),
-    Layer.succeed(Clock.Clock, lab.clock),
-    Layer.succeed(References.MinimumLogLevel, "None"),
-  )
-  let texts = 0
-  const others = Layer.mergeAll(
-    Layer.succeed(ApiDescription, { yaml: "" }),
-    Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
-    Layer.succeed(CredentialHasher, {
-      hash: (key) => key,
-      verify: (key, hash) => key === hash,
-      verifyFirstGeneration: () => Effect.succeed(false),
-      equal: (a, b) => a === b,
-      randomText: (length) => (++texts).toString(36).padStart(length, "0"),
-    }),
-    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
-    Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
-  )
-  const engine = runEngineLayer({ owner: "service" }).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(ports))
-  const runtime = ManagedRuntime.make(Layer.merge(engine, others) as Layer.Layer<AppServices>)
-  const addUser = (id: string): Promise<User> =>
-    runtime.runPromise(
-      Effect.flatMap(Users, (users) =>
-        users.create({
-          id: id as UserId,
-          recordId: id.toLowerCase().padStart(15, "0") as RecordId,
-          name: id,
-          email: `${id}@lab.example`,
-          isAdmin: false,
-          hypervisorUsername: id.toLowerCase(),
-          hypervisorRealm: "pve",
-          secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: id },
-          createdAt: new Date(0),
-        }),
-      ),
-    )
-  const call = async (id: string, user: User, request: Partial<HandlerRequest> = {}): Promise<unknown> => {
-    const range = await runtime.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.find("LAB" as RangeId)))
-    const operation = operations.find((known) => known.id === id)
-    if (operation === undefined) throw new Error(`no operation ${id}`)
-    const meta = { requestId: "r", remote: "", lastEventId: undefined }
-    const nothing = { path: {}, query: {}, body: undefined, file: undefined, group: undefined }
-    return runtime.runPromise(operation.handle({ ...nothing, caller: user, user, range, meta, ...request }))
-  }
-  return { lab, addUser, call, close: () => runtime.dispose() }
-}
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
 interface Shown {
   readonly rangeState: Range["state"]
@@ -82,23 +10,17 @@ interface Shown {
 }
 
 describe("the life of a range", () => {
-  let service: ReturnType<typeof makeService>
+  let service: RangeService
   let ada: User
   const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
   const shown = async () => JSON.parse(new TextDecoder().decode((await call("listRange")) as Uint8Array)) as Shown
-  const deployed = async () => {
-    const { runID } = (await call("deployRange")) as { readonly runID: string }
-    const events = (await call("streamRunEvents", { path: { runID } })) as Stream.Stream<ServerSentEvent>
-    await Effect.runPromise(Stream.runDrain(events))
-    return call("getRun", { path: { runID } })
-  }
+  const deployed = async () => service.deploy(ada, await service.find("LAB"))
 
   beforeEach(async () => {
-    service = makeService()
+    service = makeRangeService()
     ada = await service.addUser("Ada")
     await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
-    const bytes = new TextEncoder().encode(service.lab.config)
-    await call("putConfig", { body: {}, file: { filename: "file", contentType: "", bytes } })
+    await service.putConfig(ada, await service.find("LAB"), service.lab.config)
   })
   afterEach(() => service.close())
 

@@ -5,6 +5,7 @@ import {
   type BlueprintId,
   type GroupName,
   RangeBusy,
+  RangeExists,
   type RangeId,
   type RecordId,
   type RunId,
@@ -24,7 +25,7 @@ import { rangesLayer } from "../src/repositories/ranges.ts"
 import { runJournalLayer } from "../src/repositories/run-journal.ts"
 import { usersLayer } from "../src/repositories/users.ts"
 import { storageLayer } from "../src/storage-layer.ts"
-import { aliceWithLab, createDatabase, onFile, temporaryFolder } from "./support.ts"
+import { createDatabase, newRange, onFile, temporaryFolder } from "./support.ts"
 
 /** What a later version may do to a table on SQLite, which cannot change columns: build it anew. */
 class RebuildRanges extends Migration {
@@ -34,7 +35,7 @@ class RebuildRanges extends Migration {
         description text not null, purpose text not null, state text not null, testing_enabled integer not null,
         allowed_domains text not null, allowed_ips text not null, last_deployment_at bigint null, last_active_at bigint null,
         auto_shutdown text null, created_by text null references users (id) on delete set null, created_at bigint not null,
-        updated_at bigint not null, version integer not null, taken_over integer not null default false)`,
+        updated_at bigint not null, version integer not null, taken_over integer not null default false, id_key text null)`,
     )
     this.addSql("insert into ranges_new select * from ranges")
     this.addSql("drop table ranges")
@@ -78,17 +79,27 @@ const runningRun = (no: string): readonly string[] => [
   `${oldRuns} values ('run000000000001', 'power', 'LAB', null, 'alice', 'null', 0, 'failure', 1, 0, ${no}, 1, null, null)`,
   `insert into journal_entries (run_id, seq, at, event) values ('${run.id}', 1, 0, '{"type":"Waiting","reason":"x"}')`,
 ]
-const writeRunningRun = (file: string): void => {
+const oldRanges = `insert into ranges (id, record_id, number, name, description, purpose, state, testing_enabled, allowed_domains, allowed_ips,
+  created_at, updated_at, version)`
+/** What any older version wrote of a user who owns a range. */
+const aliceWithLab: readonly string[] = [
+  `insert into users (id, record_id, number, name, email, is_admin, hypervisor_username, hypervisor_realm, has_completed_onboarding,
+    created_at, updated_at, token_key) values ('alice', 'useralice000000', 2, 'alice', '', 0, 'alice', 'pve', 0, 0, 0, 'key')`,
+  `${oldRanges} values ('LAB', 'recordlab000000', 1, '', '', '', 'DEPLOYING', 0, '[]', '[]', 0, 0, 1)`,
+  `insert into range_configs (range_id, content, updated_at) values ('LAB', 'ludus: []' || char(10), 0)`,
+  `insert into range_grants (range_id, user_id) values ('LAB', 'alice')`,
+]
+const write = (file: string, statements: readonly string[]): void => {
   const database = new DatabaseSync(file)
-  for (const statement of runningRun("0")) database.exec(statement)
+  for (const statement of statements) database.exec(statement)
   database.close()
 }
 
 /** A folder as the version with these migrations left it, in the middle of a run. */
 const oldFolder = async (migrations: MigrationList = first): Promise<string> => {
   const file = join(await temporaryFolder(), "data.db")
-  await onVersion(file, migrations, aliceWithLab)
-  writeRunningRun(file)
+  await onVersion(file, migrations, Effect.void)
+  write(file, [...aliceWithLab, ...runningRun("0")])
   return file
 }
 
@@ -175,11 +186,54 @@ it.skipIf(process.env["RANGEWRIGHT_TEST_POSTGRES"] === undefined)(
     try {
       const orm = await postgresOrm(database.url, postgresMigrations.slice(0, 4))
       await orm.migrator.up()
-      const range = `insert into ranges (id, record_id, number, name, description, purpose, state, testing_enabled, allowed_domains, allowed_ips,
-        created_at, updated_at, version) values ('LAB', 'recordlab000000', 1, '', '', '', 'DEPLOYING', false, '[]', '[]', 0, 0, 1)`
+      const range = `${oldRanges} values ('LAB', 'recordlab000000', 1, '', '', '', 'DEPLOYING', false, '[]', '[]', 0, 0, 1)`
       for (const statement of [range, ...runningRun("false")]) await orm.em.getConnection().execute(statement)
       await orm.close()
       await Effect.runPromise(Effect.provide(goesOnWithTheRun, storageLayer({ databaseUrl: database.url })))
+    } finally {
+      await database.drop()
+    }
+  },
+)
+
+/** Ranges that differ only in case, as older versions allowed them. `no` is the engine's false. */
+const alikeRanges = (no: string): readonly string[] =>
+  ["lab", "Lab", "OTHER"].map(
+    (id, i) => `${oldRanges} values ('${id}', 'record${i}00000000', ${i + 5}, '', '', '', 'SUCCESS', ${no}, '[]', '[]', 0, 0, 1)`,
+  )
+const keepsAlikeRanges = Effect.gen(function* () {
+  const ranges = yield* Ranges
+  expect((yield* ranges.list()).map(({ id }) => id)).toEqual(["LAB", "lab", "Lab", "OTHER"])
+  for (const id of ["lAB", "LAB", "other"])
+    expect(yield* Effect.flip(ranges.create({ ...newRange(id), createdBy: undefined, owners: [] }))).toBeInstanceOf(RangeExists)
+  // each is a range like any other; the last of them frees the ID
+  for (const id of ["LAB", "Lab"]) yield* ranges.remove(id as RangeId)
+  const again = { ...newRange("LAB"), createdBy: undefined, owners: [] }
+  expect(yield* Effect.flip(ranges.create(again))).toBeInstanceOf(RangeExists)
+  yield* ranges.remove("lab" as RangeId)
+  expect((yield* ranges.create(again)).id).toBe("LAB")
+})
+
+it("keeps ranges that differ only in case, and lets nobody make more of them", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  await onVersion(file, sqliteMigrations.slice(0, 10), Effect.void)
+  write(file, [...aliceWithLab, ...alikeRanges("0")])
+  await onFile(file, keepsAlikeRanges)
+  // the table itself refuses what slips past the check
+  expect(() => write(file, ["update ranges set id_key = 'lab' where id = 'OTHER'"])).toThrow(/UNIQUE/u)
+})
+
+it.skipIf(process.env["RANGEWRIGHT_TEST_POSTGRES"] === undefined)(
+  "keeps such ranges on PostgreSQL too (needs RANGEWRIGHT_TEST_POSTGRES)",
+  async () => {
+    const database = await createDatabase(process.env["RANGEWRIGHT_TEST_POSTGRES"] ?? "")
+    try {
+      const orm = await postgresOrm(database.url, postgresMigrations.slice(0, 10))
+      await orm.migrator.up()
+      const first = `${oldRanges} values ('LAB', 'recordlab000000', 1, '', '', '', 'DEPLOYING', false, '[]', '[]', 0, 0, 1)`
+      for (const statement of [first, ...alikeRanges("false")]) await orm.em.getConnection().execute(statement)
+      await orm.close()
+      await Effect.runPromise(Effect.provide(keepsAlikeRanges, storageLayer({ databaseUrl: database.url })))
     } finally {
       await database.drop()
     }

@@ -23,7 +23,7 @@ export class HypervisorAccess extends Context.Service<
     readonly userExists: (account: HypervisorAccount) => Effect.Effect<boolean, HypervisorFault>
     readonly poolExists: (poolId: RangeId) => Effect.Effect<boolean, HypervisorFault>
     readonly ensurePool: (poolId: RangeId) => Effect.Effect<void, HypervisorFault>
-    /** Fails with `failed` while the pool has members. */
+    /** Fails with `failed` while the pool has members, and with `not-ours` while another pool lies below it. */
     readonly removePool: (poolId: RangeId) => Effect.Effect<void, HypervisorFault>
     /** Grants these accounts (and the administrators' group) the use of the range's pool and, in a cluster, of its VNet. */
     readonly grant: (

@@ -77,7 +77,7 @@ export class Ranges extends Context.Service<
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
     /** Goes up whenever anything that `overview` shows, or a configuration, has changed; cheap. Comparing it proves that a rendered answer is still true. */
     readonly revision: Effect.Effect<number, StorageFault>
-    /** `UserNotFound` for an owner or creator that does not exist. */
+    /** `RangeExists` also for an ID that differs from another one only in case. `UserNotFound` for an owner or creator that does not exist. */
     readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | UserNotFound | StorageFault>
     readonly change: (
       id: RangeId,

@@ -65,6 +65,15 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(HypervisorAccess.use((access) => access.poolExists(rangeId)))).toBe(true)
     })
 
+    promises("a pool with another one below it is not removed, and waiting would not help", async (world) => {
+      for (const id of [rangeId, `${rangeId}/below` as RangeId])
+        await world.run(HypervisorAccess.use((access) => access.ensurePool(id)))
+      expect(await world.run(reasonOf(HypervisorAccess.use((access) => access.removePool(rangeId))))).toBe("not-ours")
+      expect(await world.run(HypervisorAccess.use((access) => access.poolExists(rangeId)))).toBe(true)
+      await world.run(HypervisorAccess.use((access) => access.removePool(`${rangeId}/below` as RangeId)))
+      await world.run(HypervisorAccess.use((access) => access.removePool(rangeId)))
+    })
+
     promises("grants exactly the accounts named, and takes them back again", async (world) => {
       const granted = (accounts: readonly HypervisorAccount[]) =>
         world.run(HypervisorAccess.use((access) => access.granted(rangeId, accounts, undefined)))

@@ -93,6 +93,25 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "has one range of an ID, in whatever case and however many are made at once",
+      Effect.gen(function* () {
+        const ranges = yield* Ranges
+        const ids = ["Race/one", "race/one", "RACE/ONE", "rAce/oNe"]
+        const wish = (id: string, i: number) => ({ ...newRange(id), recordId: newRange(`wish${i}`).recordId })
+        const ends = yield* Effect.forEach(ids, (id, i) => Effect.result(ranges.create(wish(id, i))), {
+          concurrency: "unbounded",
+        })
+        const failures = ends.flatMap((end) => (end._tag === "Failure" ? [end.failure] : []))
+        expect(failures.map((fault) => fault._tag)).toEqual(["RangeExists", "RangeExists", "RangeExists"])
+        expect(yield* ranges.list()).toHaveLength(1)
+        // the others are free again with it
+        const [first] = yield* ranges.list()
+        if (first !== undefined) yield* ranges.remove(first.id)
+        expect((yield* ranges.create(newRange("rACE/ONE"))).id).toBe("rACE/ONE")
+      }),
+    )
+
+    it(
       "gives different numbers to ranges made at once",
       Effect.gen(function* () {
         const ranges = yield* Ranges

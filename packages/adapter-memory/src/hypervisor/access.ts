@@ -41,6 +41,9 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
           const members = [...world.vms.values()].filter(({ pool }) => pool === poolId)
           if (members.length > 0)
             return Effect.fail(hypervisorFault(`remove pool ${poolId}`, "failed", `it has ${members.length} members`))
+          const below = [...world.pools].find((other) => other.startsWith(`${poolId}/`))
+          if (below !== undefined)
+            return Effect.fail(hypervisorFault(`remove pool ${poolId}`, "not-ours", `the pool ${below} lies below it`))
           world.pools.delete(poolId)
           world.grants.delete(poolId)
           return Effect.void

@@ -6,7 +6,9 @@ import {
   type Range,
   RangeExists,
   type RangeId,
+  rangeIdKey,
   RangeNotFound,
+  takenRangeId,
   type UserId,
   UserNotFound,
 } from "@rangewright/domain"
@@ -59,8 +61,8 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     revision: Effect.sync(() => store.revision),
     create: ({ config, owners, reservedNumbers, number: wish, past, ...given }) =>
       atomically(function* () {
-        if (store.ranges.has(given.id))
-          return yield* Result.fail(new RangeExists({ what: `Cannot create range ${given.id}: a range with this id exists` }))
+        if ([...store.ranges.keys()].some((id) => rangeIdKey(id) === rangeIdKey(given.id)))
+          return yield* Result.fail(new RangeExists({ what: takenRangeId(given.id) }))
         const taken = new Set([...store.ranges.values()].map((range) => range.number))
         const number = yield* allocateRangeNumber({ id: given.id, number: wish, reservedNumbers }, taken)
         for (const userId of given.createdBy === undefined ? owners : [...owners, given.createdBy]) yield* knownUser(userId)

@@ -45,7 +45,9 @@ export const ensurePool = Effect.fnUntraced(function* (
   yield* create(client, poolid, rangeComment, doing)
 })
 
-/** Removes the pool, its rights with it, and the folders above that are empty now. Members stop it. */
+const containsPool = /contains pool/u
+
+/** Removes the pool, its rights with it, and the folders above that are empty now. Members stop it, as do pools below it (`not-ours`). */
 export const removePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,
@@ -56,7 +58,14 @@ export const removePool = Effect.fnUntraced(function* (
       Effect.asVoid,
       Effect.catchIf(has("not-found"), () => Effect.void),
     )
-  yield* remove(poolid)
+  // members leave a pool by themselves once their VMs are gone; another pool below it does not
+  yield* remove(poolid).pipe(
+    Effect.mapError((fault) =>
+      fault.facts.reason === "failed" && containsPool.test(fault.facts.detail ?? "")
+        ? new HypervisorFault({ ...fault.facts, reason: "not-ours", hint: "Remove the pools below it first." })
+        : fault,
+    ),
+  )
   for (const parent of parentsOf(poolid).toReversed()) {
     if ((yield* readPool(client, parent, doing)) !== folderComment) return
     const gone = yield* Effect.result(remove(parent))

@@ -1,4 +1,4 @@
-import { allocateRangeNumber, RangeExists, UserNotFound } from "@rangewright/domain"
+import { allocateRangeNumber, RangeExists, rangeIdKey, takenRangeId, UserNotFound } from "@rangewright/domain"
 import type { NewRange } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Transaction } from "../engine/database.ts"
@@ -19,8 +19,8 @@ const refuseUnknownUsers = (tx: Transaction, range: NewRange) =>
 export const createRange = (tx: Transaction, range: NewRange) =>
   Effect.gen(function* () {
     const taken = yield* tx((db) => db.selectFrom("ranges").select(["id", "number"]).execute())
-    if (taken.some((row) => row.id === range.id))
-      return yield* new RangeExists({ what: `Cannot create range ${range.id}: a range with this id exists` })
+    const idKey = rangeIdKey(range.id)
+    if (taken.some((row) => rangeIdKey(row.id) === idKey)) return yield* new RangeExists({ what: takenRangeId(range.id) })
     const number = yield* Effect.fromResult(allocateRangeNumber(range, new Set(taken.map((row) => row.number))))
     yield* refuseUnknownUsers(tx, range)
     const at = range.createdAt.getTime()
@@ -42,6 +42,7 @@ export const createRange = (tx: Transaction, range: NewRange) =>
       created_at: at,
       updated_at: at,
       version: 1,
+      id_key: idKey,
       ...(range.past === undefined ? {} : { taken_over: true }),
     }
     const content = Buffer.from(toStorable(range.config))

@@ -65,6 +65,8 @@ const Range = defineEntity({
     updatedAt: time(),
     version: p.integer(),
     takenOver: p.boolean().default(false),
+    /** The ID in lower case; null for those that differed only in case from another one before this was refused. */
+    idKey: id().nullable().unique("ranges_id_key_unique"),
   },
 })
 

@@ -1,18 +1,9 @@
-import {
-  RangeExists,
-  isRangeId,
-  isReservedRangeId,
-  rangeTextProblems,
-  InvalidInput,
-  type Fault,
-  type Range,
-  type RangeId,
-  type User,
-} from "@rangewright/domain"
+import { rangeTextProblems, InvalidInput, type Fault, type Range, type User } from "@rangewright/domain"
 import { CredentialHasher, HypervisorAccess, Ranges, type RunJournal, type Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { stillThere } from "../access/still-there.ts"
+import { newRangeId, parentStays, refuseTakenId } from "../range/new-range-id.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { newRecordId } from "./identity.ts"
@@ -30,22 +21,9 @@ export interface RangeDraft {
 
 const accountOf = (user: User) => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
 
-/** Fails when the ID is taken, here or as a pool on the hypervisor. */
-const checkFree = (id: RangeId) =>
-  Effect.gen(function* () {
-    if ((yield* (yield* Ranges).find(id)) !== undefined)
-      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: a range with this ID already exists` }))
-    if (yield* (yield* HypervisorAccess).poolExists(id))
-      return yield* Effect.fail(
-        new RangeExists({
-          what: `Cannot create range ${id}: the hypervisor already has a pool with this name, and it is not ours`,
-        }),
-      )
-  })
-
 /**
  * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
- * name that was there before is somebody else's and refused (contract B 1.1, check 10). When the hypervisor fails, nothing is left behind.
+ * name that was there before is somebody else's and refused. When the hypervisor fails, nothing is left behind.
  * While a run changes the whole installation it waits for that one's end, and fails with `InstallationBusy` when it cannot.
  */
 export const makeRange = (
@@ -55,15 +33,7 @@ export const makeRange = (
     const ranges = yield* Ranges
     const access = yield* HypervisorAccess
     const settings = yield* Settings
-    if (!isRangeId(draft.id))
-      return yield* Effect.fail(
-        new RangeExists({
-          what: `Cannot create range ${draft.id}: the range ID is not allowed (a letter, then letters, digits, _ and -; up to two further parts after /; 64 characters at most)`,
-        }),
-      )
-    const id: RangeId = draft.id
-    if (isReservedRangeId(id))
-      return yield* Effect.fail(new RangeExists({ what: `Cannot create range ${id}: the name is reserved` }))
+    const id = yield* newRangeId(draft.id)
     const [problem, ...others] = rangeTextProblems(draft)
     if (problem !== undefined)
       return yield* Effect.fail(
@@ -74,7 +44,10 @@ export const makeRange = (
       )
     const people = draft.createdBy === undefined ? draft.owners : [draft.createdBy, ...draft.owners]
     yield* onceAtRest(`create range ${id}`, (waited) =>
-      Effect.andThen(checkFree(id), waited ? stillThere({ users: people, ranges: [] }) : Effect.void),
+      Effect.andThen(
+        refuseTakenId({ id, maker: draft.createdBy }),
+        waited ? stillThere({ users: people, ranges: [] }) : Effect.void,
+      ),
     )
     const range = yield* ranges.create({
       id,
@@ -89,7 +62,10 @@ export const makeRange = (
       owners: draft.owners.map((u) => u.id),
       createdAt: new Date(yield* Clock.currentTimeMillis),
     })
-    const provision = access.ensurePool(id).pipe(Effect.andThen(access.grant(id, draft.owners.map(accountOf), undefined)))
+    const provision = parentStays(id).pipe(
+      Effect.andThen(access.ensurePool(id)),
+      Effect.andThen(access.grant(id, draft.owners.map(accountOf), undefined)),
+    )
     const undo = access.removePool(id).pipe(Effect.ignore, Effect.andThen(ranges.remove(id)), Effect.ignore)
     yield* provision.pipe(Effect.onError(() => undo))
     return range

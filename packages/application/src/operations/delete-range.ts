@@ -19,7 +19,7 @@ export const deleteRange = operation({
     200: "the range and all that belonged to it are gone",
     ...rangeStatuses,
     400: "force is no boolean; userID names an unknown user",
-    409: "machines remain and force is not set; a run is changing the range",
+    409: "machines remain and force is not set; other ranges lie below it; a run is changing the range",
     500: "a removal step failed",
     502: hypervisorAway,
   },

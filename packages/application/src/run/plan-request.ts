@@ -7,6 +7,7 @@ import {
   driftOf,
   type Fault,
   InvalidInput,
+  liesBelow,
   machineNames,
   NotFound,
   type ObservedCluster,
@@ -128,8 +129,29 @@ const driftPlan = (range: Range, by: UserId) =>
     return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
   })
 
-const destroyPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "destroy" | "delete-range" | "destroy-vm" }>) =>
+/** Pools below another one keep it from going: what lies below the range goes first. Names only ranges that this user has. */
+const refuseWithRangesBelow = (range: Range, by: UserId) =>
   Effect.gen(function* () {
+    const ranges = yield* Ranges
+    const below = (yield* ranges.list()).filter(({ id }) => liesBelow(id, range.id))
+    if (below.length === 0) return
+    const sees = (yield* (yield* Users).find(by))?.isAdmin === true
+    const shown = sees ? below : (yield* ranges.list({ for: by })).filter(({ id }) => liesBelow(id, range.id))
+    const hidden = below.length - shown.length
+    const named = [...shown.map(({ id }) => id), ...(hidden === 0 ? [] : [`${hidden} of other users`])]
+    return yield* new Conflict({
+      what: `Cannot delete range ${range.id}: there are ranges below it: ${named.join(", ")}`,
+      hint: hidden === 0 ? "Delete these first." : "Delete yours first, and ask an administrator for the others.",
+    })
+  })
+
+const destroyPlan = (
+  range: Range,
+  request: Extract<RunRequest, { readonly kind: "destroy" | "delete-range" | "destroy-vm" }>,
+  by: UserId,
+) =>
+  Effect.gen(function* () {
+    if (request.kind === "delete-range") yield* refuseWithRangesBelow(range, by)
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
     if (request.kind !== "delete-range") {
@@ -178,7 +200,7 @@ const make = Effect.gen(function* () {
       case "destroy":
       case "delete-range":
       case "destroy-vm":
-        return destroyPlan(range, request)
+        return destroyPlan(range, request, by)
       case "power":
       case "auto-shutdown":
         return powerPlan(range, request)

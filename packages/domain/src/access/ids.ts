@@ -28,5 +28,3 @@ export const rootUserId = "ROOT" as UserId
 /** Ids no user may take, compared without regard to case (contract A 11, A 17-32). */
 const reservedUserIds: ReadonlySet<string> = new Set(["ADMIN", "ROOT", "CICD", "SHARED", "0"])
 export const isReservedUserId = (text: string): boolean => reservedUserIds.has(text.toUpperCase())
-/** Pools of the service itself: no range may take these names. */
-export const isReservedRangeId = (text: string): boolean => ["ADMIN", "SHARED"].includes(text.toUpperCase())

@@ -54,9 +54,14 @@ export class DefaultRangeNotFound extends defineFault(
   }),
 ) {}
 
-export class RangeExists extends defineFault("RangeExists", "conflict", (f: { readonly what: string }) => ({
-  message: f.what,
-})) {}
+export class RangeExists extends defineFault(
+  "RangeExists",
+  "conflict",
+  (f: { readonly what: string; readonly hint?: string }) => ({
+    message: f.what,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}
 
 export class GroupNotFound extends defineFault("GroupNotFound", "not-found", (f: { readonly group: string }) => ({
   message: `Group ${f.group} not found`,

@@ -9,6 +9,7 @@ import { M0007RunSubjects } from "./m0007-run-subjects.ts"
 import { M0008MigrationRecords } from "./m0008-migration-records.ts"
 import { M0009WaitingRuns } from "./m0009-waiting-runs.ts"
 import { M0010TakenOverRanges } from "./m0010-taken-over-ranges.ts"
+import { M0011RangeIdKeys } from "./m0011-range-id-keys.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const sqliteMigrations: MigrationList = [
@@ -22,4 +23,5 @@ export const sqliteMigrations: MigrationList = [
   { name: "0008-migration-records", class: M0008MigrationRecords },
   { name: "0009-waiting-runs", class: M0009WaitingRuns },
   { name: "0010-taken-over-ranges", class: M0010TakenOverRanges },
+  { name: "0011-range-id-keys", class: M0011RangeIdKeys },
 ]

@@ -1,0 +1,90 @@
+import {
+  type Fault,
+  isRangeId,
+  mayUse,
+  parentRangeId,
+  RangeBusy,
+  RangeExists,
+  type RangeId,
+  rangeIdKey,
+  rangeSubject,
+  reservedIdProblem,
+  takenRangeId,
+  type User,
+} from "@rangewright/domain"
+import { HypervisorAccess, Ranges, RunJournal, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+/** A range that somebody wants to make. */
+export interface WantedRange {
+  readonly id: RangeId
+  /** Undefined: the service itself. */
+  readonly maker: User | undefined
+}
+
+const refuse = (id: string, why: string, hint?: string) =>
+  Effect.fail(new RangeExists({ what: `Cannot create range ${id}: ${why}`, ...(hint === undefined ? {} : { hint }) }))
+
+/** The text as the ID of a new range, as far as the text alone tells. */
+export const newRangeId = (text: string): Effect.Effect<RangeId, RangeExists> => {
+  if (!isRangeId(text))
+    return refuse(
+      text.slice(0, 80),
+      "the range ID is not allowed (a letter, then letters, digits, _ and -; up to two further parts after /; 64 characters at most)",
+    )
+  const reserved = reservedIdProblem(text)
+  return reserved === undefined ? Effect.succeed(text) : refuse(text, reserved)
+}
+
+/**
+ * Fails when a run removes the range above the wanted one, whose pool cannot go while there is another one below it. Asked again once the new
+ * range is stored: a removal that begins later sees it.
+ */
+export const parentStays = (id: RangeId): Effect.Effect<void, Fault, RunJournal> =>
+  Effect.gen(function* () {
+    for (let upper = parentRangeId(id); upper !== undefined; upper = parentRangeId(upper)) {
+      const run = yield* (yield* RunJournal).active(rangeSubject(upper))
+      if (run?.kind === "delete-range")
+        return yield* Effect.fail(new RangeBusy({ rangeId: upper, runId: run.id, doing: "its removal" }))
+    }
+  })
+
+/**
+ * Rights on a pool hold for the pools below it, and a pool with others below it cannot be removed: so only who owns a range puts others below
+ * it. An administrator also makes ranges below what is no range. One answer for ranges that are not there and those of others.
+ */
+const parentAllows = ({ id, maker }: WantedRange) =>
+  Effect.gen(function* () {
+    const parent = parentRangeId(id)
+    if (parent === undefined) return
+    const ranges = yield* Ranges
+    if (maker === undefined || maker.isAdmin) {
+      const above = (yield* ranges.list()).find(
+        (range) => range.id !== id.slice(0, range.id.length) && rangeIdKey(id).startsWith(`${rangeIdKey(range.id)}/`),
+      )
+      return above === undefined ? undefined : yield* refuse(id, `the range above it is written ${above.id}`)
+    }
+    if ((yield* ranges.find(parent)) === undefined || !mayUse("range-owner", maker, yield* ranges.grants(parent)))
+      return yield* refuse(
+        id,
+        `only owners of a range ${parent} and administrators may make ranges below it`,
+        "Use an ID without /, or ask an administrator.",
+      )
+  })
+
+/** Fails unless the ID is free, here and as a pool on the hypervisor, and is one that the maker may take. */
+export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, Ranges | Users | HypervisorAccess | RunJournal> =>
+  Effect.gen(function* () {
+    const { id, maker } = wanted
+    const key = rangeIdKey(id)
+    // the ID of a user is for the user's default range
+    const isOthers = (user: User): boolean => rangeIdKey(user.id) === key && user.id !== maker?.id
+    const taken =
+      (yield* (yield* Ranges).list()).some((range) => rangeIdKey(range.id) === key) ||
+      (maker !== undefined && !maker.isAdmin && (yield* (yield* Users).list).some(isOthers))
+    if (taken) return yield* Effect.fail(new RangeExists({ what: takenRangeId(id) }))
+    yield* parentAllows(wanted)
+    yield* parentStays(id)
+    if (yield* (yield* HypervisorAccess).poolExists(id))
+      return yield* refuse(id, "the hypervisor already has a pool with this name, and it is not ours")
+  })

@@ -1,0 +1,97 @@
+import { licenseLayer, memoryHypervisorLayer, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
+import {
+  Activity,
+  ApiDescription,
+  type AppServices,
+  type HandlerRequest,
+  operations,
+  runEngineLayer,
+  runPlannerLayer,
+  type ServerSentEvent,
+  Settings,
+} from "@rangewright/application"
+import type { Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
+import { CredentialHasher, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import * as Stream from "effect/Stream"
+import { labSettings, makeCompany } from "../../runs/support/lab.ts"
+
+/** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
+export const makeRangeService = () => {
+  const lab = makeCompany()
+  const ports = Layer.mergeAll(
+    memoryStorageLayer(lab.store),
+    memoryHypervisorLayer(lab.world),
+    licenseLayer(openLicense),
+    Layer.succeed(Settings, labSettings),
+    Layer.succeed(Clock.Clock, lab.clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
+  )
+  let texts = 0
+  const others = Layer.mergeAll(
+    Layer.succeed(ApiDescription, { yaml: "" }),
+    Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
+    Layer.succeed(CredentialHasher, {
+      hash: (key) => key,
+      verify: (key, hash) => key === hash,
+      verifyFirstGeneration: () => Effect.succeed(false),
+      equal: (a, b) => a === b,
+      randomText: (length) => (++texts).toString(36).padStart(length, "0"),
+    }),
+    Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
+    Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
+  )
+  const engine = runEngineLayer({ owner: "service" }).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(ports))
+  const runtime = ManagedRuntime.make(Layer.merge(engine, others) as Layer.Layer<AppServices>)
+  const addUser = (id: string, { isAdmin = false } = {}): Promise<User> =>
+    runtime.runPromise(
+      Effect.flatMap(Users, (users) =>
+        users.create({
+          id: id as UserId,
+          recordId: id.toLowerCase().padStart(15, "0") as RecordId,
+          name: id,
+          email: `${id}@lab.example`,
+          isAdmin,
+          hypervisorUsername: id.toLowerCase(),
+          hypervisorRealm: "pve",
+          secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: id },
+          createdAt: new Date(0),
+        }),
+      ),
+    )
+  const call = async (id: string, user: User, request: Partial<HandlerRequest> = {}): Promise<unknown> => {
+    const range = await runtime.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.find("LAB" as RangeId)))
+    const operation = operations.find((known) => known.id === id)
+    if (operation === undefined) throw new Error(`no operation ${id}`)
+    const meta = { requestId: "r", remote: "", lastEventId: undefined }
+    const nothing = { path: {}, query: {}, body: undefined, file: undefined, group: undefined }
+    return runtime.runPromise(operation.handle({ ...nothing, caller: user, user, range, meta, ...request }))
+  }
+  const find = (id: string): Promise<Range> =>
+    runtime.runPromise(
+      Effect.flatMap(Ranges, (ranges) =>
+        Effect.flatMap(ranges.find(id as RangeId), (range) =>
+          range === undefined ? Effect.die(new Error(`no range ${id}`)) : Effect.succeed(range),
+        ),
+      ),
+    )
+  /** Deploys the range and waits for the end of the run, which it returns. */
+  const deploy = async (user: User, range: Range): Promise<unknown> => {
+    const { runID } = (await call("deployRange", user, { range })) as { readonly runID: string }
+    const events = (await call("streamRunEvents", user, { range, path: { runID } })) as Stream.Stream<ServerSentEvent>
+    await Effect.runPromise(Stream.runDrain(events))
+    return call("getRun", user, { range, path: { runID } })
+  }
+  const putConfig = (user: User, range: Range, text: string): Promise<unknown> =>
+    call("putConfig", user, {
+      range,
+      body: {},
+      file: { filename: "file", contentType: "", bytes: new TextEncoder().encode(text) },
+    })
+  return { lab, addUser, call, find, deploy, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
+}
+export type RangeService = ReturnType<typeof makeRangeService>
