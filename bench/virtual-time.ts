@@ -15,6 +15,7 @@ import {
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import {
   activityLayer,
+  signInsLayer,
   sourceContentsLayer,
   ApiDescription,
   type AppServices,
@@ -138,7 +139,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
   )
   const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }, runKinds).pipe(
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
+    Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
   )
   let processes = 0

@@ -1,8 +1,9 @@
 import { isFault, type Fault, type FaultKind } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
+import type { HeaderList } from "./reply.ts"
 
-/** The statuses that failures may have: existing clients misread every other one (contract A 7.1). */
-export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 413 | 500 | 502
+/** The statuses that failures may have: existing clients misread every other one . 429 is for signing in alone. */
+export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502
 
 /** The one place that knows which status a failure has. */
 export const statusOfKind: Readonly<Record<FaultKind, FailureStatus>> = {
@@ -15,6 +16,7 @@ export const statusOfKind: Readonly<Record<FaultKind, FailureStatus>> = {
   exhausted: 409,
   cancelled: 409,
   "too-large": 413,
+  throttled: 429,
   failed: 500,
   unavailable: 502,
   timeout: 502,
@@ -27,6 +29,7 @@ const titles: Readonly<Record<FailureStatus, string>> = {
   404: "Not found",
   409: "Conflict",
   413: "Too large",
+  429: "Too many attempts",
   500: "Internal error",
   502: "Unavailable",
 }
@@ -35,6 +38,7 @@ const titles: Readonly<Record<FailureStatus, string>> = {
 export interface Problem {
   readonly status: FailureStatus
   readonly body: string
+  readonly headers?: HeaderList
 }
 
 const render = (
@@ -76,9 +80,11 @@ export const formOfPath = (path: string): ProblemForm =>
 
 export const problemOf = (fault: Fault, form: ProblemForm, requestId: string): Problem => {
   const status = statusOfKind[fault.kind]
-  return form === "record"
-    ? renderRecord(status, fault.message, fault.issues)
-    : render(status, fault._tag, fault.message, fault.hint, fault.issues, requestId)
+  const problem =
+    form === "record"
+      ? renderRecord(status, fault.message, fault.issues)
+      : render(status, fault._tag, fault.message, fault.hint, fault.issues, requestId)
+  return fault.retryAfter === undefined ? problem : { ...problem, headers: ["Retry-After", String(fault.retryAfter)] }
 }
 
 /** A bug is never described to the caller: the request id leads the operator to the log entry that does. */

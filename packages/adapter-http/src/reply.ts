@@ -66,4 +66,5 @@ export const replyStream = (ctx: Context, more: HeaderList): void => {
   ctx.res.flushHeaders()
 }
 
-export const replyProblem = (ctx: Context, problem: Problem): void => reply(ctx, problem.status, "application/json", problem.body)
+export const replyProblem = (ctx: Context, problem: Problem): void =>
+  reply(ctx, problem.status, "application/json", problem.body, problem.headers)

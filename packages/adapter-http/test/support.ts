@@ -17,7 +17,7 @@ import {
   type MemoryArtifacts,
   type MemoryStore,
 } from "@rangewright/adapter-memory"
-import { activityLayer, type AppServices, type Operation, sourceContentsLayer } from "@rangewright/application"
+import { activityLayer, type AppServices, type Operation, signInsLayer, sourceContentsLayer } from "@rangewright/application"
 import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
 import {
   type Archives,
@@ -140,7 +140,7 @@ export const startService = async (options: ServiceOptions): Promise<Service> =>
   const artifacts = makeMemoryArtifacts()
   const ports = portsOver(store, artifacts, options.license ?? openLicense, options.content)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
-  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, further), ports))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, further), ports))
   const { keys, tokens } = await runtime.runPromise(seed)
   const answered: AnsweredRequest[] = []
   const defects: { requestId: string; cause: string }[] = []

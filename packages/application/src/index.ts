@@ -29,6 +29,8 @@ export { runKind, type RunKind, type RunKindOf, type WorkRequest } from "./run/r
 export * from "./run/work.ts"
 export * from "./services.ts"
 export * from "./settings.ts"
+export { SignIns, type AttemptCounts } from "./sign-in/sign-ins.ts"
+export { signInsLayer } from "./sign-in/sign-ins-live.ts"
 export { sourceInstall } from "./source/install-run.ts"
 export { SourceContents, sourceContentsLayer } from "./source/source-contents.ts"
 export { sourceUninstall } from "./source/uninstall-run.ts"

@@ -30,6 +30,7 @@ import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
 import type { RunEngine } from "./run/run-engine.ts"
 import type { Settings } from "./settings.ts"
+import type { SignIns } from "./sign-in/sign-ins.ts"
 import type { SourceContents } from "./source/source-contents.ts"
 
 /** Every port. */
@@ -62,4 +63,4 @@ export type PortServices =
   | Users
 
 /** What the handlers of operations may ask for. */
-export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings | SourceContents
+export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings | SignIns | SourceContents

@@ -57,11 +57,15 @@ const bodyOf = ({ input: { body } }: Operation, { describe }: NamedSchemas): Sch
 }
 
 const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject => {
-  const failure = { $ref: `#/components/responses/${operation.route.base === "/" ? "RecordFailure" : "Failure"}` }
+  const form = operation.route.base === "/" ? "Record" : ""
+  const failure = { $ref: `#/components/responses/${form}Failure` }
+  const throttled = { $ref: "#/components/responses/RecordThrottled" }
   return Object.fromEntries(
     Object.entries(operation.statuses).map(([status, description]) => [
       status,
-      Number(status) < 300 ? { description, content: contentOf(operation, schemas) } : { ...failure, description },
+      Number(status) < 300
+        ? { description, content: contentOf(operation, schemas) }
+        : { ...(status === "429" ? throttled : failure), description },
     ]),
   )
 }
@@ -127,6 +131,11 @@ const failureResponse = (schema: string) => ({
   content: json({ $ref: `#/components/schemas/${schema}` }),
 })
 
+const throttledResponse = (schema: string) => ({
+  ...failureResponse(schema),
+  headers: { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } },
+})
+
 /** Describes the operations; every fact of it is one of the registry's. Paths of the record API carry their own server. */
 export const openApiDocument = (operations: readonly Operation[], { version }: { readonly version: string }): OpenApiDocument => {
   const schemas = namedSchemas()
@@ -148,7 +157,11 @@ export const openApiDocument = (operations: readonly Operation[], { version }: {
         bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
         apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
       },
-      responses: { Failure: failureResponse("ErrorBody"), RecordFailure: failureResponse("RecordError") },
+      responses: {
+        Failure: failureResponse("ErrorBody"),
+        RecordFailure: failureResponse("RecordError"),
+        RecordThrottled: throttledResponse("RecordError"),
+      },
       schemas: { ...schemas.all, ...failures },
     },
   }

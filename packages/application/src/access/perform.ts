@@ -117,7 +117,8 @@ const admitAndHandle = Effect.fnUntraced(function* (
 /**
  * Runs an operation for a request: who asks, as whom, on which range, whether they may, then the input, then the handler. `input` is
  * read only once the caller is admitted, so that nobody without rights makes us read a body. Every operation that changes something
- * leaves an audit entry, also when it was refused to a known caller.
+ * leaves an audit entry, also when it was refused to a known caller; one that anybody may call records by itself what matters, because
+ * anybody could fill the store with it.
  *
  * Generators on the way of every request are functions of their module: one that is made anew for each request leaves behind what only a
  * full garbage collection frees, and young collections took 20 ms instead of 1.
@@ -134,5 +135,7 @@ export const perform = Effect.fnUntraced(function* (
       : yield* requireCaller(call.credentials)
   const admission: Admission = { caller, user: caller, range: undefined, group: undefined }
   const work = admitAndHandle(operation, call, admission, input)
-  return yield* operation.mutates ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit)) : work
+  return yield* operation.mutates && operation.access !== "anonymous"
+    ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit))
+    : work
 })

@@ -1,4 +1,4 @@
-import { isReservedUserId, isUserId, type FaultIssue } from "@rangewright/domain"
+import { isReservedUserId, isUserId, passwordProblem, type FaultIssue } from "@rangewright/domain"
 
 /** The parts of a new user as they came. */
 export interface UserDraft {
@@ -11,17 +11,6 @@ export interface UserDraft {
 
 // a local part, one @, a domain with a dot: enough to catch mistakes, and no address that mail servers take is refused
 const emailPattern = /^[^\s@"<>(),;:\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/u
-
-const bytes = (text: string): number => new TextEncoder().encode(text).length
-
-/** Limits of the hypervisor's and our own store (contract A 10: 8 to 71 bytes). */
-export const passwordProblem = (password: string): string | undefined => {
-  const length = bytes(password)
-  if (length < 8) return `the password has ${length} bytes, at least 8 are needed`
-  if (length > 64) return `the password has ${length} bytes, at most 64 are possible`
-  // oxlint-disable-next-line no-control-regex -- exactly the control characters are meant
-  return /[\u0000-\u001f\u007f]/u.test(password) ? "the password holds control characters" : undefined
-}
 
 /** Everything that is wrong with a new user, before anything is made (contract A 13.2, with its late failures moved to the front). */
 export const checkUserDraft = (draft: UserDraft): readonly FaultIssue[] => {
@@ -38,7 +27,7 @@ export const checkUserDraft = (draft: UserDraft): readonly FaultIssue[] => {
   else if (draft.email.length > 254 || !emailPattern.test(draft.email))
     issue("email", "this is no e-mail address", "name@example.com")
   if (draft.password !== undefined && draft.password !== "") {
-    const problem = passwordProblem(draft.password)
+    const problem = passwordProblem(draft.password, [draft.userId, draft.name, draft.email])
     if (problem !== undefined) issue("password", problem)
   }
   return issues

@@ -130,8 +130,8 @@ export interface RequestMeta {
   readonly lastEventId: string | undefined
 }
 
-/** The status answered and what it means, success first (contract `x-statuses`). */
-export type Statuses = Readonly<Partial<Record<200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 500 | 502, string>>>
+/** The status answered and what it means, success first (contract `x-statuses`). 429 is for signing in alone: clients that only hold a key misread it. */
+export type Statuses = Readonly<Partial<Record<200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502, string>>>
 
 /** One operation, as the registry holds it. */
 export interface Operation {
@@ -146,7 +146,7 @@ export interface Operation {
   readonly tier: "community" | "enterprise"
   readonly origin: Origin
   readonly target: Target
-  /** Changes something: gets an audit entry. */
+  /** Changes something: gets an audit entry, unless anybody may call it. */
   readonly mutates: boolean
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
   readonly output: OutputSpec

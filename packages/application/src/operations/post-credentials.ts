@@ -1,8 +1,7 @@
-import { Forbidden, InvalidInput, UserNotFound, rootUserId, type UserId } from "@rangewright/domain"
+import { Forbidden, InvalidInput, passwordProblem, UserNotFound, rootUserId, type UserId } from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { passwordProblem } from "../accounts/check-user.ts"
 import { changePassword } from "../accounts/change-password.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
@@ -38,13 +37,14 @@ export const postCredentials = operation({
         return yield* Effect.fail(
           new Forbidden({ reason: `Cannot set the password of ${targetId}: only administrators may set that of another user` }),
         )
-      const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword)
-      if (problem !== undefined)
-        return yield* Effect.fail(new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` }))
       if (targetId === rootUserId)
         return yield* Effect.fail(new InvalidInput({ what: "Cannot set the password of ROOT: it has none" }))
       const target = yield* (yield* Users).find(targetId)
       if (target === undefined) return yield* Effect.fail(new UserNotFound({ userId: targetId }))
+      const own = [target.id, target.name, target.email]
+      const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword, own)
+      if (problem !== undefined)
+        return yield* Effect.fail(new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` }))
       yield* changePassword(target, body.proxmoxPassword)
       return { result: `Password of ${targetId} changed` }
     }),

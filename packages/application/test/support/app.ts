@@ -7,6 +7,7 @@ import {
   operations,
   Settings,
   type SettingsShape,
+  signInsLayer,
   sourceContentsLayer,
 } from "@rangewright/application"
 import {
@@ -138,6 +139,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     storage,
     memoryHypervisorLayer(world),
     secrets,
+    Layer.provide(signInsLayer, Layer.merge(storage, secrets)),
     Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(license),
     Layer.succeed(Settings, { ...settings, ...chosen }),

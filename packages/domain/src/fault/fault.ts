@@ -14,6 +14,8 @@ export type FaultKind =
   | "unavailable"
   | "timeout"
   | "cancelled"
+  /** Asked too often; `retryAfter` says when to ask again. */
+  | "throttled"
   /** It was tried, or is asked of something that was never made, and there is nothing the caller sent that is wrong. */
   | "failed"
 
@@ -31,6 +33,8 @@ export interface FaultText {
   readonly message: string
   readonly hint?: string
   readonly issues?: readonly FaultIssue[]
+  /** Seconds after which the same may be asked again. */
+  readonly retryAfter?: number
 }
 
 /** An expected failure. Everything else is a defect. Faults can be yielded in Effect generators and thrown as errors. */
@@ -40,6 +44,7 @@ export interface Fault<Tag extends string = string, Facts = unknown> extends Err
   readonly facts: Facts
   readonly hint: string | undefined
   readonly issues: readonly FaultIssue[]
+  readonly retryAfter: number | undefined
 }
 
 /** The class of one fault, made of its facts. */
@@ -61,6 +66,7 @@ export const defineFault = <const Tag extends string, Facts>(
     readonly facts: Facts
     readonly hint: string | undefined
     readonly issues: readonly FaultIssue[]
+    readonly retryAfter: number | undefined
     constructor(facts: Facts) {
       const text = describe(facts)
       super({ message: text.message } as never)
@@ -68,6 +74,7 @@ export const defineFault = <const Tag extends string, Facts>(
       this.facts = facts
       this.hint = text.hint
       this.issues = text.issues ?? []
+      this.retryAfter = text.retryAfter
     }
   }
   return Defined

@@ -17,6 +17,13 @@ export class Unauthenticated extends defineFault("Unauthenticated", "unauthentic
   hint: "Send the header X-API-KEY: <userID>.<secret>, or Authorization: Bearer <token>.",
 })) {}
 
+/** Too many wrong passwords came before. */
+export class TooManyAttempts extends defineFault("TooManyAttempts", "throttled", (f: { readonly seconds: number }) => ({
+  message: `Too many wrong passwords: the next attempt is looked at in ${f.seconds} s`,
+  hint: "Wait, or ask an administrator for a new password.",
+  retryAfter: f.seconds,
+})) {}
+
 export class Forbidden extends defineFault(
   "Forbidden",
   "forbidden",

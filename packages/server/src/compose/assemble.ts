@@ -8,6 +8,7 @@ import {
   runKinds,
   runPlannerLayer,
   Settings,
+  signInsLayer,
   sourceContentsLayer,
   type AppServices,
   type RunPlanner,
@@ -87,7 +88,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
   return background.pipe(
     Layer.provideMerge(runEngineLayer({ owner: parts.owner }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
-    Layer.provideMerge(Layer.merge(activityLayer, sourceContentsLayer)),
+    Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
   )
 }

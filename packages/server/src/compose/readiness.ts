@@ -1,5 +1,6 @@
 import type { Probes } from "@rangewright/adapter-http"
 import { storageHealth } from "@rangewright/adapter-storage"
+import { SignIns } from "@rangewright/application"
 import { Machines, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -64,6 +65,7 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
       }
     },
     metrics: async () => {
+      metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
       const exit = await looked()
       if (Exit.isSuccess(exit)) {
         const { freshness, machines, runs } = exit.value

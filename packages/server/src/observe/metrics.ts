@@ -1,10 +1,12 @@
-import { Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client"
 
 /** The service's figures for Prometheus. */
 export interface Metrics {
   readonly text: () => Promise<string>
   /** One answered request. `operation` is the operation's id, never a path, so that the number of series stays bounded. */
   readonly request: (operation: string, status: number, seconds: number) => void
+  /** Passwords that were tried since the process began, by what became of them. */
+  readonly passwords: (counts: Readonly<Record<string, number>>) => void
   readonly runsActive: (count: number) => void
   readonly observed: (facts: { readonly machines: number; readonly ageSeconds: number; readonly away: boolean }) => void
 }
@@ -20,6 +22,12 @@ export const makeMetrics = (): Metrics => {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
     registers,
   })
+  const passwords = new Counter({
+    name: "rangewright_password_attempts_total",
+    help: "Passwords tried: right, wrong, or throttled and not looked at.",
+    labelNames: ["result"],
+    registers,
+  })
   const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not ended.", registers })
   const machines = new Gauge({
     name: "rangewright_machines_observed",
@@ -31,6 +39,10 @@ export const makeMetrics = (): Metrics => {
   return {
     text: () => registry.metrics(),
     request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
+    passwords: (counts) => {
+      passwords.reset()
+      for (const [result, count] of Object.entries(counts)) passwords.inc({ result }, count)
+    },
     runsActive: (count) => active.set(count),
     observed: (facts) => {
       machines.set(facts.machines)

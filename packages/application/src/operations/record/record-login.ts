@@ -1,12 +1,38 @@
-import { InvalidInput, type FaultIssue } from "@rangewright/domain"
-import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
+import { InvalidInput, type FaultIssue, type User } from "@rangewright/domain"
+import { AuditTrail, Users } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { passwordContext } from "../../accounts/identity.ts"
-import { operation } from "../../operation/operation.ts"
+import { isPasswordOf } from "../../accounts/is-password-of.ts"
+import { operation, type RequestMeta } from "../../operation/operation.ts"
+import { SignIns } from "../../sign-in/sign-ins.ts"
 import { AuthResult, authResult } from "../../wire/auth-result.ts"
 
 const refused = (issues: readonly FaultIssue[] = []) => new InvalidInput({ what: "Failed to authenticate.", issues })
+
+const judge = (email: string, password: string) =>
+  Effect.gen(function* () {
+    const user = yield* (yield* Users).findByEmail(email)
+    return { user, right: yield* isPasswordOf(user, password) }
+  })
+
+/** Who signed in, and from where. The token is made already: a store that cannot take the entry must not turn that around. */
+const record = ({ id }: User, { requestId, remote }: RequestMeta) =>
+  Effect.gen(function* () {
+    const at = new Date(yield* Clock.currentTimeMillis)
+    const entry = {
+      at,
+      requestId,
+      callerId: id,
+      actingAs: id,
+      operation: "recordLogin",
+      rangeId: undefined,
+      detail: "",
+      outcome: "ok",
+      remote,
+    }
+    yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
+  })
 
 /** Login with e-mail address and password for a token of seven days. Every failure reads the same, whoever the user is. */
 export const recordLogin = operation({
@@ -24,19 +50,21 @@ export const recordLogin = operation({
     schema: Schema.Struct({ identity: Schema.String, password: Schema.String, identityField: Schema.optionalKey(Schema.String) }),
   },
   output: { type: "json", schema: AuthResult },
-  statuses: { 200: "a token, and the user's record", 400: "e-mail address or password is wrong; a field is not valid" },
-  handle: ({ body }) =>
+  statuses: {
+    200: "a token, and the user's record",
+    400: "e-mail address or password is wrong; a field is not valid",
+    429: "too many wrong passwords came before; Retry-After says how many seconds to wait",
+  },
+  handle: ({ body, meta }) =>
     Effect.gen(function* () {
       const blank = (["identity", "password"] as const).filter((field) => body[field] === "" || body[field].length > 255)
       if (blank.length > 0)
         return yield* Effect.fail(refused(blank.map((path) => ({ path, message: "1 to 255 characters are needed" }))))
-      const users = yield* Users
-      const hasher = yield* CredentialHasher
-      const user = yield* users.findByEmail(body.identity)
-      const secrets = user === undefined ? undefined : (yield* users.forAuthentication(user.id))?.secrets
-      if (user === undefined || secrets?.sealedPassword === undefined) return yield* Effect.fail(refused())
-      const password = yield* (yield* SecretStore).open(secrets.sealedPassword, passwordContext(user.id))
-      if (!hasher.equal(password, body.password)) return yield* Effect.fail(refused())
-      return yield* authResult(user)
+      const attempt = { operation: "recordLogin", account: body.identity, address: meta.remote }
+      const user = yield* (yield* SignIns).attempt(attempt, judge(body.identity, body.password))
+      if (user === undefined) return yield* Effect.fail(refused())
+      const result = yield* authResult(user)
+      yield* record(user, meta)
+      return result
     }),
 })

@@ -1,12 +1,12 @@
-import { InvalidInput, NotFound, rootUserId, type FaultIssue, type RecordId } from "@rangewright/domain"
-import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
+import { InvalidInput, NotFound, passwordProblem, rootUserId, type FaultIssue, type RecordId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { changePassword } from "../../accounts/change-password.ts"
-import { passwordProblem } from "../../accounts/check-user.ts"
-import { passwordContext } from "../../accounts/identity.ts"
+import { isPasswordOf } from "../../accounts/is-password-of.ts"
 import { recordOfUser } from "../../accounts/user-record.ts"
 import { operation } from "../../operation/operation.ts"
+import { SignIns } from "../../sign-in/sign-ins.ts"
 import { UserRecord } from "../../wire/user.ts"
 
 const refused = (path: string, message: string): InvalidInput => {
@@ -46,7 +46,7 @@ export const recordUpdateUser = operation({
     404: "no such record, or not the caller's to change",
     502: "the hypervisor is away or refused the password",
   },
-  handle: ({ path, body, user }) =>
+  handle: ({ path, body, user, meta }) =>
     Effect.gen(function* () {
       const users = yield* Users
       const target = yield* users.findByRecordId(path.id as RecordId)
@@ -57,15 +57,17 @@ export const recordUpdateUser = operation({
       if (body.name !== undefined && (body.name.trim() === "" || body.name.length > 255))
         return yield* Effect.fail(refused("name", "1 to 255 characters are needed"))
       if (body.password !== undefined) {
-        const problem = passwordProblem(body.password)
+        const problem = passwordProblem(body.password, [target.id, target.name, target.email])
         if (problem !== undefined) return yield* Effect.fail(refused("password", problem))
         if (body.password !== body.passwordConfirm)
           return yield* Effect.fail(refused("passwordConfirm", "it differs from the password"))
         if (!user.isAdmin || target.id === user.id) {
-          const sealed = (yield* users.forAuthentication(target.id))?.secrets.sealedPassword
-          const current = sealed === undefined ? "" : yield* (yield* SecretStore).open(sealed, passwordContext(target.id))
-          if (!(yield* CredentialHasher).equal(current, body.oldPassword ?? ""))
-            return yield* Effect.fail(refused("oldPassword", "it is not the current password"))
+          const right = Effect.map(isPasswordOf(target, body.oldPassword ?? ""), (is) => ({ user: target, right: is }))
+          const attempt = { operation: "recordUpdateUser", account: target.email, address: meta.remote }
+          const known = yield* (yield* SignIns)
+            .attempt(attempt, right)
+            .pipe(Effect.catchTag("TooManyAttempts", ({ message }) => Effect.fail(refused("oldPassword", message))))
+          if (known === undefined) return yield* Effect.fail(refused("oldPassword", "it is not the current password"))
         }
         yield* changePassword(target, body.password)
       }

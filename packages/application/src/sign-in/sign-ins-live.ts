@@ -1,0 +1,68 @@
+import { TooManyAttempts } from "@rangewright/domain"
+import { AuditTrail, CredentialHasher, SecretStore } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import { makeTally } from "./tally.ts"
+import { makeThrottle } from "./throttle.ts"
+import { SignIns } from "./sign-ins.ts"
+
+const writeEvery = "10 minutes"
+/** A wait from which on the log tells of it, each time it grows. */
+const toldFrom = 4_000
+
+const seconds = (milliseconds: number): number => Math.ceil(milliseconds / 1000)
+
+const make = Effect.gen(function* () {
+  const trail = yield* AuditTrail
+  const context = "nobody's password"
+  const decoy = { context, sealed: (yield* SecretStore).seal((yield* CredentialHasher).randomText(15), context) }
+  const throttle = makeThrottle()
+  const tally = makeTally()
+  const counts = { right: 0, wrong: 0, throttled: 0 }
+  // one after another: many that arrive together would all be looked at before the first is known to be wrong
+  const turn = Semaphore.makeUnsafe(1)
+
+  const flush = Effect.suspend(() =>
+    Effect.forEach(tally.take(), (entry) => trail.record(entry).pipe(Effect.ignore({ log: "Error" })), { discard: true }),
+  )
+  yield* Effect.addFinalizer(() => flush)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
+
+  const admit = (attempt: Parameters<SignIns["Service"]["attempt"]>[0]) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const wait = throttle.wait(attempt, now)
+      if (wait === 0) return Effect.void
+      counts.throttled++
+      tally.add(attempt, throttle.userOf(attempt), "throttled", now)
+      return Effect.fail(new TooManyAttempts({ seconds: seconds(wait) }))
+    })
+
+  const attempt: SignIns["Service"]["attempt"] = (sent, check) =>
+    Effect.gen(function* () {
+      const { user, right } = yield* check
+      if (right) {
+        counts.right++
+        throttle.right(sent)
+        return user
+      }
+      const now = yield* Clock.currentTimeMillis
+      counts.wrong++
+      tally.add(sent, user?.id, "wrong", now)
+      const wait = throttle.wrong(sent, now, user?.id)
+      if (wait >= toldFrom)
+        yield* Effect.logWarning("wrong passwords keep coming: the next one waits", {
+          operation: sent.operation,
+          user: user?.id ?? "unknown",
+          address: sent.address,
+          seconds: seconds(wait),
+        })
+      return undefined
+    }).pipe((look) => Effect.andThen(admit(sent), turn.withPermit(Effect.andThen(admit(sent), look))))
+
+  return SignIns.of({ attempt, counts: () => ({ ...counts }), decoy, flush })
+})
+
+/** Attempts are remembered in memory: a process that starts anew has forgotten them, and each of several counts for itself. */
+export const signInsLayer: Layer.Layer<SignIns, never, AuditTrail | CredentialHasher | SecretStore> = Layer.effect(SignIns, make)

@@ -1,0 +1,57 @@
+import type { UserId } from "@rangewright/domain"
+import type { AuditEntry } from "@rangewright/ports"
+import { originOf } from "./origin.ts"
+import type { Attempt } from "./sign-ins.ts"
+
+/** As many are told apart in one window; what else comes is counted together, so that nobody can fill the audit trail. */
+const most = 10
+
+interface Count {
+  readonly operation: string
+  readonly userId: UserId | undefined
+  readonly origin: string
+  wrong: number
+  throttled: number
+  since: number
+  until: number
+}
+
+/** Counts failed attempts by user and origin. */
+export interface Tally {
+  readonly add: (attempt: Attempt, userId: UserId | undefined, outcome: "wrong" | "throttled", now: number) => void
+  /** One entry for each count since the last time, for the audit trail. What senders typed is not in them: it may be a password. */
+  readonly take: () => readonly AuditEntry[]
+}
+
+const entryOf = ({ operation, userId, origin, wrong, throttled, since, until }: Count): AuditEntry => ({
+  at: new Date(until),
+  requestId: "",
+  callerId: undefined,
+  actingAs: userId,
+  operation,
+  rangeId: undefined,
+  detail: `wrong=${wrong} throttled=${throttled} since=${new Date(since).toISOString()}`,
+  outcome: "WrongPassword",
+  remote: origin,
+})
+
+export const makeTally = (): Tally => {
+  let counts = new Map<string, Count>()
+  return {
+    add: ({ operation, address }, userId, outcome, now) => {
+      const own = `${operation}\n${userId ?? ""}\n${originOf(address)}`
+      const isKept = counts.has(own) || counts.size < most
+      const key = isKept ? own : operation
+      const begun = { operation, userId: isKept ? userId : undefined, origin: isKept ? originOf(address) : "others" }
+      const count = counts.get(key) ?? { ...begun, wrong: 0, throttled: 0, since: now, until: now }
+      count[outcome]++
+      count.until = now
+      counts.set(key, count)
+    },
+    take: () => {
+      const taken = [...counts.values()]
+      counts = new Map()
+      return taken.map(entryOf)
+    },
+  }
+}

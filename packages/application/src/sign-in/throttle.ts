@@ -1,0 +1,65 @@
+import { afterWrong, noWrongAttempts, type Patience, type UserId, type WrongAttempts } from "@rangewright/domain"
+import { originOf } from "./origin.ts"
+import { recent } from "./recent.ts"
+import type { Attempt } from "./sign-ins.ts"
+
+const second = 1000
+const minute = 60 * second
+
+/** For one account from one place: five mistakes are free, then the waits grow to a quarter of an hour. */
+const ofPair: Patience = { free: 5, first: second, longest: 15 * minute, forgets: 15 * minute }
+/** For all accounts from one place, where many people may be. */
+const ofOrigin: Patience = { free: 30, first: second, longest: 15 * minute, forgets: minute }
+/** For one account from everywhere: slow enough for guessers, and short enough for the owner to get in between. */
+const ofAccount: Patience = { free: 20, first: second, longest: 10 * second, forgets: minute }
+
+/** As many of each kind are remembered. */
+const most = 8192
+
+interface Pair {
+  readonly wrong: WrongAttempts
+  /** The account has signed in from here: others' mistakes no longer count against it. */
+  readonly known: boolean
+  readonly userId: UserId | undefined
+}
+const newPair: Pair = { wrong: noWrongAttempts, known: false, userId: undefined }
+
+/** What is remembered of attempts, in memory. */
+export interface Throttle {
+  /** Milliseconds until the attempt may be looked at; 0: now. */
+  readonly wait: (attempt: Attempt, now: number) => number
+  readonly right: (attempt: Attempt) => void
+  /** Gives the milliseconds that the next attempt will have to wait. */
+  readonly wrong: (attempt: Attempt, now: number, userId: UserId | undefined) => number
+  /** Whom earlier attempts under this name were about. */
+  readonly userOf: (attempt: Attempt) => UserId | undefined
+}
+
+export const makeThrottle = (): Throttle => {
+  const pairs = recent<string, Pair>(most)
+  const origins = recent<string, WrongAttempts>(most)
+  const accounts = recent<string, WrongAttempts>(most)
+  const accountOf = ({ account }: Attempt) => account.toLowerCase()
+  const pairOf = (attempt: Attempt) => `${accountOf(attempt)}\n${originOf(attempt.address)}`
+  const openAt = (attempt: Attempt): number => {
+    const { wrong, known } = pairs.get(pairOf(attempt)) ?? newPair
+    if (known) return wrong.openAt
+    const all = [wrong, origins.get(originOf(attempt.address)), accounts.get(accountOf(attempt))]
+    return Math.max(...all.map((attempts) => attempts?.openAt ?? 0))
+  }
+  const wait = (attempt: Attempt, now: number): number => Math.max(0, openAt(attempt) - now)
+  return {
+    wait,
+    right: (attempt) => pairs.set(pairOf(attempt), { ...newPair, known: true }),
+    wrong: (attempt, now, userId) => {
+      const pair = pairs.get(pairOf(attempt)) ?? newPair
+      const origin = originOf(attempt.address)
+      const account = accountOf(attempt)
+      pairs.set(pairOf(attempt), { ...pair, userId, wrong: afterWrong(pair.wrong, now, ofPair) })
+      origins.set(origin, afterWrong(origins.get(origin) ?? noWrongAttempts, now, ofOrigin))
+      accounts.set(account, afterWrong(accounts.get(account) ?? noWrongAttempts, now, ofAccount))
+      return wait(attempt, now)
+    },
+    userOf: (attempt) => pairs.get(pairOf(attempt))?.userId,
+  }
+}
