@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import { describe, expect, test } from "vitest"
 import { CannotPlan, driftOf, writeDescription, type RangeId, type Vmid } from "../src/index.ts"
-import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, keysOf, lab, planned, refusal, settings } from "./plan-model.ts"
 
 const messages = (issues: readonly { readonly message: string }[]): readonly string[] => issues.map((i) => i.message)
@@ -19,19 +19,65 @@ describe("a deploy is refused", () => {
     })
   })
 
-  test("for a VM of the same name that is not ours, whatever its case and wherever it is", () => {
+  test("for a VM of the same name in the range's pool that is not ours, whatever its case", () => {
     const world = labWorld()
-    world.add({ vmid: 555, name: "lab-WEB", pool: "OTHER" })
+    world.add({ vmid: 555, name: "lab-WEB", pool: lab })
     world.add({
       vmid: 556,
       name: "LAB-kali",
       pool: lab,
-      description: writeDescription({ range: "X" as RangeId, machine: "LAB-kali" }, []),
+      description: writeDescription({ range: "SECRET" as RangeId, machine: "LAB-kali" }, []),
     })
     expect(messages(refusal(inputFor(world, labConfig())))).toEqual([
-      "a VM named LAB-web exists (VM 555 on pve1, pool OTHER) and is not of range LAB",
-      "a VM named LAB-kali exists (VM 556 on pve1, pool LAB) and is not of range LAB",
+      "a VM named LAB-web is in the pool LAB (VM 555 on pve1) and does not carry our mark for it",
+      "a VM named LAB-kali is in the pool LAB (VM 556 on pve1) and does not carry our mark for it",
     ])
+  })
+
+  test("not for VMs of the same names elsewhere, whatever they say of themselves", () => {
+    const world = labWorld()
+    const plain = keysOf(planned(inputFor(labWorld(), labConfig())))
+    const description = writeDescription({ range: lab, machine: "LAB-web" }, [])
+    world.add({ vmid: 555, name: "LAB-web", pool: "OTHER", description })
+    world.add({ vmid: 556, name: routerName, description })
+    world.add({ vmid: 557, name: "LAB-dc", pool: "OTHER", template: true })
+    const found = planned(inputFor(world, labConfig()))
+    expect(keysOf(found)).toEqual(plain)
+    expect(JSON.stringify(found)).not.toMatch(/OTHER|555|556|557/u)
+    world.apply(found)
+    expect(keysOf(planned(inputFor(world, labConfig())))).toEqual([])
+  })
+
+  test("for a name that begins with another range's ID, unless the machine is there", () => {
+    const world = labWorld()
+    const config = labConfig({ web: { vm_name: "SHOP-web" }, kali: { vm_name: "LAB-2-kali" } })
+    const others = (younger: boolean) => ({
+      otherRanges: ["SHOP", "LAB-2", "LAB-router"].map((id) => ({ id: id as RangeId, younger })),
+    })
+    const input = (younger: boolean) => {
+      const known = inputFor(world, config)
+      return { ...known, world: { ...known.world, ...others(younger) } }
+    }
+    const text = (name: string) => `the name ${name} begins with the ID of another range`
+    expect(messages(refusal(input(false)))).toEqual([text("SHOP-web"), text("LAB-2-kali")])
+    // a range that is made later cannot take LAB-… from LAB
+    expect(messages(refusal(input(true)))).toEqual([text("SHOP-web")])
+    world.apply(planned(inputFor(world, config)))
+    expect(keysOf(planned(input(false)))).toEqual([])
+  })
+
+  test("for a template that another range's users made, as if it were not there", () => {
+    const world = labWorld({ templates: labTemplates.filter((name) => name !== "debian") })
+    world.add({ vmid: 90, name: "debian", pool: "OTHER", template: true, storage: "vmstore" })
+    const known = inputFor(world, labConfig())
+    const otherRanges = [{ id: "OTHER" as RangeId, younger: false }]
+    expect(messages(refusal({ ...known, world: { ...known.world, otherRanges } }))).toEqual(["the template debian is not built"])
+    // nor is one of two that are named alike taken from there
+    const both = labWorld()
+    both.add({ vmid: 90, name: "debian", pool: "OTHER", template: true, storage: "vmstore" })
+    const two = inputFor(both, labConfig())
+    const { steps } = planned({ ...two, world: { ...two.world, otherRanges } })
+    expect(steps.flatMap(({ action }) => (action.kind === "clone" ? [action.template.vmid] : []))).not.toContain(90)
   })
 
   test("for a machine on a node that is offline, unless the limit leaves it out", () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import type { RangeId } from "../src/access/ids.ts"
 import { checkRangeConfig, configurationError, type RangeFacts } from "../src/range/config/index.ts"
 import { accepted, machineKeys } from "./range-config-text.ts"
 
@@ -25,11 +26,17 @@ describe("names", () => {
     expect(check({ ludus: [machineKeys("r")], router: { vm_name: "r" } })).toEqual(["error ludus[0].vm_name repeated-name"])
   })
 
-  test("that another range's machine has are refused", () => {
-    const foreignVmNames = new Set(["LAB-a", "LAB-router-debian11-x64"])
-    expect(check({ ludus: [machineKeys("{{ range_id }}-a")] }, { foreignVmNames })).toEqual([
-      "error router.vm_name name-taken",
-      "error ludus[0].vm_name name-taken",
+  test("that begin with the ID of another range are refused, but for those that the range has already", () => {
+    const otherRanges = ["LAB-2", "web", "SHOP"].map((id) => ({ id: id as RangeId }))
+    const names = ["shop-router-debian11-x64", "LAB-2-a", "WEB-1", "LAB-22", "web", "{{ range_id }}-web-1"]
+    const ludus = names.map((name, i) => machineKeys(name, { hostname: `h${i}`, ip_last_octet: i + 1 }))
+    const refused = ["error ludus[0].vm_name", "error ludus[1].vm_name", "error ludus[2].vm_name"]
+    expect(check({ ludus }, { otherRanges })).toEqual(refused.map((at) => `${at} name-of-another-range`))
+    expect(check({ ludus }, { otherRanges, keptNames: new Set(["WEB-1", "LAB-2-a"]) })).toEqual([
+      "error ludus[0].vm_name name-of-another-range",
+    ])
+    expect(check({ ludus: [], router: { vm_name: "SHOP-router" } }, { otherRanges })).toEqual([
+      "error router.vm_name name-of-another-range",
     ])
   })
 

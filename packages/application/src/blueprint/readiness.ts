@@ -1,5 +1,5 @@
 import { type Blueprint, hasRole, readReferences, readRequirements, type User } from "@rangewright/domain"
-import { ArtifactLibrary, Blueprints, GuestAutomation, Machines, SubscriptionProvider } from "@rangewright/ports"
+import { ArtifactLibrary, Blueprints, GuestAutomation, Machines, Ranges, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -40,7 +40,11 @@ export const readinessOf = (blueprint: Blueprint, user: User) =>
     if (Result.isFailure(references)) return { templates: [], roles: [] } satisfies Readiness
     const { templates, roles } = references.success
     const cluster = yield* (yield* Machines).cluster
-    const built = new Set((cluster?.machines ?? []).flatMap(({ template, name }) => (template ? [name] : [])))
+    // what users of a range call a template there is nobody else's
+    const pools = new Set<string | undefined>((yield* (yield* Ranges).list()).map(({ id }) => id))
+    const built = new Set(
+      (cluster?.machines ?? []).flatMap(({ template, name, pool }) => (template && !pools.has(pool) ? [name] : [])),
+    )
     const installed = yield* installedFor(user)
     const subscription = roles.length === 0 ? new Set<string>() : yield* subscriptionRoles(blueprint)
     return {

@@ -1,9 +1,18 @@
-import { checkRangeConfig, type ConfigIssue, type Failed, InvalidInput, type Range, type User } from "@rangewright/domain"
-import { GuestAutomation, Machines, type StorageFault } from "@rangewright/ports"
+import {
+  checkRangeConfig,
+  type ConfigIssue,
+  type Failed,
+  InvalidInput,
+  machineNames,
+  type Range,
+  type User,
+} from "@rangewright/domain"
+import { GuestAutomation, Machines, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { UploadedFile } from "../operation/operation.ts"
 import type { Settings } from "../settings.ts"
+import { otherRanges } from "./other-ranges.ts"
 import { readRangeConfig } from "./read-config.ts"
 
 /** Bytes that an uploaded configuration may have: many times what the largest real range needs. */
@@ -23,23 +32,39 @@ export const configText = (file: UploadedFile): Effect.Effect<string, InvalidInp
       }),
   })
 
+/** Names of machines that the stored configuration gives; none where it cannot be read. */
+const configuredNames = (range: Range) =>
+  Effect.gen(function* () {
+    const stored = yield* (yield* Ranges).config(range.id)
+    const parsed = stored === undefined ? undefined : yield* readRangeConfig(stored.text)
+    return parsed !== undefined && Result.isSuccess(parsed) ? machineNames(range.id, parsed.success.config) : []
+  })
+
 /** What is known of the installation. Nothing is asked of the hypervisor; what is not known is not checked. */
 const factsFor = (range: Range, user: User) =>
   Effect.gen(function* () {
     const cluster = yield* (yield* Machines).cluster
     const roles = yield* (yield* GuestAutomation).roles(user.id).pipe(Effect.orElseSucceed(() => undefined))
+    const others = yield* otherRanges(range)
     const named = (cluster?.machines ?? []).flatMap((machine) =>
       machine.name === undefined ? [] : [{ ...machine, name: machine.name }],
     )
+    // what users of another range call a template is not one for this range
+    const pools = new Set<string | undefined>(others.map(({ id }) => id))
+    const templates = named.filter(({ template, pool }) => template && !pools.has(pool))
     return {
       rangeId: range.id,
       rangeNumber: range.number,
+      otherRanges: others,
+      keptNames: new Set([
+        ...(yield* configuredNames(range)),
+        ...named.flatMap(({ pool, name }) => (pool === range.id ? [name] : [])),
+      ]),
       ...(cluster === undefined
         ? {}
         : {
-            templates: new Set(named.flatMap(({ template, name }) => (template ? [name] : []))),
+            templates: new Set(templates.map(({ name }) => name)),
             nodes: cluster.nodes.map(({ name, cpus, memoryMiB }) => ({ name, cpus, ramGb: memoryMiB / 1024 })),
-            foreignVmNames: new Set(named.flatMap(({ template, pool, name }) => (template || pool === range.id ? [] : [name]))),
           }),
       ...(roles === undefined ? {} : { roles: { names: roles, collections: new Set<string>() } }),
     }
@@ -50,7 +75,7 @@ export const configIssues = (
   text: string,
   range: Range,
   user: User,
-): Effect.Effect<readonly ConfigIssue[], Failed | StorageFault, GuestAutomation | Machines | Settings> =>
+): Effect.Effect<readonly ConfigIssue[], Failed | StorageFault, GuestAutomation | Machines | Ranges | Settings> =>
   Effect.gen(function* () {
     const parsed = yield* readRangeConfig(text)
     if (Result.isFailure(parsed)) return parsed.failure

@@ -35,6 +35,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { RunPlanner } from "./planner.ts"
@@ -93,7 +94,7 @@ const deployInput = (range: Range, onlyRoles: readonly string[], by: UserId, res
     const grants = yield* (yield* Ranges).grants(range.id)
     const world = yield* readRange(range, cluster, settings, grants)
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
-    return { range, config, grants, settings, world: { ...world, reservations } }
+    return { range, config, grants, settings, world: { ...world, reservations, otherRanges: yield* otherRanges(range) } }
   })
 
 const countingIn = (promises: Promises, input: DeployInput): DeployInput => {

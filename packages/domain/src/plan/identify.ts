@@ -58,7 +58,7 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
     const { mark, groups } = readDescription(detail.description)
     if (machine.template || detail.template) foreign.push({ machine, why: "it is a template" })
     else if (mark === undefined) foreign.push({ machine, why: "it does not carry our mark" })
-    else if (mark.range !== rangeId) foreign.push({ machine, why: `its mark names the range ${mark.range}` })
+    else if (mark.range !== rangeId) foreign.push({ machine, why: "its mark names another range" })
     else claims.set(mark.machine, [...(claims.get(mark.machine) ?? []), { observed: machine, detail, mark, groups }])
   }
   const own = new Map<string, OwnMachine>()

@@ -15,6 +15,7 @@ export interface PlanIssue {
     | "no-vmid"
     | "bad-limit"
     | "name-taken"
+    | "name-of-another-range"
     | "unknown-machine"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string

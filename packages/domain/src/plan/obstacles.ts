@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import { olderClaims, passesForAnother } from "../range/naming.ts"
 import type { DesiredMachine, DesiredRange } from "./desired.ts"
 import { type Identified, labelOf } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
@@ -60,12 +61,18 @@ const obstacleTo = (
         : `${labelOf(hidden.machine)} cannot be read, so nobody can say whose it is`,
       hint: `Bring it back, or leave the machine out: limit all,!${machine.name}.`,
     }
-  const other = world.cluster.machines.find(same)
+  if (passesForAnother(machine.name, range.id, olderClaims(range.id, world.otherRanges ?? [])))
+    return {
+      code: "name-of-another-range",
+      message: `the name ${machine.name} begins with the ID of another range`,
+      hint: `Give the machine another name; those that begin with ${range.id}- are the range's own.`,
+    }
+  // a name is no identity at the hypervisor: in another pool anybody may have it
+  const other = world.cluster.machines.find((m) => m.pool === range.id && same(m))
   if (other === undefined) return undefined
-  const pool = other.pool === undefined ? "" : `, pool ${other.pool}`
   return {
     code: "not-ours",
-    message: `a VM named ${machine.name} exists (VM ${other.vmid} on ${other.node}${pool}) and is not of range ${range.id}`,
+    message: `a VM named ${machine.name} is in the pool ${range.id} (VM ${other.vmid} on ${other.node}) and does not carry our mark for it`,
     hint: "Rename or remove it, or give the machine another name; it is never touched.",
   }
 }

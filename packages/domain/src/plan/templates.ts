@@ -1,5 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
-import type { ObservedStorage } from "../machine/observed.ts"
+import type { ObservedMachine, ObservedStorage } from "../machine/observed.ts"
 import type { ResourceUse } from "./plan.ts"
 import { slots } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
@@ -15,11 +15,15 @@ export interface Template {
   readonly shared: boolean
 }
 
-/** Templates with this name on nodes that are up: ascending by VMID. */
+/** Whether the VM lies in another range's pool: what its users make, and call a template, is nobody else's. */
+const isOthers = ({ otherRanges = [] }: PlanWorld, { pool }: ObservedMachine): boolean =>
+  otherRanges.some(({ id }) => id === pool)
+
+/** Templates with this name on nodes that are up, those in other ranges' pools left out: ascending by VMID. */
 export const templatesNamed = (world: PlanWorld, name: string): readonly Template[] => {
   const online = new Set(world.cluster.nodes.filter((n) => n.online).map((n) => n.name))
   return world.cluster.machines
-    .filter((m) => m.template && m.name === name && online.has(m.node))
+    .filter((m) => m.template && m.name === name && online.has(m.node) && !isOthers(world, m))
     .toSorted((a, b) => a.vmid - b.vmid)
     .map((m) => {
       const storage = world.details.get(m.vmid)?.storage
@@ -31,7 +35,7 @@ export const templatesNamed = (world: PlanWorld, name: string): readonly Templat
 export const offlineHolder = (world: PlanWorld, name: string): string | undefined => {
   const offline = new Set(world.cluster.nodes.filter((n) => !n.online).map((n) => n.name))
   // whether it is a template is not known of what is on such a node
-  return world.cluster.machines.find((m) => m.name === name && offline.has(m.node))?.node
+  return world.cluster.machines.find((m) => m.name === name && offline.has(m.node) && !isOthers(world, m))?.node
 }
 
 const storageOf = (world: PlanWorld, name: string | undefined, node: string): ObservedStorage | undefined =>

@@ -1,5 +1,6 @@
 import type { Vmid } from "../access/ids.ts"
 import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
+import type { OtherRange } from "../range/naming.ts"
 import type { GuestStage } from "./action.ts"
 
 /** A network of the hypervisor, as far as a plan cares. */
@@ -35,6 +36,8 @@ export interface PlanWorld {
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
   readonly reservations: ReadonlyMap<string, Vmid>
+  /** All other ranges. Their pools are named like them. Absent: there are none. */
+  readonly otherRanges?: readonly OtherRange[]
   /** Absent: nothing is known of other plans. */
   readonly promised?: readonly PromisedRoom[]
 }

@@ -1,4 +1,6 @@
 import type { RangeId } from "../access/ids.ts"
+import { routerDefaults } from "./config/defaults.ts"
+import { renderName } from "./config/variables.ts"
 
 /** Pools and accounts of the service itself. What lies below such a pool would get the rights on it. */
 const reservedIds: ReadonlySet<string> = new Set(["ADMIN", "ROOT", "SHARED"])
@@ -30,3 +32,29 @@ export const reservedIdProblem = (id: RangeId): string | undefined => {
   if (reservedIds.has(top.toUpperCase())) return `${top} is reserved for the service itself`
   return networkPattern.test(top) ? `${top} is, or could become, the name of a network` : undefined
 }
+
+/** Another range beside the one whose machines are named. */
+export interface OtherRange {
+  readonly id: RangeId
+  /** True: it was made no earlier than the one whose machines are named. */
+  readonly younger: boolean
+}
+
+const beginsWith = (name: string, id: string): boolean => rangeIdKey(name).startsWith(`${rangeIdKey(id)}-`)
+
+/**
+ * Whether a machine's name passes for one of another range: it begins with that range's ID and `-`, and with no longer ID that is the range's
+ * own. Case does not count. The name that the range's router has by default is never another's.
+ */
+export const passesForAnother = (name: string, rangeId: string, others: readonly Pick<OtherRange, "id">[]): boolean => {
+  if (rangeIdKey(name) === rangeIdKey(renderName(routerDefaults.name, { rangeId }))) return false
+  const own = beginsWith(name, rangeId) ? rangeId.length : -1
+  return others.some(({ id }) => id.length > own && beginsWith(name, id))
+}
+
+/**
+ * The ranges that count when a stored configuration is carried out. One that was made later, with an ID that begins with this range's own and
+ * `-`, takes no names away from it.
+ */
+export const olderClaims = (rangeId: RangeId, others: readonly OtherRange[]): readonly OtherRange[] =>
+  others.filter(({ id, younger }) => !(younger && beginsWith(id, rangeId)))

@@ -1,3 +1,4 @@
+import type { OtherRange } from "../naming.ts"
 import type { NameTemplate, RangeConfig } from "./model.ts"
 import type { Node, Path } from "./node.ts"
 
@@ -9,8 +10,9 @@ export interface RangeFacts {
   readonly templates?: ReadonlySet<string> | undefined
   readonly roles?: InstalledRoles | undefined
   readonly nodes?: ReadonlyArray<NodeFacts> | undefined
-  /** Names of machines at the hypervisor that do not belong to this range. */
-  readonly foreignVmNames?: ReadonlySet<string> | undefined
+  readonly otherRanges?: ReadonlyArray<Pick<OtherRange, "id">> | undefined
+  /** Names that the range has already, in its configuration or at the hypervisor: it keeps them. */
+  readonly keptNames?: ReadonlySet<string> | undefined
 }
 export interface InstalledRoles {
   readonly names: ReadonlySet<string>

@@ -1,4 +1,5 @@
-/** Names of machines: legal, unique, and not someone else's (contract B 3.9, 1 and 3 to 8). */
+/** Names of machines: legal, unique, and not someone else's. */
+import { passesForAnother } from "../naming.ts"
 import type { CheckContext } from "./check-context.ts"
 import { quote } from "./issue.ts"
 import type { Path } from "./node.ts"
@@ -22,8 +23,14 @@ export const nameChecks = ({ config, facts, render, error, warning }: CheckConte
     else error(path, code, `${what} is already that of ${first}`, "a name of its own for each machine")
   }
   const ours = (path: Path, name: string): void => {
-    if (facts.foreignVmNames?.has(name) === true)
-      error(path, "name-taken", `a machine ${quote(name)} exists that is not of this range`, "a name that no other machine has")
+    if (facts.keptNames?.has(name) === true) return
+    if (passesForAnother(name, facts.rangeId, facts.otherRanges ?? []))
+      error(
+        path,
+        "name-of-another-range",
+        `${quote(name)} begins with the ID of another range`,
+        `a name that begins with ${facts.rangeId}-`,
+      )
   }
 
   const router = render(config.router.name)
