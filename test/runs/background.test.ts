@@ -1,10 +1,10 @@
-import { activityLayer, makeAutoShutdown, makeObserver } from "@rangewright/application"
+import { activityLayer, makeAutoShutdown, makeObserver, RunPlanner } from "@rangewright/application"
 import { communityLicense, licenseLayer, openLicense } from "@rangewright/adapter-memory"
-import { installation, type RunId } from "@rangewright/domain"
+import { installation, isRouter, type RunId } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { admin, boot, createRange, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
+import { admin, boot, createRange, deploy, type Lab, makeCompany, makeLab, startAndWait } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
 const hour = 3_600_000
@@ -80,6 +80,37 @@ describe("the observer", () => {
     const asked = lab.world.calls.filter(({ method }) => method === "addresses").length
     expect(asked).toBeGreaterThan(4)
     expect(asked).toBeLessThan(10)
+    await process.dispose()
+  })
+})
+
+describe("addresses that guests claim and that are not theirs", () => {
+  it("are told in plans and drift, also those that an older version kept", async () => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const claimant = [...lab.world.vms.values()].find(
+      ({ template, name }) => !template && !isRouter({ name, tags: [] }, range.id),
+    )!
+    const { vmid, name } = claimant
+    lab.store.machines.set(vmid, { ...lab.store.machines.get(vmid)!, address: "10.3.10.11" })
+    lab.world.vms.set(vmid, { ...claimant, addresses: ["10.3.10.11", "192.0.2.107", "10.70.10.5"] })
+    const seen = await process.runPromise(
+      Effect.gen(function* () {
+        yield* yield* makeObserver
+        const planner = yield* RunPlanner
+        return {
+          machine: yield* (yield* Machines).find(vmid),
+          plan: yield* planner.plan(range, deploy, admin, false),
+          drift: yield* planner.drift(range, admin),
+        }
+      }).pipe(Effect.provide(lab.planner)),
+    )
+    const note = `${name} reports the addresses 10.3.10.11, 192.0.2.107, 10.70.10.5, which are not its own: they are not used`
+    expect(seen.machine?.foreignAddresses).toEqual(["10.3.10.11", "192.0.2.107", "10.70.10.5"])
+    expect(seen.plan.notes).toContain(note)
+    expect(seen.drift.notes).toContain(note)
     await process.dispose()
   })
 })

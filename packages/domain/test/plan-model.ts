@@ -89,6 +89,7 @@ export class ModelWorld {
   pools = new Set<string>()
   granted = false
   addresses = new Map<Vmid, string>()
+  foreignAddresses = new Map<Vmid, readonly string[]>()
   stages = new Map<Vmid, Map<string, string>>()
   reservations = new Map<string, Vmid>()
   clones = 0
@@ -156,6 +157,7 @@ export class ModelWorld {
       poolExists: this.pools.has(lab),
       granted: this.granted,
       addresses: new Map(this.addresses),
+      foreignAddresses: new Map(this.foreignAddresses),
       stages: new Map([...this.stages].map(([vmid, done]) => [vmid, new Map(done)])),
       reservations: new Map(this.reservations),
     }

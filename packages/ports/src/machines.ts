@@ -17,6 +17,8 @@ export interface Freshness {
 /** A VM with what the guest told. */
 export interface MachineSighting extends ObservedMachine {
   readonly address?: string | undefined
+  /** Reported addresses that belong to others. */
+  readonly foreignAddresses?: readonly string[] | undefined
 }
 
 /** The kept state of the hypervisor, so that no API read calls it, and the VMIDs given out. */
@@ -30,7 +32,7 @@ export class Machines extends Context.Service<
     readonly replace: (cluster: ObservedCluster) => Effect.Effect<void, StorageFault>
     /** The last whole observation (nodes, storages, all machines). */
     readonly cluster: Effect.Effect<ObservedCluster | undefined, StorageFault>
-    /** One VM changed by ourselves, shown at once. An undefined name or address keeps the kept one. */
+    /** One VM changed by ourselves, shown at once. What is undefined of name and addresses keeps what is kept. */
     readonly record: (machine: MachineSighting) => Effect.Effect<void, StorageFault>
     /** The VM is gone. */
     readonly forget: (vmid: Vmid) => Effect.Effect<void, StorageFault>

@@ -50,6 +50,8 @@ export interface RangeChange {
 export interface RangeMachine extends ObservedMachine {
   readonly rangeId: RangeId
   readonly address: string | undefined
+  /** Absent: none. */
+  readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
 }
 

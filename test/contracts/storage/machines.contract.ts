@@ -76,6 +76,25 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps the addresses of others that a guest claims, until it is told again",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const claims = Effect.map(machines.find(vmid(2)), (found) => found?.foreignAddresses)
+        yield* machines.record(machine(2))
+        expect(yield* claims).toBeUndefined()
+        yield* machines.record({ ...machine(2), foreignAddresses: ["10.3.10.11"] })
+        expect(yield* claims).toEqual(["10.3.10.11"])
+        yield* machines.record({ ...machine(2), address: "10.1.10.2" })
+        yield* machines.replace(cluster(later(1), [machine(2)]))
+        expect(yield* claims).toEqual(["10.3.10.11"])
+        expect((yield* machines.ofRange(lab))[0]?.foreignAddresses).toEqual(["10.3.10.11"])
+        yield* machines.record({ ...machine(2), foreignAddresses: [] })
+        expect(yield* claims).toBeUndefined()
+      }),
+    )
+
+    it(
       "does not let an observation that began earlier undo what was told since",
       Effect.gen(function* () {
         yield* aliceWithLab

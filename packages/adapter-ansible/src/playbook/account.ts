@@ -35,8 +35,10 @@ const tail = (text: string): string => text.slice(-1500)
 
 const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string => {
   const item = firstItem(result)
-  const said = [...new Set([words(item["msg"]), words(item["stderr"])])].filter((text) => text !== "")
-  const because = said.length > 0 ? said : [words(item["stdout"]) || "it tells no reason"]
+  const [msg, errors, output] = [words(item["msg"]), words(item["stderr"]), words(item["stdout"])]
+  // a command that ends badly may have said why in its output alone
+  const said = [...new Set([msg, errors || (msg === "" || msg === "non-zero return code" ? output : "")])].filter(Boolean)
+  const because = said.length > 0 ? said : ["it tells no reason"]
   return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
 }
 

@@ -1,4 +1,4 @@
-import { coverOf, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
+import { coverOf, foreignAddressNote, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,6 +18,7 @@ import { runCommand } from "../tool/run-command.ts"
 import { openRelay, relayArguments } from "./relay.ts"
 import { rolePlay, roleProblem } from "./role-play.ts"
 import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder, writeFiles } from "./scratch.ts"
+import { sameMachineCommand } from "./same-machine.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
@@ -60,7 +61,7 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
   const own =
     task.stage === "role" && role !== undefined
       ? {
-          "play.yml": rolePlay(site.target.name, role, task.input),
+          "play.yml": rolePlay(site.target.name, role, task.input, sameMachineCommand(task.os, site.detail, site.target.address)),
           "range-config.yml": site.configText,
           "host_vars/localhost.json": JSON.stringify(localhostVariables(settings, site)),
           "variables.json": JSON.stringify(roleVariables(settings, site, workspaceSeen(found, workspace))),
@@ -161,6 +162,8 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     facts: {
       ...(changed === undefined ? {} : { changed }),
       ...(address === undefined ? {} : { address }),
+      foreignAddresses: site.foreignAddresses,
+      ...(site.foreignAddresses.length === 0 ? {} : { warnings: [foreignAddressNote(task.name, site.foreignAddresses)] }),
       ...(tasks === undefined ? {} : { data: { tasks } }),
     },
     output,

@@ -21,9 +21,10 @@ const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 /**
  * The play of one role on one machine (contract B 9.4). The range's facts and the role's variables are set as facts, which win over what the
  * role itself sets and lose to extra variables; texts in them may be templates, as the author of a configuration expects. They are
- * variables of the play too, so that one may refer to another. The input has no `roleProblem`.
+ * variables of the play too, so that one may refer to another. The input has no `roleProblem`. `sameMachine` is the command that fails in
+ * any other machine; a role that connects by means of its own speaks to what it means to speak to.
  */
-export const rolePlay = (host: string, role: string, input: Json): string => {
+export const rolePlay = (host: string, role: string, input: Json, sameMachine: string): string => {
   const fields = fieldsOf(input)
   const known = Object.entries(fields).filter(([key]) => !own.has(key))
   const facts = Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
@@ -31,13 +32,20 @@ export const rolePlay = (host: string, role: string, input: Json): string => {
     name: "Set the variables of the role",
     "ansible.builtin.set_fact": facts,
   }
+  const isSame = {
+    name: "Make sure that this is the machine",
+    "ansible.builtin.raw": "{{ same_machine }}",
+    vars: { same_machine: sameMachine },
+    changed_when: false,
+    when: "ansible_connection | default('ssh') in ['ssh', 'smart', 'paramiko', 'winrm', 'psrp']",
+  }
   return stringify(
     [
       {
         name: `Run role ${role} on ${host}`,
         hosts: host,
         vars: facts,
-        ...(Object.keys(facts).length === 0 ? {} : { pre_tasks: [setFacts] }),
+        pre_tasks: [isSame, ...(Object.keys(facts).length === 0 ? [] : [setFacts])],
         roles: [{ role }],
       },
     ],

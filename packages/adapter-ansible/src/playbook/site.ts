@@ -1,7 +1,9 @@
 import {
   carriesMark,
+  foreignAddressNote,
   type Grant,
   isRouter,
+  judgeAddresses,
   type License,
   type MachineDetail,
   parseRangeConfig,
@@ -11,13 +13,13 @@ import {
   rangeHosts,
   renderName,
   type SeenMachine,
+  stageKey,
   type User,
 } from "@rangewright/domain"
 import { GuestFault, type GuestTask, Hypervisor, LicenseProvider, Machines, Ranges, Users } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { isIPv4 } from "node:net"
 import type { Settings } from "./options.ts"
 
 /** What a stage must know of the range around its machine, as it is now. */
@@ -33,6 +35,8 @@ export interface Site {
   /** The machine of the stage, one of `hosts`. */
   readonly target: RangeHost & { readonly address: string }
   readonly detail: MachineDetail
+  /** What the machine reports and is not its own. */
+  readonly foreignAddresses: readonly string[]
 }
 
 /** The ports that tell of it. */
@@ -51,22 +55,6 @@ export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | LicenseProv
   ranges: Ranges,
   users: Users,
 })
-
-const natAddress = /^192\.0\.2\./u
-
-/**
- * Where a machine is spoken to (contract B 9.3): its configured address when the guest reports it, else an outer one, else the first. The
- * configured one alone where the configuration vouches for it.
- */
-export const reachedAt = (reported: readonly string[], configured: string | undefined, forced: boolean): string | undefined => {
-  const own = reported.filter((address) => isIPv4(address))
-  return (
-    own.find((address) => address === configured) ??
-    own.find((address) => natAddress.test(address)) ??
-    own.find((address) => !/^172\.(?:1[6-9]|2\d|3[01])\./u.test(address)) ??
-    (forced ? configured : undefined)
-  )
-}
 
 const seenAs = (
   task: GuestTask,
@@ -133,21 +121,34 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
   if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
 
+  const isRouterStage = task.stage === "router" && target.seen.isRouter
+  const stages = isRouterStage ? (yield* unreadable(ports.machines.stages(range.id))).get(machine.vmid) : undefined
+  const firstBoot = isRouterStage && stages?.has(stageKey("router", machine.mark.machine)) !== true
+  const judge = judgeAddresses(range, config, { firstBoot })
+  const forced = target.machine?.forceIp === true ? target.configuredAddress : undefined
   const look = ports.hypervisor.addresses(machine.node, machine.vmid).pipe(
     Effect.mapError((error) => fault("away", error.message)),
-    Effect.map((reported) => reachedAt(reported, target.configuredAddress, target.machine?.forceIp === true)),
+    Effect.map((reported) => {
+      const { own = forced, foreign } = judge(target.seen, reported)
+      return { own, foreign }
+    }),
   )
-  let address = yield* look
+  let seen = yield* look
   // a machine that just started has its first address from the router, which may have come up after it
   for (
     let left = task.stage === "address" || task.stage === "router" ? firstLooks : 0;
-    address === undefined && left > 0;
+    seen.own === undefined && left > 0;
     left--
   ) {
     yield* Effect.sleep(lookEveryMillis)
-    address = yield* look
+    seen = yield* look
   }
-  if (address === undefined) return yield* fault("away", "its guest agent reports no address")
+  const { own: address, foreign } = seen
+  if (address === undefined)
+    return yield* fault(
+      "away",
+      foreign.length === 0 ? "its guest agent reports no address" : foreignAddressNote("its guest agent", foreign),
+    )
   const site: Site = {
     range,
     config,
@@ -158,6 +159,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     hosts: hosts.map((host) => (host === target ? { ...target, address } : host)),
     target: { ...target, address },
     detail,
+    foreignAddresses: foreign,
   }
   return site
 })

@@ -9,13 +9,14 @@ import {
   vpnNetwork,
 } from "@rangewright/domain"
 import type { GuestTask } from "@rangewright/ports"
+import { sameMachineCommand } from "./same-machine.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
 /** What of a machine's surroundings its playbooks are told. */
 export interface StageSite {
   readonly range: Pick<Range, "number">
-  readonly target: Pick<RangeHost, "name">
+  readonly target: Pick<RangeHost, "name"> & { readonly address: string }
   readonly detail: Pick<MachineDetail, "nics">
 }
 
@@ -51,6 +52,7 @@ export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, 
     host: site.target.name,
     os: task.os,
     mac: outer?.mac.toLowerCase() ?? null,
+    same_machine: sameMachineCommand(task.os, site.detail, site.target.address),
     ...(task.stage === "router"
       ? { legs: legsOf(site, input["legs"]), network: rangeNetwork(site.range.number).text, vpn: vpnNetwork.text }
       : {}),

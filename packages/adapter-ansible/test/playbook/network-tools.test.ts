@@ -86,16 +86,16 @@ const machineOf = async (system: System) => {
   const login: GuestLogin = { connection: "ssh", user: "root", password }
   const lab = await openLab({ logins: new Map([[system.osId, login]]) })
   opened.push(lab)
-  const host = await lab.addMachine({ name: "LAB-web", vlan: 1, octet: 10, first: "192.0.2.61/24" })
+  const host = await lab.addMachine({ name: "LAB-web", vlan: "near", octet: 10, first: "10.7.10.161/24" })
   await lab.setConfig(`ludus:
   - {vm_name: "{{ range_id }}-web", hostname: web, template: ${system.template}, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
 `)
   await become(host, system)
   const address = {
     interface: 0,
-    address: "192.0.2.70/24",
-    gateway: "192.0.2.254",
-    dns: ["192.0.2.254"],
+    address: "10.7.10.10/24",
+    gateway: "10.7.10.254",
+    dns: ["10.7.10.254"],
     search: "home.arpa",
     hostname: "LAB-web",
     timezone: "Europe/Berlin",
@@ -110,9 +110,9 @@ describe.skipIf(obstacle !== undefined)(
   () => {
     it("are set by netplan where the system has it, in the place of what asks for one", async () => {
       const { host, set } = await machineOf(ubuntu)
-      expect(await set()).toMatchObject({ fault: "", ok: true, changed: true, address: "192.0.2.70" })
-      expect(await host.addresses()).toEqual(["192.0.2.70"])
-      expect((await host.run("ip", "route", "show", "default")).output).toContain("via 192.0.2.254")
+      expect(await set()).toMatchObject({ fault: "", ok: true, changed: true, address: "10.7.10.10" })
+      expect(await host.addresses()).toEqual(["10.7.10.10"])
+      expect((await host.run("ip", "route", "show", "default")).output).toContain("via 10.7.10.254")
       expect((await host.run("ls", "/etc/netplan")).output).toBe("90-rangewright.yaml\n")
       expect((await host.run("stat", "-c", "%a", "/etc/netplan/90-rangewright.yaml")).output).toBe("600\n")
       expect((await host.run("cat", "/etc/cloud/cloud.cfg.d/99-rangewright.cfg")).output).toContain("disabled")
@@ -121,9 +121,9 @@ describe.skipIf(obstacle !== undefined)(
 
     it("are set by NetworkManager in the Red Hat family", async () => {
       const { host, set } = await machineOf(centos)
-      expect(await set()).toMatchObject({ fault: "", ok: true, changed: true, address: "192.0.2.70" })
-      expect(await host.addresses()).toEqual(["192.0.2.70"])
-      expect((await host.run("ip", "route", "show", "default")).output).toContain("via 192.0.2.254")
+      expect(await set()).toMatchObject({ fault: "", ok: true, changed: true, address: "10.7.10.10" })
+      expect(await host.addresses()).toEqual(["10.7.10.10"])
+      expect((await host.run("ip", "route", "show", "default")).output).toContain("via 10.7.10.254")
       expect((await host.run("cat", "/root/nmcli")).output).toBe("connection reload\nconnection up rangewright\n")
       expect(await set()).toMatchObject({ fault: "", changed: false })
     })

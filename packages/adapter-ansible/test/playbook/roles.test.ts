@@ -25,7 +25,7 @@ global_role_vars:
 const withLab = async (options: Parameters<typeof openLab>[0] = {}): Promise<Lab> => {
   const lab = await openLab(options)
   opened.push(lab)
-  await lab.addMachine({ name: "LAB-web", vlan: 1, octet: 10, first: "192.0.2.61/24" })
+  await lab.addMachine({ name: "LAB-web", vlan: "near", octet: 10, first: "10.7.10.161/24" })
   await lab.setConfig(config)
   return lab
 }

@@ -12,8 +12,7 @@ describe.skipIf(obstacle !== undefined)(
     let lab: Lab
     beforeAll(async () => {
       lab = await openLab()
-      // on the outer network, which is reached without a router
-      await lab.addMachine({ name: "LAB-web", vlan: 1, octet: 10, first: "192.0.2.61/24" })
+      await lab.addMachine({ name: "LAB-web", vlan: "near", octet: 10, first: "10.7.10.161/24" })
       await lab.setConfig(`ludus:
   - vm_name: "{{ range_id }}-web"
     hostname: web
@@ -29,9 +28,9 @@ describe.skipIf(obstacle !== undefined)(
 
     const address = {
       interface: 0,
-      address: "192.0.2.70/24",
-      gateway: "192.0.2.254",
-      dns: ["192.0.2.254", "192.0.2.253"],
+      address: "10.7.10.10/24",
+      gateway: "10.7.10.254",
+      dns: ["10.7.10.254", "10.7.10.253"],
       search: "home.arpa",
       hostname: "LAB-web",
       timezone: "Europe/Berlin",
@@ -39,18 +38,18 @@ describe.skipIf(obstacle !== undefined)(
 
     it("a machine gets its address, name, time zone and name servers, and is the same afterwards", async () => {
       const first = await lab.perform(lab.task("LAB-web", "address", address))
-      expect(first).toMatchObject({ fault: "", ok: true, changed: true, address: "192.0.2.70" })
+      expect(first).toMatchObject({ fault: "", ok: true, changed: true, address: "10.7.10.10" })
       const host = lab.host("LAB-web")
-      expect(await host.addresses()).toEqual(["192.0.2.70"])
+      expect(await host.addresses()).toEqual(["10.7.10.10"])
       expect((await host.run("hostname")).output).toBe("LAB-web\n")
       expect((await host.run("readlink", "/etc/localtime")).output).toBe("/usr/share/zoneinfo/Europe/Berlin\n")
       expect((await host.run("cat", "/etc/resolv.conf")).output).toBe(
-        "search home.arpa\nnameserver 192.0.2.254\nnameserver 192.0.2.253\n",
+        "search home.arpa\nnameserver 10.7.10.254\nnameserver 10.7.10.253\n",
       )
-      expect((await host.run("cat", "/etc/network/interfaces")).output).toContain("address 192.0.2.70/24")
+      expect((await host.run("cat", "/etc/network/interfaces")).output).toContain("address 10.7.10.10/24")
 
       const second = await lab.perform(lab.task("LAB-web", "address", address))
-      expect(second).toMatchObject({ fault: "", ok: true, changed: false, address: "192.0.2.70" })
+      expect(second).toMatchObject({ fault: "", ok: true, changed: false, address: "10.7.10.10" })
     })
 
     it("texts of a configuration are never evaluated as templates", async () => {
@@ -77,7 +76,7 @@ describe.skipIf(obstacle !== undefined)(
       expect(lines).toContain(heading("TASK [See what is installed]"))
       expect(lines).toContain("ok: [LAB-web]")
       expect(log).toMatch(
-        /PLAY RECAP \*+\nLAB-web +: ok=2 +changed=0 +unreachable=0 +failed=0 +skipped=\d+ +rescued=0 +ignored=0/u,
+        /PLAY RECAP \*+\nLAB-web +: ok=3 +changed=0 +unreachable=0 +failed=0 +skipped=\d+ +rescued=0 +ignored=0/u,
       )
     })
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
 import { connections, type Through } from "../../src/playbook/connection.ts"
 import { rolePlay, roleProblem } from "../../src/playbook/role-play.ts"
+import { sameMachineCommand } from "../../src/playbook/same-machine.ts"
 import { sandboxArguments } from "../../src/playbook/sandbox.ts"
-import { reachedAt } from "../../src/playbook/site.ts"
 import { unsafeYaml } from "../../src/playbook/unsafe-yaml.ts"
 
 const strip = { customTags: [{ tag: "!unsafe", resolve: (text: string) => text }] }
@@ -31,12 +31,16 @@ describe("what is written for the tool", () => {
       ludus_dns_server: "10.7.10.254",
       vars: { yes: "no", n: [1] },
     }
-    expect(parse(rolePlay("LAB-a", "web", input))).toEqual([
+    expect(parse(rolePlay("LAB-a", "web", input, "check"))).toEqual([
       {
         name: "Run role web on LAB-a",
         hosts: "LAB-a",
         vars: { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
         pre_tasks: [
+          expect.objectContaining({
+            "ansible.builtin.raw": "{{ same_machine }}",
+            vars: { same_machine: "check" },
+          }) as unknown,
           {
             name: "Set the variables of the role",
             "ansible.builtin.set_fact": { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
@@ -46,7 +50,7 @@ describe("what is written for the tool", () => {
       },
     ])
     // Ansible reads YAML 1.1, where a bare no is false
-    expect(rolePlay("LAB-a", "web", input)).toContain('"no"')
+    expect(rolePlay("LAB-a", "web", input, "check")).toContain('"no"')
   })
 
   it("names of roles are no paths or options, and variables have names that Ansible takes", () => {
@@ -58,13 +62,16 @@ describe("what is written for the tool", () => {
     expect(roleProblem("web", { vars: { "my-var": 1 } })).toContain('its variable "my-var" has no name that Ansible takes')
   })
 
-  it("a machine is spoken to at its configured address, else at an outer one, else at any that is no container's", () => {
-    expect(reachedAt(["172.17.0.1", "10.7.10.111", "10.7.10.5"], "10.7.10.5", false)).toBe("10.7.10.5")
-    expect(reachedAt(["10.7.10.254", "192.0.2.107"], undefined, false)).toBe("192.0.2.107")
-    expect(reachedAt(["172.31.0.1", "10.7.10.111"], "10.7.10.5", false)).toBe("10.7.10.111")
-    expect(reachedAt(["172.17.0.1"], "10.7.10.5", false)).toBeUndefined()
-    expect(reachedAt([], "10.7.10.5", true)).toBe("10.7.10.5")
-    expect(reachedAt(["not an address", "$(id)"], undefined, false)).toBeUndefined()
+  it("the command that tells a machine from others has nothing in it but hardware addresses", () => {
+    const nic = (index: number, mac: string) => ({ index, mac, model: "virtio", bridge: "b", tag: 1, firewall: false })
+    const nics = [nic(0, "02:00:00:00:4E:20"), nic(1, "$(reboot)"), nic(2, "02:00:00:00:4e:20'")]
+    for (const os of ["linux", "windows", "macos"] as const) {
+      const command = sameMachineCommand(os, { nics }, "10.7.10.5")
+      expect(command).toContain("02:00:00:00:4e:20")
+      expect(command).not.toContain("reboot")
+      expect(command).not.toContain("4e:20''")
+    }
+    expect(sameMachineCommand("linux", { nics: [] }, "10.7.10.5")).toContain("-e none")
   })
 
   it("a Windows machine that is reached through a lent port keeps its own address as ansible_host, and the others have no port", () => {

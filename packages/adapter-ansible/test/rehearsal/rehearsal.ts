@@ -70,7 +70,9 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
       const own = join(folder, String(performances))
       await mkdir(own)
       const name = stage.machine.mark.machine
-      const variables = stageVariables(stage, { range: { number: 7 }, target: { name }, detail: { nics: [card] } })
+      const site = { range: { number: 7 }, target: { name, address: "10.7.10.11" }, detail: { nics: [card] } }
+      // PowerShell, which only Windows understands
+      const variables = { ...Object(stageVariables(stage, site)), same_machine: "true" } as Json
       const host = {
         ansible_connection: "local",
         ansible_host: "127.0.0.1",

@@ -9,9 +9,12 @@ import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 /** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
 const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): RangeMachine | undefined => {
   if (stored === undefined || stored.machine.template) return undefined
-  const { machine, address } = stored
+  const { machine, address, foreignAddresses = [] } = stored
+  const foreign = foreignAddresses.length === 0 ? {} : { foreignAddresses }
   const rangeId = machine.pool as RangeId
-  return store.ranges.has(rangeId) ? { ...machine, rangeId, address, isRouter: isRouter(machine, rangeId) } : undefined
+  return store.ranges.has(rangeId)
+    ? { ...machine, rangeId, address, ...foreign, isRouter: isRouter(machine, rangeId) }
+    : undefined
 }
 
 export const machinesOf = (store: MemoryStore, rangeId: RangeId): readonly RangeMachine[] =>
@@ -49,7 +52,8 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
           if (store.gone.has(machine.vmid)) continue
           const before = kept.get(machine.vmid)
           const name = machine.name ?? before?.machine.name
-          store.machines.set(machine.vmid, { machine: { ...machine, name }, address: before?.address, recordedAt: 0 })
+          const { address, foreignAddresses } = before ?? { address: undefined }
+          store.machines.set(machine.vmid, { machine: { ...machine, name }, address, foreignAddresses, recordedAt: 0 })
         }
         for (const [vmid, stored] of told) store.machines.set(vmid, stored)
         dropStages(store, (vmid) => !store.machines.has(vmid))
@@ -64,11 +68,16 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     }),
     record: (sighting) =>
       atomically(function* (now) {
-        const { address, ...seen } = sighting
+        const { address, foreignAddresses, ...seen } = sighting
         const before = store.machines.get(seen.vmid)
         const machine = { ...seen, name: seen.name ?? before?.machine.name }
         const recordedAt = now.getTime()
-        store.machines.set(machine.vmid, { machine, address: address ?? before?.address, recordedAt })
+        store.machines.set(machine.vmid, {
+          machine,
+          address: address ?? before?.address,
+          foreignAddresses: foreignAddresses ?? before?.foreignAddresses,
+          recordedAt,
+        })
         store.gone.delete(machine.vmid)
         store.revision++
       }),

@@ -37,6 +37,7 @@ export interface StoredRun {
 export interface StoredMachine {
   readonly machine: ObservedMachine
   readonly address: string | undefined
+  readonly foreignAddresses?: readonly string[] | undefined
   readonly recordedAt: number
 }
 

@@ -50,21 +50,23 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         const kept = JSON.parse(seen.cluster) as Pick<ObservedCluster, "nodes" | "storages">
         return { at: toDate(seen.observed_at), ...kept, machines: (yield* all()).map(toMachine) }
       }),
-      record: ({ address, ...machine }) =>
+      record: ({ address, foreignAddresses, ...machine }) =>
         database.writeAlone(`keep the state of machine ${machine.vmid}`, (tx) =>
           Effect.gen(function* () {
             const row = { ...fromMachine(machine), address: address ?? null, recorded_at: yield* Clock.currentTimeMillis }
+            const claimed = foreignAddresses === undefined ? {} : { foreign_addresses: JSON.stringify(foreignAddresses) }
             const { name: _name, address: _address, vmid: _vmid, ...told } = row
             const known = {
               ...told,
               ...(row.name === null ? {} : { name: row.name }),
               ...(row.address === null ? {} : { address: row.address }),
+              ...claimed,
             }
             yield* tx((db) => db.deleteFrom("departed_machines").where("vmid", "=", machine.vmid).execute())
             yield* tx((db) =>
               db
                 .insertInto("machines")
-                .values(row)
+                .values({ ...row, ...claimed })
                 .onConflict((conflict) => conflict.column("vmid").doUpdateSet(known))
                 .execute(),
             )

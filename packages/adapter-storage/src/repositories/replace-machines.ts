@@ -13,6 +13,12 @@ const chunkSize = 200
 const chunksOf = <A>(all: readonly A[]): readonly (readonly A[])[] =>
   Array.from({ length: Math.ceil(all.length / chunkSize) }, (_, i) => all.slice(i * chunkSize, (i + 1) * chunkSize))
 
+/** What guests told, which no observation tells. */
+const keptOf = (before: StoredRow | undefined) => ({
+  address: before?.address ?? null,
+  foreign_addresses: before?.foreign_addresses ?? "[]",
+})
+
 /** Whether the stored row says the same; engines differ in how they give numbers and booleans. */
 const saysTheSame = (row: MachineRow, stored: StoredRow): boolean =>
   Object.entries(row).every(([column, value]) => {
@@ -40,7 +46,7 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
       if (departed.has(machine.vmid) || seen.has(machine.vmid)) continue
       seen.add(machine.vmid)
       if (before !== undefined && Number(before.recorded_at) > at) continue
-      const row = { ...fromMachine(machine), address: before?.address ?? null, recorded_at: 0 }
+      const row = { ...fromMachine(machine), ...keptOf(before), recorded_at: 0 }
       const named = { ...row, name: row.name ?? before?.name ?? null }
       if (before === undefined || !saysTheSame(named, before)) changed.push(named)
     }

@@ -245,6 +245,8 @@ const Machine = defineEntity({
     /** JSON array of texts. */
     tags: p.text(),
     address: p.text().nullable(),
+    /** JSON array of texts. */
+    foreignAddresses: p.text().default("[]"),
     /** When we said so ourselves; 0: an observation said it. */
     recordedAt: time(),
   },

@@ -137,11 +137,14 @@ export const toMachine = (row: Row<"machines">): ObservedMachine => ({
   tags: json(row.tags),
 })
 
+const foreign = ({ foreign_addresses: text }: Row<"machines">): Pick<RangeMachine, "foreignAddresses"> =>
+  text === "[]" ? {} : { foreignAddresses: json(text) }
+
 /** The machine as a VM of the range whose pool it is in. */
 export const toRangeMachine = (row: Row<"machines">): RangeMachine => {
   const machine = toMachine(row)
   const rangeId = row.pool as RangeId
-  return { ...machine, rangeId, address: row.address ?? undefined, isRouter: isRouter(machine, rangeId) }
+  return { ...machine, rangeId, address: row.address ?? undefined, ...foreign(row), isRouter: isRouter(machine, rangeId) }
 }
 
 export const fromMachine = (machine: ObservedMachine) => ({

@@ -1,8 +1,9 @@
-import { addressNumber, type Cidr, natNetwork, type ObservedCluster, rangeNetwork, type Vmid } from "@rangewright/domain"
+import { judgeAddresses, type ObservedCluster, type Range, type Vmid } from "@rangewright/domain"
 import { Hypervisor, Machines, type RangeMachine, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { storedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 
 /** Guests asked for their address in one tick: each is a call of its own. */
@@ -16,55 +17,52 @@ interface Silence {
   readonly ticks: number
 }
 
-const within = (network: Cidr, address: string): boolean => {
-  const number = addressNumber(address)
-  return number !== undefined && number >= network.first && number <= network.last
-}
-
-/** The reported address by which a machine is known: in the range's network, a router's in the outer one; else the first. */
-const chosenAddress = (addresses: readonly string[], machine: RangeMachine, rangeNumber: number): string | undefined => {
-  const network = machine.isRouter ? natNetwork : rangeNetwork(rangeNumber)
-  return addresses.find((address) => within(network, address)) ?? addresses[0]
-}
-
 /** Makes the observer's tick: one look at the whole cluster, kept for all reads, and a few guests asked for their addresses. */
 export const makeObserver = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const machines = yield* Machines
   const ranges = yield* Ranges
+  const context = yield* Effect.context<Ranges | Settings>()
   const silent = new Map<Vmid, Silence>()
   let ticks = 0
   let away = false
 
-  const ask = Effect.fnUntraced(function* (machine: RangeMachine, rangeNumber: number) {
+  const hasOwnAddress = (range: Range, machine: RangeMachine): boolean =>
+    machine.address !== undefined && judgeAddresses(range, undefined)(machine, [machine.address]).own !== undefined
+
+  const ask = Effect.fnUntraced(function* (machine: RangeMachine, range: Range) {
     // a guest that cannot be asked is as silent as one that does not answer
     const addresses = yield* hypervisor.addresses(machine.node, machine.vmid).pipe(Effect.orElseSucceed(() => []))
-    const address = chosenAddress(addresses, machine, rangeNumber)
-    if (address === undefined) {
+    const config = addresses.length === 0 ? undefined : yield* Effect.provide(storedConfig(range.id), context)
+    const { own, foreign } = judgeAddresses(range, config)(machine, addresses)
+    if (own === undefined) {
       const pause = Math.min(ticksAtMost, (silent.get(machine.vmid)?.ticks ?? 0.5) * 2)
       silent.set(machine.vmid, { askAgainAt: ticks + pause, ticks: pause })
-      return
-    }
-    silent.delete(machine.vmid)
+    } else silent.delete(machine.vmid)
+    if (own === undefined && foreign.join() === (machine.foreignAddresses ?? []).join()) return
     const { rangeId: _rangeId, isRouter: _isRouter, ...seen } = machine
-    yield* machines.record({ ...seen, address })
+    yield* machines.record({ ...seen, address: own, foreignAddresses: foreign })
   })
 
   const askSilent = Effect.gen(function* () {
     const wanting = (yield* ranges.overview({})).flatMap(({ range, machines: own }) =>
       own
-        .filter(({ power, address }) => power === "running" && address === undefined)
-        .map((machine) => ({ machine, number: range.number })),
+        .filter((machine) => machine.power === "running" && !hasOwnAddress(range, machine))
+        .map((machine) => ({ machine, range })),
     )
     const known = new Set(wanting.map(({ machine }) => machine.vmid))
     for (const vmid of silent.keys()) if (!known.has(vmid)) silent.delete(vmid)
     const due = wanting
       .filter(({ machine }) => (silent.get(machine.vmid)?.askAgainAt ?? 0) <= ticks)
       .toSorted((a, b) => (silent.get(a.machine.vmid)?.ticks ?? 0) - (silent.get(b.machine.vmid)?.ticks ?? 0))
-    yield* Effect.forEach(due.slice(0, askedPerTick), ({ machine, number }) => ask(machine, number), {
-      concurrency: 2,
-      discard: true,
-    })
+    yield* Effect.forEach(
+      due.slice(0, askedPerTick),
+      ({ machine, range }) =>
+        Effect.catchTag(ask(machine, range), "Failed", (fault) =>
+          Effect.logWarning(`the addresses of ${machine.name ?? machine.vmid} are not kept: ${fault.message}`),
+        ),
+      { concurrency: 2, discard: true },
+    )
   })
 
   const keep = Effect.fnUntraced(function* (cluster: ObservedCluster) {

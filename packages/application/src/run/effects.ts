@@ -51,7 +51,7 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
   const network = parseCidr(action.within)
   return reported.find((address) => {
     const number = addressNumber(address)
-    return number !== undefined && (network === undefined || (number >= network.first && number <= network.last))
+    return number !== undefined && network !== undefined && number >= network.first && number <= network.last
   })
 }
 

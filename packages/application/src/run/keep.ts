@@ -24,8 +24,11 @@ export const makeKeep = Effect.gen(function* () {
       ...change,
     })
   })
-  const address = (machine: MachineRef, { facts }: Settlement) =>
-    facts.address === undefined ? Effect.void : record(machine, { address: facts.address })
+  const address = Effect.fnUntraced(function* (machine: MachineRef, { facts: { address: own, foreignAddresses } }: Settlement) {
+    const known = foreignAddresses === undefined ? undefined : (yield* machines.find(machine.vmid))?.foreignAddresses
+    const isNews = foreignAddresses !== undefined && foreignAddresses.join() !== (known ?? []).join()
+    if (own !== undefined || isNews) yield* record(machine, { address: own, foreignAddresses })
+  })
 
   return ({ key, action }: Step, settlement: Settlement): Effect.Effect<void, StorageFault> => {
     switch (action.kind) {

@@ -102,6 +102,9 @@ export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster)
       poolExists: false,
       granted: false,
       addresses: new Map(kept.flatMap(({ vmid, address }) => (address === undefined ? [] : [[vmid, address]]))),
+      foreignAddresses: new Map(
+        kept.flatMap(({ vmid, foreignAddresses }) => (foreignAddresses ? [[vmid, foreignAddresses]] : [])),
+      ),
       stages: yield* machines.stages(range.id),
       reservations,
     }

@@ -3,6 +3,7 @@ import type { Vmid } from "../access/ids.ts"
 import { machineNames } from "./desired.ts"
 import { keepOnly } from "./graph.ts"
 import { identify } from "./identify.ts"
+import { judgedWorld } from "./judged-world.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import { removeSteps } from "./machine-steps.ts"
@@ -38,8 +39,9 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
 }
 
 const planOf = (input: DeployInput, found: Survey): Plan => {
-  const { range, settings, world } = input
+  const { range, settings } = input
   const { desired, standings } = found
+  const { world, notes: foreignNotes } = judgedWorld(input, found.identified.own.values())
   const common = rangeTasks(input, desired, new Set(allocationsOf(found).map(({ node }) => node)))
   const vms = new Map<string, VmTasks>()
   for (const machine of desired.machines) {
@@ -79,6 +81,7 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
       ...leftOutNotes(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
       ...idleChoiceNotes(input.choice, tasks),
       ...stateNotes(found),
+      ...foreignNotes,
       ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
     ],
     criticalPathSeconds: criticalPath(steps).seconds,

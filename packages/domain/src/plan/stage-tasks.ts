@@ -57,10 +57,8 @@ const stageState = (world: PlanWorld, machine: DesiredMachine, host: StageHost, 
   return stage.stage === "address" && strayAddress(world, machine, host) !== undefined ? "outdated" : "done"
 }
 
-/** An address of the range's that the guest was seen with instead of its own; undefined when it has its own, or none is known. */
+/** The machine's own address that its guest was seen with instead of the wanted one; undefined when it has that, or none is known. */
 export const strayAddress = (world: PlanWorld, machine: DesiredMachine, host: Pick<StageHost, "ref">): string | undefined => {
   const seen = world.addresses.get(host.ref.vmid)
-  if (seen === undefined || seen === machine.address) return undefined
-  const [first, second] = machine.address.split(".")
-  return seen.startsWith(`${first}.${second}.`) ? seen : undefined
+  return machine.isRouter || seen === machine.address ? undefined : seen
 }

@@ -30,8 +30,10 @@ export interface PlanWorld {
   readonly poolExists: boolean
   /** True when everybody who has the range already has the rights on its pool and network. */
   readonly granted: boolean
-  /** What the guests were last seen with, by VMID: the address inside the range, or the outer one of a router. */
+  /** What the guests were last seen with, by VMID: claims, until `judgedWorld` has judged them. */
   readonly addresses: ReadonlyMap<Vmid, string>
+  /** What else they claim to have and is not theirs. Absent: nothing is known. */
+  readonly foreignAddresses?: ReadonlyMap<Vmid, readonly string[]>
   /** Stages inside machines that have succeeded: step key -> fingerprint of its input (`stageFingerprint`). */
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */

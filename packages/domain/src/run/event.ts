@@ -30,6 +30,8 @@ export interface RunHead {
 export interface StepFacts {
   readonly address?: string
   readonly addresses?: readonly string[]
+  /** What the guest claims to have besides, and is not its own (`judgeAddresses`). */
+  readonly foreignAddresses?: readonly string[]
   readonly changed?: boolean
   readonly warnings?: readonly string[]
   /** What it found out, for whoever started the run and for later steps. Shown to those who may see the run. */

@@ -25,6 +25,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { execFileSync } from "node:child_process"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -37,7 +38,8 @@ export const password = "debian-lab"
 
 export interface LabMachine {
   readonly name: string
-  readonly vlan: number
+  /** `near`: on the network of the service's host, which stands in for the router and is the gateway of VLAN 10. */
+  readonly vlan: number | "near"
   readonly octet: number
   /** As DHCP gave it at first boot; the configured one where it has that already. */
   readonly first?: string
@@ -63,6 +65,7 @@ export interface Performed {
   readonly ok: boolean
   readonly changed: boolean | undefined
   readonly address: string | undefined
+  readonly warnings: readonly string[]
   readonly log: string
   readonly reason: string | undefined
   readonly fault: string
@@ -72,6 +75,8 @@ export const networkOf = (vlan: number): string => `10.${rangeNumber}.${vlan}`
 export const routerName = `${rangeId}-router-debian11-x64`
 export const outerAddress = `192.0.2.${100 + rangeNumber}`
 
+const outerVlan = 1
+
 const unknown = (doing: string) => new HypervisorFault({ doing, reason: "not-found", detail: "there is no such VM" })
 
 /** `isRouted`: whether the service's host has a way to the range's network; without one there is only the router. */
@@ -80,9 +85,13 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
   const library = join(folder, "library")
   const hosts = await makeRealHosts({
     password,
-    outer: { vlan: 1, address: "192.0.2.254/24" },
+    outer: { vlan: outerVlan, address: "192.0.2.254/24" },
     routes: isRouted ? [{ to: `10.${rangeNumber}.0.0/16`, via: outerAddress }] : [],
   })
+  const outside = (...command: readonly string[]) => {
+    const [program = "", ...args] = [...hosts.outside, ...command]
+    execFileSync(program, args)
+  }
   const made = new Map<Vmid, { readonly host: RealHost; readonly detail: MachineDetail }>()
   const byName = (name: string) => [...made.values()].find(({ detail }) => detail.name === name)
 
@@ -194,22 +203,25 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
       if (known === undefined) throw new Error(`no host ${name}`)
       return known.host
     },
-    addMachine: async ({ name, vlan, octet, first }) => {
+    addMachine: async ({ name, vlan: place, octet, first }) => {
       const vmid = nextVmid()
+      const vlan = place === "near" ? 10 : place
       const nic = nicOf(vmid, 0, vlan)
       const address = first ?? `${networkOf(vlan)}.${octet}/24`
-      const gateway = vlan === 1 ? "192.0.2.254" : `${networkOf(vlan)}.254`
-      const host = await hosts.add({ name: "template", nics: [{ vlan, mac: nic.mac, address, gateway }] })
+      const gateway = `${networkOf(vlan)}.254`
+      if (place === "near") outside("ip", "address", "replace", `${gateway}/24`, "dev", "eth0")
+      const plugged = place === "near" ? outerVlan : vlan
+      const host = await hosts.add({ name: "template", nics: [{ vlan: plugged, mac: nic.mac, address, gateway }] })
       return register(name, host, [nic], vmid, false)
     },
     addRouter: async (vlans) => {
       const vmid = nextVmid()
-      const outer = nicOf(vmid, 0, 1)
+      const outer = nicOf(vmid, 0, outerVlan)
       const legs = vlans.map((vlan, i) => nicOf(vmid, i + 1, vlan))
       const host = await hosts.add({
         name: "template",
         nics: [
-          { vlan: 1, mac: outer.mac, address: "192.0.2.60/24", gateway: "192.0.2.254" },
+          { vlan: outerVlan, mac: outer.mac, address: "192.0.2.60/24", gateway: "192.0.2.254" },
           ...legs.map(({ mac, tag }) => ({ vlan: tag, mac })),
         ],
       })
@@ -237,19 +249,21 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
       )
       const exit = await runtime.runPromiseExit(Effect.result(work), signal === undefined ? {} : { signal })
       if (Exit.isFailure(exit))
-        return { ok: false, changed: undefined, address: undefined, log: live, reason: "interrupted", fault: "" }
+        return { ok: false, changed: undefined, address: undefined, warnings: [], log: live, reason: "interrupted", fault: "" }
       const result = exit.value
       if (result._tag === "Failure")
         return {
           ok: false,
           changed: undefined,
           address: undefined,
+          warnings: [],
           log: live,
           reason: result.failure.facts.reason,
           fault: result.failure.message,
         }
       const { facts, output: rest } = result.success
-      return { ok: true, changed: facts.changed, address: facts.address, log: live + rest, reason: undefined, fault: "" }
+      const { changed, address, warnings = [] } = facts
+      return { ok: true, changed, address, warnings, log: live + rest, reason: undefined, fault: "" }
     },
     setConfig: (text) => runtime.runPromise(Ranges.use((ranges) => ranges.setConfig(rangeId, text))),
     close: async () => {

@@ -1,14 +1,18 @@
 import type { ObservedMachine } from "../../machine/observed.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../config/index.ts"
 import { machineGroups, routerGroups } from "../groups.ts"
-import { gatewayAddress, machineAddress, wanAddress } from "../../network/addressing.ts"
+import { gatewayAddress, machineAddress, rangeNetwork, wanAddress } from "../../network/addressing.ts"
+import { addressNumber } from "../../network/cidr.ts"
 import type { Range } from "../range.ts"
 import { osIdOf } from "./guest-login.ts"
+import { judgeAddresses } from "./own-address.ts"
 
 /** A VM of a range as the service last saw it. */
 export interface SeenMachine extends ObservedMachine {
-  /** As the guest reported it. */
+  /** As the guest reported it: a claim, which `judgeAddresses` judges. */
   readonly address: string | undefined
+  /** Reported addresses that belong to others (`judgeAddresses`). Absent: none is known. */
+  readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
 }
 
@@ -16,7 +20,7 @@ export interface SeenMachine extends ObservedMachine {
 export interface RangeHost {
   readonly seen: SeenMachine
   readonly name: string
-  /** The guest's own address, or the configured one where the configuration vouches for it (`force_ip`). */
+  /** The machine's own address (`judgeAddresses`), or the configured one where the configuration vouches for it (`force_ip`). */
   readonly address: string | undefined
   /** Where the machine is to be found once its stages are done; undefined for machines that the configuration does not name. */
   readonly configuredAddress: string | undefined
@@ -33,11 +37,14 @@ const staticAddress = (range: Pick<Range, "number">, machine: MachineConfig): st
   machineAddress(range.number, machine.vlan, machine.octet)
 
 /** Whether an address is inside the range's own network. */
-export const isInside = (range: Pick<Range, "number">, address: string | undefined): address is string =>
-  address !== undefined && address.startsWith(`10.${range.number}.`)
+export const isInside = (range: Pick<Range, "number">, address: string | undefined): address is string => {
+  const number = addressNumber(address ?? "")
+  const { first, last } = rangeNetwork(range.number)
+  return number !== undefined && first <= number && number <= last
+}
 
 /**
- * The addresses by which lists show machines: always inside the range (contract B 1.2). A machine that tells none has the configured one
+ * The addresses by which lists show machines: always inside the range. A machine that tells none has the configured one
  * where the configuration vouches for it (`force_ip`). A router that has its outer address has its legs too: it is shown by the first.
  */
 export const shownAddresses = (
@@ -50,10 +57,12 @@ export const shownAddresses = (
       .filter((machine) => machine.forceIp)
       .map((machine) => [renderName(machine.name, { rangeId: range.id }), staticAddress(range, machine)]),
   )
+  const judge = judgeAddresses(range, config)
   const leg = machines[0] === undefined ? undefined : gatewayAddress(range.number, machines[0].vlan)
   return ({ name, address, isRouter }) => {
-    if (isInside(range, address)) return address
-    if (isRouter) return address === wanAddress(range.number) ? leg : undefined
+    const { own } = judge({ name, isRouter }, address === undefined ? [] : [address])
+    if (isInside(range, own)) return own
+    if (isRouter) return own === wanAddress(range.number) ? leg : undefined
     return name === undefined ? undefined : forced.get(name)
   }
 }
@@ -67,11 +76,14 @@ export const rangeHosts = (
   const configured = new Map(
     (config?.machines ?? []).map((machine) => [renderName(machine.name, { rangeId: range.id }), machine] as const),
   )
+  const judge = judgeAddresses(range, config)
   return machines
     .filter((seen) => !seen.template)
-    .flatMap((seen) =>
-      seen.name !== undefined && plainName.test(seen.name) ? [hostOf(range, config, seen, seen.name, configured)] : [],
-    )
+    .flatMap((seen) => {
+      if (seen.name === undefined || !plainName.test(seen.name)) return []
+      const { own } = judge(seen, seen.address === undefined ? [] : [seen.address])
+      return [hostOf(range, config, seen, seen.name, own, configured)]
+    })
     .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.seen.vmid - b.seen.vmid))
 }
 
@@ -80,13 +92,14 @@ const hostOf = (
   config: RangeConfig | undefined,
   seen: SeenMachine,
   name: string,
+  address: string | undefined,
   configured: ReadonlyMap<string, MachineConfig>,
 ): RangeHost => {
   if (seen.isRouter)
     return {
       seen,
       name,
-      address: seen.address,
+      address,
       configuredAddress: undefined,
       osId: config === undefined ? undefined : osIdOf("linux", config.router.template),
       groups: routerGroups(range.id),
@@ -94,12 +107,12 @@ const hostOf = (
     }
   const machine = configured.get(name)
   if (machine === undefined)
-    return { seen, name, address: seen.address, configuredAddress: undefined, osId: undefined, groups: [range.id], machine }
+    return { seen, name, address, configuredAddress: undefined, osId: undefined, groups: [range.id], machine }
   const configuredAddress = staticAddress(range, machine)
   return {
     seen,
     name,
-    address: seen.address ?? (machine.forceIp ? configuredAddress : undefined),
+    address: address ?? (machine.forceIp ? configuredAddress : undefined),
     configuredAddress,
     osId: osIdOf(machine.os.kind, machine.template),
     groups: machineGroups(range.id, machine),
