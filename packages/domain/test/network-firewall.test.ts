@@ -186,6 +186,7 @@ test("rules stand in their chains in this order", () => {
     "User Default: always_blocked_networks rule",
     "User Default: always_blocked_networks rule",
     "Default: allow related/established rule",
+    "Default: closed VPN connection",
     "Default: Ludus access rule",
     "Default: Deny traffic to the host",
     "Default: Deny traffic to the host",

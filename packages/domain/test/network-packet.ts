@@ -15,6 +15,7 @@ export interface Packet {
   readonly port?: number | undefined
   readonly fromOutside?: boolean | undefined
   readonly established?: boolean | undefined
+  readonly midway?: boolean | undefined
 }
 export type Verdict = "ACCEPT" | "REJECT" | "DROP"
 
@@ -35,6 +36,7 @@ const matches = (rule: PacketRule, packet: Packet): boolean =>
   (rule.source === undefined || holds(rule.source, packet.source)) &&
   (rule.destination === undefined || holds(rule.destination, packet.destination)) &&
   (rule.fromOutside !== true || packet.fromOutside === true) &&
+  (rule.midway !== true || packet.midway === true) &&
   (rule.established !== true || packet.established === true) &&
   (rule.protocol === undefined || rule.protocol === packet.protocol) &&
   (rule.ports === undefined || (packet.port !== undefined && packet.port >= rule.ports.first && packet.port <= rule.ports.last))

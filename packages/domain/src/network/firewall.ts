@@ -73,6 +73,15 @@ const defaultRules = (
       comment: "User Default: always_blocked_networks rule",
     })),
     { chain, established: true, action: "ACCEPT", comment: "Default: allow related/established rule" },
+    // else a machine that speaks would open again, for both ends, what a revoked grant has closed
+    {
+      chain,
+      source: range,
+      destination: { network: vpnNetwork.text },
+      midway: true,
+      action: "DROP",
+      comment: "Default: closed VPN connection",
+    },
     { chain, source: { network: natHost }, fromOutside: true, action: "ACCEPT", comment: "Default: Ludus access rule" },
     ...hosts.map((address) => deny(address, "the host")),
     ...network.rules

@@ -27,6 +27,7 @@ const line = (rule: PacketRule, outside: string): string =>
     ...(rule.fromOutside === true ? [`-i ${outside}`] : []),
     ...(rule.protocol === undefined || rule.protocol === "all" ? [] : [`-p ${rule.protocol}`]),
     ...(rule.ports === undefined ? [] : [`-m ${rule.protocol} --dport ${ports(rule.ports)}`]),
+    ...(rule.midway === true ? ["-p tcp ! --syn -m conntrack --ctstate NEW"] : []),
     ...(rule.established === true ? ["-m conntrack --ctstate RELATED,ESTABLISHED"] : []),
     ...(rule.comment === undefined ? [] : [`-m comment --comment "${rule.comment.replaceAll(/["\\]/gu, String.raw`\$&`)}"`]),
     `-j ${rule.action}`,

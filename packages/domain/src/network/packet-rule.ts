@@ -20,6 +20,8 @@ export interface PacketRule {
   readonly fromOutside?: boolean | undefined
   /** The packet belongs to a connection that was let through before. */
   readonly established?: boolean | undefined
+  /** The packet is the first that is seen of a TCP connection, and begins none: the connection is older than the rules. */
+  readonly midway?: boolean | undefined
   readonly protocol?: Protocol | undefined
   readonly ports?: PortRange | undefined
   /** What happens to the packet, or the chain that decides. */
