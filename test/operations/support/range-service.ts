@@ -1,4 +1,11 @@
-import { licenseLayer, memoryHypervisorLayer, memoryStorageLayer, openLicense } from "@rangewright/adapter-memory"
+import {
+  licenseLayer,
+  makeMemoryArtifacts,
+  memoryArtifactsLayer,
+  memoryHypervisorLayer,
+  memoryStorageLayer,
+  openLicense,
+} from "@rangewright/adapter-memory"
 import {
   Activity,
   ApiDescription,
@@ -9,6 +16,7 @@ import {
   runPlannerLayer,
   type ServerSentEvent,
   Settings,
+  sourceContentsLayer,
 } from "@rangewright/application"
 import type { Range, RangeId, RecordId, User, UserId } from "@rangewright/domain"
 import { CredentialHasher, Ranges, SecretStore, TokenSigner, Users } from "@rangewright/ports"
@@ -33,6 +41,7 @@ export const makeRangeService = () => {
   )
   let texts = 0
   const others = Layer.mergeAll(
+    Layer.provideMerge(sourceContentsLayer, memoryArtifactsLayer(makeMemoryArtifacts())),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
     Layer.succeed(CredentialHasher, {

@@ -1,10 +1,20 @@
-import { Conflict, InvalidInput, UserNotFound, rootUserId, type Fault, type User, type UserId } from "@rangewright/domain"
+import {
+  Conflict,
+  InvalidInput,
+  UserNotFound,
+  rootUserId,
+  type Fault,
+  type RangeId,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
 import {
   ArtifactLibrary,
   type Blueprints,
   type ContentFetcher,
   GuestAutomation,
   HypervisorAccess,
+  type Machines,
   Ranges,
   type RunJournal,
   Sources,
@@ -12,14 +22,17 @@ import {
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { hostFailures } from "../ansible/installed.ts"
+import { tellRouters } from "../range/router-access.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { deleteSource } from "../source/delete-source.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 
 /**
- * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account, the
- * sources with what they brought, what is installed for the user and what the user's roles kept, then the row with its grants. What is gone already is no failure, so the call may be repeated after one.
+ * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account with its rights, the
+ * sources with what they brought, what is installed for the user and what the user's roles kept, then the row with its grants and places in
+ * groups, and last the routers are told. What is gone already is no failure, so the call may be repeated after one. Returns the ranges whose
+ * routers could not be told: their drift shows it.
  * While a run changes the whole installation, it waits for that one's end first.
  */
 export const removeUser = (
@@ -27,11 +40,12 @@ export const removeUser = (
   caller: User,
   options: { readonly deleteDefaultRange: boolean },
 ): Effect.Effect<
-  void,
+  readonly RangeId[],
   Fault,
   | Users
   | Ranges
   | HypervisorAccess
+  | Machines
   | RunEngine
   | Blueprints
   | ArtifactLibrary
@@ -79,5 +93,9 @@ export const removeUser = (
     yield* (yield* GuestAutomation).forget?.(target) ?? Effect.void
     // what is still being installed comes before the row goes, and goes too, or after it, and is refused
     const { removeUser: emptyLibrary } = yield* ArtifactLibrary
+    const had = new Set((yield* (yield* Ranges).grantsOf(target)).map(({ rangeId }) => rangeId))
     yield* hostFailures(emptyLibrary(user, users.remove(target)))
+    const concerned = (yield* (yield* Ranges).list()).filter(({ id }) => had.has(id))
+    const { failed } = yield* tellRouters({ doing: `remove user ${target}`, by: caller.id }, concerned)
+    return failed.map(({ range }) => range.id)
   })

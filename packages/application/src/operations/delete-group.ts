@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { removeGroup } from "../group/remove-group.ts"
 import { operation } from "../operation/operation.ts"
+import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
@@ -23,9 +24,6 @@ export const deleteGroup = operation({
   },
   handle: ({ group, caller }) =>
     Effect.map(removeGroup(group, caller), (untold) => ({
-      result: [
-        `Group ${group.name} deleted`,
-        ...(untold.length === 0 ? [] : [`the routers of ${untold.join(", ")} learn it by the next deploy of their range`]),
-      ].join("; "),
+      result: [`Group ${group.name} deleted`, ...untoldRouters(untold)].join("; "),
     })),
 })

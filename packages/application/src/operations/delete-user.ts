@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { removeUser } from "../accounts/remove-user.ts"
 import { operation } from "../operation/operation.ts"
+import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { waitCutShort } from "../wire/statuses.ts"
 
@@ -18,7 +19,7 @@ export const deleteUser = operation({
   query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user and the account are gone",
+    200: "the user and the account are gone; routers that could not be told so are named, and learn it by the next deploy of their range",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
     401: "no valid credentials",
     403: "the caller is no administrator",
@@ -30,7 +31,8 @@ export const deleteUser = operation({
   handle: ({ path, query, caller }) =>
     Effect.gen(function* () {
       const withRange = query.deleteDefaultRange === "true"
-      yield* removeUser(path.userID as UserId, caller, { deleteDefaultRange: withRange })
-      return { result: withRange ? `User ${path.userID} and their default range deleted` : `User ${path.userID} deleted` }
+      const untold = yield* removeUser(path.userID as UserId, caller, { deleteDefaultRange: withRange })
+      const done = withRange ? `User ${path.userID} and their default range deleted` : `User ${path.userID} deleted`
+      return { result: [done, ...untoldRouters(untold)].join("; ") }
     }),
 })

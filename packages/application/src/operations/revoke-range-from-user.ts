@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { changeAccess } from "../range/change-access.ts"
+import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
@@ -37,7 +38,7 @@ export const revokeRangeFromUser = operation({
       const user = yield* (yield* Users).find(path.userID as UserId)
       if (direct === undefined || user === undefined)
         return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: the user was not given it` }))
-      yield* changeAccess({
+      const untold = yield* changeAccess({
         doing,
         by: caller.id,
         kind: "take",
@@ -47,6 +48,6 @@ export const revokeRangeFromUser = operation({
         undo: ranges.grant(range.id, user.id),
         routers: query.force === true ? "may" : "must",
       })
-      return { result: `Range ${range.id} revoked from user ${user.id} successfully` }
+      return { result: [`Range ${range.id} revoked from user ${user.id} successfully`, ...untoldRouters(untold)].join("; ") }
     }),
 })

@@ -1,12 +1,11 @@
 import type { Fault, Range, RangeId, User, UserId } from "@rangewright/domain"
 import { HypervisorAccess, type Machines, Ranges, type RunJournal, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import { stillThere } from "../access/still-there.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import type { RunEngine } from "../run/run-engine.ts"
 import type { Settings } from "../settings.ts"
-import { accountOf, rightsNetwork, routerToTell, tellRouter } from "./router-access.ts"
+import { accountOf, rightsNetwork, routerToTell, tellRouters } from "./router-access.ts"
 
 /** A change of who may use which ranges: one path, direct or by one group, from each user to each range. */
 export interface AccessChange<R> {
@@ -51,21 +50,6 @@ const setRights = (kind: AccessChange<never>["kind"], { range, users }: Concerne
     yield* access[kind === "give" ? "grant" : "revoke"](range.id, users.map(accountOf), network)
   })
 
-const tell = ({ doing, by }: Pick<AccessChange<never>, "doing" | "by">, range: Range) =>
-  Effect.flatMap(routerToTell(doing, range), (there) => (there ? tellRouter(doing, range, by) : Effect.void))
-
-/** All routers at once, each to its end: a run that goes on could not be followed by the one that takes it back. */
-const tellAll = (change: Pick<AccessChange<never>, "doing" | "by">, ranges: readonly Range[]) =>
-  Effect.map(
-    Effect.forEach(ranges, (range) => Effect.map(Effect.result(tell(change, range)), (result) => ({ range, result })), {
-      concurrency: "unbounded",
-    }),
-    (ends) => ({
-      told: ends.flatMap(({ range, result }) => (Result.isSuccess(result) ? [range] : [])),
-      failed: ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : [])),
-    }),
-  )
-
 /**
  * Makes a change true here, on the hypervisor and on the ranges' routers, or takes it back everywhere. Only users for whom it is the first
  * path to a range, or the last one, get or lose rights; a range for which it opens or closes nothing is not touched. While a run changes the
@@ -95,13 +79,13 @@ export const changeAccess = <R>(
       yield* change.undo
       const opposite = kind === "give" ? "take" : "give"
       yield* Effect.forEach(yield* touched, (one) => Effect.ignore(setRights(opposite, one), { log: "Error" }), { discard: true })
-      yield* tellAll(change, told)
+      yield* tellRouters(change, told)
     }).pipe(Effect.ignore({ log: "Error" }))
     return yield* Effect.gen(function* () {
       // who loses rights is looked up after the loss: somebody else may have taken the other path in the meantime
       const changed = kind === "give" ? concerned : yield* withPaths(change, 0)
       yield* Effect.forEach(changed, (one) => setRights(kind, one), { discard: true })
-      const ends = yield* tellAll(
+      const ends = yield* tellRouters(
         change,
         changed.map(({ range }) => range),
       )

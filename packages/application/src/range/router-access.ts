@@ -1,6 +1,16 @@
-import { Conflict, type Fault, type NetworkSpec, type Range, type User, type UserId, vnetName } from "@rangewright/domain"
+import {
+  Conflict,
+  type Fault,
+  type NetworkSpec,
+  type Range,
+  type RangeId,
+  type User,
+  type UserId,
+  vnetName,
+} from "@rangewright/domain"
 import { type HypervisorAccount, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { RunEngine } from "../run/run-engine.ts"
 import { Settings } from "../settings.ts"
 import { runToEnd } from "./run-to-end.ts"
@@ -44,13 +54,40 @@ export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean
   })
 
 /** Has the router's rules made anew from the grants as they now are, and waits for it. */
-export const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
-  Effect.asVoid(
-    runToEnd(
-      doing,
-      range,
-      // force: in testing mode too, people come and go
-      { kind: "deploy", options: { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false } },
-      by,
-    ),
+const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
+  Effect.flatMap(routerToTell(doing, range), (there) =>
+    there
+      ? Effect.asVoid(
+          runToEnd(
+            doing,
+            range,
+            // force: in testing mode too, people come and go
+            { kind: "deploy", options: { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false } },
+            by,
+          ),
+        )
+      : Effect.void,
   )
+
+/**
+ * Tells all these routers at once who may come in now, each to its end: a run that goes on could not be followed by another one. A router that
+ * fails, or is off, keeps no other from being told. `doing` completes "Cannot …".
+ */
+export const tellRouters = ({ doing, by }: { readonly doing: string; readonly by: UserId }, ranges: readonly Range[]) =>
+  Effect.map(
+    Effect.forEach(ranges, (range) => Effect.map(Effect.result(tellRouter(doing, range, by)), (result) => ({ range, result })), {
+      concurrency: "unbounded",
+    }),
+    (ends) => ({
+      told: ends.flatMap(({ range, result }) => (Result.isSuccess(result) ? [range] : [])),
+      failed: ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : [])),
+    }),
+  )
+
+/** What an answer says of the ranges whose routers could not be told; nothing when there are none. */
+export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
+  ranges.length === 0
+    ? []
+    : [
+        `the routers of ${ranges.join(", ")} learn it by the next deploy of their range; until then drift shows that they are not updated yet`,
+      ]

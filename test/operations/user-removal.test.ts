@@ -1,0 +1,76 @@
+import type { GroupName, RangeId, User } from "@rangewright/domain"
+import { afterEach, beforeEach, expect, it } from "vitest"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+let service: RangeService
+let root: User
+let ada: User
+
+/** What the routers' rules say now, as far as runs told them. */
+const rulesOf = (id: string): string => {
+  const router = [...service.lab.world.vms.values()].find((vm) => vm.pool === id && vm.tags.includes("router"))
+  return router === undefined ? "" : ([...router.stages.keys()].filter((stage) => stage.startsWith("firewall ")).at(-1) ?? "")
+}
+const drift = async (id: string) => service.call("getRangeDrift", ada, { range: await service.find(id) })
+const power = async (id: string, on: boolean) =>
+  service.call(on ? "powerOnRange" : "powerOffRange", ada, { range: await service.find(id), body: { machines: ["all"] } })
+const removeBob = async () =>
+  ((await service.call("deleteUser", root, { path: { userID: "Bob" } })) as { readonly result: string }).result
+
+beforeEach(async () => {
+  service = makeRangeService()
+  root = await service.addUser("Root1", { isAdmin: true })
+  ada = await service.addUser("Ada")
+  await service.addUser("Bob")
+  for (const rangeID of ["DIRECT", "GROUPED", "NEVER"]) await service.call("createRange", ada, { body: { name: "Lab", rangeID } })
+  await service.call("assignRangeToUser", root, {
+    range: await service.find("DIRECT"),
+    path: { userID: "Bob", rangeID: "DIRECT" },
+  })
+  await service.call("createGroup", root, { body: { name: "red" } })
+  const group = service.lab.store.groups.get("red" as GroupName)?.group
+  await service.call("addUsersToGroup", root, { group, body: { userIDs: ["Bob"] } })
+  await service.call("addRangesToGroup", root, { group, body: { rangeIDs: ["GROUPED", "DIRECT", "NEVER"] } })
+  for (const id of ["DIRECT", "GROUPED"]) await service.deploy(ada, await service.find(id))
+})
+afterEach(() => service.close())
+
+it("a user who is removed is gone from the routers of all ranges that were theirs, by whatever path", async () => {
+  const before = ["DIRECT", "GROUPED"].map(rulesOf)
+  expect(await removeBob()).toBe("User Bob deleted")
+  for (const [i, id] of ["DIRECT", "GROUPED"].entries()) {
+    expect(rulesOf(id)).not.toBe(before[i])
+    expect(await drift(id)).toMatchObject({ inSync: true })
+    expect(service.lab.world.grants.get(id as RangeId)).not.toContain("bob@pve")
+  }
+})
+
+it("a router that is off is named in the answer and in the drift, and learns it by the next deploy", async () => {
+  await power("GROUPED", false)
+  const before = rulesOf("GROUPED")
+  const told = await removeBob()
+  expect(told).toContain("User Bob deleted; the routers of GROUPED learn it by the next deploy")
+  expect(told).not.toContain("DIRECT")
+  expect(await drift("DIRECT")).toMatchObject({ inSync: true })
+  expect(await drift("GROUPED")).toMatchObject({ inSync: false })
+  await power("GROUPED", true)
+  expect(await drift("GROUPED")).toMatchObject({ inSync: false })
+  await service.deploy(ada, await service.find("GROUPED"))
+  expect(rulesOf("GROUPED")).not.toBe(before)
+  expect(await drift("GROUPED")).toMatchObject({ inSync: true })
+})
+
+it("a group that is removed, and a grant that is taken by force, name routers that are off just so", async () => {
+  await power("GROUPED", false)
+  await power("DIRECT", false)
+  const group = service.lab.store.groups.get("red" as GroupName)?.group
+  expect(await service.call("deleteGroup", root, { group })).toMatchObject({
+    result: expect.stringMatching(/^Group red deleted; the routers of GROUPED learn it/u),
+  })
+  const range = await service.find("DIRECT")
+  const path = { userID: "Bob", rangeID: "DIRECT" }
+  expect(await service.call("revokeRangeFromUser", root, { range, path, query: { force: true } })).toMatchObject({
+    result: expect.stringMatching(/successfully; the routers of DIRECT learn it/u),
+  })
+  for (const id of ["DIRECT", "GROUPED"]) expect(await drift(id)).toMatchObject({ inSync: false })
+})
