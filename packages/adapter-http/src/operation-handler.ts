@@ -7,7 +7,7 @@ import {
   type Operation,
   type ServerSentEvent,
 } from "@rangewright/application"
-import type { Fault } from "@rangewright/domain"
+import { senderOf, type Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -52,13 +52,13 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
-const callOf = (ctx: Context, state: RequestState, query: Call["query"]): Call => ({
+const callOf = (ctx: Context, state: RequestState, query: Call["query"], { trustedProxies = [] }: HttpOptions): Call => ({
   credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
   path: parametersOf(ctx),
   query,
   meta: {
     requestId: state.requestId,
-    remote: ctx.req.socket.remoteAddress ?? "",
+    remote: senderOf(ctx.req.socket.remoteAddress ?? "", ctx.headers["x-forwarded-for"] as string | undefined, trustedProxies),
     lastEventId: ctx.headers["last-event-id"] as string | undefined,
   },
 })
@@ -112,7 +112,7 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
     const state = ctx.state as RequestState
     state.operation = operation.id
     state.headers = headers(state.headers)
-    const call = callOf(ctx, state, named(state.query))
+    const call = callOf(ctx, state, named(state.query), options)
     const work = perform(
       operation,
       call,

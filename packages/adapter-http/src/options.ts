@@ -1,4 +1,4 @@
-import type { Fault } from "@rangewright/domain"
+import type { AddressNetwork, Fault } from "@rangewright/domain"
 import type { AppServices, Operation } from "@rangewright/application"
 import type * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -44,6 +44,8 @@ export interface HttpOptions {
   readonly probes: Probes
   /** Origins whose pages may read answers. `*`: any; credentials are never allowed either way. */
   readonly corsOrigins: "*" | readonly string[]
+  /** Networks of the proxies whose `X-Forwarded-For` is believed. Default: none; the sender is who is connected. */
+  readonly trustedProxies?: readonly AddressNetwork[]
   /** Folder for uploaded files while their requests go on; made when it is missing. Default: the system's for temporary files. */
   readonly uploads?: string
   readonly eventStreams: {

@@ -1,4 +1,5 @@
 import { communityLicense } from "@rangewright/adapter-memory"
+import type { AddressNetwork } from "@rangewright/domain"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { samples } from "./sample-operations.ts"
 import { startService, type Service, type Who } from "./support.ts"
@@ -184,6 +185,18 @@ describe("traces", () => {
       { operation: "ownRange", callerId: "ST", actingAs: "ST", rangeId: undefined, detail: "rangeID=R1", outcome: "Forbidden" },
       { operation: "rotate", callerId: "ME", outcome: "ok" },
     ])
+  })
+
+  it("name who sent the request: who is connected, or whom a trusted proxy tells of", async () => {
+    const sender = async (http: { readonly trustedProxies?: readonly AddressNetwork[] }) => {
+      const proxied = await startService({ operations: samples, http })
+      const headers = { "x-api-key": proxied.keys.admin, "x-forwarded-for": "198.51.100.1, 203.0.113.9" }
+      await fetch(`${proxied.url}/api/v2/range?userID=ME`, { method: "DELETE", headers })
+      await proxied.stop()
+      return proxied.store.audit.at(-1)?.remote
+    }
+    expect(await sender({})).toBe("127.0.0.1")
+    expect(await sender({ trustedProxies: [{ address: "127.0.0.1", length: 32 }] })).toBe("203.0.113.9")
   })
 
   it("never hold a secret", async () => {

@@ -1,4 +1,4 @@
-import { type AuditEntry, AuditTrail } from "@rangewright/ports"
+import { type AuditEntry, type AuditFilter, AuditTrail, type KeptAuditEntry } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, type SuiteCollector } from "vitest"
 import { hostileText, rangeId, userId } from "./samples.ts"
@@ -17,6 +17,12 @@ const entry = (second: number, over: Partial<AuditEntry> = {}): AuditEntry => ({
   ...over,
 })
 
+const withoutId = (kept: KeptAuditEntry): AuditEntry => {
+  const { id, ...recorded } = kept
+  expect(id).toBeGreaterThan(0)
+  return recorded
+}
+
 export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
   describe(`${storage.name}: audit trail`, () => {
     const it = promises(storage)
@@ -27,9 +33,49 @@ export const auditContract = (storage: StorageUnderTest): SuiteCollector =>
         const audit = yield* AuditTrail
         const anonymous = entry(1, { callerId: undefined, actingAs: undefined, rangeId: undefined, detail: hostileText })
         for (const recorded of [entry(0), anonymous, entry(1)]) yield* audit.record(recorded)
-        expect(yield* audit.list(10)).toEqual([entry(1), anonymous, entry(0)])
-        expect(yield* audit.list(1)).toEqual([entry(1)])
+        expect((yield* audit.list(10)).map(withoutId)).toEqual([entry(1), anonymous, entry(0)])
+        expect((yield* audit.list(1)).map(withoutId)).toEqual([entry(1)])
         expect(yield* audit.list(0)).toEqual([])
+      }),
+    )
+
+    it(
+      "goes through all of it page by page, also while more is recorded",
+      Effect.gen(function* () {
+        const audit = yield* AuditTrail
+        for (let second = 0; second < 25; second++) yield* audit.record(entry(second))
+        const seen: string[] = []
+        let page = yield* audit.list(10)
+        for (; page.length > 0; page = yield* audit.list(10, { before: page.at(-1)?.id ?? 0 })) {
+          seen.push(...page.map(({ requestId }) => requestId))
+          yield* audit.record(entry(100))
+        }
+        expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `request ${24 - i}`))
+      }),
+    )
+
+    it(
+      "finds by who, as whom, what, which range, how it ended, from where and when, and by all of them together",
+      Effect.gen(function* () {
+        const audit = yield* AuditTrail
+        const other = { callerId: userId("carol"), actingAs: userId("carol"), operation: "recordLogin", rangeId: undefined }
+        yield* audit.record(entry(0))
+        yield* audit.record(entry(1, { ...other, outcome: hostileText, remote: "2001:db8::1" }))
+        yield* audit.record(entry(2, { ...other, actingAs: userId("alice"), rangeId: rangeId("WEB") }))
+        const found = (filter: AuditFilter) =>
+          Effect.map(audit.list(10, filter), (entries) => entries.map(({ requestId }) => Number(requestId.split(" ")[1])))
+        expect(yield* found({ user: "alice" })).toEqual([2, 0])
+        expect(yield* found({ user: "bob" })).toEqual([0])
+        expect(yield* found({ user: "nobody" })).toEqual([])
+        expect(yield* found({ operation: "recordLogin" })).toEqual([2, 1])
+        expect(yield* found({ rangeId: "WEB" })).toEqual([2])
+        expect(yield* found({ outcome: hostileText })).toEqual([1])
+        expect(yield* found({ remote: "192.0.2.7" })).toEqual([2, 0])
+        expect(yield* found({ since: later(1) })).toEqual([2, 1])
+        expect(yield* found({ until: later(1) })).toEqual([0])
+        expect(yield* found({ since: later(1), until: later(2), operation: "recordLogin" })).toEqual([1])
+        expect(yield* found({ user: "carol", remote: "192.0.2.7", outcome: "ok" })).toEqual([2])
+        expect(yield* found({ user: "' or 1=1 --" })).toEqual([])
       }),
     )
 

@@ -1,12 +1,24 @@
-import { AuditTrail } from "@rangewright/ports"
+import { type AuditFilter, AuditTrail, type KeptAuditEntry } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { MemoryStore } from "./memory-store.ts"
 
+const isMeant =
+  ({ before, user, operation, rangeId, outcome, remote, since, until }: AuditFilter) =>
+  (entry: KeptAuditEntry): boolean =>
+    (before === undefined || entry.id < before) &&
+    (user === undefined || entry.callerId === user || entry.actingAs === user) &&
+    (operation === undefined || entry.operation === operation) &&
+    (rangeId === undefined || entry.rangeId === rangeId) &&
+    (outcome === undefined || entry.outcome === outcome) &&
+    (remote === undefined || entry.remote === remote) &&
+    (since === undefined || entry.at >= since) &&
+    (until === undefined || entry.at < until)
+
 export const auditLayer = (store: MemoryStore): Layer.Layer<AuditTrail> =>
   Layer.succeed(AuditTrail, {
-    record: (entry) => Effect.sync(() => void store.audit.push(entry)),
-    list: (limit) => Effect.sync(() => store.audit.toReversed().slice(0, limit)),
+    record: (entry) => Effect.sync(() => void store.audit.push({ ...entry, id: (store.audit.at(-1)?.id ?? 0) + 1 })),
+    list: (limit, filter = {}) => Effect.sync(() => store.audit.toReversed().filter(isMeant(filter)).slice(0, limit)),
     prune: (before) =>
       Effect.sync(() => {
         const kept = store.audit.filter((entry) => entry.at >= before)

@@ -21,7 +21,7 @@ import {
   type UserSecrets,
   type Vmid,
 } from "@rangewright/domain"
-import type { AuditEntry, Freshness, RunRecord, SourceClaim } from "@rangewright/ports"
+import type { Freshness, KeptAuditEntry, RunRecord, SourceClaim } from "@rangewright/ports"
 
 /** A run with its journal and its lease. */
 export interface StoredRun {
@@ -80,7 +80,7 @@ export interface MemoryStore {
   readonly reservations: Map<RangeId, Map<string, Vmid>>
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
   readonly runs: Map<RunId, StoredRun>
-  readonly audit: AuditEntry[]
+  readonly audit: KeptAuditEntry[]
   migrationRecord: MigrationRecord | undefined
   /** What an older installation left; undefined: there is none. */
   legacy: LegacyInstallation | undefined

@@ -354,6 +354,15 @@ const AuditEntry = defineEntity({
     outcome: p.text(),
     remote: p.text(),
   },
+  // what administrators look for; the id behind it makes the newest come first
+  indexes: [
+    { name: "audit_entries_caller_id_index", properties: ["callerId", "id"] },
+    { name: "audit_entries_acting_as_index", properties: ["actingAs", "id"] },
+    { name: "audit_entries_operation_index", properties: ["operation", "id"] },
+    { name: "audit_entries_range_id_index", properties: ["rangeId", "id"] },
+    { name: "audit_entries_outcome_index", properties: ["outcome", "id"] },
+    { name: "audit_entries_remote_index", properties: ["remote", "id"] },
+  ],
 })
 
 /** What an installation was like before its networks moved, as JSON; one row. */

@@ -24,8 +24,8 @@ const make = Effect.gen(function* () {
   // one after another: many that arrive together would all be looked at before the first is known to be wrong
   const turn = Semaphore.makeUnsafe(1)
 
-  const flush = Effect.suspend(() =>
-    Effect.forEach(tally.take(), (entry) => trail.record(entry).pipe(Effect.ignore({ log: "Error" })), { discard: true }),
+  const flush = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.forEach(tally.take(now), (entry) => trail.record(entry).pipe(Effect.ignore({ log: "Error" })), { discard: true }),
   )
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))

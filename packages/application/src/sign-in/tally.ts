@@ -1,6 +1,5 @@
-import type { UserId } from "@rangewright/domain"
+import { originOf, type UserId } from "@rangewright/domain"
 import type { AuditEntry } from "@rangewright/ports"
-import { originOf } from "./origin.ts"
 import type { Attempt } from "./sign-ins.ts"
 
 /** As many are told apart in one window; what else comes is counted together, so that nobody can fill the audit trail. */
@@ -12,19 +11,18 @@ interface Count {
   readonly origin: string
   wrong: number
   throttled: number
-  since: number
-  until: number
+  readonly since: number
 }
 
 /** Counts failed attempts by user and origin. */
 export interface Tally {
   readonly add: (attempt: Attempt, userId: UserId | undefined, outcome: "wrong" | "throttled", now: number) => void
   /** One entry for each count since the last time, for the audit trail. What senders typed is not in them: it may be a password. */
-  readonly take: () => readonly AuditEntry[]
+  readonly take: (now: number) => readonly AuditEntry[]
 }
 
-const entryOf = ({ operation, userId, origin, wrong, throttled, since, until }: Count): AuditEntry => ({
-  at: new Date(until),
+const entryOf = ({ operation, userId, origin, wrong, throttled, since }: Count, now: number): AuditEntry => ({
+  at: new Date(now),
   requestId: "",
   callerId: undefined,
   actingAs: userId,
@@ -43,15 +41,14 @@ export const makeTally = (): Tally => {
       const isKept = counts.has(own) || counts.size < most
       const key = isKept ? own : operation
       const begun = { operation, userId: isKept ? userId : undefined, origin: isKept ? originOf(address) : "others" }
-      const count = counts.get(key) ?? { ...begun, wrong: 0, throttled: 0, since: now, until: now }
+      const count = counts.get(key) ?? { ...begun, wrong: 0, throttled: 0, since: now }
       count[outcome]++
-      count.until = now
       counts.set(key, count)
     },
-    take: () => {
+    take: (now) => {
       const taken = [...counts.values()]
       counts = new Map()
-      return taken.map(entryOf)
+      return taken.map((count) => entryOf(count, now))
     },
   }
 }

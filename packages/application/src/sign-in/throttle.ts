@@ -1,5 +1,4 @@
-import { afterWrong, noWrongAttempts, type Patience, type UserId, type WrongAttempts } from "@rangewright/domain"
-import { originOf } from "./origin.ts"
+import { afterWrong, noWrongAttempts, originOf, type Patience, type UserId, type WrongAttempts } from "@rangewright/domain"
 import { recent } from "./recent.ts"
 import type { Attempt } from "./sign-ins.ts"
 

@@ -1,8 +1,9 @@
-import type { AuditEntry } from "@rangewright/ports"
+import type { KeptAuditEntry } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 
-/** Who did what. */
+/** An entry of the audit trail. `id` is the way to the next page: `before` it. */
 export const AuditObject = Schema.Struct({
+  id: Schema.Int,
   at: Schema.String,
   requestID: Schema.String,
   callerID: Schema.optionalKey(Schema.String),
@@ -14,7 +15,8 @@ export const AuditObject = Schema.Struct({
   remote: Schema.String,
 }).annotate({ identifier: "AuditEntry" })
 
-export const auditObject = (entry: AuditEntry): typeof AuditObject.Type => ({
+export const auditObject = (entry: KeptAuditEntry): typeof AuditObject.Type => ({
+  id: entry.id,
   at: entry.at.toISOString(),
   requestID: entry.requestId,
   ...(entry.callerId === undefined ? {} : { callerID: entry.callerId }),

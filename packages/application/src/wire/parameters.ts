@@ -41,6 +41,21 @@ export const WholeNumberText = Schema.String.pipe(
   }),
 )
 
+/** A time in a query: RFC 3339, with a zone. */
+export const TimeText = Schema.String.pipe(
+  Schema.decodeTo(Schema.Date, {
+    decode: SchemaGetter.transformEffect((text: string, options) => {
+      const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/iu.test(text)
+        ? new Date(text)
+        : undefined
+      return time === undefined || Number.isNaN(time.getTime())
+        ? Effect.fail(new SchemaIssue.InvalidValue({ message: "Expected a time such as 2026-01-31T08:00:00Z" }, text, options))
+        : Effect.succeed(time)
+    }),
+    encode: SchemaGetter.transform((time: Date) => time.toISOString()),
+  }),
+)
+
 /** Items of a comma list, trimmed, without the empty ones. */
 export const commaList = (text: string): readonly string[] =>
   text

@@ -1,6 +1,7 @@
 import { httpApp, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import type { Operation } from "@rangewright/application"
+import { parseProxies } from "@rangewright/domain"
 import { X509Certificate } from "node:crypto"
 import { hostname } from "node:os"
 import { join } from "node:path"
@@ -67,6 +68,7 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, conte
     operations: container.get<readonly Operation[]>(T.operations),
     run,
     corsOrigins: config.corsOrigin === "*" ? "*" : config.corsOrigin.split(",").map((o) => o.trim()),
+    trustedProxies: config.trustedProxies.flatMap((text) => parseProxies(text) ?? []),
     observer: {
       answered: ({ requestId, method, path, operation, status, milliseconds }) => {
         metrics.request(operation ?? "none", status, milliseconds / 1000)

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { readSecretFile, type Key } from "./key.ts"
-import { isGitScheme, parseNetwork } from "@rangewright/domain"
+import { isGitScheme, parseNetwork, parseProxies } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
 
@@ -129,6 +129,9 @@ const crossChecks = (config: Config): readonly string[] => {
     if (!isGitScheme(scheme)) problems.push(`source_schemes: ${scheme} is none of https, ssh, http, git, file`)
   for (const network of config.sourceNetworks)
     if (parseNetwork(network) === undefined) problems.push(`source_networks: ${network} is no network such as 10.20.0.0/16`)
+  for (const proxies of config.trustedProxies)
+    if (parseProxies(proxies) === undefined)
+      problems.push(`trusted_proxies: ${proxies} is no address or network such as 10.0.5.0/24`)
   for (const folder of config.sourceFolders)
     if (!isAbsolute(folder)) problems.push(`source_folders: ${folder} is no absolute path`)
   if (config.roleFolder !== undefined && !isAbsolute(config.roleFolder))

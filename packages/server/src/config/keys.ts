@@ -48,6 +48,13 @@ export const keys = {
     default: undefined,
     secret: true,
   }),
+  trustedProxies: list(service, "trusted_proxies", {
+    about:
+      "Addresses or networks of reverse proxies before the service. Who is connected is taken for the sender of a request; for these it is whom they name in `X-Forwarded-For`.",
+    default: [],
+    shown: "none",
+    example: "127.0.0.1, 10.0.5.0/24",
+  }),
   corsOrigin: text(service, "cors_origin", { about: "Origin that browsers may call from; `*` for any.", default: "*" }),
 
   tlsCert: optionalText(tls, "tls_cert", {

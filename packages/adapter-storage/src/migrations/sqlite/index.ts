@@ -11,6 +11,7 @@ import { M0009WaitingRuns } from "./m0009-waiting-runs.ts"
 import { M0010TakenOverRanges } from "./m0010-taken-over-ranges.ts"
 import { M0011RangeIdKeys } from "./m0011-range-id-keys.ts"
 import { M0012ForeignAddresses } from "./m0012-foreign-addresses.ts"
+import { M0013AuditIndexes } from "./m0013-audit-indexes.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const sqliteMigrations: MigrationList = [
@@ -26,4 +27,5 @@ export const sqliteMigrations: MigrationList = [
   { name: "0010-taken-over-ranges", class: M0010TakenOverRanges },
   { name: "0011-range-id-keys", class: M0011RangeIdKeys },
   { name: "0012-foreign-addresses", class: M0012ForeignAddresses },
+  { name: "0013-audit-indexes", class: M0013AuditIndexes },
 ]

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { startWholeService, type WholeService } from "./service.ts"
+
+let service: WholeService
+beforeAll(async () => {
+  service = await startWholeService()
+  for (const name of ["one", "two", "three"])
+    await fetch(`${service.url}/api/v2/ranges/create`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": service.keys[name === "two" ? "member" : "admin"] },
+      body: JSON.stringify({ name, rangeID: name }),
+    })
+  await fetch(`${service.url}/api/v2/range?rangeID=R1&force=true`, {
+    method: "DELETE",
+    headers: { "x-api-key": service.keys.admin },
+  })
+})
+afterAll(async () => {
+  expect(service.defects).toEqual([])
+  await service.stop()
+})
+
+interface Entry {
+  readonly id: number
+  readonly operation: string
+  readonly callerID: string
+}
+const audit = async (query: Record<string, string> = {}) => {
+  const path = `/api/v2/audit?${new URLSearchParams(query).toString()}`
+  const response = await fetch(service.url + path, { headers: { "x-api-key": service.keys.admin } })
+  return { status: response.status, entries: (await response.json()) as readonly Entry[] }
+}
+const found = async (query: Record<string, string>) => (await audit(query)).entries.map(({ operation }) => operation)
+
+it("the audit trail is read page by page, each before the last id of the one before", async () => {
+  const { entries } = await audit()
+  expect(entries.map(({ operation }) => operation)).toEqual(["deleteRange", "createRange", "createRange", "createRange"])
+  const first = (await audit({ limit: "3" })).entries
+  const second = (await audit({ limit: "3", before: String(first.at(-1)?.id) })).entries
+  expect([...first, ...second]).toEqual(entries)
+  expect((await audit({ before: String(second.at(-1)?.id) })).entries).toEqual([])
+})
+
+it("the audit trail is found by who, what, which range, also one that is gone, how it ended, from where and when", async () => {
+  expect(await found({ user: "ME" })).toEqual(["createRange"])
+  expect(await found({ operation: "deleteRange" })).toEqual(["deleteRange"])
+  expect(await found({ range: "R1" })).toEqual(["deleteRange"])
+  expect(await found({ outcome: "ok", user: "AD", operation: "createRange" })).toHaveLength(2)
+  expect(await found({ remote: "127.0.0.1" })).toHaveLength(4)
+  expect(await found({ remote: "203.0.113.9" })).toEqual([])
+  expect(await found({ since: "2000-01-01T00:00:00Z", until: "2100-01-01T00:00:00+01:00" })).toHaveLength(4)
+  expect(await found({ until: "2000-01-01T00:00:00Z" })).toEqual([])
+  for (const [name, value] of [
+    ["since", "yesterday"],
+    ["until", "2026-02-31"],
+    ["before", "-1"],
+  ] as const)
+    expect((await audit({ [name]: value })).status).toBe(400)
+})
