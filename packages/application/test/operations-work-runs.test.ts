@@ -92,7 +92,7 @@ describe("a run about something else than a range", () => {
     for (const operation of ["getRun", "streamRunEvents", "cancelRun", "resumeRun"])
       expect(await app.fails(operation, eve, { path: { runID } })).toMatchObject({
         kind: "forbidden",
-        message: `Cannot use run ${runID}: source web/labs is not yours`,
+        message: `Cannot use run ${runID}: it is not yours`,
       })
     expect(await idsFor(eve)).toEqual([])
   })

@@ -49,7 +49,8 @@ export const readableBlueprint = Effect.fnUntraced(function* (
   const { blueprint, access } = yield* found(id, user)
   if (access !== undefined) return blueprint
   return yield* new Forbidden({
-    reason: `You do not have access to blueprint ${blueprint.id}`,
+    // as it was named: the ID of its record tells nobody more
+    reason: `You do not have access to blueprint ${id}`,
     hint: "Ask its owner or an administrator to have it shared with you.",
   })
 })
@@ -63,7 +64,7 @@ export const ownBlueprint = Effect.fnUntraced(function* (
   const { blueprint, access } = yield* found(id, user)
   if (mayChangeBlueprint(access)) return blueprint
   return yield* new Forbidden({
-    reason: `You do not own this blueprint and cannot ${doing} it: ${blueprint.id}`,
+    reason: `You do not own this blueprint and cannot ${doing} it: ${access === undefined ? id : blueprint.id}`,
     hint: access === undefined ? "Ask its owner or an administrator." : "Make a copy of your own: POST /blueprints/{id}/copy.",
   })
 })

@@ -1,4 +1,4 @@
-import { isVmid, NotFound } from "@rangewright/domain"
+import { Forbidden, isVmid, NotFound } from "@rangewright/domain"
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "../access/select-range.ts"
@@ -37,7 +37,12 @@ export const destroyVm = operation({
         return yield* Effect.fail(
           new NotFound({ what: `VM ${path.vmID} not found in any range`, hint: "GET /range lists the VMs." }),
         )
-      yield* requireRangeAccess(range, user, "range-access")
+      // whose it is, is not for those to know who may not use it
+      const forbidden = new Forbidden({
+        reason: `${user.id} may not use VM ${path.vmID}`,
+        hint: "GET /range lists the VMs of a range.",
+      })
+      yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
       const name = machine.name ?? "without name"
       yield* runToEnd(`destroy VM ${machine.vmid} (${name})`, range, { kind: "destroy-vm", vmid: machine.vmid }, user.id)
       return { result: `VM ${machine.vmid} (${name}) of range ${range.id} destroyed` }

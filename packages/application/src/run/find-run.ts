@@ -1,14 +1,4 @@
-import {
-  type Fault,
-  Forbidden,
-  isRunId,
-  rangeOf,
-  RunNotFound,
-  subjectKey,
-  subjectText,
-  type User,
-  type UserId,
-} from "@rangewright/domain"
+import { type Fault, Forbidden, isRunId, rangeOf, RunNotFound, subjectKey, type User, type UserId } from "@rangewright/domain"
 import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "../access/select-range.ts"
@@ -39,12 +29,14 @@ export const findRun = (runId: string, user: User): Effect.Effect<RunRecord, Fau
     const notFound = new RunNotFound({ runId: runId.slice(0, 64) })
     if (run === undefined) return yield* Effect.fail(notFound)
     const rangeId = rangeOf(run)
-    if (rangeId === undefined) {
-      if ((yield* followable([run], user)).length === 1) return run
-      return yield* Effect.fail(new Forbidden({ reason: `Cannot use run ${run.id}: ${subjectText(run.subject)} is not yours` }))
-    }
+    // what it is about is not for those to know who may not see it
+    const forbidden = new Forbidden({
+      reason: `Cannot use run ${run.id}: it is not yours`,
+      hint: "GET /runs lists those that you may follow.",
+    })
+    if (rangeId === undefined) return (yield* followable([run], user)).length === 1 ? run : yield* Effect.fail(forbidden)
     const range = yield* (yield* Ranges).find(rangeId)
     if (range === undefined) return yield* Effect.fail(notFound)
-    yield* requireRangeAccess(range, user, "range-access")
+    yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
     return run
   })
