@@ -40,17 +40,22 @@ const violations: readonly (readonly [file: string, source: string, why: string]
   [
     "packages/adapter-storage/src/planted.ts",
     `import { operations } from "@rangewright/application"\nexport const x = operations\n`,
-    "a driven adapter knows the domain and the ports",
+    "a driven adapter knows the domain, the ports and the tools of the host",
   ],
   [
     "packages/adapter-proxmox/src/planted.ts",
     `import { cryptoLayer } from "@rangewright/adapter-crypto"\nexport const x = cryptoLayer\n`,
-    "a driven adapter knows the domain and the ports",
+    "a driven adapter knows the domain, the ports and the tools of the host",
   ],
   [
     "packages/adapter-git/src/planted.ts",
     `import { operations } from "@rangewright/application"\nexport const x = operations\n`,
-    "a driven adapter knows the domain and the ports",
+    "a driven adapter knows the domain, the ports and the tools of the host",
+  ],
+  [
+    "packages/host-tools/src/planted.ts",
+    `import { Users } from "@rangewright/ports"\nexport const x = Users\n`,
+    "the tools of the host know the domain alone",
   ],
   [
     "packages/adapter-http/src/planted.ts",

@@ -7,6 +7,7 @@ import {
   type FetchRequest,
   type Snapshot,
 } from "@rangewright/ports"
+import type { ToolHost } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -75,6 +76,7 @@ const onHost = async (
 /** The fetcher over one data folder. */
 export const contentFetcher = (
   settings: Settings,
+  host: ToolHost,
   folders: Folders,
   store: SnapshotStore,
 ): Context.Service.Shape<typeof ContentFetcher> => {
@@ -84,12 +86,12 @@ export const contentFetcher = (
   let fetching = 0
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
-  const gitAvailable = gitAvailability(settings.git)
+  const gitAvailable = gitAvailability(settings.git, host)
 
   const fromGit = (doing: string, location: GitLocation, holder: string, scratch: string, report: Report) =>
     Effect.gen(function* () {
       yield* requireGit(doing, yield* gitAvailable)
-      const commits = yield* fetchGit({ settings, repositories: folders.repositories, scratch, lock, report }, location)
+      const commits = yield* fetchGit({ settings, host, repositories: folders.repositories, scratch, lock, report }, location)
       const [{ commit: id }] = commits
       const known = yield* storing(doing, () => store.adopt(doing, id, holder))
       if (known !== undefined) return known

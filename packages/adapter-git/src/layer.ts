@@ -1,4 +1,5 @@
 import { Archives, ContentFetcher, type ContentFault } from "@rangewright/ports"
+import { openToolHost } from "@rangewright/host-tools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,7 +23,7 @@ export const contentLayer = (options: ContentOptions): Layer.Layer<ContentFetche
       const store = snapshotStore(folders)
       const doing = "pack an archive"
       const read = (id: Parameters<typeof store.read>[1], path: string) => store.read(doing, id, path, settings.tree.fileBytes)
-      return Context.make(ContentFetcher, contentFetcher(settings, folders, store)).pipe(
+      return Context.make(ContentFetcher, contentFetcher(settings, yield* openToolHost(settings.tools), folders, store)).pipe(
         Context.add(Archives, {
           pack: (files) =>
             Stream.unwrap(

@@ -1,4 +1,5 @@
 import { type AddressNetwork, defaultTreeLimits, type GitScheme, type TreeLimits } from "@rangewright/domain"
+import type { ToolOptions } from "@rangewright/host-tools"
 import { lookup } from "node:dns/promises"
 
 /** The addresses of a name, as the host resolves it. */
@@ -30,6 +31,8 @@ export interface ContentOptions {
   /** Certificates of authorities for `https`, in place of the host's. */
   readonly caFile?: string
   readonly lookup?: Lookup
+  /** How git runs on this host: the sandbox, its limits. It connects to the checked addresses of its remote alone. */
+  readonly tools?: ToolOptions
   /** The program; found on PATH where it is a plain name. */
   readonly git?: string
 }
@@ -53,6 +56,7 @@ export const settingsOf = (options: ContentOptions): Settings => ({
   cacheDays: 30,
   cacheBytes: 4 * 1024 ** 3,
   lookup: hostLookup,
+  tools: {},
   git: "git",
   ...options,
   caFile: options.caFile,

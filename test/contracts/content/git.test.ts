@@ -168,13 +168,14 @@ describe("git over http", () => {
     const world = gitWorld()
     testRepository(world.served, "labs", { a: "1" })
     const server = await gitHttp(world.served, wantsPassword("s3cret-token"))
+    // what watches git writes where nothing in a sandbox could
     const [log, git] = [join(world.root, "log"), join(world.root, "git")]
     const modes = `ls -ld "\${GIT_ASKPASS%/*}" "\${GIT_ASKPASS%/*}"/* | cut -c1-10`
     writeFileSync(git, `#!/bin/sh\n{ echo "$@"; env; [ "$1" = --version ] || ${modes}; } >> '${log}'\nexec git "$@"\n`, {
       mode: 0o755,
     })
     const access = { type: "token", token: Redacted.make("s3cret-token") } as const
-    await world.fetch({ type: "git", url: at(server.port, "labs"), access }, { git })
+    await world.fetch({ type: "git", url: at(server.port, "labs"), access }, { git, tools: { sandbox: "off" } })
     const seen = readFileSync(log, "utf8")
     expect(seen).toContain("--depth=1")
     expect(seen).toMatch(/^drwx------$/mu)

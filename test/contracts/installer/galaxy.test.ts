@@ -58,7 +58,7 @@ describe.skipIf(found === undefined)(`with the real tool${without}`, { timeout: 
     const root = mkdtempSync(join(tmpdir(), "galaxy-count-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const counted = program(root, `echo "$1 $2" >> ${root}/runs\nexec ${tool} "$@"`)
-    const { run, install, server } = await makeWorld({ program: counted })
+    const { run, install, server } = await makeWorld({ program: counted, tools: { sandbox: "off" } })
     const names = Array.from({ length: 30 }, (_, at) => `acme.x${at}`)
     for (const name of names) for (const type of ["role", "collection"] as const) server.publish(aRelease(type, name, "1.0.0"))
     const wanted = names.map((name) => ({ name }))
@@ -180,7 +180,7 @@ describe("a tool that does not work", () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-hang-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const hanging = program(root, `sh -c 'echo $$ > ${root}/child; exec sleep 600' &\nsleep 600`)
-    const { run, install } = await makeWorld({ program: hanging, timeoutSeconds: 1 })
+    const { run, install } = await makeWorld({ program: hanging, timeoutSeconds: 1, tools: { sandbox: "off" } })
     const fault = await run(Effect.flip(install({ roles: [{ name: "acme.web" }] })))
     expect(fault).toMatchObject({ kind: "timeout", facts: { reason: "timeout" } })
     expectGone(Number(readFileSync(join(root, "child"), "utf8")))
@@ -210,7 +210,7 @@ describe("a tool that does not work", () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-large-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     const large = program(root, `head -c 1000000 /dev/zero > large; wc -c < large > ${root}/written; exit 1`)
-    const { run, install } = await makeWorld({ program: large, fileBytes: 102_400 })
+    const { run, install } = await makeWorld({ program: large, fileBytes: 102_400, tools: { sandbox: "off" } })
     expect((await run(install({ roles: [{ name: "acme.web" }] })))[0]).toMatchObject({ outcome: "failed" })
     expect(Number(readFileSync(join(root, "written"), "utf8"))).toBe(102_400)
   })
@@ -220,7 +220,7 @@ describe("a tool that does not work", () => {
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
     // tells that it runs, and goes on when it is told
     const slow = program(root, `echo $$ >> ${root}/running; while [ ! -e ${root}/go ]; do sleep 0.1; done`)
-    const { run, install } = await makeWorld({ program: slow, atOnce: 3, atOnceForOne: 2 })
+    const { run, install } = await makeWorld({ program: slow, atOnce: 3, atOnceForOne: 2, tools: { sandbox: "off" } })
     const running = () =>
       existsSync(join(root, "running")) ? readFileSync(join(root, "running"), "utf8").split("\n").length - 1 : 0
     const untilRunning = (many: number) =>
@@ -246,7 +246,7 @@ describe("a tool that does not work", () => {
   test("goes with the request that is interrupted", async () => {
     const root = mkdtempSync(join(tmpdir(), "galaxy-interrupt-"))
     onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-    const { run, install } = await makeWorld({ program: program(root, `echo $$; exec sleep 600`) })
+    const { run, install } = await makeWorld({ program: program(root, `echo $$; exec sleep 600`), tools: { sandbox: "off" } })
     const pid = await run(
       Effect.gen(function* () {
         const heard = Promise.withResolvers<number>()
@@ -266,6 +266,7 @@ describe("a tool that does not work", () => {
     const token = "t0k3n-of-the-server"
     const { run, install } = await makeWorld({
       token: Redacted.make(token),
+      tools: { sandbox: "off" },
       program: program(
         root,
         `for a in "$@"; do echo "$a" >> ${root}/args; done; env | cut -d= -f1 | sort > ${root}/env; cat requirements.yml > ${root}/asked`,

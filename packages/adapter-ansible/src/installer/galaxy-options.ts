@@ -1,4 +1,5 @@
 import { defaultTreeLimits } from "@rangewright/domain"
+import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Redacted from "effect/Redacted"
 
 /** What comes with the host's Ansible. */
@@ -26,6 +27,8 @@ export interface GalaxyOptions extends HostCollectionOptions {
   readonly fileBytes?: number
   /** Address space of each of its processes. */
   readonly memoryBytes?: number
+  /** How tools run on this host: the sandbox, the internet, their limits. */
+  readonly tools?: ToolOptions
   /** Runs at a time, of all and of those that install for the same user; more of them wait. */
   readonly atOnce?: number
   readonly atOnceForOne?: number
@@ -42,6 +45,7 @@ export const galaxySettings = (options: GalaxyOptions): GalaxySettings => ({
   scratchBytes: 1024 * 1024 * 1024,
   fileBytes: defaultTreeLimits.fileBytes,
   memoryBytes: 4 * 1024 * 1024 * 1024,
+  tools: {},
   atOnce: 4,
   atOnceForOne: 2,
   ...options,

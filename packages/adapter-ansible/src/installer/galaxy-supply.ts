@@ -1,5 +1,6 @@
 import { collectionSegments, roleReceiptFile, type WantedArtifact } from "@rangewright/domain"
 import type { InstallerAvailability, InstallerFault } from "@rangewright/ports"
+import { endProcessesBelow, makeTurns, openToolHost, sandboxProblem } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -7,12 +8,10 @@ import { join } from "node:path"
 import { folderEntries } from "../library/folder-entries.ts"
 import { artifactParts, kindFolders, look } from "../library/layout.ts"
 import { libraryListing } from "../library/listing.ts"
-import { readVersion, versionProblem } from "../tool/host-ansible.ts"
-import { makeTurns } from "../tool/turns.ts"
-import { endProcessesBelow } from "../tool/processes.ts"
+import { programFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
-import { hostFault, runTool, toolScope as scope } from "./galaxy-tool.ts"
+import { hostFault, runTool, toolScope as scope, type Workbench } from "./galaxy-tool.ts"
 import type { Arrival, Miss, Supply } from "./supply.ts"
 
 const doing = "install roles and collections"
@@ -46,23 +45,23 @@ const versionOf = ({ pin }: WantedArtifact) => (pin === undefined ? {} : { versi
 type Messages = readonly string[]
 
 /** All roles in one run. What they need is not fetched with them: that may come from repositories, which are fetched with checks. */
-const fetchRoles = (settings: GalaxySettings, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
+const fetchRoles = (bench: Workbench, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
     const file = yield* writeRequirements(
       scratch,
       wanted.map((one) => ({ src: publishedName(one), name: one.name, ...versionOf(one) })),
     )
     const flags = ["--roles-path", kindFolders(scratch, scope).roles, "--no-deps", "--ignore-errors"]
-    const { lines } = yield* runTool(settings, { doing, args: ["role", "install", "-r", file, ...flags], scratch, output })
+    const { lines } = yield* runTool(bench, { doing, args: ["role", "install", "-r", file, ...flags], scratch, output })
     return readMessages(lines)
   })
 
-const fetchCollections = (settings: GalaxySettings, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
+const fetchCollections = (bench: Workbench, scratch: string, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
     const collections = wanted.map((one) => ({ name: publishedName(one), ...versionOf(one) }))
     const file = yield* writeRequirements(scratch, { collections })
     const flags = ["-p", kindFolders(scratch, scope).collections]
-    const { lines } = yield* runTool(settings, { doing, args: ["collection", "install", "-r", file, ...flags], scratch, output })
+    const { lines } = yield* runTool(bench, { doing, args: ["collection", "install", "-r", file, ...flags], scratch, output })
     return readMessages(lines)
   })
 
@@ -98,9 +97,9 @@ const settle = (
   return [...came, ...wanted.filter((one) => !there.has(one)).map((one): Miss => ({ wanted: one, because: reasonOf(one) }))]
 }
 
-const bring = (settings: GalaxySettings, wanted: readonly WantedArtifact[], output: Output) =>
+const bring = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
-    const scratch = yield* scratchFolder(settings)
+    const scratch = yield* scratchFolder(bench.settings)
     const [roles, collections] = [
       wanted.filter(({ type }) => type === "role"),
       wanted.filter(({ type }) => type === "collection"),
@@ -109,16 +108,16 @@ const bring = (settings: GalaxySettings, wanted: readonly WantedArtifact[], outp
     const note = (one: WantedArtifact, reason: string | undefined, messages: Messages) =>
       reasons.set(one, tidyReason(reason ?? messages.join(" "), scratch) || "the tool does not say why")
     if (roles.length > 0) {
-      const messages = yield* fetchRoles(settings, scratch, roles, output)
+      const messages = yield* fetchRoles(bench, scratch, roles, output)
       for (const one of roles) note(one, roleFailure(messages, one.name ?? ""), messages)
     }
     if (collections.length > 0) {
-      const messages = yield* fetchCollections(settings, scratch, collections, output)
+      const messages = yield* fetchCollections(bench, scratch, collections, output)
       for (const one of collections) note(one, undefined, messages)
       // the tool installs all or none of them: where one cannot be had, each is tried by itself
       const missing = yield* Effect.filter(collections, (one) => Effect.map(isFetched(scratch, one), (there) => !there))
       if (missing.length > 0 && collections.length > 1)
-        for (const one of missing) note(one, undefined, yield* fetchCollections(settings, scratch, [one], output))
+        for (const one of missing) note(one, undefined, yield* fetchCollections(bench, scratch, [one], output))
     }
     return settle(wanted, yield* fetched(scratch), (one) => reasons.get(one) ?? "the tool did not install it")
   })
@@ -139,29 +138,30 @@ const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
 }
 
 /** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
-export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> => {
-  const settings = galaxySettings(options)
-  const turns = makeTurns(settings.atOnce, settings.atOnceForOne)
-  const open = async () => {
-    // a tool that outlived a killed service would still write there
-    await endProcessesBelow(settings.folder)
-    await rm(settings.folder, { recursive: true, force: true, maxRetries: 10 })
-    await mkdir(settings.folder, { recursive: true, mode: 0o700 })
-  }
-  const available = Effect.scoped(
-    Effect.gen(function* () {
-      const scratch = yield* scratchFolder(settings)
-      const { lines } = yield* runTool(settings, {
-        doing: "ask for its version",
-        args: ["--version"],
-        scratch,
-        output: () => Effect.void,
-      })
-      return availabilityOf(lines)
-    }),
-  ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
-  return Effect.as(Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) }), {
-    available,
-    bring: (wanted, output, whose) => turns(whose, bring(settings, wanted, output)),
+export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> =>
+  Effect.gen(function* () {
+    const settings = galaxySettings(options)
+    const host = yield* openToolHost(settings.tools)
+    const turns = makeTurns(settings.atOnce, settings.atOnceForOne)
+    const open = async () => {
+      // a tool that outlived a killed service would still write there
+      await endProcessesBelow(settings.folder)
+      await rm(settings.folder, { recursive: true, force: true, maxRetries: 10 })
+      await mkdir(settings.folder, { recursive: true, mode: 0o700 })
+    }
+    yield* Effect.tryPromise({ try: open, catch: (cause) => hostFault("open the folder of the installer", cause) })
+    const problem = sandboxProblem(host.choice, host.sandbox)
+    const bench = { settings, host, folders: yield* Effect.promise(() => programFolders(settings.program)) }
+    const asked = Effect.scoped(
+      Effect.gen(function* () {
+        const scratch = yield* scratchFolder(settings)
+        const output = () => Effect.void
+        const { lines } = yield* runTool(bench, { doing: "ask for its version", args: ["--version"], scratch, output })
+        return availabilityOf(lines)
+      }),
+    ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
+    return {
+      available: problem === undefined ? asked : Effect.succeed<InstallerAvailability>({ available: false, because: problem }),
+      bring: (wanted, output, whose) => turns(whose, bring(bench, wanted, output)),
+    }
   })
-}

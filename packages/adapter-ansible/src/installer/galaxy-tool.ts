@@ -1,4 +1,5 @@
 import { InstallerFault, type LibraryScope } from "@rangewright/ports"
+import { type ProcessEnd, prepareRun, runCommand, systemPath, type ToolHost, untilLarger } from "@rangewright/host-tools"
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,8 +11,6 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { kindFolders } from "../library/layout.ts"
-import { untilLarger } from "../tool/folder-size.ts"
-import { type ProcessEnd, runCommand } from "../tool/run-command.ts"
 import type { GalaxySettings } from "./galaxy-options.ts"
 
 /** The tool installs into the global scope of a library of its own, which lasts for one request. */
@@ -19,7 +18,7 @@ export const toolScope: LibraryScope = { type: "global" }
 
 /** Made from scratch: nothing of the service's own environment or of a person's configuration reaches the tool. */
 const environment = ({ server, token, program }: GalaxySettings, scratch: string): Readonly<Record<string, string>> => ({
-  PATH: [...(isAbsolute(program) ? [dirname(program)] : []), "/usr/local/bin:/usr/bin:/bin"].join(":"),
+  PATH: [...(isAbsolute(program) ? [dirname(program)] : []), systemPath].join(":"),
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
   TERM: "dumb",
@@ -39,6 +38,20 @@ const environment = ({ server, token, program }: GalaxySettings, scratch: string
   // repositories are fetched by other means, with checks
   GIT_ALLOW_PROTOCOL: "none",
 })
+
+/** Where the server that the operator named listens. It may be at a private address. */
+const serverOf = ({ server }: GalaxySettings) => {
+  const { hostname, port, protocol } = new URL(server)
+  return { host: hostname.replace(/^\[|\]$/gu, ""), port: Number(port === "" ? (protocol === "http:" ? 80 : 443) : port) }
+}
+
+/** How the tool is run, and where. */
+export interface Workbench {
+  readonly settings: GalaxySettings
+  readonly host: ToolHost
+  /** Folders outside the system's own that it needs. */
+  readonly folders: readonly string[]
+}
 
 export interface ToolRun {
   readonly doing: string
@@ -62,7 +75,7 @@ const keptLines = 4000
  * missing, hangs, floods or fills the disk; how its work went is the end.
  */
 export const runTool = (
-  settings: GalaxySettings,
+  { settings, host, folders }: Workbench,
   { doing, args, scratch, output }: ToolRun,
 ): Effect.Effect<ToolEnd, InstallerFault> =>
   Effect.gen(function* () {
@@ -76,8 +89,23 @@ export const runTool = (
       if (lines.length > keptLines) lines.shift()
       Queue.offerUnsafe(heard, `${line}\n`)
     }
-    const { program, outputBytes, memoryBytes, fileBytes, scratchBytes } = settings
-    const command = { program, args, env: environment(settings, scratch), folder: scratch, memoryBytes, fileBytes }
+    const { outputBytes, memoryBytes, fileBytes, scratchBytes } = settings
+    const { confine, limits } = yield* prepareRun(host, {
+      folder: scratch,
+      mounts: folders.map((from) => ({ from })),
+      reach: { networks: [], servers: [serverOf(settings)], internet: true },
+      onRefused: onLine,
+    }).pipe(Effect.mapError((cause) => hostFault(doing, cause)))
+    const [program = "", ...words] = confine([settings.program, ...args])
+    const command = {
+      program,
+      args: words,
+      env: environment(settings, scratch),
+      folder: scratch,
+      memoryBytes,
+      fileBytes,
+      ...limits,
+    }
     const tool: Effect.Effect<ProcessEnd | { readonly type: "overgrown" }> = Effect.raceFirst(
       runCommand(command, outputBytes, (_, line) => onLine(line)),
       Effect.as(untilLarger(scratch, scratchBytes), { type: "overgrown" } as const),
@@ -85,7 +113,7 @@ export const runTool = (
     const bounded = tool.pipe(Effect.timeoutOption(Duration.seconds(settings.timeoutSeconds)), Effect.ensuring(Queue.end(heard)))
     const [ended] = yield* Effect.all([bounded, Stream.runForEach(Stream.fromQueue(heard), output)], { concurrency: 2 })
     return yield* toolEnd(settings, doing, Option.getOrUndefined(ended), lines)
-  })
+  }).pipe(Effect.scoped)
 
 const prepare = async (scratch: string): Promise<void> => {
   for (const folder of ["home", "tmp"]) await mkdir(join(scratch, folder), { recursive: true, mode: 0o700 })

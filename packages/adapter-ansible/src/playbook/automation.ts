@@ -1,21 +1,20 @@
 import { coverOf, foreignAddressNote, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
+import { prepareRun, runCommand } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { openAccount } from "./account.ts"
 import type { AutomationAvailability } from "./availability.ts"
-import { callbackOf, playbookCommand, workspaceSeen } from "./command.ts"
-import { connections, loginOf, type Through } from "./connection.ts"
+import { callbackOf, playbookRun, workspaceSeen } from "./command.ts"
+import { connections, loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf } from "./failure.ts"
-import { isReachedDirectly, jumpHostOf, type LendWay, type Way } from "./jump.ts"
-import { openPorts } from "./lent-ports.ts"
+import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
-import { runCommand } from "../tool/run-command.ts"
-import { openRelay, relayArguments } from "./relay.ts"
+import { dialFrom, reachOf } from "./reach.ts"
 import { rolePlay, roleProblem } from "./role-play.ts"
 import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder, writeFiles } from "./scratch.ts"
 import { sameMachineCommand } from "./same-machine.ts"
@@ -56,7 +55,7 @@ const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | unde
 }
 
 /** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string, through: Through | undefined) => {
+const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string) => {
   const role = roleOf(task)
   const own =
     task.stage === "role" && role !== undefined
@@ -71,7 +70,7 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
     ...own,
     "ansible.cfg": "",
     "inventory.yml": renderInventory([{ rangeId: site.range.id, hosts: site.hosts }]),
-    "connections.json": connections(settings, site.hosts, (host) => (isReachedDirectly(settings, host) ? undefined : through)),
+    "connections.json": connections(settings, site.hosts),
   }
 }
 
@@ -80,30 +79,6 @@ const wayTo = ({ settings, lendWay }: Workshop, task: GuestTask, site: Site) => 
   const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
   return jump === undefined ? Effect.undefined : Effect.mapError(lendWay(jump), ({ detail }) => faultOf(task, "away", detail))
 }
-
-/** Where a run speaks to Windows machines; an address that a stage gives its machine is one of these. */
-const windowsAddresses = ({ settings }: Workshop, task: GuestTask, site: Site): readonly string[] => {
-  const spokenTo = (task.stage === "role" ? site.hosts : [site.target]).filter(
-    (host) => loginOf(settings, host)?.connection === "winrm" && !isReachedDirectly(settings, host),
-  )
-  const all = spokenTo.flatMap((host) => [host.address, host === site.target ? addressSet(task) : undefined])
-  return [...new Set(all)].filter((address) => address !== undefined)
-}
-
-/** Opens what leads to the machines of a run from its scratch folder; undefined where they are reached directly. */
-const openThrough = Effect.fnUntraced(function* (
-  workshop: Workshop,
-  task: GuestTask,
-  site: Site,
-  way: Way | undefined,
-  scratch: string,
-) {
-  if (way === undefined) return undefined
-  yield* openRelay(way, site.range.number, scratch)
-  const ports = yield* openPorts(workshop.settings.launcher, scratch, windowsAddresses(workshop, task, site))
-  const through: Through = { sshArguments: relayArguments, ports, nextAddress: addressSet(task) }
-  return through
-})
 
 const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
   const { settings, found, folders } = workshop
@@ -116,13 +91,16 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
   const way = yield* wayTo(workshop, task, site)
   const scratch = yield* ofHost(scratchFolder(folders))
-  const through = yield* ofHost(openThrough(workshop, task, site, way, scratch))
-  const files = filesOf(workshop, task, site, workspace, through)
+  const files = filesOf(workshop, task, site, workspace)
   yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
   const isRole = task.stage === "role"
   // what is known of the machine changes now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
-  const command = playbookCommand(settings, found, {
+  const {
+    tool: playbook,
+    mounts,
+    env,
+  } = playbookRun(settings, found, {
     scratch,
     playbook: isRole ? join(scratch, "play.yml") : join(settings.playbooks, `${task.stage}.yml`),
     inventories: ["inventory.yml", "connections.json"],
@@ -138,6 +116,17 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const lines = logLines(cover, logBytes)
   const account = openAccount(callbackOf(found), cover)
   let errors = ""
+  const { confine, limits: shares } = yield* ofHost(
+    prepareRun(found.host, {
+      folder: scratch,
+      mounts,
+      reach: reachOf(task, site),
+      dial: dialFrom(settings, found.host, site, way),
+      onRefused: (because) => lines.add([`[relay] ${cover(because)}`]),
+    }),
+  )
+  const [program = "", ...args] = confine(playbook)
+  const command = { program, args, env, folder: scratch, memoryBytes: settings.memoryBytes, ...shares }
   const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
     if (stream === "stderr") errors = `${errors}${cover(line)}\n`.slice(-errorTail)
     lines.add(stream === "stdout" ? account.take(line, cut) : [line])

@@ -1,8 +1,7 @@
+import { openToolHost, sandboxProblem, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
-import { dirname } from "node:path"
-import { ask, collectionsIn, hostCollectionFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
-import { type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
-import { sandboxArguments } from "./sandbox.ts"
+import { ask, collectionsIn, hostCollectionFolders, programFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
+import { type PlaybookOptions, settingsOf } from "./options.ts"
 
 /** The collections that the built-in playbooks use; `needs` says what cannot be done without one. */
 export const usedCollections = [
@@ -28,19 +27,12 @@ export interface AutomationAvailability {
   readonly psrp: boolean
   /** Whether SSH can be given passwords. */
   readonly sshpass: boolean
-  readonly sandbox: { readonly works: true } | { readonly works: false; readonly because: string }
+  readonly host: ToolHost
   /** Where the tool finds the collections of the host. */
   readonly collectionFolders: readonly string[]
   /** The tool's own folder where that is not the system's: a virtual environment, such as pipx makes. */
   readonly toolFolders: readonly string[]
 }
-
-const trySandbox = (settings: Settings): Effect.Effect<AutomationAvailability["sandbox"]> =>
-  settings.sandbox === "off"
-    ? Effect.succeed({ works: false, because: "it is switched off" })
-    : Effect.map(ask("bwrap", [...sandboxArguments([]), "/usr/bin/true"]), ({ ok, because }) =>
-        ok ? { works: true } : { works: false, because: `bwrap: ${because}` },
-      )
 
 /** Asks the host what it has. Changes nothing. */
 export const automationAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> =>
@@ -54,18 +46,15 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
     const collections = new Map(used.map(({ name }) => [name, ofHost.get(name) ?? "unknown"]))
     const imports = (module: string) =>
       python === undefined ? Effect.succeed(false) : Effect.map(ask(python, ["-c", `import ${module}`]), ({ ok }) => ok)
-    const [winrm, psrp, sshpass, sandbox] = yield* Effect.all(
-      [imports("winrm"), imports("pypsrp"), Effect.map(ask("sshpass", ["-V"]), ({ ok }) => ok), trySandbox(settings)],
+    const [winrm, psrp, sshpass, host] = yield* Effect.all(
+      [imports("winrm"), imports("pypsrp"), Effect.map(ask("sshpass", ["-V"]), ({ ok }) => ok), openToolHost(settings.tools)],
       { concurrency: "unbounded" },
     )
     const because = !told.ok
       ? `${settings.program}: ${told.because}`
       : version === undefined
         ? `${settings.program} does not tell its version`
-        : (versionProblem(version) ??
-          (settings.sandbox === "required" && !sandbox.works
-            ? `playbooks may only run in a sandbox, and ${sandbox.because}`
-            : undefined))
+        : (versionProblem(version) ?? sandboxProblem(host.choice, host.sandbox))
     return {
       ansible: because === undefined ? version : undefined,
       because,
@@ -74,9 +63,9 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
       winrm,
       psrp,
       sshpass,
-      sandbox,
+      host,
       collectionFolders: folders,
-      toolFolders: python === undefined || python.startsWith("/usr/") ? [] : [dirname(dirname(python))],
+      toolFolders: yield* Effect.promise(() => programFolders(settings.program)),
     }
   })
 
@@ -87,6 +76,29 @@ export interface AutomationFinding {
   readonly detail: string
   readonly hint?: string
 }
+
+/** What holds tools to their limits. */
+const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly AutomationFinding[] => [
+  sandbox.works
+    ? { level: "ok", what: "sandbox", detail: "tools see neither the service's files nor its network" }
+    : {
+        level: "warn",
+        what: "sandbox",
+        detail:
+          choice === "off"
+            ? `roles can read what the service can read, and reach what it can reach: ${sandbox.because}`
+            : `only roles that administrators installed run, in ranges whose configuration has no templates: ${sandbox.because}`,
+        hint: "Install the package `bubblewrap` (0.8 or later) and let the service make namespaces.",
+      },
+  "hierarchies" in cgroups
+    ? { level: "ok", what: "limits", detail: "each run of a tool has a control group" }
+    : {
+        level: "warn",
+        what: "limits",
+        detail: `memory and processes of a run are limited for each process only: ${cgroups.because}`,
+        hint: "Run the service by a unit with Delegate=yes, as examples/rangewright.service does.",
+      },
+]
 
 /** What was found, in words, with what to do about the rest. */
 export const automationFindings = (found: AutomationAvailability, windows: "winrm" | "psrp"): readonly AutomationFinding[] => {
@@ -130,13 +142,6 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
           detail: `Windows machines cannot be spoken to: Ansible's Python has no ${module}`,
           hint: `Install ${module} for Ansible's Python (package \`python3-${windows === "winrm" ? "winrm" : "pypsrp"}\`).`,
         },
-    found.sandbox.works
-      ? { level: "ok", what: "sandbox", detail: "roles run without access to the service's files" }
-      : {
-          level: "warn",
-          what: "sandbox",
-          detail: `roles can read what the service can read: ${found.sandbox.because}`,
-          hint: "Install the package `bubblewrap` and let the service make namespaces.",
-        },
+    ...hostFindings(found.host),
   ]
 }

@@ -1,8 +1,7 @@
+import { type Mount, systemPath } from "@rangewright/host-tools"
 import { dirname, isAbsolute } from "node:path"
 import type { AutomationAvailability } from "./availability.ts"
 import { type Settings, searchPaths } from "./options.ts"
-import type { Command } from "../tool/run-command.ts"
-import { sandboxArguments } from "./sandbox.ts"
 
 /** Everything that one run of the tool is made of. */
 export interface Run {
@@ -27,14 +26,14 @@ export interface Run {
 const installFolder = "/opt/ludus"
 
 /** The path by which roles know their workspace. */
-export const workspaceSeen = ({ sandbox }: Pick<AutomationAvailability, "sandbox">, workspace: string): string =>
-  sandbox.works ? installFolder : workspace
+export const workspaceSeen = ({ host }: Pick<AutomationAvailability, "host">, workspace: string): string =>
+  host.sandbox.works ? installFolder : workspace
 
 const path = (settings: Settings, found: AutomationAvailability): string =>
   [
     ...(isAbsolute(settings.program) ? [dirname(settings.program)] : []),
     ...[...settings.toolFolders, ...found.toolFolders].map((folder) => `${folder}/bin`),
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    systemPath,
   ].join(":")
 
 /** Sockets of connections have short paths, or the system refuses them. */
@@ -44,7 +43,7 @@ const longestSocketFolder = 60
 const environment = (settings: Settings, found: AutomationAvailability, run: Run): Readonly<Record<string, string>> => {
   const search = searchPaths(settings, run.userId)
   const home = `${run.scratch}/home`
-  const sockets = found.sandbox.works ? "/tmp/ssh" : `${home}/ssh`
+  const sockets = found.host.sandbox.works ? "/tmp/ssh" : `${home}/ssh`
   const master = sockets.length <= longestSocketFolder ? " -o ControlMaster=auto -o ControlPersist=30s" : ""
   return {
     ...settings.environment,
@@ -53,6 +52,9 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
     LANG: "C.UTF-8",
     LC_ALL: "C.UTF-8",
     TERM: "dumb",
+    // what is on this loopback is the run's own
+    no_proxy: "localhost,127.0.0.1",
+    NO_PROXY: "localhost,127.0.0.1",
     HOME: home,
     ANSIBLE_HOME: `${home}/.ansible`,
     ANSIBLE_CONFIG: `${run.scratch}/ansible.cfg`,
@@ -87,8 +89,15 @@ const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
 export const callbackOf = ({ collections }: Pick<AutomationAvailability, "collections">): "jsonl" | "default" =>
   collections.has("ansible.posix") ? "jsonl" : "default"
 
-/** One run of `ansible-playbook`, in a sandbox where that works. */
-export const playbookCommand = (settings: Settings, found: AutomationAvailability, run: Run): Command => {
+/** What one run of `ansible-playbook` is. */
+export interface PlaybookRun {
+  readonly tool: readonly string[]
+  readonly mounts: readonly Mount[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The tool with everything that it is given, not yet confined. */
+export const playbookRun = (settings: Settings, found: AutomationAvailability, run: Run): PlaybookRun => {
   const tool = [
     settings.program,
     ...run.inventories.flatMap((name) => ["--inventory", `${run.scratch}/${name}`]),
@@ -100,11 +109,8 @@ export const playbookCommand = (settings: Settings, found: AutomationAvailabilit
   const mounts = [
     ...[...settings.toolFolders, ...found.toolFolders].map((from) => ({ from })),
     ...[settings.playbooks, ...search.roles, ...search.collections].map((from) => ({ from })),
-    { from: run.scratch, writable: true },
     ...(run.facts === undefined ? [] : [{ from: run.facts, writable: true }]),
     { from: run.workspace, to: installFolder, writable: true },
   ]
-  const sandboxed = found.sandbox.works ? ["bwrap", ...sandboxArguments(mounts), "--chdir", run.scratch, "--", ...tool] : tool
-  const [program = "", ...args] = [...settings.launcher, ...sandboxed]
-  return { program, args, env: environment(settings, found, run), folder: run.scratch, memoryBytes: settings.memoryBytes }
+  return { tool, mounts, env: environment(settings, found, run) }
 }

@@ -1,4 +1,5 @@
 import { type GuestLogin, guestLoginOf, type RangeHost } from "@rangewright/domain"
+import { reachCommand } from "@rangewright/host-tools"
 import type { Settings } from "./options.ts"
 
 type Variables = Readonly<Record<string, string | number>>
@@ -25,48 +26,22 @@ const psrp: Variables = {
   ansible_psrp_read_timeout: 320,
 }
 
-/** How a host is reached that there is no way to from here. */
-export interface Through {
-  /** Further arguments of SSH. */
-  readonly sshArguments: string
-  /** By a machine's address, the port of loopback that leads to its WinRM. */
-  readonly ports: ReadonlyMap<string, number>
-  /** The address that the machine is about to get. */
-  readonly nextAddress?: string | undefined
-}
+/** How SSH connects from where tools run. The relay hands it the connection itself. */
+const overRelay = `-o ProxyUseFdpass=yes -o ProxyCommand="${reachCommand("%h", "%p", "pass")}"`
 
-/** `ansible_host` stays the machine's own, which roles read (contract B 9.3). */
-const windowsVariables = (protocol: Settings["windows"], host: RangeHost, through: Through | undefined): Variables => {
-  const portAt = (address: string | undefined) => (address === undefined ? undefined : through?.ports.get(address))
-  const [port, nextPort] = [portAt(host.address), portAt(through?.nextAddress)]
-  const lent =
-    port === undefined
-      ? {}
-      : {
-          [`ansible_${protocol}_host`]: "127.0.0.1",
-          [`ansible_${protocol}_port`]: port,
-          ...(nextPort === undefined ? {} : { port_at_next_address: nextPort }),
-        }
-  return { ...(protocol === "psrp" ? psrp : {}), ...lent }
-}
+const sshArguments = `${anyHostKey} -o LogLevel=ERROR ${overRelay}`
 
 /**
  * What the tool must know to reach each host beyond what inventories show to people (contract B 9.3): a second inventory, which wins.
- * `throughTo` tells of hosts that are not reached directly.
+ * Windows is spoken to over the HTTP proxy that every tool finds in its environment.
  */
-export const connections = (
-  settings: Pick<Settings, "logins" | "windows">,
-  hosts: readonly RangeHost[],
-  throughTo: (host: RangeHost) => Through | undefined,
-): string => {
+export const connections = (settings: Pick<Settings, "logins" | "windows">, hosts: readonly RangeHost[]): string => {
   const variablesOf = (host: RangeHost): Variables => {
     const login = host.osId === undefined ? undefined : settings.logins.get(host.osId)
     const isSsh = loginOf(settings, host)?.connection === "ssh"
-    const through = throughTo(host)
-    const sshArguments = [anyHostKey, "-o LogLevel=ERROR", ...(through === undefined ? [] : [through.sshArguments])].join(" ")
     return {
       ...(login === undefined ? {} : loginVariables(login)),
-      ...(isSsh ? { ansible_ssh_common_args: sshArguments } : windowsVariables(settings.windows, host, through)),
+      ...(isSsh ? { ansible_ssh_common_args: sshArguments } : settings.windows === "psrp" ? psrp : {}),
       ...(host.address === undefined ? {} : { ansible_host: host.address }),
     }
   }

@@ -1,6 +1,6 @@
 import * as Option from "effect/Option"
 import type { Account } from "./account.ts"
-import type { ProcessEnd } from "../tool/run-command.ts"
+import type { ProcessEnd } from "@rangewright/host-tools"
 
 /** The run was asked to stop while the tool worked. */
 export const cancelled = { type: "cancelled" } as const

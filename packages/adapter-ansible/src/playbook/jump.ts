@@ -1,4 +1,14 @@
 import { type RangeHost, wanAddress } from "@rangewright/domain"
+import {
+  type Command,
+  type Dial,
+  openToolHost,
+  prepareRun,
+  reachCommand,
+  runCommand,
+  type ToolHost,
+  whyItEnded,
+} from "@rangewright/host-tools"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,7 +19,8 @@ import type * as Scope from "effect/Scope"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Command, runCommand, whyItEnded } from "../tool/run-command.ts"
+import { spawn } from "node:child_process"
+import { Duplex } from "node:stream"
 import { loginOf } from "./connection.ts"
 import type { AutomationFinding } from "./availability.ts"
 import { type JumpHost, type PlaybookOptions, type Settings, settingsOf } from "./options.ts"
@@ -48,8 +59,8 @@ export class NoWay extends Data.TaggedError("NoWay")<{ readonly detail: string }
 
 /** An open connection to a jump host. */
 export interface Way {
-  /** The command that connects its streams to an address and port behind the host. Not for a sandbox: it can do more than that. */
-  readonly command: (destination: string) => Command
+  /** Connects to an address and port behind the host. */
+  readonly dial: Dial
   /** Over when the connection is, for whatever reason. */
   readonly ended: Effect.Effect<unknown>
 }
@@ -63,7 +74,7 @@ const loginArguments = ({ login }: JumpHost): readonly string[] =>
     ? ["-i", login.file, "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"]
     : ["-o", "PubkeyAuthentication=no", "-o", "NumberOfPasswordPrompts=1"]
 
-const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string): Command => {
+const toolOf = (jump: JumpHost): readonly string[] => {
   const options = {
     HostKeyAlias: nobody,
     UserKnownHostsFile: "known_hosts",
@@ -76,9 +87,9 @@ const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string):
     LogLevel: "ERROR",
     PermitLocalCommand: "yes",
     LocalCommand: `echo ${opened}`,
+    ProxyCommand: reachCommand("%h", "%p"),
   }
-  const line = [
-    ...launcher,
+  return [
     ...(jump.login.type === "password" ? ["sshpass", "-f", "password"] : []),
     "ssh",
     ..."-F /dev/null -N -T -x -a -M -S".split(" "),
@@ -92,16 +103,23 @@ const commandOf = (launcher: readonly string[], jump: JumpHost, folder: string):
     "--",
     jump.host,
   ]
-  const [program = "ssh", ...args] = line
-  return { program, args, env: environmentOf(folder), folder }
 }
 
-/** Opens the way through a jump host. Its credentials stay with this process and the connection, which runs outside every sandbox. */
-const openWay = (
-  launcher: readonly string[],
-  folders: Pick<Folders, "runs">,
-  jump: JumpHost,
-): Effect.Effect<Way, NoWay, Scope.Scope> =>
+/** A connection over the way that is open in this folder. The program speaks to the way's socket alone. */
+const dialOver =
+  (folder: string): Dial =>
+  (address, port) => {
+    const to = ["-W", `${address.includes(":") ? `[${address}]` : address}:${port}`, nobody]
+    const args = ["-F", "/dev/null", "-S", socket, "-o", "ControlMaster=no", "-o", "BatchMode=yes", ...to]
+    const child = spawn("ssh", args, { cwd: folder, env: environmentOf(folder), stdio: ["pipe", "pipe", "ignore"] })
+    const connection = Duplex.from({ readable: child.stdout, writable: child.stdin })
+    child.once("error", (error) => connection.destroy(error))
+    connection.once("close", () => child.kill("SIGKILL"))
+    return Promise.resolve(connection)
+  }
+
+/** Opens the way through a jump host. Its credentials stay with this process and the connection, which reaches the jump host alone. */
+const openWay = (host: ToolHost, folders: Pick<Folders, "runs">, jump: JumpHost): Effect.Effect<Way, NoWay, Scope.Scope> =>
   Effect.gen(function* () {
     const name = `${jump.user}@${jump.host}:${jump.port ?? 22}`
     const noWay = (because: string) => new NoWay({ detail: `the jump host ${name} cannot be used: ${because}` })
@@ -109,10 +127,17 @@ const openWay = (
       known_hosts: jump.hostKey === undefined ? "" : `${nobody} ${jump.hostKey}\n`,
       ...(jump.login.type === "password" ? { password: `${Redacted.value(jump.login.password)}\n` } : {}),
     }).pipe(Effect.mapError(({ message }) => noWay(message)))
+    const { confine, limits } = yield* prepareRun(host, {
+      folder,
+      mounts: jump.login.type === "key" ? [{ from: jump.login.file }] : [],
+      reach: { networks: [], servers: [{ host: jump.host.toLowerCase(), port: jump.port ?? 22 }], internet: false },
+    }).pipe(Effect.mapError(({ message }) => noWay(message)))
+    const [program = "", ...args] = confine(toolOf(jump))
+    const command: Command = { program, args, env: environmentOf(folder), folder, ...limits }
     const isOpen = yield* Deferred.make<void>()
     let said = ""
     const connection = yield* Effect.forkScoped(
-      runCommand(commandOf(launcher, jump, folder), 65_536, (stream, line) => {
+      runCommand(command, 65_536, (stream, line) => {
         if (stream === "stdout" && line === opened) Deferred.doneUnsafe(isOpen, Effect.void)
         else said += `${line}\n`
       }),
@@ -124,15 +149,7 @@ const openWay = (
         orElse: () => Effect.fail(noWay(`it did not let in within ${secondsToOpen} s`)),
       }),
     )
-    return {
-      command: (destination) => ({
-        program: "ssh",
-        args: ["-F", "/dev/null", "-S", socket, "-o", "ControlMaster=no", "-o", "BatchMode=yes", "-W", destination, nobody],
-        env: environmentOf(folder),
-        folder,
-      }),
-      ended: Fiber.await(connection),
-    }
+    return { dial: dialOver(folder), ended: Fiber.await(connection) }
   })
 
 /** Lends the way through a jump host for as long as the scope is open. */
@@ -145,16 +162,13 @@ const idle = "30 seconds"
  * Ways that are shared by all runs that go through the same host: one connection, however many machines are worked on, so that the host's
  * limit of those that log in at once is not met. One that ended is opened anew for the next run.
  */
-export const sharedWays = (
-  launcher: readonly string[],
-  folders: Pick<Folders, "runs">,
-): Effect.Effect<LendWay, never, Scope.Scope> =>
+export const sharedWays = (host: ToolHost, folders: Pick<Folders, "runs">): Effect.Effect<LendWay, never, Scope.Scope> =>
   Effect.gen(function* () {
     const ways: RcMap.RcMap<JumpHost, Way, NoWay> = yield* RcMap.make({
       idleTimeToLive: idle,
       lookup: (jump: JumpHost) =>
         Effect.gen(function* () {
-          const way = yield* openWay(launcher, folders, jump)
+          const way = yield* openWay(host, folders, jump)
           yield* Effect.forkScoped(Effect.andThen(way.ended, RcMap.invalidate(ways, jump)))
           return way
         }).pipe(Effect.tapError(() => RcMap.invalidate(ways, jump))),
@@ -164,14 +178,14 @@ export const sharedWays = (
 
 /** Whether the jump host of the route answers; nothing where there is none. Takes as long as it does to answer. */
 export const jumpFindings = (options: PlaybookOptions): Effect.Effect<readonly AutomationFinding[]> => {
-  const { route, launcher } = settingsOf(options)
+  const { route, tools } = settingsOf(options)
   if (route.type !== "jump") return Effect.succeed([])
   const look = Effect.gen(function* () {
     const runs = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-jump-"))),
       (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
     )
-    yield* openWay(launcher, { runs }, route)
+    yield* openWay(yield* openToolHost(tools), { runs }, route)
   })
   return Effect.scoped(look).pipe(
     Effect.match({

@@ -44,7 +44,7 @@ export const playbookLayer = (
             detail: String(cause),
           }),
       })
-      const lendWay = yield* sharedWays(settings.launcher, folders)
+      const lendWay = yield* sharedWays(found.host, folders)
       const ports = yield* sitePorts
       const roles = yield* installedRoles(settings, found.collectionFolders, yield* ArtifactLibrary)
       return playbookAutomation({ settings, found, folders, lendWay, ports, roles })

@@ -1,4 +1,5 @@
 import type { GuestLogin, GuestStage, Json, RangeDefaults } from "@rangewright/domain"
+import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -37,10 +38,8 @@ export interface PlaybookOptions {
   readonly program?: string
   /** Folders outside the system's own that the program needs, such as the virtual environment of pipx. */
   readonly toolFolders?: readonly string[]
-  /** In front of everything that is run, such as `ip netns exec labs` where the ranges' networks are in a namespace of their own. */
-  readonly launcher?: readonly string[]
-  /** `auto`: with bwrap where it works, else without, which `automationFindings` tells. `required`: not without. */
-  readonly sandbox?: "auto" | "required" | "off"
+  /** How tools run on this host: the sandbox, the internet, their limits. */
+  readonly tools?: ToolOptions
   readonly route?: Route
   /** How Windows machines are spoken to. */
   readonly windows?: "winrm" | "psrp"
@@ -91,8 +90,7 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
   collections: [],
   program: "ansible-playbook",
   toolFolders: [],
-  launcher: [],
-  sandbox: "auto",
+  tools: {},
   route: { type: "direct" },
   windows: "winrm",
   logins: new Map(),

@@ -1,9 +1,9 @@
+import { endProcessesBelow, systemPath } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { endProcessesBelow } from "../tool/processes.ts"
 
 /** Folders that outlive a run, and the scratch folders of runs. */
 export interface Folders {
@@ -60,7 +60,7 @@ export const writeFiles = async (folder: string, files: Readonly<Record<string, 
 
 /** What a program of the system is given that works in such a folder, nothing of the service's own. */
 export const environmentOf = (folder: string) => ({
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  PATH: systemPath,
   LC_ALL: "C.UTF-8",
   HOME: join(folder, "home"),
 })

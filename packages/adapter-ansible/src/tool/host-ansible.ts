@@ -1,8 +1,10 @@
 import { collectionSegments } from "@rangewright/domain"
+import { systemPath } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
-import { readdir, readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { mkdtemp, open, readdir, readFile, realpath, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, isAbsolute, join } from "node:path"
 
 /** What a program of the host answered. */
 export interface Answer {
@@ -13,13 +15,42 @@ export interface Answer {
 
 /** Asks a program of the host something that takes no time, with nothing of the service's own environment. */
 export const ask = (program: string, args: readonly string[]): Effect.Effect<Answer> =>
-  Effect.callback<Answer>((resume) => {
-    const env = { PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C.UTF-8", HOME: "/nonexistent" }
-    execFile(program, args, { env, timeout: 20_000, cwd: "/" }, (error, stdout, stderr) => {
-      const because = error === null ? "" : error.code === "ENOENT" ? "it is not installed" : stderr.trim() || error.message
-      resume(Effect.succeed({ ok: error === null, output: stdout, because: because.slice(0, 300) }))
-    })
-  })
+  Effect.acquireUseRelease(
+    // Ansible writes there whatever it is asked, and an ordinary account can make no folder elsewhere
+    Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-ask-"))),
+    (home) =>
+      Effect.callback<Answer>((resume) => {
+        const env = { PATH: process.env["PATH"] ?? systemPath, LC_ALL: "C.UTF-8", HOME: home }
+        execFile(program, args, { env, timeout: 20_000, cwd: "/" }, (error, stdout, stderr) => {
+          const because = error === null ? "" : error.code === "ENOENT" ? "it is not installed" : stderr.trim() || error.message
+          resume(Effect.succeed({ ok: error === null, output: stdout, because: because.slice(0, 300) }))
+        })
+      }),
+    (home) => Effect.promise(() => rm(home, { recursive: true, force: true })),
+  )
+
+const isOwn = (folder: string): boolean => folder !== "/" && !`${folder}/`.startsWith("/usr/")
+
+/** The folders that a script needs outside of the system's own: the virtual environment that its first line names, and where it lies. */
+const foldersOf = async (file: string): Promise<readonly string[]> => {
+  const path = await realpath(file)
+  const start = Buffer.alloc(256)
+  await using opened = await open(path)
+  const { bytesRead } = await opened.read(start, 0, start.length, 0)
+  const python = /^#! *(?<path>\/\S+)/u.exec(start.toString("latin1", 0, bytesRead))?.groups?.["path"]
+  const environment = python === undefined ? [] : [dirname(dirname(python))]
+  return [...new Set([...environment, dirname(path), dirname(file)])].filter(isOwn)
+}
+
+/** Folders outside the system's own that a program needs, read from its file: it is not run. None for one that is not there. */
+export const programFolders = async (program: string): Promise<readonly string[]> => {
+  const places = isAbsolute(program) ? [program] : systemPath.split(":").map((folder) => join(folder, program))
+  for (const file of places) {
+    const found = await foldersOf(file).catch(() => undefined)
+    if (found !== undefined) return found
+  }
+  return []
+}
 
 /** Ansible's version and Python, and where its modules lie, as each of its programs answers `--version`. */
 export const readVersion = (output: string) => ({

@@ -85,10 +85,10 @@ describe("what the service's host has", () => {
 
   it("a sandbox that is wished away is a warning; one that is required and missing means that nothing runs", async () => {
     const program = await toolOf("2.14.18")
-    const without = await look({ program, sandbox: "off" })
+    const without = await look({ program, tools: { sandbox: "off" } })
     expect(automationFindings(without, "psrp").find(({ what }) => what === "sandbox")).toMatchObject({ level: "warn" })
     expect(automationFindings(without, "psrp").find(({ what }) => what === "Windows")?.hint).toContain("pypsrp")
-    const required = { ...without, sandbox: { works: false, because: "bwrap: no" } } as const
+    const required = { ...without, host: { ...without.host, sandbox: { works: false, because: "bwrap: no" } } } as const
     expect(automationFindings(required, "psrp").find(({ what }) => what === "sandbox")?.detail).toContain("bwrap: no")
   })
 
@@ -126,7 +126,7 @@ describe("what the service's host has", () => {
       const program = join(venv, "bin", "ansible-playbook")
       await writeFile(program, `#!${venv}/bin/python3\nfrom ansible.cli.playbook import main\nmain()\n`)
       await chmod(program, 0o755)
-      expect((await look({ program })).toolFolders).toEqual([venv])
+      expect((await look({ program })).toolFolders).toEqual([venv, join(venv, "bin")])
       const service = join(import.meta.dirname, "../programs/one-run.ts")
       const args = [service, join(folder, "service"), "uname -n", program]
       const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })

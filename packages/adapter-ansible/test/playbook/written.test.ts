@@ -2,10 +2,9 @@ import type { Json, RangeHost, Vmid } from "@rangewright/domain"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { connections, type Through } from "../../src/playbook/connection.ts"
+import { connections } from "../../src/playbook/connection.ts"
 import { rolePlay, roleProblem } from "../../src/playbook/role-play.ts"
 import { sameMachineCommand } from "../../src/playbook/same-machine.ts"
-import { sandboxArguments } from "../../src/playbook/sandbox.ts"
 import { unsafeYaml } from "../../src/playbook/unsafe-yaml.ts"
 
 const strip = { customTags: [{ tag: "!unsafe", resolve: (text: string) => text }] }
@@ -74,7 +73,7 @@ describe("what is written for the tool", () => {
     expect(sameMachineCommand("linux", { nics: [] }, "10.7.10.5")).toContain("-e none")
   })
 
-  it("a Windows machine that is reached through a lent port keeps its own address as ansible_host, and the others have no port", () => {
+  it("SSH goes over the relay; Windows machines need nothing but their own address", () => {
     const host = (name: string, address: string, osId: string): RangeHost => ({
       seen: {
         vmid: 20_000 as Vmid,
@@ -97,47 +96,17 @@ describe("what is written for the tool", () => {
       machine: undefined,
     })
     const hosts = [host("dc", "10.7.10.11", "windows"), host("ws", "10.7.10.12", "windows"), host("web", "10.7.10.13", "debian")]
-    const ports = new Map([
-      ["10.7.10.11", 40_001],
-      ["10.7.10.21", 40_002],
-    ])
-    const through: Through = { sshArguments: "-o ProxyCommand=x", ports, nextAddress: "10.7.10.21" }
-    const written = (windows: "winrm" | "psrp", to: Through | undefined) => {
-      const text = connections({ logins: new Map(), windows }, hosts, () => to)
+    const written = (windows: "winrm" | "psrp") => {
+      const text = connections({ logins: new Map(), windows }, hosts)
       return (JSON.parse(text) as { all: { hosts: Record<string, Record<string, unknown>> } }).all.hosts
     }
-    expect(written("winrm", through)).toMatchObject({
-      dc: {
-        ansible_host: "10.7.10.11",
-        ansible_winrm_host: "127.0.0.1",
-        ansible_winrm_port: 40_001,
-        port_at_next_address: 40_002,
-      },
-      web: { ansible_host: "10.7.10.13", ansible_ssh_common_args: expect.stringContaining("ProxyCommand") as string },
+    expect(written("winrm")["dc"]).toEqual({ ansible_host: "10.7.10.11" })
+    expect(written("winrm")["web"]).toMatchObject({
+      ansible_host: "10.7.10.13",
+      ansible_ssh_common_args: expect.stringMatching(
+        /ProxyUseFdpass=yes .*ProxyCommand=".*reach.py' relay %h %p pass"/u,
+      ) as string,
     })
-    expect(written("winrm", through)["ws"]).toEqual({ ansible_host: "10.7.10.12" })
-    expect(written("psrp", through)["dc"]).toMatchObject({
-      ansible_connection: "psrp",
-      ansible_host: "10.7.10.11",
-      ansible_psrp_host: "127.0.0.1",
-      ansible_psrp_port: 40_001,
-    })
-    expect(written("winrm", undefined)["dc"]).toEqual({ ansible_host: "10.7.10.11" })
-  })
-
-  it("a sandbox has nothing of the host's but its programs and what it is given", () => {
-    const args = sandboxArguments([
-      { from: "/data/scratch", writable: true },
-      { from: "/library", to: "/roles" },
-    ])
-    const pairs = args.flatMap((arg, at) => (arg.includes("bind") ? [[arg, args[at + 1], args[at + 2]]] : []))
-    expect(pairs).toContainEqual(["--bind", "/data/scratch", "/data/scratch"])
-    expect(pairs).toContainEqual(["--ro-bind-try", "/library", "/roles"])
-    expect(pairs.filter(([how]) => how === "--bind")).toHaveLength(1)
-    const sources = pairs.map(([, from = ""]) => from)
-    for (const hidden of ["/", "/etc", "/home", "/root", "/var", "/run", "/etc/shadow", "/etc/ssl", "/etc/ssl/private"])
-      expect(sources).not.toContain(hidden)
-    expect(args).toContain("--die-with-parent")
-    expect(args.join(" ")).toContain("--cap-drop ALL")
+    expect(written("psrp")["dc"]).toMatchObject({ ansible_connection: "psrp", ansible_host: "10.7.10.11" })
   })
 })

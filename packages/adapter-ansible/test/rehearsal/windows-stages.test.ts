@@ -76,14 +76,6 @@ describe.skipIf(found.because !== undefined)(
       expect(callsOf("address:LAB-dc", "ansible.windows.win_reboot")).toHaveLength(1)
     })
 
-    it("a machine that is reached through a lent port is spoken to through another one at its new address", async () => {
-      const lent = { ansible_winrm_port: 40_001, port_at_next_address: 40_002 }
-      const { ok, said } = await theatre.rehearse(stageOf("address:LAB-dc"), newMachine, lent)
-      expect(ok, said).toBe(true)
-      expect(said).toMatch(/"ansible_winrm_port": "?40002"?/u)
-      expect(first.get("address:LAB-dc")?.said).not.toContain("ansible_winrm_port")
-    })
-
     it("a domain is made as the configuration says, and furnished by whoever is known to it", () => {
       expect(asked("primary-dc:LAB-dc", "microsoft.ad.domain")).toEqual([
         {

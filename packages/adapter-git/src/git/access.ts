@@ -1,15 +1,28 @@
 import type { GitAccess } from "@rangewright/ports"
+import { gitReachCommand, type NamedServer, reachCommand } from "@rangewright/host-tools"
 import * as Redacted from "effect/Redacted"
 import { mkdtemp, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Doing, refused } from "../faults.ts"
 import type { Destination } from "../network/destination.ts"
+import type { GitPlace } from "./repository.ts"
 
 /** What a run of git needs to connect to one destination: settings and paths, never a secret. */
 export interface Connection {
   readonly remote: string
   readonly config: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Files and folders that it reads. */
+  readonly mounts: readonly string[]
+  /** What it connects to. */
+  readonly servers: readonly NamedServer[]
+}
+
+/** The remote by its name, and by each of its checked addresses: these alone are connected to. */
+const serversOf = ({ url, addresses }: Destination): readonly NamedServer[] => {
+  const port = Number(url.port)
+  const host = url.host.replace(/^\[|\]$/gu, "").toLowerCase()
+  return [{ host, port, addresses }, ...addresses.map((address) => ({ host: address, port, addresses: [address] }))]
 }
 
 /** git asks with "Username for …" or "Password for …"; the answers lie beside the script. */
@@ -23,7 +36,7 @@ const fingerprintForm = /^SHA256:[A-Za-z0-9+/]{43}$/u
 const ownFile = { mode: 0o600, flag: "wx" } as const
 const quoted = (path: string): string => `"${path.replaceAll("%", "%%")}"`
 
-const sshConfig = (folder: string, destination: Destination): string =>
+const sshConfig = (folder: string, destination: Destination, proxy: string): string =>
   [
     "Host *",
     // the checked address, whatever the name resolves to by now
@@ -42,7 +55,7 @@ const sshConfig = (folder: string, destination: Destination): string =>
     `KnownHostsCommand /bin/sh ${quoted(join(folder, "known-hosts"))} %f %H %t %K`,
     "CheckHostIP no",
     "UpdateHostKeys no",
-    "ProxyCommand none",
+    proxy,
     "ForwardAgent no",
     "ConnectTimeout 20",
     "ServerAliveInterval 10",
@@ -50,39 +63,45 @@ const sshConfig = (folder: string, destination: Destination): string =>
     "",
   ].join("\n")
 
+/** Where git runs behind a relay, SSH is handed its connections by it. */
+const proxyOf = ({ host }: GitPlace): string =>
+  host.sandbox.works ? `ProxyUseFdpass yes\nProxyCommand ${reachCommand("%h", "%p", "pass")}` : "ProxyCommand none"
+
 const overSsh = async (
   doing: Doing,
-  scratch: string,
+  place: GitPlace,
   destination: Destination,
   access: GitAccess | undefined,
 ): Promise<Connection> => {
   if (access?.type !== "ssh-key") throw refused(doing, "access", "ssh needs a key and the fingerprint of the server's host key")
   if (!fingerprintForm.test(access.hostKey))
     throw refused(doing, "access", "the fingerprint of a host key looks like SHA256: and 43 characters")
-  const folder = await mkdtemp(join(scratch, "ssh-"))
+  const folder = await mkdtemp(join(place.scratch, "ssh-"))
   const key = Redacted.value(access.privateKey)
   await writeFile(join(folder, "key"), key.endsWith("\n") ? key : `${key}\n`, ownFile)
   await writeFile(join(folder, "known-hosts"), knownHosts(access.hostKey), ownFile)
-  await writeFile(join(folder, "config"), sshConfig(folder, destination), ownFile)
+  await writeFile(join(folder, "config"), sshConfig(folder, destination, proxyOf(place)), ownFile)
   const config = `'${join(folder, "config").replaceAll("'", `'\\''`)}'`
-  return { remote: destination.url.remote, config: [], env: { GIT_ALLOW_PROTOCOL: "ssh", GIT_SSH_COMMAND: `ssh -F ${config}` } }
+  const env = { GIT_ALLOW_PROTOCOL: "ssh", GIT_SSH_COMMAND: `ssh -F ${config}` }
+  return { remote: destination.url.remote, config: [], env, mounts: [folder], servers: serversOf(destination) }
 }
 
 const overHttp = async (
   doing: Doing,
-  scratch: string,
+  { scratch, settings: { caFile } }: GitPlace,
   destination: Destination,
   access: GitAccess | undefined,
-  caFile: string | undefined,
 ): Promise<Connection> => {
   const { url, addresses } = destination
+  const seen = caFile === undefined ? [] : [caFile]
+  const servers = serversOf(destination)
   const at = addresses.map((address) => (address.includes(":") ? `[${address}]` : address)).join(",")
   const config = [
     ...(url.host.startsWith("[") ? [] : [`http.curloptResolve=${url.host}:${url.port}:${at}`]),
     ...(caFile === undefined ? [] : [`http.sslCAInfo=${caFile}`]),
   ]
   const env = { GIT_ALLOW_PROTOCOL: url.scheme }
-  if (access === undefined) return { remote: url.remote, config, env }
+  if (access === undefined) return { remote: url.remote, config, env, mounts: seen, servers }
   if (access.type !== "token") throw refused(doing, "access", "an SSH key is no credential for https")
   const [username, password] = [access.username ?? "git", Redacted.value(access.token)]
   if (/[\r\n\0]/u.test(username + password)) throw refused(doing, "access", "the token or its login has more than one line")
@@ -90,33 +109,39 @@ const overHttp = async (
   await writeFile(join(folder, "username"), username, ownFile)
   await writeFile(join(folder, "password"), password, ownFile)
   await writeFile(join(folder, "askpass"), askpass, { mode: 0o700, flag: "wx" })
-  return { remote: url.remote, config, env: { ...env, GIT_ASKPASS: join(folder, "askpass") } }
+  const asking = { ...env, GIT_ASKPASS: join(folder, "askpass") }
+  return { remote: url.remote, config, env: asking, mounts: [...seen, folder], servers }
 }
 
 /**
- * Prepares the way to a checked destination, pinned to its checked addresses. Secrets are written to files in `scratch` that only this user
- * may read; whoever made `scratch` removes it.
+ * Prepares the way to a checked destination, pinned to its checked addresses. Secrets are written to files in the place's scratch folder that only this user
+ * may read; whoever made it removes it.
  */
 export const connectionTo = async (
   doing: Doing,
-  scratch: string,
+  place: GitPlace,
   destination: Destination,
   access: GitAccess | undefined,
-  caFile: string | undefined,
 ): Promise<Connection> => {
   const { url, addresses } = destination
   switch (url.scheme) {
     case "ssh":
-      return overSsh(doing, scratch, destination, access)
+      return overSsh(doing, place, destination, access)
     case "https":
     case "http":
-      return overHttp(doing, scratch, destination, access, caFile)
+      return overHttp(doing, place, destination, access)
     case "git": {
       const [address = ""] = addresses
       const host = address.includes(":") ? `[${address}]` : address
-      return { remote: `git://${host}:${url.port}${url.path}`, config: [], env: { GIT_ALLOW_PROTOCOL: "git" } }
+      return {
+        remote: `git://${host}:${url.port}${url.path}`,
+        config: place.host.sandbox.works ? [`core.gitProxy=${gitReachCommand}`] : [],
+        env: { GIT_ALLOW_PROTOCOL: "git" },
+        mounts: [],
+        servers: serversOf(destination),
+      }
     }
     case "file":
-      return { remote: url.remote, config: [], env: { GIT_ALLOW_PROTOCOL: "file" } }
+      return { remote: url.remote, config: [], env: { GIT_ALLOW_PROTOCOL: "file" }, mounts: [url.path], servers: [] }
   }
 }

@@ -1,4 +1,5 @@
 import { ContentFault, type GitAvailability } from "@rangewright/ports"
+import { sandboxProblem, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { environment } from "./command.ts"
@@ -7,7 +8,12 @@ import { environment } from "./command.ts"
 const oldest = [2, 37] as const
 
 /** Asks the host's git for its version. */
-export const gitAvailability = (program: string): Effect.Effect<GitAvailability> =>
+export const gitAvailability = (program: string, host?: ToolHost): Effect.Effect<GitAvailability> => {
+  const problem = host === undefined ? undefined : sandboxProblem(host.choice, host.sandbox)
+  return problem === undefined ? askVersion(program) : Effect.succeed({ available: false, because: problem })
+}
+
+const askVersion = (program: string): Effect.Effect<GitAvailability> =>
   Effect.callback<GitAvailability>((resume) => {
     execFile(program, ["--version"], { env: { ...environment }, timeout: 10_000 }, (error, stdout) => {
       const none = (because: string) => resume(Effect.succeed({ available: false, because }))

@@ -1,3 +1,5 @@
+import type { NamedServer, ToolHost } from "@rangewright/host-tools"
+
 /** One run of git on one bare repository. */
 export interface GitCommand {
   readonly doing: string
@@ -9,17 +11,20 @@ export interface GitCommand {
   /** Paths of files with secrets, never the secrets. */
   readonly env: Readonly<Record<string, string>>
   readonly input?: string
-  /** No file may become larger. */
+  /** No file may become larger. A write beyond is to fail with a message, not with a signal. */
   readonly fileBytes: number
   readonly memoryBytes: number
+  readonly confinement: Confinement
 }
 
-/**
- * The kernel keeps these limits for git and everything it starts; where one is unknown or already lower, the host's own stands. A write
- * beyond the file limit is to fail with a message, not with a signal.
- */
-export const resourceLimits =
-  'trap "" XFSZ 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f "$1" 2>/dev/null; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"'
+/** Where git runs, and what beside its repository it sees and reaches. */
+export interface Confinement {
+  readonly host: ToolHost
+  /** A folder for this work alone. */
+  readonly scratch: string
+  readonly mounts: readonly string[]
+  readonly servers: readonly NamedServer[]
+}
 
 /** Made from scratch: nothing of the machine's or of a person's configuration, proxies, keys or helpers reaches git. */
 export const environment: Readonly<Record<string, string>> = {
@@ -65,7 +70,6 @@ const settings = [
   // a server that is still packing shows it with five bytes every five seconds
   "http.lowSpeedLimit=1",
   "http.lowSpeedTime=30",
-  "http.proxy=",
   "gc.auto=0",
   "maintenance.auto=false",
   "pack.threads=1",

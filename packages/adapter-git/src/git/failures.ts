@@ -80,7 +80,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
   ],
   [/certificate|SSL/u, { reason: "unreachable", rule: "certificate", detail: "its server's certificate is not trusted" }],
   [
-    /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed/iu,
+    /Could not resolve|Failed to connect|Couldn't connect|Connection (?:refused|reset|closed)|unreachable|No route to host|hung up|early EOF|unexpected disconnect|RPC failed|(?:error:|response|HTTP code) 50[0234]/iu,
     { reason: "unreachable", detail: "its server cannot be reached, or broke the connection" },
   ],
   [/transport '.*' not allowed/u, { reason: "refused", rule: "scheme", detail: "its transport is not allowed" }],

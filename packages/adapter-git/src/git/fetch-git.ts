@@ -12,12 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { asFault, refused } from "../faults.ts"
 import { destinationOf } from "../network/destination.ts"
-import type { Settings } from "../options.ts"
 import type { StagedTree } from "../store/staged-tree.ts"
 import { connectionTo } from "./access.ts"
 import { readBlobs } from "./blobs.ts"
 import { type GitFile, type GitTree, listTree } from "./list-tree.ts"
-import { fetchCommit, forgetWhenBroken, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
+import { fetchCommit, forgetWhenBroken, type GitPlace, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
 import { submodulesOf } from "./submodules.ts"
 
 /** A commit that is in the cache, and where its files belong: at the top, or at the path of a submodule. */
@@ -29,11 +28,8 @@ export interface FetchedCommit {
   readonly tree: GitTree
 }
 
-export interface GitFetch {
-  readonly settings: Settings
+export interface GitFetch extends GitPlace {
   readonly repositories: string
-  /** For secrets, while git runs. */
-  readonly scratch: string
   readonly lock: <A, E>(key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly report: (progress: ContentProgress) => void
 }
@@ -46,8 +42,8 @@ const fetchOne = (fetch: GitFetch, doing: string, at: string, url: GitUrl, ref: 
     const { settings } = fetch
     const promised = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: asFault(doing) })
     const destination = yield* promised(() => destinationOf(doing, url, settings))
-    const connection = yield* promised(() => connectionTo(doing, fetch.scratch, destination, access, settings.caFile))
-    const repository = repositoryAt(doing, repositoryFolder(fetch.repositories, destination.url.remote), settings)
+    const connection = yield* promised(() => connectionTo(doing, fetch, destination, access))
+    const repository = repositoryAt(doing, repositoryFolder(fetch.repositories, destination.url.remote), fetch)
     const item = at === "" ? showGitUrl(url.remote) : at
     const { commit, tree } = yield* fetch.lock(
       repository.folder,

@@ -1,9 +1,13 @@
 import { ContentFault } from "@rangewright/ports"
+import { limited, type Limits, prepareRun } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { dirname, isAbsolute, join } from "node:path"
 import type { Readable } from "node:stream"
 import { asFault } from "../faults.ts"
-import { environment, type GitCommand, hardening, resourceLimits } from "./command.ts"
+import { environment, type GitCommand, hardening } from "./command.ts"
 import { failureOf } from "./failures.ts"
 
 const maxErrors = 8_000
@@ -18,16 +22,41 @@ const kill = (child: ChildProcess): void => {
   }
 }
 
-const start = (command: GitCommand): ChildProcess => {
-  const limits = [command.fileBytes / 512, command.memoryBytes / 1024].map((limit) => String(Math.ceil(limit)))
-  const settings = command.config.flatMap((setting) => ["-c", setting])
-  const git = [command.program, ...hardening, ...settings, `--git-dir=${command.repository}`, ...command.args]
-  return spawn("/bin/sh", ["-c", resourceLimits, "sh", ...limits, ...git], {
+const start = (command: GitCommand, git: readonly string[], limits: Limits): ChildProcess => {
+  const [program = "", ...args] = limited(git, { ...limits, fileBytes: command.fileBytes, memoryBytes: command.memoryBytes })
+  return spawn(program, args, {
     cwd: "/",
     env: { ...environment, ...command.env },
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   })
+}
+
+interface Prepared {
+  readonly git: readonly string[]
+  readonly limits: Limits
+}
+
+/** git in a sandbox where that works. Without one it runs as it is: it connects to checked addresses, and runs nothing of a remote's. */
+const confined = (command: GitCommand): Effect.Effect<Prepared, ContentFault, Scope.Scope> => {
+  const { doing, program, repository, config, args, confinement } = command
+  const { host, scratch, mounts, servers } = confinement
+  const settings = config.flatMap((setting) => ["-c", setting])
+  const git = [program, ...hardening, ...settings, `--git-dir=${repository}`, ...args]
+  if (!host.sandbox.works) return Effect.succeed({ git, limits: {} })
+  return Effect.gen(function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.tryPromise(() => mkdtemp(join(scratch, "git-"))),
+      (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
+    )
+    const seen = [...mounts, ...(isAbsolute(program) ? [dirname(program)] : [])].map((from) => ({ from }))
+    const { confine, limits } = yield* prepareRun(host, {
+      folder,
+      mounts: [...seen, { from: repository, writable: true }],
+      reach: { networks: [], servers, internet: false },
+    })
+    return { git: confine(git), limits }
+  }).pipe(Effect.mapError(asFault(doing)))
 }
 
 /** Lines of progress end with a carriage return, messages with a newline. */
@@ -50,8 +79,17 @@ export const runGit = <A>(
   consume: (output: Readable) => Promise<A>,
   onLine: (line: string) => void = () => {},
 ): Effect.Effect<A, ContentFault> =>
+  Effect.scoped(
+    Effect.flatMap(confined(command), ({ git, limits }) => watchGit(command, start(command, git, limits), consume, onLine)),
+  )
+
+const watchGit = <A>(
+  command: GitCommand,
+  child: ChildProcess,
+  consume: (output: Readable) => Promise<A>,
+  onLine: (line: string) => void,
+): Effect.Effect<A, ContentFault> =>
   Effect.callback<A, ContentFault>((resume) => {
-    const child = start(command)
     const { stdin, stdout, stderr } = child
     if (stdin === null || stdout === null || stderr === null) throw new Error("git was started without its pipes")
     let errors = ""

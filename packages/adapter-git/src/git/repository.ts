@@ -1,5 +1,6 @@
 import type { GitRef } from "@rangewright/domain"
 import { ContentFault, type ContentProgress } from "@rangewright/ports"
+import type { ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, rm, utimes } from "node:fs/promises"
@@ -27,7 +28,15 @@ export interface Repository {
 
 const memoryBytes = 3 * 1024 ** 3
 
-export const repositoryAt = (doing: Doing, folder: string, settings: Settings): Repository => ({
+/** Where git works on a repository, and with what. */
+export interface GitPlace {
+  readonly settings: Settings
+  readonly host: ToolHost
+  /** For this work alone. */
+  readonly scratch: string
+}
+
+export const repositoryAt = (doing: Doing, folder: string, { settings, host, scratch }: GitPlace): Repository => ({
   folder,
   run: (args, consume, more = {}) =>
     runGit(
@@ -40,6 +49,7 @@ export const repositoryAt = (doing: Doing, folder: string, settings: Settings): 
         env: more.connection?.env ?? {},
         fileBytes: settings.transferBytes,
         memoryBytes,
+        confinement: { host, scratch, mounts: more.connection?.mounts ?? [], servers: more.connection?.servers ?? [] },
         ...(more.input === undefined ? {} : { input: more.input }),
       },
       consume,

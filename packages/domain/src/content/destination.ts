@@ -29,3 +29,9 @@ export const mayConnect = (text: string, allowed: readonly AddressNetwork[]): bo
   const address = ipaddr.process(text)
   return isPublic(address) || allowed.some((network) => within(address, network))
 }
+
+/** One spelling for each address, an IPv4 address in IPv6 as itself: two texts name the same host when these are equal. Undefined for none. */
+export const plainAddress = (text: string): string | undefined =>
+  ipaddr.isValid(text) && (text.includes(":") || ipaddr.IPv4.isValidFourPartDecimal(text))
+    ? ipaddr.process(text).toString()
+    : undefined

@@ -4,6 +4,7 @@ import type { Archives, ContentFault, ContentFetcher } from "@rangewright/ports"
 import type * as Layer from "effect/Layer"
 import type { Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
+import { toolOptions } from "./tools.ts"
 
 export type ContentPorts = Archives | ContentFetcher
 
@@ -17,6 +18,7 @@ export const bindContent = (config: Config, folder: string): Layer.Layer<Content
     networks: config.sourceNetworks.flatMap((text) => parseNetwork(text) ?? []),
     folders: config.sourceFolders,
     git: config.git,
+    tools: toolOptions(config),
     ...(config.sourceCaFile === undefined ? {} : { caFile: config.sourceCaFile }),
   })
 }

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
+import { toolOptions } from "./tools.ts"
 
 type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | Users
 
@@ -84,7 +85,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   library: join(data, "library"),
   collections: config.ansibleCollections,
   program: config.ansiblePlaybook,
-  sandbox: config.ansibleSandbox,
+  tools: toolOptions(config),
   route: routeOf(config),
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import type { Config } from "../config/config.ts"
+import { toolOptions } from "./tools.ts"
 
 export type LibraryPorts = ArtifactLibrary | RoleInstaller
 
@@ -17,6 +18,7 @@ const installerOf = (
         server: config.galaxyUrl,
         program: config.ansibleGalaxy,
         collections: config.ansibleCollections,
+        tools: toolOptions(config),
         ...(config.galaxyToken === undefined ? {} : { token: Redacted.make(config.galaxyToken) }),
       })
     : folderInstallerLayer({

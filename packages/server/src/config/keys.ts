@@ -145,8 +145,13 @@ export const keys = {
   }),
   ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
     about:
-      "Whether roles run in a sandbox (bwrap), out of reach of the service's key, database and other users' files. `auto`: where it works.",
+      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, out of reach of the service's key, database, network and other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without. `off`: roles are trusted with all that the service has.",
     default: "auto",
+  }),
+  toolInternet: boolean(inside, "tool_internet", {
+    about:
+      "Let roles and ansible-galaxy in their sandbox download from public addresses. Private ones are never reached, but galaxy_url is.",
+    default: true,
   }),
   ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
     about:

@@ -20,15 +20,17 @@ import {
   writeDescription,
 } from "@rangewright/domain"
 import { GuestAutomation, type GuestTask, Hypervisor, HypervisorFault, Machines, Ranges, Users } from "@rangewright/ports"
+import type { Dial } from "@rangewright/host-tools"
 import { makeRealHosts, type RealHost, type RealHosts } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { Duplex } from "node:stream"
 import { collections } from "./obstacle.ts"
 
 export const rangeId = "LAB" as RangeId
@@ -79,8 +81,37 @@ const outerVlan = 1
 
 const unknown = (doing: string) => new HypervisorFault({ doing, reason: "not-found", detail: "there is no such VM" })
 
+/** Connects, and says so with one byte before all others. */
+const connect = `import os, socket, sys, threading
+end = socket.create_connection((sys.argv[1], int(sys.argv[2])), 30)
+end.settimeout(None)
+def up():
+    while data := os.read(0, 65536): end.sendall(data)
+    end.shutdown(socket.SHUT_WR)
+threading.Thread(target=up, daemon=True).start()
+os.write(1, b"!")
+while data := end.recv(65536): os.write(1, data)`
+
+/** Connects from a network namespace as the service connects from its own. */
+export const dialFrom =
+  ([program = "", ...before]: readonly string[]): Dial =>
+  (address, port) =>
+    new Promise((resolve, reject) => {
+      const args = [...before, "python3", "-I", "-c", connect, address, String(port)]
+      const child = spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] })
+      const refused = () => reject(new Error("connection refused"))
+      child.once("exit", refused)
+      child.stdout.once("readable", () => {
+        if (child.stdout.read(1) === null) return
+        child.off("exit", refused)
+        const connection = Duplex.from({ readable: child.stdout, writable: child.stdin })
+        connection.once("close", () => child.kill("SIGKILL"))
+        resolve(connection)
+      })
+    })
+
 /** `isRouted`: whether the service's host has a way to the range's network; without one there is only the router. */
-export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted = true): Promise<Lab> => {
+export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = {}, isRouted = true): Promise<Lab> => {
   const folder = await mkdtemp(join(tmpdir(), "rw-lab-"))
   const library = join(folder, "library")
   const hosts = await makeRealHosts({
@@ -117,7 +148,7 @@ export const openLab = async (options: Partial<PlaybookOptions> = {}, isRouted =
       folder: join(folder, "automation"),
       library,
       collections,
-      launcher: hosts.outside,
+      tools: { dial: dialFrom(hosts.outside), ...tools },
       logins: new Map([["debian", { connection: "ssh", user: "root", password }]]),
       ...options,
     }).pipe(Layer.provideMerge(needs)),

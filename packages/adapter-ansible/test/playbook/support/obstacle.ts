@@ -16,7 +16,7 @@ const hosts = await hostsObstacle()
 /** Why the real tool cannot be run here on real hosts; undefined when it can. Such tests are skipped, and say so. */
 export const obstacle: string | undefined = found.because ?? (found.sshpass ? undefined : "sshpass is not installed") ?? hosts
 
-export const sandboxObstacle: string | undefined = obstacle ?? (found.sandbox.works ? undefined : found.sandbox.because)
+export const sandboxObstacle: string | undefined = obstacle ?? (found.host.sandbox.works ? undefined : found.host.sandbox.because)
 
 /** For the title of a suite. */
 export const skipNote = (because: string | undefined): string => (because === undefined ? "" : ` (skipped: ${because})`)

@@ -1,19 +1,16 @@
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Readable } from "node:stream"
+import { limited, type Limits, notJoined, notThere } from "./limited.ts"
 import { endProcessesBelow } from "./processes.ts"
 
 /** A program with everything it is given. No shell reads any of it. */
-export interface Command {
+export interface Command extends Limits {
   readonly program: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Its own alone. `HOME` lies below it, by which whatever it starts is told from everything else. */
   readonly folder: string
-  /** Address space of each of its processes; unlimited where absent. */
-  readonly memoryBytes?: number
-  /** Size of each file that one of them writes; unlimited where absent. */
-  readonly fileBytes?: number
 }
 
 export type ProcessEnd =
@@ -43,20 +40,10 @@ const guard = `read -r _
 grep -lsF "HOME=$2/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ id _; do kill -s KILL "$id"; done
 kill -s KILL -- "-$1"`
 
-/**
- * Runs in front of the program, and becomes it. The kernel keeps the limits for it and everything it starts; where one is already lower,
- * the host's own stands.
- */
-const launch = `ulimit -c 0 2>/dev/null
-[ "$1" = - ] || ulimit -v "$1" 2>/dev/null
-[ "$4" = - ] || ulimit -f "$4" 2>/dev/null
-env -i /bin/sh -c "$2" sh "$$" "$3" <&3 >/dev/null 2>&1 &
-shift 4
-command -v -- "$1" >/dev/null 2>&1 || exit 127
+/** Runs in front of the program, and becomes it. */
+const launch = `env -i /bin/sh -c "$1" sh "$$" "$2" <&3 >/dev/null 2>&1 &
+shift 2
 exec "$@" 3<&-`
-
-/** How a shell says that there is no such program. */
-const notThere = 127
 
 /** The whole group: the tool's workers and connections go with it. */
 const killGroup = (child: ChildProcess): void => {
@@ -95,9 +82,11 @@ const eachLine = (stream: Readable, take: (line: string, cut: boolean) => void):
   stream.on("end", () => (length > 0 || cut ? end() : undefined))
 }
 
-const endOf = ({ program }: Command, code: number | null, signal: string | null): ProcessEnd => {
+const endOf = ({ program, joins }: Command, code: number | null, signal: string | null): ProcessEnd => {
   if (code === null) return { type: "killed", signal: signal ?? "" }
-  return code === notThere ? { type: "not-started", because: `there is no program ${program}` } : { type: "exited", code }
+  if (code === notThere) return { type: "not-started", because: `there is no program ${program}` }
+  if (code === notJoined && joins !== undefined) return { type: "not-started", because: "its control group cannot be joined" }
+  return { type: "exited", code }
 }
 
 /**
@@ -111,11 +100,8 @@ export const runCommand = (
   onLine: (stream: OutputStream, line: string, cut: boolean) => void,
 ): Effect.Effect<ProcessEnd> =>
   Effect.callback<ProcessEnd>((resume) => {
-    const unitsOf = (bytes: number | undefined, unit: number) => (bytes === undefined ? "-" : String(Math.ceil(bytes / unit)))
-    // a shell counts memory in units of 1024 bytes, and files in units of 512
-    const [memory, file] = [unitsOf(command.memoryBytes, 1024), unitsOf(command.fileBytes, 512)]
-    const before = ["-c", launch, "sh", memory, guard, command.folder, file]
-    const child = spawn("/bin/sh", [...before, command.program, ...command.args], {
+    const tool = limited([command.program, ...command.args], command)
+    const child = spawn("/bin/sh", ["-c", launch, "sh", guard, command.folder, ...tool], {
       cwd: command.folder,
       env: { ...command.env },
       stdio: ["ignore", "pipe", "pipe", "pipe"],

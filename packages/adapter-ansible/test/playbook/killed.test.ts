@@ -2,9 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { openFolders } from "../../src/playbook/scratch.ts"
-import { obstacle, patience, sandboxObstacle, skipNote } from "../playbook/support/obstacle.ts"
+import { obstacle, patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
 
 const running = (words: string): boolean => {
   try {
@@ -18,8 +19,10 @@ const until = async (isSo: () => boolean): Promise<void> => {
 }
 
 const started: ChildProcess[] = []
+const oneTool = fileURLToPath(new URL("../../../host-tools/test/programs/one-tool.ts", import.meta.url))
+const oneRun = fileURLToPath(new URL("../programs/one-run.ts", import.meta.url))
 const service = (program: string, ...args: readonly string[]): ChildProcess => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../programs", program), ...args], { stdio: "ignore" })
+  const child = spawn(process.execPath, [program, ...args], { stdio: "ignore" })
   started.push(child)
   return child
 }
@@ -46,7 +49,7 @@ describe("a service that is killed", { timeout: patience }, () => {
     const sleepers = [1, 2, 3].map(sleeper)
     const [child, orphan, daemon] = sleepers
     const script = `(${orphan} &); setsid -f ${daemon}; ${child} & wait`
-    const parent = service("one-tool.ts", folder, "/bin/sh", "-c", script)
+    const parent = service(oneTool, folder, "/bin/sh", "-c", script)
     await until(() => sleepers.every(running) || parent.exitCode !== null)
     expect(parent.exitCode).toBeNull()
     await killed(parent)
@@ -58,7 +61,7 @@ describe("a service that is killed", { timeout: patience }, () => {
       env: { HOME: `${folder}-of-another/home`, PATH: "/usr/bin:/bin" },
     })
     started.push(stranger)
-    const parent = service("one-tool.ts", folder, "/bin/sh", "-c", `${sleeper(5)}; true`)
+    const parent = service(oneTool, folder, "/bin/sh", "-c", `${sleeper(5)}; true`)
     await until(() => running(sleeper(5)) && running(sleeper(4)))
     await killed(parent)
     await until(() => !running(sleeper(5)))
@@ -83,7 +86,7 @@ describe("a service that is killed", { timeout: patience }, () => {
     ["off", obstacle],
   ] as const)
     it.skipIf(because !== undefined)(`takes ansible-playbook with it, sandbox ${sandbox}${skipNote(because)}`, async () => {
-      const parent = service("one-run.ts", folder, sleeper(7), "ansible-playbook", sandbox)
+      const parent = service(oneRun, folder, sleeper(7), "ansible-playbook", sandbox)
       await until(() => running(sleeper(7)) || parent.exitCode !== null)
       expect(parent.exitCode).toBeNull()
       await killed(parent)

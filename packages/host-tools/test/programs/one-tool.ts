@@ -3,7 +3,7 @@
  * folder and its command line.
  */
 import * as Effect from "effect/Effect"
-import { runCommand } from "../../src/tool/run-command.ts"
+import { runCommand } from "../../src/run-command.ts"
 
 const [, , folder = "", program = "", ...args] = process.argv
 const env = { PATH: process.env["PATH"] ?? "", HOME: `${folder}/home` }

@@ -2,7 +2,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { expect, test } from "vitest"
-import { makeTurns } from "../../src/tool/turns.ts"
+import { makeTurns } from "../src/turns.ts"
 
 test("so much goes on at a time, less of it for one, and whoever waits or leaves keeps nobody from a turn", async () => {
   const turns = makeTurns(3, 2)

@@ -1,0 +1,23 @@
+export { type Cgroup, type Cgroups, findCgroups, openCgroup, type RunLimits } from "./cgroups.ts"
+export { type Dial, dialDirectly } from "./dial.ts"
+export { folderSize, untilLarger } from "./folder-size.ts"
+export { limited, type Limits } from "./limited.ts"
+export { memoised } from "./memoised.ts"
+export { endProcessesBelow } from "./processes.ts"
+export {
+  type NamedServer,
+  nowhere,
+  ownAddresses,
+  permission,
+  type Permission,
+  type Reach,
+  type Resolve,
+  resolvePublic,
+  type Surroundings,
+} from "./reach.ts"
+export { openRelay, type RelayOptions } from "./relay.ts"
+export { type Command, type OutputStream, type ProcessEnd, runCommand, whyItEnded } from "./run-command.ts"
+export { gitReachCommand, type Mount, reachCommand } from "./sandbox.ts"
+export { type SandboxAvailability, type SandboxChoice, sandboxProblem, systemPath } from "./sandbox-availability.ts"
+export { openToolHost, type PreparedRun, prepareRun, type RunOptions, type ToolHost, type ToolOptions } from "./tool-host.ts"
+export { makeTurns, type Turns } from "./turns.ts"

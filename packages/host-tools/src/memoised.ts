@@ -1,0 +1,12 @@
+/** Asks again when the last answer is older than so many seconds; a failed one is not kept. */
+export const memoised = <A>(seconds: number, ask: () => Promise<A>): (() => Promise<A>) => {
+  let known: { readonly until: number; readonly answer: Promise<A> } | undefined
+  return () => {
+    if (known === undefined || known.until < performance.now()) {
+      const answer = ask()
+      answer.catch(() => (known = undefined))
+      known = { until: performance.now() + seconds * 1000, answer }
+    }
+    return known.answer
+  }
+}

@@ -1,0 +1,106 @@
+import { parseCidr, rangeNetwork } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { type Reach, permission, type Surroundings } from "../src/reach.ts"
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  "mirror.example": ["93.184.216.34", "2606:2800:220:1::1"],
+  "half.example": ["93.184.216.34", "10.8.0.1"],
+  "inner.example": ["192.168.1.10"],
+  "own.example": ["10.7.10.11"],
+  "galaxy.lab": ["192.168.1.20"],
+  "hypervisor.example": ["203.0.114.5"],
+}
+const resolve = (host: string) => Promise.resolve(names[host] ?? [])
+const surroundings: Surroundings = {
+  never: () => Promise.resolve(["203.0.114.5", "10.7.0.9", "2606:2800:220:2:0::5"]),
+  resolve,
+  resolveNamed: resolve,
+}
+const router = parseCidr("192.0.2.107")
+const reach: Reach = { networks: [rangeNetwork(7), ...(router === undefined ? [] : [router])], servers: [], internet: true }
+
+const ask = async (host: string, port = 22, given = reach): Promise<readonly string[] | string> => {
+  const answer = await permission(given, surroundings, host, port)
+  return "because" in answer ? answer.because : answer.addresses
+}
+
+describe("what a run may connect to", () => {
+  it("is its range, its router, and what is public", async () => {
+    expect(await ask("10.7.10.11")).toEqual(["10.7.10.11"])
+    expect(await ask("192.0.2.107")).toEqual(["192.0.2.107"])
+    expect(await ask("93.184.216.34", 443)).toEqual(["93.184.216.34"])
+    expect(await ask("Mirror.Example", 443)).toEqual(names["mirror.example"])
+    expect(await ask("own.example", 443)).toEqual(["10.7.10.11"])
+  })
+
+  it("is nothing else, however it is spelled", async () => {
+    for (const host of [
+      "10.8.10.11",
+      "10.70.0.1",
+      "192.0.2.108",
+      "192.0.2.254",
+      "198.51.100.1",
+      "127.0.0.1",
+      "0.0.0.0",
+      "169.254.169.254",
+      "100.64.0.1",
+      "224.0.0.1",
+      "255.255.255.255",
+      "::1",
+      "::",
+      "::ffff:127.0.0.1",
+      "::ffff:10.8.10.11",
+      "::ffff:7f00:1",
+      "64:ff9b::a08:a0b",
+      "2002:a08:a0b::1",
+      "fe80::1",
+      "fe80::1%eth0",
+      "fd00::1",
+      "localhost",
+      "10.8.2571",
+      "0x0a080a0b",
+      "167905803",
+      "012.010.012.013",
+      "10.8.10.11.",
+      "inner.example",
+      "half.example",
+      "no.such.name",
+      "",
+      " 10.7.10.11",
+      "10.7.10.11 ",
+      "10.7.10.11\0",
+      "10.7.10.11@127.0.0.1",
+    ])
+      expect(await ask(host), host).toMatch(/is not reached from here/u)
+    for (const port of [0, -1, 65_536, 1.5, Number.NaN]) expect(await ask("10.7.10.11", port)).toMatch("there is no such port")
+  })
+
+  it("is never the service or the hypervisor, wherever their addresses are", async () => {
+    for (const host of [
+      "203.0.114.5",
+      "::ffff:203.0.114.5",
+      "hypervisor.example",
+      "10.7.0.9",
+      "2606:2800:220:2::5",
+      "2606:2800:0220:0002:0:0:0:5",
+    ])
+      expect(await ask(host), host).toMatch("it belongs to the service or the hypervisor")
+  })
+
+  it("is the range alone where the internet is switched off", async () => {
+    const kept = { ...reach, internet: false }
+    expect(await ask("10.7.10.11", 22, kept)).toEqual(["10.7.10.11"])
+    for (const host of ["93.184.216.34", "mirror.example"])
+      expect(await ask(host, 443, kept)).toMatch("this run may not use the internet")
+  })
+
+  it("is a private server that the operator named, at its port alone", async () => {
+    const named = { networks: [], internet: false, servers: [{ host: "galaxy.lab", port: 8443 }] }
+    expect(await ask("GALAXY.lab", 8443, named)).toEqual(["192.168.1.20"])
+    expect(await ask("galaxy.lab", 22, named)).toMatch("neither of this range nor public")
+    expect(await ask("192.168.1.20", 8443, named)).toMatch("neither of this range nor public")
+    const pinned = { ...named, servers: [{ host: "mirror.example", port: 443, addresses: ["93.184.216.34"] }] }
+    expect(await ask("mirror.example", 443, pinned)).toEqual(["93.184.216.34"])
+    expect(await ask("mirror.example", 80, pinned)).toMatch("may not use the internet")
+  })
+})
