@@ -1,5 +1,6 @@
 import { operations, type Operation } from "@rangewright/application"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { stored } from "./ask.ts"
 import { bodyOf, pathOf, sampleOf, type Sample } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 
@@ -7,24 +8,12 @@ let service: WholeService
 let before: string
 beforeAll(async () => {
   service = await startWholeService()
-  before = stored()
+  before = stored(service)
 })
 afterAll(async () => {
   expect(service.defects).toEqual([])
   await service.stop()
 })
-
-/** Everything that is kept, but for the traces that refused calls leave: they are written every now and then. */
-const stored = (): string => {
-  const { users, ranges, configs, grants, groups, blueprints, sources, machines, reservations, runs } = service.store
-  return JSON.stringify(
-    [users, ranges, configs, grants, groups, blueprints, sources, machines, reservations, runs],
-    (key, value: unknown) => {
-      if (key === "lastActiveAt") return undefined
-      return value instanceof Map ? [...value.entries()] : value instanceof Set ? [...value] : value
-    },
-  )
-}
 
 interface Answer {
   readonly status: number
@@ -60,7 +49,7 @@ const refused = async (operation: Operation, headers: Record<string, string>, st
   const answer = await call(operation, headers, more)
   expect(statuses).toContain(answer.status)
   expectProblem(operation, answer)
-  expect(stored()).toBe(before)
+  expect(stored(service)).toBe(before)
 }
 
 const guarded = operations.filter(({ access }) => access !== "anonymous").map((operation) => [operation.id, operation] as const)

@@ -1,6 +1,6 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import { makeMemoryWorld, type MemoryFiles, memoryHypervisorLayer } from "@rangewright/adapter-memory"
-import { operations, RunEngine, Settings, type AppServices, type SettingsShape } from "@rangewright/application"
+import { operations, RunEngine, Settings, type AppServices, type Operation, type SettingsShape } from "@rangewright/application"
 import type {
   BlueprintId,
   Fault,
@@ -167,14 +167,19 @@ export interface WholeService extends Service {
   readonly runId: RunId
 }
 
-/** Every operation of the registry over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
+/** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
 export const startWholeService = async ({
   running = false,
   license,
-}: { readonly running?: boolean; readonly license?: License } = {}): Promise<WholeService> => {
+  more = [],
+}: {
+  readonly running?: boolean
+  readonly license?: License
+  readonly more?: readonly Operation[]
+} = {}): Promise<WholeService> => {
   const runs = fakeRuns("R1")
   const service = await startService({
-    operations,
+    operations: [...operations, ...more],
     ...(license === undefined ? {} : { license }),
     services: fakeRunsLayer(runs).pipe(
       Layer.provideMerge(

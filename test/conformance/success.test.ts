@@ -5,7 +5,7 @@ import type { Who } from "../../packages/adapter-http/test/support.ts"
 import { inContract, readContracts, successSchema } from "./contract.ts"
 import { violations, type Schema } from "./json-schema.ts"
 import { bodyOf, needsRunning, pathOf, sampleOf } from "./requests.ts"
-import { startWholeService, type WholeService } from "./service.ts"
+import { password, startWholeService, type WholeService } from "./service.ts"
 
 const contracts = readContracts()
 const ours = openApiDocument(operations, { version: "0.0.0" }) as {
@@ -53,9 +53,18 @@ const expectShape = (operation: Operation, status: number, body: unknown) => {
   if (found !== undefined && theirs !== undefined) expect(violations(found.contract, theirs, body)).toEqual([])
 }
 
+/** What is not for everybody must not stay in caches; what may stay there holds nothing that only somebody may know. */
+const expectPrivate = (operation: Operation, response: Response, text: string) => {
+  const mayStay = operation.access === "anonymous" && !operation.mutates
+  expect(response.headers.get("cache-control") ?? "").toMatch(mayStay ? /^$/u : /^no-store\b/u)
+  const secrets = [password, ...Object.values(service.keys), ...Object.values(service.tokens)]
+  if (mayStay) expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+}
+
 const expectSuccess = async (operation: Operation, response: Response) => {
   const text = await response.text()
   expect([response.status, text]).toEqual([successOf(operation), text])
+  expectPrivate(operation, response, text)
   const type = response.headers.get("content-type") ?? ""
   switch (operation.output.type) {
     case "json":

@@ -52,9 +52,9 @@ export const nameQuery = (operation: Operation): NameQuery => {
   const inQuery = meantBy(known)
   const inBody = meantBy(membersOf(operation))
   const check = (name: string): void => {
-    const meant = inQuery(name)
-    if (meant !== undefined) throw refused(id, name, `Say ?${meant}= for it.`)
     const member = inBody(name)
+    const meant = member === undefined || known.includes(member) ? inQuery(name) : undefined
+    if (meant !== undefined) throw refused(id, name, `Say ?${meant}= for it.`)
     if (member !== undefined) throw refused(id, `${name} in the query`, `Send ${member} in the request body.`)
     if (plain(name) === "dryrun") throw refused(id, name, "It cannot be tried without being done.")
   }

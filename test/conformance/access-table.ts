@@ -1,0 +1,170 @@
+import type { Operation } from "@rangewright/application"
+import { type Caller, callers } from "./callers.ts"
+
+/**
+ * The access matrix: which status each of `callers` gets for the sample request, `+` for success. Written down, and not derived from the
+ * operations: an operation that declares too little is caught here. A new operation is put where it belongs.
+ */
+const rows: readonly (readonly [outcomes: string, operations: readonly string[]])[] = [
+  // who may use the range, the blueprint, the group or the run; an administrator has the rights of whom they act as
+  [
+    "403 + + 403 + 403 +",
+    [
+      "listRange",
+      "deleteRange",
+      "abortRange",
+      "deleteRangeVMs",
+      "getConfig",
+      "putConfig",
+      "validateConfig",
+      "deployRange",
+      "planRange",
+      "getRangeDrift",
+      "getLogs",
+      "getEtcHosts",
+      "getSSHConfig",
+      "getRDP",
+      "getAnsibleInventory",
+      "getRangeLogHistory",
+      "getRangeLogHistoryByID",
+      "getAutoShutdown",
+      "updateAutoShutdown",
+      "addUsersToGroup",
+      "removeUsersFromGroup",
+      "addRangesToGroup",
+      "removeRangesFromGroup",
+      "createBlueprintFromRange",
+      "getBlueprintDetail",
+      "updateBlueprintMetadata",
+      "deleteBlueprint",
+      "copyBlueprint",
+      "exportBlueprint",
+      "installBlueprintDeps",
+      "applyBlueprintToRange",
+      "getBlueprintConfig",
+      "updateBlueprintConfig",
+      "listBlueprintAccessUsers",
+      "shareBlueprintWithUsers",
+      "unshareBlueprintWithUsers",
+      "listBlueprintAccessGroups",
+      "shareBlueprintWithGroups",
+      "unshareBlueprintWithGroups",
+      "powerOnRange",
+      "powerOffRange",
+      "destroyVM",
+      "getRun",
+      "streamRunEvents",
+      "cancelRun",
+      "resumeRun",
+    ],
+  ],
+  // every user
+  [
+    "+ + + 403 + + +",
+    [
+      "index",
+      "getLicense",
+      "getOpenAPISpec",
+      "whoami",
+      "recordRefresh",
+      "recordListUsers",
+      "createRange",
+      "listRangeTags",
+      "listAllRange",
+      "getConfigExample",
+      "getConfigSchema",
+      "listUserAccessibleRanges",
+      "recordListRanges",
+      "listGroups",
+      "listBlueprints",
+      "createBlueprint",
+      "importBlueprint",
+      "recordListBlueprints",
+      "listSources",
+      "createSource",
+      "getCatalog",
+      "getRolesAndCollections",
+      "GetRoleVars",
+      "InstallRoleTar",
+      "getSubscriptionRoles",
+      "getSDNMigrationStatus",
+      "listRuns",
+    ],
+  ],
+  // the same, but others do not learn that it is there
+  [
+    "404 + + 403 + 404 +",
+    [
+      "recordUpdateUser",
+      "recordUpdateRange",
+      "recordUpdateBlueprint",
+      "getSource",
+      "updateSource",
+      "deleteSource",
+      "syncSource",
+      "getSourceCatalog",
+      "upgradeFromSource",
+      "uninstallFromSource",
+      "listSourceBlueprints",
+      "listSourceTemplates",
+      "listSourceRoles",
+      "listSourceCollections",
+    ],
+  ],
+  // administrators, whomever they act as
+  [
+    "403 403 + 403 + + +",
+    [
+      "diagnostics",
+      "listAudit",
+      "recordListLogs",
+      "createGroup",
+      "deleteGroup",
+      "MoveRoleScope",
+      "migrateToSDN",
+      "rollbackSDNMigration",
+      "getSDNMigrationReport",
+    ],
+  ],
+  // anybody who is there, also ROOT
+  [
+    "+ + + + + + +",
+    ["recordHealth", "listUser", "getAPIKey", "getUserMemberships", "recordLogin", "recordAuthMethods", "recordFile"],
+  ],
+  // administrators, and ROOT
+  ["403 403 + + + + +", ["listAllUsers", "deleteUser", "migrateSQLiteToPostgreSQL"]],
+  // administrators, who have the range also as whom they act as
+  ["403 403 + 403 + 403 +", ["assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
+  ["+ + + 403 403 + +", ["InstallCollection", "InstallRole", "installSubscriptionRoles"]],
+  // managers of the group, and administrators, whomever they act as
+  ["403 + + 403 + + +", ["listGroupMembers", "listGroupRanges"]],
+  // the same; clients read 401 here
+  ["401 401 + + + + +", ["addUser"]],
+  ["+ + + 404 404 + +", ["getCredentials"]],
+  ["+ + + 400 400 + +", ["postCredentials"]],
+  ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
+  ["403 + + + + 403 +", ["setDefaultRangeID"]],
+  ["404 + + 403 403 404 +", ["installSource"]],
+]
+
+/** The operations that the matrix does not have. */
+export const withoutRow = (all: readonly Operation[]): readonly string[] => {
+  const known = new Set(rows.flatMap(([, ids]) => ids))
+  return all.map(({ id }) => id).filter((id) => !known.has(id))
+}
+
+/** What the matrix has and the registry has not. */
+export const withoutOperation = (all: readonly Operation[]): readonly string[] => {
+  const there = new Set(all.map(({ id }) => id))
+  return rows.flatMap(([, ids]) => ids).filter((id) => !there.has(id))
+}
+
+const successOf = ({ statuses }: Operation): number => (statuses[201] === undefined ? 200 : 201)
+
+/** The status that the caller must get. Throws for an operation without a row. */
+export const expectedOf = (operation: Operation, caller: Caller): number => {
+  const [outcomes] = rows.find(([, ids]) => ids.includes(operation.id)) ?? []
+  const outcome = outcomes?.split(" ")[callers.indexOf(caller)]
+  if (outcome === undefined) throw new Error(`${operation.id} has no row in the access matrix`)
+  return outcome === "+" ? successOf(operation) : Number(outcome)
+}

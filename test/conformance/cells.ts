@@ -1,0 +1,208 @@
+import type { Operation } from "@rangewright/application"
+import * as AST from "effect/SchemaAST"
+import { expectedOf } from "./access-table.ts"
+import { type Headers, statusOf, stored } from "./ask.ts"
+import { type Caller, callers, selectionOf, withKey, withToken } from "./callers.ts"
+import { needsRunning, sampleOf } from "./requests.ts"
+import type { WholeService } from "./service.ts"
+
+/** One question of the matrix. */
+export interface Cell {
+  readonly name: string
+  readonly headers: Headers
+  readonly query: string
+  readonly body?: unknown
+  readonly expected: number
+  /** What it does before it is refused is rightful, and stays. */
+  readonly leavesTraces?: true
+}
+
+const isSuccess = (status: number): boolean => status < 300
+
+/** Every way to write a name that means the same. */
+const anyCase = (name: string): readonly string[] => [
+  name,
+  name.toLowerCase(),
+  name.toUpperCase(),
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+]
+
+/** Names that people write who mean a selector, and that are refused by what changes something. */
+const wrongNames = {
+  rangeID: [
+    "range",
+    "ranges",
+    "id",
+    "ID",
+    "range_id",
+    "range-id",
+    "RANGE_ID",
+    "range.id",
+    "rangeID[]",
+    "rangeNumber",
+    "range_number",
+    "rangeName",
+  ],
+  userID: ["user", "users", "user_id", "user-id", "USER_ID", "userID[]", "username", "userName", "uid"],
+} as const
+
+/** Selectors in bodies: the member, and what a caller must get who names there what is not theirs. Null: the member names what is made. */
+const bodySelectors: Readonly<Record<string, readonly [name: string, foreign: string, expected: number] | null>> = {
+  applyBlueprintToRange: ["rangeID", "R2", 403],
+  createBlueprintFromRange: ["rangeID", "R2", 403],
+  setDefaultRangeID: ["defaultRangeID", "R2", 403],
+  postCredentials: ["userID", "AD", 403],
+  addUser: null,
+  createRange: null,
+}
+
+const membersOf = ({ input: { body } }: Operation): readonly string[] => {
+  if (body.type !== "json" && body.type !== "json-or-multipart") return []
+  const ast = AST.toEncoded(body.schema.ast)
+  return AST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+/** Credentials that open nothing; where none are needed they do no harm. */
+const ofCredentials = (operation: Operation, kinds: Readonly<Record<string, Headers>>): readonly Cell[] =>
+  Object.entries(kinds).map(([name, headers]) => ({
+    name,
+    headers,
+    query: "",
+    expected: operation.access === "anonymous" ? expectedOf(operation, "member") : 401,
+  }))
+
+/** ROOT may fetch a source, and learns from what was fetched that there are roles in it, which it cannot install. */
+const isFetchedFirst = (operation: Operation, caller: Caller): boolean =>
+  operation.id === "installSource" && caller === "root on R1"
+
+/** The table's row, with a key and with a token. */
+const ofCallers = (service: WholeService, operation: Operation): readonly Cell[] =>
+  callers.flatMap((caller) => {
+    const traces = isFetchedFirst(operation, caller) ? ({ leavesTraces: true } as const) : {}
+    const cell = { query: selectionOf(caller, operation), expected: expectedOf(operation, caller), ...traces }
+    return [
+      { ...cell, name: `${caller}, with a key`, headers: withKey(service, caller) },
+      { ...cell, name: `${caller}, with a token`, headers: withToken(service, caller) },
+    ]
+  })
+
+/** Whatever the letter case, a selector selects, and two values for it are none. */
+const ofSelectors = (service: WholeService, operation: Operation): readonly Cell[] => {
+  if (operation.access === "anonymous") return []
+  const as = (caller: Caller, query: string, expected: number): Cell => ({
+    name: `${caller} ?${query}`,
+    headers: withKey(service, caller),
+    query,
+    expected,
+  })
+  const isAdmins = operation.access === "admin" && operation.alsoFor === undefined
+  const refused = operation.statuses[403] === undefined ? 401 : 403
+  const foreign = isAdmins ? refused : 403
+  return [
+    ...anyCase("rangeID").flatMap((name) => [
+      as("member", `${name}=R2`, foreign),
+      as("stranger", `${name}=R1`, foreign),
+      as("admin as stranger", `userID=ST&${name}=R1`, 403),
+      as("admin", `${name}=NONE`, 404),
+      as("member", `rangeID=R1&${name}=R2`, 400),
+      as("admin", `${name}=R1&rangeId=R2`, 400),
+      as("member", `${name}=R2&rangeid=R2`, foreign),
+    ]),
+    ...anyCase("userID").flatMap((name) => [
+      as("member", `${name}=AD`, 401),
+      as("stranger", `${name}=ME`, 401),
+      as("admin", `${name}=NOBODY`, 400),
+      as("admin", `${name}=ME&userId=ST`, 400),
+      as("admin as stranger", `${name}=ST&rangeID=R2`, 403),
+    ]),
+  ]
+}
+
+/** Other names: refused by what changes something, and without meaning for the rest. */
+const ofWrongNames = (service: WholeService, operation: Operation): readonly Cell[] =>
+  Object.values(wrongNames)
+    .flat()
+    .filter((name) => !(name in operation.input.query))
+    .flatMap((name) =>
+      (["member", "admin", "stranger"] as const).map((caller) => {
+        const query = `${encodeURIComponent(name)}=R2`
+        const selected = selectionOf(caller, operation)
+        return {
+          name: `${caller} ?${query}`,
+          headers: withKey(service, caller),
+          query: operation.mutates || selected === "" ? query : `${selected}&${query}`,
+          expected: operation.mutates ? 400 : expectedOf(operation, caller),
+        }
+      }),
+    )
+
+const ofBodies = (service: WholeService, operation: Operation): readonly Cell[] => {
+  const selectors = membersOf(operation).filter((name) => /^(?:default)?(?:range|user)ID$/iu.test(name))
+  if (selectors.length === 0) return []
+  const known = bodySelectors[operation.id]
+  if (known === undefined) throw new Error(`${operation.id} has no cells for ${selectors.join(" and ")} in its body`)
+  if (known === null) return []
+  const [name, foreign, expected] = known
+  const { json } = sampleOf(operation, service.runId)
+  const others = Object.fromEntries(Object.entries(json as object).filter(([key]) => key !== name))
+  const cell = (member: string, status: number): Cell => ({
+    name: `member {${member}: ${foreign}}`,
+    headers: withKey(service, "member"),
+    query: "",
+    body: { ...others, [member]: foreign },
+    expected: status,
+  })
+  const misspelt = [
+    `${name.slice(0, -2)}_ID`,
+    `${name.slice(0, -2)}-id`,
+    ...(name.startsWith("default") ? [] : [name.slice(0, -2), "id"]),
+  ]
+  return [
+    ...anyCase(name).map((member) => cell(member, expected)),
+    ...misspelt.filter((member) => name === "rangeID" || member !== "id").map((member) => cell(member, 400)),
+  ]
+}
+
+/** All questions about an operation. Throws where one is missing that the operation needs. */
+export const cellsOf = (
+  service: WholeService,
+  operation: Operation,
+  kinds: Readonly<Record<string, Headers>>,
+): readonly Cell[] => [
+  ...ofCredentials(operation, kinds),
+  ...ofCallers(service, operation),
+  ...ofSelectors(service, operation),
+  ...ofWrongNames(service, operation),
+  ...ofBodies(service, operation),
+]
+
+/**
+ * Asks a cell, and tells what is wrong with it. What must be refused is asked of a service that all share, and must leave nothing behind;
+ * what changes something gets a service of its own from `fresh`.
+ */
+export const wrongWith = async (
+  shared: { readonly service: WholeService; readonly untouched: string },
+  fresh: (running: boolean) => Promise<WholeService>,
+  operation: Operation,
+  cell: Cell,
+): Promise<string | undefined> => {
+  const isOwn = cell.leavesTraces ?? (isSuccess(cell.expected) && (operation.mutates || needsRunning(operation)))
+  const service = isOwn ? await fresh(needsRunning(operation)) : shared.service
+  // keys differ from service to service
+  const headers = isOwn ? reissued(cell.headers, shared.service, service) : cell.headers
+  const status = await statusOf(service, operation, headers, cell.query, cell.body)
+  if (isOwn) await service.stop()
+  if (status !== cell.expected) return `${operation.id}, ${cell.name}: ${status} instead of ${cell.expected}`
+  return isOwn || stored(shared.service) === shared.untouched
+    ? undefined
+    : `${operation.id}, ${cell.name}: it left something behind`
+}
+
+const reissued = (headers: Headers, from: WholeService, to: WholeService): Headers => {
+  const swap = (text: string): string => {
+    for (const who of ["admin", "member", "stranger", "root"] as const)
+      text = text.replaceAll(from.keys[who], to.keys[who]).replaceAll(from.tokens[who], to.tokens[who])
+    return text
+  }
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, swap(value)]))
+}

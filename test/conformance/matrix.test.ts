@@ -1,0 +1,77 @@
+import { operation, operations, type Operation } from "@rangewright/application"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { withoutOperation, withoutRow } from "./access-table.ts"
+import { stored, type Headers } from "./ask.ts"
+import { voidCredentials } from "./callers.ts"
+import { cellsOf, wrongWith } from "./cells.ts"
+import { startWholeService, type WholeService } from "./service.ts"
+
+/** Declared as if anybody could be let in, like one of which the handler forgot to ask. */
+const planted = operation({
+  id: "planted",
+  route: "POST /planted",
+  group: "Range",
+  summary: "planted",
+  access: "user",
+  target: "none",
+  body: { type: "json", required: false, schema: Schema.Struct({ rangeID: Schema.optionalKey(Schema.String) }) },
+  output: { type: "json", schema: Schema.Struct({}) },
+  statuses: { 200: "done" },
+  handle: () => Effect.succeed({}),
+})
+
+let shared: WholeService
+let kinds: Readonly<Record<string, Headers>>
+let untouched: string
+let cells = 0
+beforeAll(async () => {
+  shared = await startWholeService({ more: [planted] })
+  kinds = await voidCredentials(shared)
+  untouched = stored(shared)
+})
+afterAll(async () => {
+  expect(shared.defects).toEqual([])
+  await shared.stop()
+})
+
+const wrongCells = async (asked: Operation): Promise<readonly string[]> => {
+  const wrong: string[] = []
+  for (const cell of cellsOf(shared, asked, kinds)) {
+    cells++
+    const found = await wrongWith({ service: shared, untouched }, (running) => startWholeService({ running }), asked, cell)
+    if (found !== undefined) wrong.push(found)
+  }
+  return wrong
+}
+
+describe("the access matrix", () => {
+  it("has a row for every operation, and no other", () => {
+    expect(withoutRow(operations)).toEqual([])
+    expect(withoutOperation(operations)).toEqual([])
+  })
+
+  it("misses a new operation, its row and its selectors", async () => {
+    expect(withoutRow([...operations, planted])).toEqual(["planted"])
+    expect(() => cellsOf(shared, planted, kinds)).toThrow("planted has no row in the access matrix")
+    const known = { ...planted, id: "listRange" }
+    expect(() => cellsOf(shared, known, kinds)).toThrow("listRange has no cells for rangeID in its body")
+  })
+
+  it("finds an operation that lets in whom its row keeps out", async () => {
+    // under the name of one whose row is for administrators
+    const disguised: Operation = { ...planted, id: "getSDNMigrationReport", input: { ...planted.input, body: { type: "none" } } }
+    const wrong = await wrongCells(disguised)
+    expect(wrong).toContain("getSDNMigrationReport, stranger, with a key: 200 instead of 403")
+    expect(wrong).toContain("getSDNMigrationReport, member, with a token: 200 instead of 403")
+  })
+
+  it.each(operations.map((asked) => [asked.id, asked] as const))("has no wrong cell for %s", async (_id, asked) => {
+    expect(await wrongCells(asked)).toEqual([])
+  })
+
+  it("is as large as its reviews counted", () => {
+    expect(cells).toBeGreaterThan(15_000)
+  })
+})
