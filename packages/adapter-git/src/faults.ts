@@ -1,4 +1,5 @@
-import { ContentFault } from "@rangewright/ports"
+import { ContentFault, treeFault } from "@rangewright/ports"
+import { Refusal, type RefusalReason } from "./refusal.ts"
 
 /** What is being done, for the beginning of every message: `fetch https://git.example/labs`. */
 export type Doing = string
@@ -22,10 +23,17 @@ export const asFault =
   (doing: Doing) =>
   (cause: unknown): ContentFault => {
     if (cause instanceof ContentFault) return cause
+    if (cause instanceof Refusal) return refusalFault(doing, cause.why)
     const { code, syscall } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
     if (syscall === undefined) return new ContentFault({ doing, reason: "broken", detail: textOf(cause) })
     const hint = code !== undefined && full.has(code) ? "Free space in the service's data folder, then try again." : undefined
     return new ContentFault({ doing, reason: "unavailable", detail: textOf(cause), ...(hint === undefined ? {} : { hint }) })
   }
+
+const refusalFault = (doing: Doing, why: RefusalReason): ContentFault => {
+  if (why.type === "tree") return treeFault(doing, why.problem)
+  const { reason, rule, detail, item } = why
+  return new ContentFault({ doing, reason, rule, detail, ...(item === undefined ? {} : { item: JSON.stringify(item.slice(0, 200)).slice(1, -1) }) })
+}
 
 const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).slice(0, 400)

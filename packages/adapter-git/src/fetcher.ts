@@ -13,7 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
-import { allowanceOf, readArchive } from "./archive/read-archive.ts"
+import { readArchive } from "./archive/read-archive.ts"
 import { awaited } from "./awaited.ts"
 import { asFault } from "./faults.ts"
 import { readFolder } from "./folder/read-folder.ts"
@@ -87,6 +87,10 @@ export const contentFetcher = (
   const storing = <A>(doing: string, work: () => Promise<A>): Effect.Effect<A, ContentFault> =>
     changing.withPermit(Effect.uninterruptible(Effect.tryPromise({ try: work, catch: asFault(doing) })))
   const gitAvailable = gitAvailability(settings.git, host)
+  // one's own turn first: who waits for it takes none of all
+  const readers = Semaphore.makeUnsafe(settings.archivesAtOnce)
+  const reading = <A, E>(whose: string, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    lock(`archives of ${whose}`, readers.withPermit(work))
 
   const fromGit = (doing: string, location: GitLocation, holder: string, scratch: string, report: Report) =>
     Effect.gen(function* () {
@@ -96,7 +100,7 @@ export const contentFetcher = (
       const known = yield* storing(doing, () => store.adopt(doing, id, holder))
       if (known !== undefined) return known
       const staged = join(scratch, "staged")
-      const tree = stagedTree(doing, join(staged, "tree"), settings.tree)
+      const tree = stagedTree(staged, settings.tree)
       const { entries } = yield* Effect.gen(function* () {
         for (const commit of commits) {
           const item = commit.at === "" ? showGitUrl(location.url) : commit.at
@@ -107,34 +111,42 @@ export const contentFetcher = (
       return yield* storing(doing, () => store.publish(doing, id, staged, entries, holder))
     })
 
-  const fromHost = (doing: string, wanted: HostLocation, holder: string, scratch: string, report: Report) =>
+  const readFolderInto = async (doing: string, path: string, staged: string, onFile: () => void, signal: AbortSignal) => {
+    const staging = stagedTree(staged, settings.tree)
+    const tree: StagedTree = {
+      ...staging,
+      write: async (file, content) => {
+        await staging.write(file, content)
+        onFile()
+      },
+    }
+    try {
+      await readFolder(doing, path, settings, tree, signal)
+      return await tree.finish()
+    } finally {
+      await tree.settled()
+    }
+  }
+
+  const fromHost = (doing: string, wanted: HostLocation, { holder, whose = holder }: FetchRequest, scratch: string, report: Report) =>
     Effect.gen(function* () {
       const item = showGitUrl(itemOf(wanted))
       const staged = join(scratch, "staged")
-      const { entries, digest } = yield* awaited(doing, async (signal) => {
-        const location = await onHost(doing, wanted, join(scratch, "download"), settings, signal)
-        const allowance = location.type === "archive" ? await allowanceOf(doing, location.file, settings.archiveRatio) : undefined
-        const staging = stagedTree(doing, join(staged, "tree"), settings.tree, allowance)
-        let done = 0
-        const tree: StagedTree = {
-          ...staging,
-          write: async (file, content) => {
-            await staging.write(file, content)
-            report({ phase: "writing", item, done: ++done })
-          },
-        }
-        try {
-          if (location.type === "archive") await readArchive(doing, location.file, location.name, tree, signal)
-          else await readFolder(doing, location.path, settings, tree, signal)
-          return await tree.finish(location.type === "archive" ? location.unwrap : undefined)
-        } finally {
-          await tree.settled()
-        }
-      })
+      const location = yield* awaited(doing, (signal) => onHost(doing, wanted, join(scratch, "download"), settings, signal))
+      const written = (done: number) => report({ phase: "writing", item, done })
+      let files = 0
+      const { entries, digest } =
+        location.type === "archive"
+          ? yield* reading(
+              whose,
+              awaited(doing, (signal) => readArchive(doing, location, staged, settings, written, signal)),
+            )
+          : yield* awaited(doing, (signal) => readFolderInto(doing, location.path, staged, () => written(++files), signal))
       return yield* storing(doing, () => store.publish(doing, `sha256-${digest}`, staged, entries, holder))
     })
 
-  const fetch = ({ location, holder, progress }: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {
+  const fetch = (request: FetchRequest): Effect.Effect<Snapshot, ContentFault> => {
+    const { location, holder, progress } = request
     const doing = doingOf(location)
     const { report, delivered } = progressOf(progress)
     const work = Effect.scoped(
@@ -142,7 +154,7 @@ export const contentFetcher = (
         const scratch = yield* Effect.mapError(scratchFolder(folders), asFault(doing))
         return yield* location.type === "git"
           ? fromGit(doing, location, holder, scratch, report)
-          : fromHost(doing, location, holder, scratch, report)
+          : fromHost(doing, location, request, scratch, report)
       }),
     )
     return Effect.acquireUseRelease(

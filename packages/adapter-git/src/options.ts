@@ -18,6 +18,8 @@ export interface ContentOptions {
   readonly tree?: Partial<TreeLimits>
   /** An archive may grow to this many times its size, or to 16 MiB. */
   readonly archiveRatio?: number
+  /** Archives that are unpacked at once, of each of those whose they are one. */
+  readonly archivesAtOnce?: number
   /** What git may receive for one repository. */
   readonly transferBytes?: number
   readonly objects?: number
@@ -49,6 +51,7 @@ export const settingsOf = (options: ContentOptions): Settings => ({
   networks: [],
   folders: [],
   archiveRatio: 100,
+  archivesAtOnce: 2,
   transferBytes: 512 * 1024 * 1024,
   objects: 200_000,
   submodules: { count: 20, depth: 3 },

@@ -1,7 +1,13 @@
 import type { GitUrlProblem, TreeProblem } from "@rangewright/domain"
 import { ContentFault } from "./faults.ts"
 
-const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set(["too-many-files", "file-too-large", "tree-too-large", "ratio"])
+const tooLarge: ReadonlySet<TreeProblem["rule"]> = new Set([
+  "too-many-files",
+  "names-too-long",
+  "file-too-large",
+  "tree-too-large",
+  "ratio",
+])
 
 /** A path for people: on one line, not too long. */
 const shown = (path: string): string => JSON.stringify(path.slice(0, 200)).slice(1, -1)
@@ -12,7 +18,7 @@ export const treeFault = (doing: string, problem: TreeProblem): ContentFault =>
     doing,
     reason: tooLarge.has(problem.rule) ? "too-large" : "refused",
     rule: problem.rule,
-    item: shown(problem.path),
+    ...(problem.path === "" ? {} : { item: shown(problem.path) }),
     detail: problem.detail,
   })
 

@@ -28,6 +28,8 @@ export interface FetchRequest {
   readonly location: ContentLocation
   /** Who needs the snapshot, for example `source:<record id>`: it is pinned by this holder when it is returned. */
   readonly holder: string
+  /** Tells apart those who share what can be unpacked at a time, such as users; the holder where absent. */
+  readonly whose?: string
   /** Called now and then while it goes on, and always with the last numbers of a phase. */
   readonly progress?: (progress: ContentProgress) => Effect.Effect<void>
 }

@@ -1,4 +1,4 @@
-import { isGitName } from "@rangewright/domain"
+import { isGitName } from "@rangewright/domain/tree"
 
 /** Resource forks, Finder's files and git's own folders: not content. */
 const leftOut = (part: string): boolean => part.startsWith("._") || part === "__MACOSX" || part === ".DS_Store" || isGitName(part)

@@ -1,15 +1,16 @@
+import type { TreeLimits } from "@rangewright/domain"
 import { ContentFault } from "@rangewright/ports"
 import { stat } from "node:fs/promises"
 import { type Doing, refused } from "../faults.ts"
-import type { StagedTree } from "../store/staged-tree.ts"
-import { readTar } from "./read-tar.ts"
-import { readZip } from "./read-zip.ts"
+import type { Allowance, FinishedTree, Unwrap } from "../store/tree-account.ts"
+import { unpack } from "./unpack.ts"
+import type { ArchiveFormat } from "./unpack-job.ts"
 
 /** Even a tiny archive may grow to this: text packs well. */
 const minAllowance = 16 * 1024 * 1024
 
 /** What may come out of an archive of this size. */
-export const allowanceOf = async (doing: Doing, file: string, ratio: number) => {
+const allowanceOf = async (doing: Doing, file: string, ratio: number): Promise<Allowance> => {
   const { size } = await stat(file).catch(() => {
     throw new ContentFault({ doing, reason: "not-found", rule: "archive", detail: "its file is not there" })
   })
@@ -19,11 +20,30 @@ export const allowanceOf = async (doing: Doing, file: string, ratio: number) => 
   }
 }
 
-/** Reads an archive into the tree, in the format that its name tells. */
-export const readArchive = (doing: Doing, file: string, name: string, tree: StagedTree, signal: AbortSignal): Promise<void> => {
-  const lower = name.toLowerCase()
-  if (lower.endsWith(".zip")) return readZip(doing, file, tree, signal)
-  if (lower.endsWith(".tar.gz") || lower.endsWith(".tgz")) return readTar(doing, file, true, tree, signal)
-  if (lower.endsWith(".tar")) return readTar(doing, file, false, tree, signal)
-  throw refused(doing, "format", "its name tells no known format", "Use .tar.gz, .tgz, .tar or .zip.")
+const formatOf = (doing: Doing, name: string): ArchiveFormat => {
+  const ending = /\.(?:zip|tar|tar\.gz|tgz)$/u.exec(name.toLowerCase())?.[0]
+  if (ending === undefined)
+    throw refused(doing, "format", "its name tells no known format", "Use .tar.gz, .tgz, .tar or .zip.")
+  return ending === ".zip" ? "zip" : ending === ".tar" ? "tar" : "tar.gz"
+}
+
+export interface ArchiveToRead {
+  readonly file: string
+  /** Its ending tells the format. */
+  readonly name: string
+  readonly unwrap?: Unwrap
+}
+
+/** Reads an archive into the tree of a staged folder. `onFiles` hears how many files are written. */
+export const readArchive = async (
+  doing: Doing,
+  { file, name, unwrap }: ArchiveToRead,
+  staged: string,
+  { tree: limits, archiveRatio }: { readonly tree: TreeLimits; readonly archiveRatio: number },
+  onFiles: (done: number) => void,
+  signal: AbortSignal,
+): Promise<FinishedTree> => {
+  const format = formatOf(doing, name)
+  const allowance = await allowanceOf(doing, file, archiveRatio)
+  return unpack({ file, format, staged, limits, allowance, unwrap }, onFiles, signal)
 }

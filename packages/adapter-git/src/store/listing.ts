@@ -1,6 +1,6 @@
 import type { TreeEntry } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 
 const Entries = Schema.Array(
   Schema.Union([
@@ -10,8 +10,5 @@ const Entries = Schema.Array(
 )
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Entries))
 
-/** The list of a snapshot's files lies beside them, so that no folder is walked again. */
-export const writeListing = (file: string, entries: readonly TreeEntry[]): Promise<void> =>
-  writeFile(file, JSON.stringify(entries), { flag: "wx", mode: 0o400 })
-
+/** The list of files that `treeAccount` wrote. */
 export const readListing = async (file: string): Promise<readonly TreeEntry[]> => decode(await readFile(file, "utf8"))

@@ -1,11 +1,12 @@
 import { resolveLinks, type TreeEntry } from "@rangewright/domain"
 import { ContentFault, type Snapshot, type SnapshotId } from "@rangewright/ports"
-import { mkdir, open, readdir, rename } from "node:fs/promises"
+import { open, readdir, rename } from "node:fs/promises"
 import { constants } from "node:fs"
 import { join } from "node:path"
 import type { Folders } from "./folders.ts"
-import { readListing, writeListing } from "./listing.ts"
+import { readListing } from "./listing.ts"
 import { pinsIn } from "./pins.ts"
+import { listingFile, treeIn } from "./tree-account.ts"
 
 const idForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|sha256-[0-9a-f]{64})$/u
 const isId = (text: string): text is SnapshotId => idForm.test(text)
@@ -27,9 +28,12 @@ export const snapshotStore = (folders: Folders) => {
     if (!isId(id)) throw missing(doing)
     const known = listings.get(id)
     if (known !== undefined) return known
-    const entries = await readListing(join(folders.snapshots, id, "files.json")).catch((cause: NodeJS.ErrnoException) => {
+    const entries = await readListing(join(folders.snapshots, id, listingFile)).catch((cause: NodeJS.ErrnoException) => {
       throw cause.code === "ENOENT" ? missing(doing) : cause
     })
+    return remember(id, entries)
+  }
+  const remember = (id: SnapshotId, entries: readonly TreeEntry[]): ReadonlyMap<string, TreeEntry> => {
     const tree = new Map(entries.map((entry) => [entry.path, entry]))
     listings.set(id, tree)
     for (const oldest of listings.keys()) if (listings.size > keptListings) listings.delete(oldest)
@@ -38,7 +42,7 @@ export const snapshotStore = (folders: Folders) => {
   const snapshotOf = async (doing: string, id: SnapshotId): Promise<Snapshot> => ({
     id,
     files: [...(await listing(doing, id)).values()],
-    root: join(folders.snapshots, id, "tree"),
+    root: treeIn(join(folders.snapshots, id)),
   })
   const pin = async (doing: string, id: SnapshotId, holder: string): Promise<Snapshot> => {
     const snapshot = await snapshotOf(doing, id)
@@ -57,7 +61,7 @@ export const snapshotStore = (folders: Folders) => {
             throw cause
           })
         : Promise.resolve(undefined),
-    /** Makes a snapshot of a finished tree: `staged` holds the folder `tree`. When it is there already, that one is returned. */
+    /** Makes a snapshot of a staged folder whose tree was finished. When it is there already, that one is returned. */
     publish: async (
       doing: string,
       id: string,
@@ -66,12 +70,11 @@ export const snapshotStore = (folders: Folders) => {
       holder: string,
     ): Promise<Snapshot> => {
       if (!isId(id)) throw missing(doing)
-      await mkdir(join(staged, "tree"), { recursive: true })
-      await writeListing(join(staged, "files.json"), entries)
       await pins.add(id, holder)
       await rename(staged, join(folders.snapshots, id)).catch((cause: NodeJS.ErrnoException) => {
         if (cause.code !== "ENOTEMPTY" && cause.code !== "EEXIST") throw cause
       })
+      remember(id, entries)
       return snapshotOf(doing, id)
     },
     release: async (id: SnapshotId, holder: string): Promise<void> => (isId(id) ? pins.remove(id, holder) : undefined),
@@ -105,7 +108,7 @@ export const snapshotStore = (folders: Folders) => {
           rule: "file-too-large",
           detail: `it is larger than ${maxBytes} bytes`,
         })
-      const file = await open(join(folders.snapshots, id, "tree", entry.path), constants.O_RDONLY | constants.O_NOFOLLOW)
+      const file = await open(join(treeIn(join(folders.snapshots, id)), entry.path), constants.O_RDONLY | constants.O_NOFOLLOW)
       try {
         return await file.readFile()
       } finally {

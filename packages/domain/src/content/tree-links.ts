@@ -7,14 +7,21 @@ interface Followed {
 const maxHops = 40
 const maxSteps = 256
 const maxTarget = 1024
+/** Of all links of a tree together: ten for each of the most that there may be. */
+const maxTreeSteps = 500_000
 
 /**
- * What is wrong with where the link at `path` leads, followed through the tree's other links as the kernel would. Leading nowhere inside the
- * tree is no problem: nothing can be read through it.
+ * Tells of one link of the tree after the other what is wrong with where it leads, followed through the tree's other links as the kernel
+ * would. Leading nowhere inside the tree is no problem: nothing can be read through it.
  */
-export const linkProblem = (path: string, entries: ReadonlyMap<string, Followed>): string | undefined => {
-  const outcome = follow(path, entries)
-  return typeof outcome === "string" ? outcome : undefined
+export const linkChecker = (entries: ReadonlyMap<string, Followed>): ((path: string) => string | undefined) => {
+  let steps = 0
+  return (path) => {
+    const outcome = follow(path, entries)
+    if (typeof outcome === "string") return outcome
+    steps += outcome.steps
+    return steps > maxTreeSteps ? "the links take too many steps to follow together" : undefined
+  }
 }
 
 /** The path of the file or folder that `path` means after its links. Undefined when it leaves the tree or turns in circles. */
@@ -23,7 +30,7 @@ export const resolveLinks = (path: string, entries: ReadonlyMap<string, Followed
   return typeof outcome === "string" ? undefined : outcome.at
 }
 
-const follow = (path: string, entries: ReadonlyMap<string, Followed>): string | { readonly at: string } => {
+const follow = (path: string, entries: ReadonlyMap<string, Followed>): string | { readonly at: string; readonly steps: number } => {
   const at: string[] = []
   const rest = path.split("/")
   let [hops, steps] = [0, 0]
@@ -43,5 +50,5 @@ const follow = (path: string, entries: ReadonlyMap<string, Followed>): string | 
     at.pop()
     rest.unshift(...target.split("/"))
   }
-  return { at: at.join("/") }
+  return { at: at.join("/"), steps }
 }

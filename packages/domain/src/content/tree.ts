@@ -1,4 +1,4 @@
-import { linkProblem } from "./tree-links.ts"
+import { linkChecker } from "./tree-links.ts"
 import { utf8 } from "./utf8.ts"
 
 /** One thing in a tree of files. Paths are relative, with `/`. Folders are only what the paths of files and links imply. */
@@ -14,6 +14,8 @@ export interface TreeLimits {
   /** Of all files together. */
   readonly totalBytes: number
   readonly pathBytes: number
+  /** Of all paths and targets of links together, those of folders included: what a list of the tree takes. */
+  readonly namesBytes: number
   readonly depth: number
 }
 
@@ -22,6 +24,7 @@ export const defaultTreeLimits: TreeLimits = {
   fileBytes: 256 * 1024 * 1024,
   totalBytes: 512 * 1024 * 1024,
   pathBytes: 1024,
+  namesBytes: 8 * 1024 * 1024,
   depth: 32,
 }
 
@@ -35,6 +38,7 @@ export interface TreeProblem {
     | "special"
     | "set-id"
     | "too-many-files"
+    | "names-too-long"
     | "file-too-large"
     | "tree-too-large"
     | "ratio"
@@ -72,7 +76,11 @@ export const isGitName = (part: string): boolean =>
   fold(part.replace(/[\p{Cf}\u034f]/gu, "")).replace(/[. ]+$/u, "") === ".git" || /^git~1$/iu.test(part)
 
 /** Two names with one fold are the same name on some file system: upper case first, because it unfolds what lower case keeps apart. */
-const fold = (text: string): string => text.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
+const fold = (text: string): string => {
+  const folded = text.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
+  // most names are their own: the same text is not kept twice
+  return folded === text ? text : folded
+}
 
 /** Takes entries one by one as they are read, so that nothing is written before it is allowed. */
 export interface TreeIntake {
@@ -89,7 +97,7 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
   const entries = new Map<string, TreeEntry>()
   const folders = new Set<string>()
   const spelling = new Map<string, string>()
-  let read = 0
+  let [read, names] = [0, 0]
 
   /** Every folder and name has one spelling, and is either a folder or not. */
   const placeProblem = (path: string): TreeProblem | undefined => {
@@ -102,7 +110,10 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
       const twin = twinOf(folder)
       if (twin !== undefined) return problem("twin", path, `its folder differs from ${twin} only in case or Unicode form`)
       folders.add(folder)
+      names += folder.length
     }
+    if (names > limits.namesBytes)
+      return problem("names-too-long", path, `the paths are longer than ${limits.namesBytes} bytes together`)
     const twin = twinOf(path)
     return twin === undefined ? undefined : problem("twin", path, `it differs from ${twin} only in case or Unicode form`)
   }
@@ -116,6 +127,7 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
   return {
     admit: (entry) => {
       if (entries.size >= limits.files) return problem("too-many-files", entry.path, `there are more than ${limits.files} files`)
+      names += entry.path.length + (entry.kind === "link" ? entry.target.length : 0)
       const wrong = pathProblem(entry.path, limits) ?? placeProblem(entry.path)
       if (wrong !== undefined) return wrong
       if (entry.kind === "file" && entry.size > limits.fileBytes)
@@ -134,9 +146,9 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
     finish: (root) => {
       const above = root === undefined ? 0 : root.length + 1
       const tree = above === 0 ? entries : new Map([...entries].map(([path, entry]) => [path.slice(above), entry]))
+      const check = linkChecker(tree)
       for (const [path, entry] of tree) {
-        if (entry.kind !== "link") continue
-        const detail = linkProblem(path, tree)
+        const detail = entry.kind === "link" ? check(path) : undefined
         if (detail !== undefined) return problem("link", entry.path, detail)
       }
       return undefined

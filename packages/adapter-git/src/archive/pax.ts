@@ -1,0 +1,73 @@
+import { damaged } from "../refusal.ts"
+
+/** What a description changes of the entry that it stands before. */
+export interface Described {
+  path?: string
+  linkTarget?: string
+  size?: number
+}
+
+const text = new TextDecoder("utf-8", { fatal: true })
+const space = 0x20
+const newline = 0x0a
+
+/** The records of an extended header (POSIX.1-2001): each `<length> <key>=<value>\n`, to the last byte. Throws a `Refusal`. */
+function* records(body: Buffer): Generator<readonly [key: string, value: string]> {
+  for (let at = 0; at < body.length;) {
+    const blank = body.indexOf(space, at)
+    const digits = body.toString("latin1", at, blank)
+    const end = at + Number(digits)
+    if (blank === -1 || !/^[1-9]\d{0,9}$/u.test(digits) || end > body.length || end <= blank || body[end - 1] !== newline)
+      throw damaged("one of its extended headers is no list of records")
+    const record = body.subarray(blank + 1, end - 1)
+    const equals = record.indexOf("=")
+    if (equals < 1) throw damaged("a record of its extended headers has no key")
+    const key = record.toString("latin1", 0, equals)
+    yield [key, key === "path" || key === "linkpath" ? decoded(record.subarray(equals + 1)) : record.toString("latin1", equals + 1)]
+    at = end
+  }
+}
+
+const decoded = (bytes: Buffer): string => {
+  try {
+    return text.decode(bytes)
+  } catch {
+    throw damaged("a path in its extended headers is no UTF-8 text")
+  }
+}
+
+/** A path of a description is text to its last byte; one that others would read to its NUL only is two paths. */
+export const wholePath = (path: string): string => {
+  if (path.includes("\0")) throw damaged("a path in its extended headers holds a NUL", path)
+  return path
+}
+
+const sizeOf = (value: string): number => {
+  if (!/^\d{1,15}$/u.test(value)) throw damaged(`an extended header names the size ${JSON.stringify(value.slice(0, 40))}`)
+  return Number(value)
+}
+
+/** Takes over a part of a description, which no other part may have named. */
+export const describe = (described: Described, more: Described): void => {
+  for (const key of Object.keys(more)) if (key in described) throw damaged("an entry is described twice, and differently")
+  Object.assign(described, more)
+}
+
+/** Reads the extended header of one entry. What says nothing of its place and its content is left out. Throws a `Refusal`. */
+export const readPax = (body: Buffer): Described => {
+  const described: Described = {}
+  for (const [key, value] of records(body)) {
+    if (key === "path") describe(described, { path: wholePath(value) })
+    else if (key === "linkpath") describe(described, { linkTarget: wholePath(value) })
+    else if (key === "size") describe(described, { size: sizeOf(value) })
+    else if (key.startsWith("GNU.sparse.")) throw damaged("it holds a sparse file; pack the file whole")
+  }
+  return described
+}
+
+/** Checks the extended header of all entries, which may comment on them and change nothing. Throws a `Refusal`. */
+export const checkGlobalPax = (body: Buffer): void => {
+  for (const [key] of records(body))
+    if (["path", "linkpath", "size"].includes(key) || key.startsWith("GNU.sparse."))
+      throw damaged(`a header for all of its entries names their ${key}`)
+}

@@ -1,0 +1,148 @@
+import { Header } from "tar/header"
+import { damaged, type Refusal, tooLarge } from "../refusal.ts"
+import { checkGlobalPax, describe, type Described, readPax, wholePath } from "./pax.ts"
+import type { FileSink } from "./unpacked-tree.ts"
+
+const blockBytes = 512
+/** Of the description of one entry. */
+const mostMetaBytes = 64 * 1024
+/** Packers fill up their last record, which has 10 KiB and seldom more. */
+const mostPadding = 1024 * 1024
+const zeros = Buffer.alloc(64 * 1024)
+
+export interface TarEntry {
+  /** One letter of the format: `0` a file, `1` a hard link, `2` a link, `5` a folder. */
+  readonly type: string
+  readonly path: string
+  readonly linkTarget: string
+  /** Of the content that follows. */
+  readonly size: number
+  readonly mode: number
+}
+
+const isZero = (bytes: Buffer): boolean => {
+  for (let at = 0; at < bytes.length; at += zeros.length) {
+    const part = bytes.subarray(at, at + zeros.length)
+    if (!part.equals(zeros.subarray(0, part.length))) return false
+  }
+  return true
+}
+
+/** Octal digits, as every packer writes sizes that may be taken here; never the binary form, which may be negative. */
+const sizeOf = (block: Buffer): number => {
+  const field = /^ *(?<digits>[0-7]*)[ \0]*$/u.exec(block.toString("latin1", 124, 136))
+  if (field === null) throw damaged("the size of an entry is no octal number")
+  return Number.parseInt(field.groups?.["digits"] || "0", 8)
+}
+
+const compressed = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])]
+
+/** Of what begins so; an archive in an archive is not opened. */
+const noTar = (start: Buffer): Refusal =>
+  damaged(
+    compressed.some((mark) => start.indexOf(mark) === 0)
+      ? "inside is no tar but something compressed"
+      : "it is no tar, or holds nothing",
+  )
+
+const isFile = (type: string): boolean => type === "0" || type === "7"
+
+/**
+ * Walks a tar that comes in chunks of any length, and gives each entry to `take`, which returns where its content goes; undefined: nowhere.
+ * Strict where programs differ in what they read: sizes, descriptions, and the end, after which only padding may follow. Every step costs
+ * what came in, and at most one description is held. Throws a `Refusal`.
+ */
+export const tarWalk = (take: (entry: TarEntry) => FileSink | undefined) => {
+  const block = Buffer.alloc(blockBytes)
+  let [held, left, skip, padding, entries] = [0, 0, 0, 0, 0]
+  let sink: FileSink | undefined
+  let described: Described = {}
+  let ended = false
+
+  /** Collects the content of a description. */
+  const meta = (size: number, use: (body: Buffer) => void): FileSink => {
+    if (size > mostMetaBytes) throw damaged(`the description of an entry is longer than ${mostMetaBytes} bytes`)
+    const body = Buffer.alloc(size)
+    let at = 0
+    return { put: (chunk) => void (body.set(chunk, at), (at += chunk.length)), end: () => use(body) }
+  }
+  /** A name that is too long for a header, with the NUL that ends it. */
+  const longName = (body: Buffer): string => {
+    const text = body.toString("utf8")
+    return wholePath(text.replace(/\0+$/u, ""))
+  }
+
+  const entryOf = (header: Header, size: number): TarEntry => {
+    const { path = header.path ?? "", linkTarget = header.linkpath ?? "" } = described
+    const type = header.typeKey === "" ? "0" : header.typeKey
+    const isFolder = type === "5" || (type === "0" && path.endsWith("/"))
+    const bytes = described.size ?? size
+    described = {}
+    entries += 1
+    // some packers give a folder the size that it has on their disk; no content follows
+    if (type === "5") return { type, path, linkTarget, size: 0, mode: header.mode ?? 0 }
+    if ((isFolder || !isFile(type)) && bytes > 0) throw damaged("what is no file has a content", path)
+    return { type: isFolder ? "5" : type, path, linkTarget, size: bytes, mode: header.mode ?? 0 }
+  }
+
+  const descriptions: Readonly<Record<string, (body: Buffer) => void>> = {
+    x: (body) => describe(described, readPax(body)),
+    g: checkGlobalPax,
+    L: (body) => describe(described, { path: longName(body) }),
+    K: (body) => describe(described, { linkTarget: longName(body) }),
+  }
+  /** What the block says comes next: how much content, and where it goes. */
+  const begin = (header: Header, size: number): readonly [number, FileSink | undefined] => {
+    const read = descriptions[header.typeKey]
+    if (read !== undefined) return [size, meta(size, read)]
+    const entry = entryOf(header, size)
+    return [entry.size, take(entry)]
+  }
+
+  const onBlock = (): void => {
+    if (isZero(block)) {
+      ended = true
+      return
+    }
+    const header = new Header(block)
+    if (!header.cksumValid)
+      throw entries === 0 ? noTar(block) : damaged("it is damaged or cut off (a header has a wrong checksum)")
+    ;[left, sink] = begin(header, sizeOf(block))
+    skip = (blockBytes - (left % blockBytes)) % blockBytes
+    if (left === 0) sink?.end()
+  }
+
+  const onEnd = (rest: Buffer): void => {
+    padding += rest.length
+    if (!isZero(rest)) throw damaged("something follows after its end")
+    if (padding > mostPadding) throw tooLarge("padding", `after its end more than ${mostPadding} zero bytes follow`)
+  }
+
+  return {
+    write: (chunk: Buffer): void => {
+      for (let at = 0; at < chunk.length;) {
+        if (ended) return onEnd(chunk.subarray(at))
+        if (left > 0) {
+          const part = chunk.subarray(at, at + left)
+          sink?.put(part)
+          left -= part.length
+          at += part.length
+          if (left === 0) sink?.end()
+        } else if (skip > 0) {
+          const skipped = Math.min(skip, chunk.length - at)
+          skip -= skipped
+          at += skipped
+        } else {
+          const copied = chunk.copy(block, held, at, at + blockBytes - held)
+          held = (held + copied) % blockBytes
+          at += copied
+          if (held === 0) onBlock()
+        }
+      }
+    },
+    end: (): void => {
+      if (entries === 0) throw noTar(block)
+      if (left > 0 || skip > 0 || held > 0 || Object.keys(described).length > 0) throw damaged("it is damaged or cut off")
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import type { TreeEntry } from "@rangewright/domain"
+import { stat } from "node:fs/promises"
+import { extname } from "node:path"
+import { Worker } from "node:worker_threads"
+import { Refusal, tooLarge } from "../refusal.ts"
+import type { FinishedTree } from "../store/tree-account.ts"
+import type { UnpackJob, UnpackMessage } from "./unpack-job.ts"
+
+/** Beside this file, as source or compiled. */
+const program = new URL(`./unpack-worker${extname(import.meta.url)}`, import.meta.url)
+
+const mebibyte = 1024 * 1024
+/** What the language may keep for one archive; content passes through in chunks, which are few. */
+const memory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 2 }
+/** Processor time of one archive: so much for each, or for each MiB of a large one. */
+const cpuMillis = { least: 1500, perMebibyte: 200 }
+const lookEveryMillis = 50
+
+export const cpuLimitOf = (archiveBytes: number): number =>
+  Math.max(cpuMillis.least, (archiveBytes / mebibyte) * cpuMillis.perMebibyte)
+
+/** Nothing of the service's environment but where compiled programs are kept: the thread starts twice as fast. */
+const environment = (): NodeJS.ProcessEnv => {
+  const { NODE_COMPILE_CACHE: cache } = process.env
+  return cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
+}
+
+const outOfMemory = "ERR_WORKER_OUT_OF_MEMORY"
+
+/**
+ * Unpacks an archive in a thread of its own, which is ended with all that it does when it takes too much processor time or memory, or is no
+ * longer wanted. Nothing of it goes on after the promise settled. Rejected with a `Refusal`, a failure of the host, or the signal's reason.
+ */
+export const unpack = async (job: UnpackJob, onFiles: (done: number) => void, signal: AbortSignal): Promise<FinishedTree> => {
+  signal.throwIfAborted()
+  const limit = cpuLimitOf((await stat(job.file)).size)
+  const thread = new Worker(program, { workerData: job, resourceLimits: memory, env: environment(), execArgv: [], name: "unpack" })
+  const entries: TreeEntry[] = []
+  const outcome = Promise.withResolvers<FinishedTree>()
+  thread.on("message", (message: UnpackMessage) => {
+    switch (message.type) {
+      case "files":
+        return onFiles(message.done)
+      case "entries":
+        return void entries.push(...message.entries)
+      case "done":
+        return outcome.resolve({ entries, digest: message.digest })
+      case "refused":
+        return outcome.reject(new Refusal(message.why))
+      case "failed":
+        return outcome.reject(Object.assign(new Error(message.message), message))
+    }
+  })
+  thread.on("error", (cause: NodeJS.ErrnoException) =>
+    outcome.reject(
+      cause.code === outOfMemory
+        ? tooLarge("memory", `reading it takes more than ${memory.maxOldGenerationSizeMb} MiB of memory`)
+        : cause,
+    ),
+  )
+  thread.on("exit", () => outcome.reject(new Error("the thread that unpacks ended early")))
+  const watch = setInterval(() => {
+    void thread.cpuUsage().then(
+      ({ user, system }) => {
+        if ((user + system) / 1000 > limit)
+          outcome.reject(tooLarge("processor", `reading it takes more than ${limit / 1000} s of processor time`))
+      },
+      // it has ended
+      () => {},
+    )
+  }, lookEveryMillis)
+  const leave = () => outcome.reject(signal.reason)
+  signal.addEventListener("abort", leave)
+  try {
+    return await outcome.promise
+  } finally {
+    clearInterval(watch)
+    signal.removeEventListener("abort", leave)
+    await thread.terminate()
+  }
+}

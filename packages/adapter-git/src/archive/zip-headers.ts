@@ -1,0 +1,86 @@
+import { promisify } from "node:util"
+import { type Entry, getFileNameLowLevel, type LocalFileHeader, parseExtraFields, type ZipFile } from "yauzl"
+import { damaged } from "../refusal.ts"
+
+/** The flags that say how a name and a content are to be read: encryption, sizes behind the content, UTF-8. */
+const flagsThatCount = 0x0001 | 0x0008 | 0x0800
+const sizesBehind = 0x0008
+const inZip64 = 0xffff_ffff
+const descriptorMark = 0x0807_4b50
+const localHeaderBytes = 30
+const mostDescriptorBytes = 24
+
+/** An entry's name, or a copy's of it. Strict: a backslash stays one, and is refused. */
+export const nameOf = (flags: number, raw: Buffer, extra: Parameters<typeof getFileNameLowLevel>[2]): string =>
+  getFileNameLowLevel(flags, raw, extra, true)
+
+/**
+ * All entries of the central directory, in its order, before anything of them is read. What they name in the file may not overlap: the same
+ * compressed bytes would come out again and again. `meet` hears of each name. Throws a `Refusal`.
+ */
+export const directoryOf = async (zip: ZipFile, meet: (name: string) => void): Promise<readonly Entry[]> => {
+  const entries: Entry[] = []
+  for await (const entry of zip.eachEntry()) {
+    meet(nameOf(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields))
+    entries.push(entry)
+  }
+  let end = 0
+  for (const entry of entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)) {
+    if (entry.relativeOffsetOfLocalHeader < end) throw damaged("its entries overlap", entry.fileNameRaw.toString())
+    end = entry.relativeOffsetOfLocalHeader + localHeaderBytes + entry.fileNameLength + entry.compressedSize
+  }
+  return entries
+}
+
+const extraOf = (header: LocalFileHeader) => {
+  try {
+    return parseExtraFields(header.extraField)
+  } catch {
+    throw damaged("an extra field before a content is cut off")
+  }
+}
+
+/** Sizes and checksum behind the content, in one of the four forms that packers write. */
+const descriptorFits = (found: Buffer, { crc32, compressedSize, uncompressedSize }: Entry): boolean => {
+  const at = found.length >= 4 && found.readUInt32LE(0) === descriptorMark ? [4, 0] : [0]
+  return at.some((start) => {
+    const [small, large] = [found.subarray(start, start + 12), found.subarray(start, start + 20)]
+    if (small.length < 12 || small.readUInt32LE(0) !== crc32) return false
+    if (small.readUInt32LE(4) === compressedSize && small.readUInt32LE(8) === uncompressedSize) return true
+    return (
+      large.length === 20 &&
+      large.readBigUInt64LE(4) === BigInt(compressedSize) &&
+      large.readBigUInt64LE(12) === BigInt(uncompressedSize)
+    )
+  })
+}
+
+/** Reads bytes of the file itself. */
+export type ReadBytes = (position: number, length: number) => Promise<Buffer>
+
+/**
+ * Where the content of an entry begins. What stands before and behind it must say the same as the central directory: readers that go by the
+ * one would otherwise take another archive than those that go by the other. Throws a `Refusal`.
+ */
+export const contentStart = async (zip: ZipFile, entry: Entry, name: string, read: ReadBytes): Promise<number> => {
+  const local = await promisify<Entry, LocalFileHeader>((one, done) =>
+    zip.readLocalFileHeader(one, (error, header) => done(error, header)),
+  )(entry)
+  const flags = local.generalPurposeBitFlag
+  if (!local.fileName.equals(entry.fileNameRaw) || nameOf(flags, local.fileName, extraOf(local)) !== name)
+    throw damaged("its directory calls it so, and the header before its content otherwise", name)
+  if (((flags ^ entry.generalPurposeBitFlag) & flagsThatCount) !== 0 || local.compressionMethod !== entry.compressionMethod)
+    throw damaged("its directory and the header before its content differ in how it is packed", name)
+  const behind = (flags & sizesBehind) !== 0
+  const sizes = [
+    [local.compressedSize, entry.compressedSize],
+    [local.uncompressedSize, entry.uncompressedSize],
+    [local.crc32, entry.crc32],
+  ] as const
+  if (sizes.some(([told, size]) => told !== size && told !== inZip64 && !(behind && told === 0)))
+    throw damaged("its directory and the header before its content differ in its size or checksum", name)
+  const end = local.fileDataStart + entry.compressedSize
+  if (behind && !descriptorFits(await read(end, mostDescriptorBytes), entry))
+    throw damaged("its directory and what stands behind its content differ in its size or checksum", name)
+  return local.fileDataStart
+}
