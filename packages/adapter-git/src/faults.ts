@@ -33,7 +33,13 @@ export const asFault =
 const refusalFault = (doing: Doing, why: RefusalReason): ContentFault => {
   if (why.type === "tree") return treeFault(doing, why.problem)
   const { reason, rule, detail, item } = why
-  return new ContentFault({ doing, reason, rule, detail, ...(item === undefined ? {} : { item: JSON.stringify(item.slice(0, 200)).slice(1, -1) }) })
+  return new ContentFault({
+    doing,
+    reason,
+    rule,
+    detail,
+    ...(item === undefined ? {} : { item: JSON.stringify(item.slice(0, 200)).slice(1, -1) }),
+  })
 }
 
 const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).slice(0, 400)

@@ -128,7 +128,13 @@ export const contentFetcher = (
     }
   }
 
-  const fromHost = (doing: string, wanted: HostLocation, { holder, whose = holder }: FetchRequest, scratch: string, report: Report) =>
+  const fromHost = (
+    doing: string,
+    wanted: HostLocation,
+    { holder, whose = holder }: FetchRequest,
+    scratch: string,
+    report: Report,
+  ) =>
     Effect.gen(function* () {
       const item = showGitUrl(itemOf(wanted))
       const staged = join(scratch, "staged")

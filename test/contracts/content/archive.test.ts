@@ -202,9 +202,9 @@ describe("archives", () => {
         expect(outcome).toBe("ContentFault")
         world.expectClean()
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
-  })
+  }, 60_000)
 })
 
 describe("packing", () => {

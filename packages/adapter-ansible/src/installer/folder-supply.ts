@@ -58,11 +58,12 @@ const bringOffer = (
   fetcher: Context.Service.Shape<typeof ContentFetcher>,
   wanted: WantedArtifact,
   { type, version, path, packed }: Offer,
+  whose: string,
 ): Effect.Effect<Arrival | Miss, never, Scope.Scope> => {
   const doing = `read the ${type} ${wanted.asked}`
   const unwrap = type === "role" ? { unwrap: { keep: roleFolders } } : {}
   const entries: Effect.Effect<readonly ArtifactEntry[], ContentFault | LibraryFault, Scope.Scope> = packed
-    ? fetchedEntries(fetcher, { type: "archive", file: path, name: "offer.tar.gz", ...unwrap })
+    ? fetchedEntries(fetcher, { type: "archive", file: path, name: "offer.tar.gz", ...unwrap }, whose)
     : Effect.tryPromise({ try: () => folderEntries(doing, path), catch: asLibraryFault(doing) })
   return entries.pipe(
     Effect.map((found): Arrival => ({ type, name: wanted.name ?? "", version, entries: found, wanted })),
@@ -79,7 +80,7 @@ export const folderSupply = (folder: string, fetcher: Context.Service.Shape<type
     const there = (await look(folder).catch(() => undefined))?.isDirectory() === true
     return there ? { available: true, version: "folder" } : { available: false, because: "its folder is not there" }
   }),
-  bring: (wanted, output) =>
+  bring: (wanted, output, whose) =>
     Effect.gen(function* () {
       const doing = "install roles and collections"
       const offers = yield* Effect.tryPromise({
@@ -91,7 +92,7 @@ export const folderSupply = (folder: string, fetcher: Context.Service.Shape<type
         if (typeof offer === "string") return Effect.succeed<Miss>({ wanted: one, because: offer })
         return Effect.andThen(
           output(`- taking ${offer.type} ${offer.name} ${offer.version ?? ""} from the folder\n`),
-          bringOffer(fetcher, one, offer),
+          bringOffer(fetcher, one, offer, whose),
         )
       })
     }),

@@ -26,13 +26,15 @@ const entriesOf = (fetcher: Fetcher, { id, files }: Snapshot): readonly Artifact
 export const fetchedEntries = (
   fetcher: Fetcher,
   location: ContentLocation,
+  whose: string,
 ): Effect.Effect<readonly ArtifactEntry[], ContentFault, Scope.Scope> =>
   Effect.gen(function* () {
     const holder = `installer:${randomUUID()}`
-    const snapshot = yield* Effect.acquireRelease(fetcher.fetch({ location, holder }), ({ id }) =>
-      Effect.ignore(fetcher.release(id, holder)),
+    // first: what is fetched can be interrupted, and may be pinned by then
+    yield* Effect.addFinalizer(() =>
+      Effect.ignore(Effect.flatMap(fetcher.pinned(holder), (ids) => Effect.forEach(ids, (id) => fetcher.release(id, holder)))),
     )
-    return entriesOf(fetcher, snapshot)
+    return entriesOf(fetcher, yield* fetcher.fetch({ location, holder, whose }))
   })
 
 /** The text of one of the entries; undefined where there is none that may be read. */
@@ -71,11 +73,15 @@ const entriesIn = (entries: readonly ArtifactEntry[], { origin }: WantedArtifact
 }
 
 /** Fetches a role or collection from its repository or archive, by the same rules as every source. */
-export const bringFromUrl = (fetcher: Fetcher, wanted: WantedArtifact): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
+export const bringFromUrl = (
+  fetcher: Fetcher,
+  wanted: WantedArtifact,
+  whose: string,
+): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
   Effect.gen(function* () {
     const location = locationOf(wanted)
     if (location === undefined) return { wanted, because: "it has no URL" }
-    const entries = entriesIn(yield* fetchedEntries(fetcher, location), wanted)
+    const entries = entriesIn(yield* fetchedEntries(fetcher, location, whose), wanted)
     const name = wanted.type === "role" ? wanted.name : yield* collectionName(entries)
     if (name === undefined) return { wanted, because: "its files do not say what collection it is" }
     return { type: wanted.type, name, version: wanted.pin, entries, wanted }

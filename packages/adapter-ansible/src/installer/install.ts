@@ -27,6 +27,7 @@ const fetchAll = (
   { scope, output = () => Effect.void }: InstallRequest,
 ): Effect.Effect<void, InstallerFault, Scope.Scope> =>
   Effect.gen(function* () {
+    const whose = scope.type === "user" ? `user ${scope.userId}` : "everybody"
     while (true) {
       const wanted = account.next(account.asksForCollections() ? yield* hostCollections : new Map())
       if (wanted.length === 0) return
@@ -34,9 +35,8 @@ const fetchAll = (
         wanted.filter(({ origin }) => origin.from === "name"),
         wanted.filter(({ origin }) => origin.from !== "name"),
       ]
-      const brought = yield* Effect.forEach(located, (one) => bringFromUrl(fetcher, one))
-      const supplied =
-        named.length === 0 ? [] : yield* supply.bring(named, output, scope.type === "user" ? `user ${scope.userId}` : "everybody")
+      const brought = yield* Effect.forEach(located, (one) => bringFromUrl(fetcher, one, whose))
+      const supplied = named.length === 0 ? [] : yield* supply.bring(named, output, whose)
       for (const one of [...brought, ...supplied]) {
         if ("because" in one) account.missed(one.wanted, one.because)
         else

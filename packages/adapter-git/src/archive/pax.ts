@@ -23,7 +23,10 @@ function* records(body: Buffer): Generator<readonly [key: string, value: string]
     const equals = record.indexOf("=")
     if (equals < 1) throw damaged("a record of its extended headers has no key")
     const key = record.toString("latin1", 0, equals)
-    yield [key, key === "path" || key === "linkpath" ? decoded(record.subarray(equals + 1)) : record.toString("latin1", equals + 1)]
+    yield [
+      key,
+      key === "path" || key === "linkpath" ? decoded(record.subarray(equals + 1)) : record.toString("latin1", equals + 1),
+    ]
     at = end
   }
 }

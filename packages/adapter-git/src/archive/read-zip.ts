@@ -1,33 +1,48 @@
-import { open } from "node:fs/promises"
 import { promisify } from "node:util"
-import { crc32 } from "node:zlib"
-import { type Entry, fromFdPromise, type ZipFile } from "yauzl"
+import { crc32, inflateRawSync } from "node:zlib"
+import type { Entry, ZipFile } from "yauzl"
 import { damaged, Refusal, refuseTree } from "../refusal.ts"
 import { entryPath, executableBits, setIdBits } from "./entry-name.ts"
 import type { UnpackedTree } from "./unpacked-tree.ts"
-import { contentStart, directoryOf, nameOf, type ReadBytes } from "./zip-headers.ts"
+import { type ZipOnDisk, zipOnDisk } from "./zip-file.ts"
+import { checkDirectory, contentStart, nameOf } from "./zip-headers.ts"
 
 /** The kinds of a Unix mode, in the upper half of an entry's attributes; nothing where the packer was no Unix. */
 const kindBits = 0o170000
 const kinds = { file: 0o100000, folder: 0o040000, link: 0o120000 }
 const maxTargetBytes = 4096
+const deflated = 8
 
 interface OpenZip {
   readonly zip: ZipFile
-  readonly read: ReadBytes
+  readonly bytes: ZipOnDisk["bytes"]
 }
 
-/** The content of an entry, checked against the checksum that its directory names. */
-async function* contentOf({ zip, read }: OpenZip, entry: Entry, name: string, tree: UnpackedTree): AsyncGenerator<Buffer> {
-  const start = await contentStart(zip, entry, name, read)
-  const { compressedSize, uncompressedSize, compressionMethod } = entry
-  const stream = await promisify<AsyncIterable<Buffer>>((done) =>
-    zip.openReadStreamLowLevel(start, compressedSize, 0, compressedSize, compressionMethod === 8, uncompressedSize, (error, opened) =>
+/** Content of at most this size, packed and not, comes in one piece: most entries do not need four streams. */
+const smallBytes = 256 * 1024
+
+async function* inPieces({ zip, bytes }: OpenZip, entry: Entry, start: number): AsyncGenerator<Buffer> {
+  const { compressedSize, uncompressedSize } = entry
+  const packed = entry.compressionMethod === deflated
+  if (Math.max(compressedSize, uncompressedSize) <= smallBytes) {
+    const found = bytes(start, compressedSize)
+    const content = packed ? inflateRawSync(found, { maxOutputLength: Math.max(1, uncompressedSize) }) : found
+    if (content.length !== uncompressedSize) throw new Error("a content is shorter than its directory says")
+    yield content
+    return
+  }
+  yield* await promisify<AsyncIterable<Buffer>>((done) =>
+    zip.openReadStreamLowLevel(start, compressedSize, 0, compressedSize, packed, uncompressedSize, (error, opened) =>
       done(error, opened as AsyncIterable<Buffer>),
     ),
   )()
+}
+
+/** The content of an entry, checked against the checksum that its directory names. */
+async function* contentOf(opened: OpenZip, entry: Entry, name: string, tree: UnpackedTree): AsyncGenerator<Buffer> {
+  const start = await contentStart(opened.zip, entry, name, opened.bytes)
   let sum = 0
-  for await (const chunk of stream) {
+  for await (const chunk of inPieces(opened, entry, start)) {
     tree.spend(chunk.length)
     sum = crc32(chunk, sum)
     yield chunk
@@ -53,8 +68,7 @@ const takeEntry = async (opened: OpenZip, entry: Entry, tree: UnpackedTree): Pro
   if (!entry.canDecodeFileData())
     throw refuseTree({ rule: "special", path, detail: "it is encrypted or compressed in an unknown way" })
   if (kind === kinds.link) {
-    if (entry.uncompressedSize > maxTargetBytes)
-      throw refuseTree({ rule: "link", path, detail: "the link's target is too long" })
+    if (entry.uncompressedSize > maxTargetBytes) throw refuseTree({ rule: "link", path, detail: "the link's target is too long" })
     return tree.admit({ kind: "link", path, target: await textOf(contentOf(opened, entry, name, tree)) })
   }
   const file = { kind: "file", path, size: entry.uncompressedSize, executable: (mode & executableBits) !== 0 } as const
@@ -66,19 +80,16 @@ const takeEntry = async (opened: OpenZip, entry: Entry, tree: UnpackedTree): Pro
 
 /** Reads a zip by its central directory, entry by entry from disk. Throws a `Refusal`. */
 export const readZip = async (path: string, tree: UnpackedTree): Promise<void> => {
-  const file = await open(path)
-  const read: ReadBytes = async (position, length) => {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-    return buffer.subarray(0, bytesRead)
-  }
+  const file = zipOnDisk(path)
   try {
-    const zip = await fromFdPromise(file.fd, { autoClose: false, lazyEntries: true, decodeStrings: false })
-    const opened = { zip, read }
-    for (const entry of await directoryOf(zip, tree.meet)) await takeEntry(opened, entry, tree)
+    await checkDirectory(await file.open(), tree.meet)
+    // each has a window of its own: the directory and the contents lie far apart
+    const [directory, zip] = [await file.open(), await file.open()]
+    for await (const entry of directory.eachEntry()) await takeEntry({ zip, bytes: file.bytes }, entry, tree)
   } catch (cause) {
     if (cause instanceof Refusal || (cause as NodeJS.ErrnoException).syscall !== undefined) throw cause
     throw damaged(`it is damaged or cut off (${cause instanceof Error ? cause.message : String(cause)})`)
   } finally {
-    await file.close()
+    file.close()
   }
 }

@@ -1,13 +1,11 @@
-import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
+import { yieldToOthers } from "../own-priority.ts"
 import { Refusal } from "../refusal.ts"
 import { asDamage, readTar } from "./read-tar.ts"
 import { readZip } from "./read-zip.ts"
 import type { UnpackJob, UnpackMessage } from "./unpack-job.ts"
 import { unpackedTree } from "./unpacked-tree.ts"
 
-/** Who serves goes first. On Linux this is of the calling thread alone. */
-const niceness = 10
 const filesATime = 100
 const entriesATime = 1000
 
@@ -20,7 +18,8 @@ const unpack = async ({ file, format, staged, limits, allowance, unwrap }: Unpac
   await (format === "zip" ? readZip(file, tree) : readTar(file, format === "tar.gz", tree))
   const { entries, digest } = await tree.finish(unwrap)
   tell({ type: "files", done: entries.length })
-  for (let at = 0; at < entries.length; at += entriesATime) tell({ type: "entries", entries: entries.slice(at, at + entriesATime) })
+  for (let at = 0; at < entries.length; at += entriesATime)
+    tell({ type: "entries", entries: entries.slice(at, at + entriesATime) })
   tell({ type: "done", digest })
 }
 
@@ -30,6 +29,6 @@ const failure = (cause: unknown): UnpackMessage => {
   return { type: "failed", message, ...(code === undefined ? {} : { code }), ...(syscall === undefined ? {} : { syscall }) }
 }
 
-if (process.platform === "linux") setPriority(0, niceness)
+yieldToOthers()
 // the whole of the thread: it was started with one job, and ends with it
 await unpack(workerData as UnpackJob).catch((cause: unknown) => tell(failure(asDamage(cause))))

@@ -1,13 +1,9 @@
 import type { TreeEntry } from "@rangewright/domain"
 import { stat } from "node:fs/promises"
-import { extname } from "node:path"
-import { Worker } from "node:worker_threads"
 import { Refusal, tooLarge } from "../refusal.ts"
 import type { FinishedTree } from "../store/tree-account.ts"
+import { startThread } from "../thread.ts"
 import type { UnpackJob, UnpackMessage } from "./unpack-job.ts"
-
-/** Beside this file, as source or compiled. */
-const program = new URL(`./unpack-worker${extname(import.meta.url)}`, import.meta.url)
 
 const mebibyte = 1024 * 1024
 /** What the language may keep for one archive; content passes through in chunks, which are few. */
@@ -19,12 +15,6 @@ const lookEveryMillis = 50
 export const cpuLimitOf = (archiveBytes: number): number =>
   Math.max(cpuMillis.least, (archiveBytes / mebibyte) * cpuMillis.perMebibyte)
 
-/** Nothing of the service's environment but where compiled programs are kept: the thread starts twice as fast. */
-const environment = (): NodeJS.ProcessEnv => {
-  const { NODE_COMPILE_CACHE: cache } = process.env
-  return cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
-}
-
 const outOfMemory = "ERR_WORKER_OUT_OF_MEMORY"
 
 /**
@@ -34,7 +24,7 @@ const outOfMemory = "ERR_WORKER_OUT_OF_MEMORY"
 export const unpack = async (job: UnpackJob, onFiles: (done: number) => void, signal: AbortSignal): Promise<FinishedTree> => {
   signal.throwIfAborted()
   const limit = cpuLimitOf((await stat(job.file)).size)
-  const thread = new Worker(program, { workerData: job, resourceLimits: memory, env: environment(), execArgv: [], name: "unpack" })
+  const thread = startThread(import.meta.url, "unpack-worker", { workerData: job, resourceLimits: memory })
   const entries: TreeEntry[] = []
   const outcome = Promise.withResolvers<FinishedTree>()
   thread.on("message", (message: UnpackMessage) => {

@@ -2,7 +2,15 @@ import type { TreeEntry, TreeLimits } from "@rangewright/domain/tree"
 import { createHash } from "node:crypto"
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { type Allowance, type FinishedTree, modeOf, type StagedFile, treeAccount, treeIn, type Unwrap } from "../store/tree-account.ts"
+import {
+  type Allowance,
+  type FinishedTree,
+  modeOf,
+  type StagedFile,
+  treeAccount,
+  treeIn,
+  type Unwrap,
+} from "../store/tree-account.ts"
 
 /** Takes the content of one file. */
 export interface FileSink {

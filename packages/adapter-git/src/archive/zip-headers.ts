@@ -1,6 +1,7 @@
 import { promisify } from "node:util"
 import { type Entry, getFileNameLowLevel, type LocalFileHeader, parseExtraFields, type ZipFile } from "yauzl"
 import { damaged } from "../refusal.ts"
+import type { ZipOnDisk } from "./zip-file.ts"
 
 /** The flags that say how a name and a content are to be read: encryption, sizes behind the content, UTF-8. */
 const flagsThatCount = 0x0001 | 0x0008 | 0x0800
@@ -14,22 +15,28 @@ const mostDescriptorBytes = 24
 export const nameOf = (flags: number, raw: Buffer, extra: Parameters<typeof getFileNameLowLevel>[2]): string =>
   getFileNameLowLevel(flags, raw, extra, true)
 
+/** Where an entry lies in the file at least: what stands before its content has its name, too. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
 /**
- * All entries of the central directory, in its order, before anything of them is read. What they name in the file may not overlap: the same
+ * Walks over the central directory before anything that it names is read. What its entries take of the file may not overlap: the same
  * compressed bytes would come out again and again. `meet` hears of each name. Throws a `Refusal`.
  */
-export const directoryOf = async (zip: ZipFile, meet: (name: string) => void): Promise<readonly Entry[]> => {
-  const entries: Entry[] = []
+export const checkDirectory = async (zip: ZipFile, meet: (name: string) => void): Promise<void> => {
+  const spans: Span[] = []
   for await (const entry of zip.eachEntry()) {
     meet(nameOf(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields))
-    entries.push(entry)
+    const start = entry.relativeOffsetOfLocalHeader
+    spans.push({ start, end: start + localHeaderBytes + entry.fileNameLength + entry.compressedSize })
   }
-  let end = 0
-  for (const entry of entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader)) {
-    if (entry.relativeOffsetOfLocalHeader < end) throw damaged("its entries overlap", entry.fileNameRaw.toString())
-    end = entry.relativeOffsetOfLocalHeader + localHeaderBytes + entry.fileNameLength + entry.compressedSize
+  let last = 0
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start < last) throw damaged("its entries overlap")
+    last = end
   }
-  return entries
 }
 
 const extraOf = (header: LocalFileHeader) => {
@@ -55,14 +62,11 @@ const descriptorFits = (found: Buffer, { crc32, compressedSize, uncompressedSize
   })
 }
 
-/** Reads bytes of the file itself. */
-export type ReadBytes = (position: number, length: number) => Promise<Buffer>
-
 /**
  * Where the content of an entry begins. What stands before and behind it must say the same as the central directory: readers that go by the
  * one would otherwise take another archive than those that go by the other. Throws a `Refusal`.
  */
-export const contentStart = async (zip: ZipFile, entry: Entry, name: string, read: ReadBytes): Promise<number> => {
+export const contentStart = async (zip: ZipFile, entry: Entry, name: string, bytes: ZipOnDisk["bytes"]): Promise<number> => {
   const local = await promisify<Entry, LocalFileHeader>((one, done) =>
     zip.readLocalFileHeader(one, (error, header) => done(error, header)),
   )(entry)
@@ -80,7 +84,7 @@ export const contentStart = async (zip: ZipFile, entry: Entry, name: string, rea
   if (sizes.some(([told, size]) => told !== size && told !== inZip64 && !(behind && told === 0)))
     throw damaged("its directory and the header before its content differ in its size or checksum", name)
   const end = local.fileDataStart + entry.compressedSize
-  if (behind && !descriptorFits(await read(end, mostDescriptorBytes), entry))
+  if (behind && !descriptorFits(bytes(end, mostDescriptorBytes), entry))
     throw damaged("its directory and what stands behind its content differ in its size or checksum", name)
   return local.fileDataStart
 }

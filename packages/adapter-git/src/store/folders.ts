@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { removeFolder } from "./remove-folder.ts"
 
 /** The parts of the data folder. */
 export interface Folders {
@@ -29,5 +30,5 @@ export const openFolders = async (root: string): Promise<Folders> => {
 export const scratchFolder = (folders: Folders): Effect.Effect<string, unknown, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise(() => mkdtemp(join(folders.scratch, "work-"))),
-    (folder) => Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))),
+    (folder) => Effect.ignore(Effect.tryPromise(() => removeFolder(folder))),
   )

@@ -23,7 +23,7 @@ export interface Unwrap {
   readonly keep: readonly string[]
 }
 
-/** What an entry takes of a disk at least, whatever is in it. */
+/** What an entry, or a folder that one implies, takes of a disk at least, whatever is in it. */
 const entryBytes = 4096
 
 /** Puts a folder in the place of the one that it is in. */
@@ -70,7 +70,9 @@ export const treeAccount = (staged: string, limits: TreeLimits, allowance?: Allo
     spend,
     /** Links are made at the very end, when it is known where each leads. */
     admit: (entry: TreeEntry): void => {
+      const before = intake.folders()
       check(intake.admit(entry))
+      spend(entryBytes * (intake.folders() - before))
       if (entry.kind === "link") written.push(entry)
     },
     /** Counts `more` bytes of a file that has `fileBytes` with them, before they are written. */
@@ -112,6 +114,4 @@ export const treeAccount = (staged: string, limits: TreeLimits, allowance?: Allo
     },
   }
 }
-export type TreeAccount = ReturnType<typeof treeAccount>
-
 export const modeOf = ({ executable }: Pick<StagedFile, "executable">): number => (executable ? 0o555 : 0o444)

@@ -10,7 +10,7 @@ import {
 } from "@rangewright/domain"
 import { type InstallOutcome, type LibraryScope, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { CallerGone } from "../operation/caller-gone.ts"
+import { whileAwaited } from "../operation/caller-gone.ts"
 
 /** One thing to be brought in, with what it needs. */
 export type Wanted =
@@ -37,7 +37,6 @@ export const bring = (
         what: `Cannot install ${shown(wanted)}: ${problem}`,
         hint: `Names are made of: ${allowedNames[wanted.type]}. Leave out the version for the newest.`,
       })
-    const gone = yield* CallerGone
     const work = (yield* RoleInstaller).install({
       scope,
       roles: wanted.type === "role" ? [wanted.requirement] : [],
@@ -45,8 +44,7 @@ export const bring = (
       force,
     })
     // nothing is changed while things are fetched: nobody waits for it, so it ends
-    const left = Effect.andThen(gone, failed(`Cannot install ${shown(wanted)}: nobody waited for it any more`))
-    const outcomes = yield* Effect.raceFirst(work, left)
+    const outcomes = yield* whileAwaited(work, failed(`Cannot install ${shown(wanted)}: nobody waited for it any more`))
     const own = outcomes.find(({ type }) => type === wanted.type)
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: nothing came of it`)
     const { name, because = "it could not be had" } = own

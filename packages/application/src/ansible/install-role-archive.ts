@@ -7,7 +7,9 @@ import {
   type LibraryScope,
   type Placement,
 } from "@rangewright/ports"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { whileAwaited } from "../operation/caller-gone.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { hostFailures } from "./installed.ts"
 
@@ -38,7 +40,7 @@ export const installRoleArchive = (
       })
     const placement = yield* Effect.scoped(
       Effect.gen(function* () {
-        const entries = yield* uploadedEntries(file)
+        const entries = yield* uploadedEntries(file, scope)
         return yield* (yield* ArtifactLibrary).place({ scope, kind: "role", name }, entries, { replace })
       }),
     )
@@ -51,13 +53,17 @@ export const installRoleArchive = (
     }),
   )
 
+const releaseAll = ({ pinned, release }: Context.Service.Shape<typeof ContentFetcher>, holder: string) =>
+  Effect.ignore(Effect.flatMap(pinned(holder), (ids) => Effect.forEach(ids, (id) => release(id, holder))))
+
 /** What is in the archive, to be read as long as the scope lasts. */
-const uploadedEntries = (file: StoredFile) =>
+const uploadedEntries = (file: StoredFile, scope: LibraryScope) =>
   Effect.gen(function* () {
     const fetcher = yield* ContentFetcher
     const holder = `upload:${file.path}`
+    const whose = scope.type === "user" ? `user ${scope.userId}` : "everybody"
     const fetched = (name: string) =>
-      fetcher.fetch({ location: { type: "archive", file: file.path, name, unwrap: { keep: roleFolders } }, holder })
+      fetcher.fetch({ location: { type: "archive", file: file.path, name, unwrap: { keep: roleFolders } }, holder, whose })
     const [first = "role.tar", ...others] = namesFor(file.filename)
     const whole = others.reduce(
       (tried, name) =>
@@ -68,7 +74,10 @@ const uploadedEntries = (file: StoredFile) =>
         ),
       fetched(first),
     )
-    const { id, files } = yield* Effect.acquireRelease(whole, (snapshot) => Effect.ignore(fetcher.release(snapshot.id, holder)))
+    const left = new Failed({ what: "Cannot install the archive: nobody waited for it any more" })
+    // first: what is fetched can be interrupted, and may be pinned by then
+    yield* Effect.addFinalizer(() => releaseAll(fetcher, holder))
+    const { id, files } = yield* whileAwaited(whole, left)
     return files.map((entry): ArtifactEntry =>
       entry.kind === "link" ? entry : { ...entry, read: Effect.suspend(() => fetcher.read(id, entry.path, entry.size)) },
     )

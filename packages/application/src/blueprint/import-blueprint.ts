@@ -17,6 +17,7 @@ import { Blueprints, type ContentFault, ContentFetcher, type Snapshot } from "@r
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId } from "../accounts/identity.ts"
+import { whileAwaited } from "../operation/caller-gone.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { mostConfigBytes } from "../range/check-config.ts"
 import { issueLine } from "../wire/config-issue.ts"
@@ -108,7 +109,8 @@ export const importBlueprint = (file: StoredFile, user: User) =>
     const holder = holderOfBundle(recordId)
     const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
     return yield* Effect.gen(function* () {
-      const snapshot = yield* Effect.mapError(fetch({ location, holder }), refusal)
+      const fetched = Effect.mapError(fetch({ location, holder, whose: `user ${user.id}` }), refusal)
+      const snapshot = yield* whileAwaited(fetched, new Failed({ what: `${what}: nobody waited for it any more` }))
       const archive = yield* unpacked(snapshot)
       const manifest = yield* manifestOf(archive)
       const { id, name, description = "", version, tags, minLudusVersion: minVersion = "" } = manifest

@@ -8,3 +8,7 @@ import * as Effect from "effect/Effect"
 export const CallerGone = Context.Reference<Effect.Effect<void>>("rangewright/CallerGone", {
   defaultValue: () => Effect.never,
 })
+
+/** Work that changes nothing yet: it is stopped, and this is the failure, when nobody waits for the answer any more. */
+export const whileAwaited = <A, E, R, F>(work: Effect.Effect<A, E, R>, failure: F): Effect.Effect<A, E | F, R> =>
+  Effect.flatMap(CallerGone, (gone) => Effect.raceFirst(work, Effect.andThen(gone, Effect.fail(failure))))

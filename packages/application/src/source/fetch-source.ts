@@ -144,7 +144,7 @@ export const fetchSource = Effect.fnUntraced(function* (
       location === undefined
         ? yield* contentOf(source)
         : yield* Effect.flatMap(
-            fetcher.fetch({ location, holder, ...(progress === undefined ? {} : { progress }) }),
+            fetcher.fetch({ location, holder, whose: `user ${source.owner}`, ...(progress === undefined ? {} : { progress }) }),
             contents.ofSnapshot,
           )
     if (content === undefined) return yield* nothingThere(source)

@@ -30,7 +30,10 @@ export const resolveLinks = (path: string, entries: ReadonlyMap<string, Followed
   return typeof outcome === "string" ? undefined : outcome.at
 }
 
-const follow = (path: string, entries: ReadonlyMap<string, Followed>): string | { readonly at: string; readonly steps: number } => {
+const follow = (
+  path: string,
+  entries: ReadonlyMap<string, Followed>,
+): string | { readonly at: string; readonly steps: number } => {
   const at: string[] = []
   const rest = path.split("/")
   let [hops, steps] = [0, 0]

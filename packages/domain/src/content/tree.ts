@@ -86,6 +86,8 @@ const fold = (text: string): string => {
 export interface TreeIntake {
   /** Undefined when the entry may be written. */
   readonly admit: (entry: TreeEntry) => TreeProblem | undefined
+  /** How many folders the paths imply by now. */
+  readonly folders: () => number
   /** Counts bytes that were really read, whatever the entry's declared size said. */
   readonly count: (path: string, fileBytes: number, more: number) => TreeProblem | undefined
   /** What only the whole tree tells: where its links lead. `root` names the one folder that becomes the tree, when it is not the whole. */
@@ -135,6 +137,7 @@ export const treeIntake = (limits: TreeLimits): TreeIntake => {
       entries.set(entry.path, entry)
       return undefined
     },
+    folders: () => folders.size,
     count: (path, fileBytes, more) => {
       read += more
       if (fileBytes > limits.fileBytes)
