@@ -1,9 +1,9 @@
-import { type SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
+import { ContentFetcher, type SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { asFault, fault } from "./faults.ts"
+import { fault } from "./faults.ts"
 import { type SubscriptionOptions, settingsOf } from "./options.ts"
 import { fetchPackage } from "./package/fetch-package.ts"
 import { folderRegistry } from "./registry/folder-registry.ts"
@@ -39,6 +39,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
     orElse: () => Effect.flatMap(last, (known) => (known === undefined ? flight : Effect.succeed(known))),
   })
   const turns = yield* Semaphore.make(atOnce)
+  const content = yield* ContentFetcher
   return SubscriptionProvider.of({
     list: Effect.map(index, ({ roles }) => roles),
     issuedAt: Effect.map(index, ({ issuedAt }) => issuedAt),
@@ -48,10 +49,7 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
         const doing = `fetch package ${packageId}`
         if (role === undefined) return yield* Effect.fail(fault(doing, "not-found", `${registry.name} offers no such package`))
         return yield* turns.withPermit(
-          Effect.tryPromise({
-            try: (signal) => fetchPackage(registry, role, keys, settings, signal),
-            catch: asFault(doing),
-          }),
+          Effect.provideService(fetchPackage(registry, role, keys, settings), ContentFetcher, content),
         )
       }),
   })
@@ -60,13 +58,13 @@ const provider = Effect.fnUntraced(function* (registry: Registry, options: Subsc
 /** Subscription roles from a folder of this host, as `packRegistry` makes it. Fails only when a key is none. */
 export const folderSubscriptionLayer = (
   options: SubscriptionOptions & { readonly folder: string },
-): Layer.Layer<SubscriptionProvider, SubscriptionFault> =>
+): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> =>
   Layer.effect(SubscriptionProvider, provider(folderRegistry(options.folder), options))
 
 /** Subscription roles from a registry behind HTTPS. Fails when the URL or a key is none; not when the registry is away. */
 export const httpsSubscriptionLayer = (
   options: SubscriptionOptions & HttpsOptions,
-): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
+): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> => {
   const url = registryUrl(options.url)
   return url === undefined
     ? Layer.effect(

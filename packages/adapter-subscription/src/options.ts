@@ -37,7 +37,7 @@ export const settingsOf = (options: SubscriptionOptions): Settings => {
     packageSeconds: 300,
     packageBytes: 128 * mebibyte,
     ...options,
-    // packages are held in memory while they are unpacked
+    // the files of a package are held in memory until they are installed
     tree: { ...defaultTreeLimits, files: 20_000, fileBytes: 128 * mebibyte, totalBytes: 256 * mebibyte, ...options.tree },
   }
   return { ...settings, packageBytes: Math.min(settings.packageBytes, indexLimits.packageBytes) }

@@ -1,6 +1,8 @@
+import { makeMemoryContent, memoryContentLayer } from "@rangewright/adapter-memory"
 import { folderSubscriptionLayer, signedLicenseLayer } from "@rangewright/adapter-subscription"
 import { LicenseProvider, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -48,7 +50,8 @@ describe("the command subscription", () => {
     expect([packed.status, publicKeyIn(packed.stdout)]).toEqual([0, key])
     expect(packed.stdout).toContain("acme_web 1.2.3  2 files  PRO_ROLES")
     const layer = folderSubscriptionLayer({ folder: join(folder, "registry"), keys: [key], state: join(folder, "state") })
-    const roles = await Effect.runPromise(SubscriptionProvider.use((port) => port.list).pipe(Effect.provide(layer)))
+    const provided = Layer.provide(layer, memoryContentLayer(makeMemoryContent()))
+    const roles = await Effect.runPromise(SubscriptionProvider.use((port) => port.list).pipe(Effect.provide(provided)))
     expect(roles.map(({ role }) => role)).toEqual(["acme_web"])
     expect((await run("pack", "roles", "--key", "key.pem", "--out", "registry", "--entitlements", "PRO_ROLES")).stdout).toContain(
       "already",

@@ -1,5 +1,7 @@
+import { makeMemoryContent, memoryContentLayer } from "@rangewright/adapter-memory"
 import { httpsSubscriptionLayer } from "@rangewright/adapter-subscription"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import { join } from "node:path"
@@ -162,7 +164,8 @@ test("a server whose certificate is not of the named authority is not asked", as
     keys: [world.key.public.text],
     state: otherState(world.folder).state,
   })
-  const fault = await Effect.runPromise(Effect.flip(list).pipe(Effect.provide(layer), Effect.provide(Logger.layer([]))))
+  const provided = Layer.provide(layer, memoryContentLayer(makeMemoryContent()))
+  const fault = await Effect.runPromise(Effect.flip(list).pipe(Effect.provide(provided), Effect.provide(Logger.layer([]))))
   expect(fault.facts.reason).toBe("unreachable")
   expect(server.requests).toEqual([])
 })
@@ -175,7 +178,8 @@ test.each([
   "file:///etc",
 ])("%s is no URL of a registry", async (url) => {
   const layer = httpsSubscriptionLayer({ url, keys: ["ed25519:"], state: "/nowhere" })
-  const fault = await Effect.runPromise(Effect.flip(Effect.provide(list, layer)))
+  const provided = Layer.provide(layer, memoryContentLayer(makeMemoryContent()))
+  const fault = await Effect.runPromise(Effect.flip(Effect.provide(list, provided)))
   expect(fault.message).toContain("its URL")
   expect(fault.message).not.toContain("secret")
 })

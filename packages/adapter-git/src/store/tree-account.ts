@@ -23,8 +23,8 @@ export interface Unwrap {
   readonly keep: readonly string[]
 }
 
-/** What an entry, or a folder that one implies, takes of a disk at least, whatever is in it. */
-const entryBytes = 4096
+/** What an entry, or a folder that one implies, costs whatever is in it: a block of the disk, its place in a folder, and their removal. */
+const entryBytes = 8192
 
 /** Puts a folder in the place of the one that it is in. */
 const liftUp = async (folder: string, inner: string): Promise<void> => {

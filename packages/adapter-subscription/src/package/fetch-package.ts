@@ -1,8 +1,9 @@
 import { readPackageStatement, states, type SubscriptionRole } from "@rangewright/domain"
-import type { ArtifactEntry } from "@rangewright/ports"
+import type { ArtifactEntry, ContentFetcher, SubscriptionFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createHash } from "node:crypto"
-import { type Doing, fault } from "../faults.ts"
+import { asFault, type Doing, fault } from "../faults.ts"
 import type { Settings } from "../options.ts"
 import { packagePath, type Registry, statementPath } from "../registry/registry.ts"
 import { open } from "../trust/envelope.ts"
@@ -26,15 +27,15 @@ const checkStatement = (doing: Doing, envelope: string, role: SubscriptionRole, 
   if (!states(statement.success, role)) throw fault(doing, "untrusted", "its signature is about another package")
 }
 
-/** The files of a role's package. Nothing is unpacked before every byte was found to be what was signed. Rejected with a `SubscriptionFault`. */
-export const fetchPackage = async (
+/** A role's package, every byte of which was signed. Rejected with a `SubscriptionFault`. */
+const signedPackage = async (
+  doing: Doing,
   registry: Registry,
   role: SubscriptionRole,
   keys: readonly PublicKey[],
   settings: Settings,
   signal: AbortSignal,
-): Promise<readonly ArtifactEntry[]> => {
-  const doing = `fetch ${role.role} ${role.version} (package ${role.packageId})`
+): Promise<Buffer> => {
   const { bytes: size, sha256 } = role.package
   if (size > settings.packageBytes)
     throw fault(doing, "too-large", `the package has ${size} bytes, and ${settings.packageBytes} are allowed`)
@@ -44,8 +45,25 @@ export const fetchPackage = async (
   if (packed.length !== size) throw fault(doing, "broken", `the package is cut off: it has ${packed.length} of ${size} bytes`)
   if (createHash("sha256").update(packed).digest("hex") !== sha256)
     throw fault(doing, "untrusted", "the package is not the one that was signed")
-  const entries = await unpack(doing, packed, settings.tree)
-  if (entries.length !== role.fileCount)
-    throw fault(doing, "broken", `the package holds ${entries.length} files, and its registry says ${role.fileCount}`)
-  return entries
+  return packed
 }
+
+/** The files of a role's package. Nothing is unpacked before every byte was found to be what was signed. */
+export const fetchPackage = (
+  registry: Registry,
+  role: SubscriptionRole,
+  keys: readonly PublicKey[],
+  settings: Settings,
+): Effect.Effect<readonly ArtifactEntry[], SubscriptionFault, ContentFetcher> =>
+  Effect.gen(function* () {
+    const doing = `fetch ${role.role} ${role.version} (package ${role.packageId})`
+    const packed = yield* Effect.tryPromise({
+      try: (signal) => signedPackage(doing, registry, role, keys, settings, signal),
+      catch: asFault(doing),
+    })
+    const entries = yield* unpack(doing, packed, settings.tree)
+    if (entries.length === role.fileCount) return entries
+    return yield* Effect.fail(
+      fault(doing, "broken", `the package holds ${entries.length} files, and its registry says ${role.fileCount}`),
+    )
+  })

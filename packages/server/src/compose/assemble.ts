@@ -55,7 +55,7 @@ export type StoragePorts =
 export interface Parts<E> {
   readonly settings: SettingsShape
   readonly masterKey: MasterKey
-  readonly subscription: Layer.Layer<SubscriptionPorts, E>
+  readonly subscription: Layer.Layer<SubscriptionPorts, E, ContentPorts>
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
   /** Takes the place of what the hypervisor's adapter brings. */
@@ -77,9 +77,8 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
   const driven = Layer.mergeAll(
     parts.storage,
     parts.hypervisor,
-    Layer.provideMerge(parts.library, parts.content),
+    Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     cryptoLayer(parts.masterKey),
-    parts.subscription,
     Layer.succeed(Settings, parts.settings),
     parts.description,
   )

@@ -65,7 +65,7 @@ const adaptersWith = (simulator: Simulator | undefined) =>
     bind<Layer.Layer<LibraryPorts, unknown, ContentPorts>>(T.library)
       .toResolvedValue((config: Config, folder: DataFolder) => bindLibrary(config, folder.path), [T.config, T.folder])
       .inSingletonScope()
-    bind<Layer.Layer<SubscriptionPorts, unknown>>(T.subscription)
+    bind<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>(T.subscription)
       .toResolvedValue((config: Config, folder: DataFolder) => bindSubscription(config, folder), [T.config, T.folder])
       .inSingletonScope()
     bind<BoundHypervisor>(T.hypervisor)
@@ -82,7 +82,7 @@ const runtimeOf = ({ background, owner }: Given) =>
           settings: SettingsShape,
           log: Log,
           masterKey: MasterKey,
-          subscription: Layer.Layer<SubscriptionPorts, unknown>,
+          subscription: Layer.Layer<SubscriptionPorts, unknown, ContentPorts>,
           storage: Layer.Layer<StoragePorts, unknown>,
           hypervisor: BoundHypervisor,
           content: Layer.Layer<ContentPorts, unknown>,

@@ -5,7 +5,7 @@ import {
   noSubscriptionLayer,
   signedLicenseLayer,
 } from "@rangewright/adapter-subscription"
-import type { LicenseProvider, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
+import type { ContentFetcher, LicenseProvider, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { join } from "node:path"
@@ -16,7 +16,10 @@ import { readNamedFile } from "./named-file.ts"
 export type SubscriptionPorts = LicenseProvider | SubscriptionProvider
 
 /** The registry of subscription roles that the configuration names, if any; `state` is where it keeps what it saw last. */
-export const registryOf = (config: Config, state: string): Layer.Layer<SubscriptionProvider, SubscriptionFault> => {
+export const registryOf = (
+  config: Config,
+  state: string,
+): Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> => {
   const options = { keys: config.subscriptionKeys, state }
   if (config.subscriptionFolder !== undefined) return folderSubscriptionLayer({ ...options, folder: config.subscriptionFolder })
   if (config.subscriptionRegistry === undefined) return noSubscriptionLayer
@@ -29,7 +32,10 @@ export const registryOf = (config: Config, state: string): Layer.Layer<Subscript
 }
 
 /** The registry of subscription roles, if any, and the licence: everything is included unless the operator named one. */
-export const bindSubscription = (config: Config, folder: DataFolder): Layer.Layer<SubscriptionPorts, SubscriptionFault> => {
+export const bindSubscription = (
+  config: Config,
+  folder: DataFolder,
+): Layer.Layer<SubscriptionPorts, SubscriptionFault, ContentFetcher> => {
   const state = join(folder.path, "subscription")
   const license =
     config.licenseFile === undefined

@@ -26,7 +26,7 @@ export const T = {
   log: token<Log>("log"),
   metrics: token<Metrics>("metrics"),
   masterKey: token<MasterKey>("master-key"),
-  subscription: token<Layer.Layer<SubscriptionPorts, unknown>>("subscription"),
+  subscription: token<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>("subscription"),
   storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),
   library: token<Layer.Layer<LibraryPorts, unknown, ContentPorts>>("library"),

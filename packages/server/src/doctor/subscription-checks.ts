@@ -1,6 +1,8 @@
+import { makeMemoryContent, memoryContentLayer } from "@rangewright/adapter-memory"
 import { ageProblem } from "@rangewright/domain"
 import { SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,7 +22,8 @@ const ask = (config: Config, state: string): Effect.Effect<Finding> =>
       ? ok(what, `${roles.length} roles on offer, as of ${issuedAt?.toISOString() ?? "never"}`)
       : warn(what, old, "Whoever packs it renews its index by packing it again, also where no role changed.")
   }).pipe(
-    Effect.provide(registryOf(config, state)),
+    // nothing is unpacked here, and the folder of what is belongs to the service
+    Effect.provide(Layer.provide(registryOf(config, state), memoryContentLayer(makeMemoryContent()))),
     Effect.catch(({ message, hint }) =>
       Effect.succeed(warn(what, message, hint ?? "Compare subscription_registry, subscription_folder and subscription_keys.")),
     ),

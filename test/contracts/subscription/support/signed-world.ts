@@ -4,8 +4,9 @@ import {
   packRegistry,
   type SubscriptionOptions,
 } from "@rangewright/adapter-subscription"
+import { contentLayer } from "@rangewright/adapter-git"
 import { createKeyFile, type SigningKey } from "@rangewright/adapter-subscription"
-import type { SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
+import type { ContentFetcher, SubscriptionFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -53,11 +54,16 @@ export const signedWorld = async (place: "folder" | "https"): Promise<SignedWorl
   if (server !== undefined) undo.push(server.close)
   const provider: SignedWorld["provider"] = (options = {}) => {
     const all = { keys: [key.public.text], state, freshSeconds: 0, retrySeconds: 0, ...options }
-    const layer: Layer.Layer<SubscriptionProvider, SubscriptionFault> =
+    const layer: Layer.Layer<SubscriptionProvider, SubscriptionFault, ContentFetcher> =
       server === undefined
         ? folderSubscriptionLayer({ ...all, folder })
         : httpsSubscriptionLayer({ ...all, url: server.url, token: server.token, ca: server.ca })
-    const runtime = ManagedRuntime.make(Layer.provideMerge(layer, quiet))
+    const runtime = ManagedRuntime.make(
+      Layer.provideMerge(
+        Layer.provide(layer, contentLayer({ folder: join(root, `content-${randomBytes(4).toString("hex")}`) })),
+        quiet,
+      ),
+    )
     undo.push(() => runtime.dispose())
     return (effect) => runtime.runPromise(effect)
   }
