@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024
 /** What the language may keep for one archive; content passes through in chunks, which are few. */
 const memory = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4, stackSizeMb: 2 }
 /** Processor time of one archive: so much for each, or for each MiB of a large one. */
-const cpuMillis = { least: 1500, perMebibyte: 200 }
+const cpuMillis = { least: 1200, perMebibyte: 200 }
 const lookEveryMillis = 50
 
 export const cpuLimitOf = (archiveBytes: number): number =>
