@@ -1,3 +1,5 @@
+import { utf8 } from "../content/utf8.ts"
+
 /** Words that most guessed passwords are made of, as `lettersOf` gives them. */
 const common: readonly string[] =
   `password passwort passwd passphrase motdepasse contrasena senha parola secret secrets geheim letmein welcome willkommen bienvenue hello hallo
@@ -35,8 +37,6 @@ const readAsLetters = (text: string): string =>
       .replace(/[013457@$!]/gu, (sign) => lookalikes[sign] ?? sign),
   )
 
-const bytes = (text: string): number => new TextEncoder().encode(text).length
-
 /** Whether each character is the one before it, or its neighbour in the same direction: `12345678`, `hgfedcba`, `aaaaaaaa`. */
 const isSequence = (text: string): boolean => {
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0)
@@ -68,7 +68,7 @@ const isMadeOf = (letters: string, words: ReadonlySet<string>): boolean => {
  * around them or in place of letters.
  */
 export const passwordProblem = (password: string, own: readonly string[]): string | undefined => {
-  const length = bytes(password)
+  const { length } = utf8(password)
   if (length < 8) return `the password has ${length} bytes, at least 8 are needed`
   if (length > 64) return `the password has ${length} bytes, at most 64 are possible`
   // oxlint-disable-next-line no-control-regex -- exactly the control characters are meant
