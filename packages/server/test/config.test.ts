@@ -88,4 +88,11 @@ describe("the configuration", () => {
   test.each(["[1, 2]", "port: [", "just text"])("a file that holds %s is refused by name", (text) => {
     expect(problems({}, fileWith(text)).join()).toContain("rangewright.yml")
   })
+
+  test("names proxies by addresses and networks", () => {
+    expect(load({ RANGEWRIGHT_TRUSTED_PROXIES: "127.0.0.1, 10.0.5.0/24, fd00::/8" }).trustedProxies).toHaveLength(3)
+    expect(problems({ RANGEWRIGHT_TRUSTED_PROXIES: "10.0.5.0/24, proxy.example" })).toEqual([
+      "trusted_proxies: proxy.example is no address or network such as 10.0.5.0/24",
+    ])
+  })
 })
