@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { openAccount } from "../src/playbook/account.ts"
 import { failureOf } from "../src/playbook/failure.ts"
 
-const limits = { seconds: 1800, outputBytes: 64 * 2 ** 20 }
+const limits = { seconds: 1800, outputBytes: 64 * 2 ** 20, diskBytes: 2 ** 30 }
 const account = (failure?: string, lastTask?: string) => ({
   failure: () => failure,
   isLoginRefused: () => false,

@@ -114,7 +114,8 @@ const sweep = async ({ folder }: Hierarchy): Promise<void> => {
 }
 
 const end = async (group: string): Promise<void> => {
-  await writeFile(join(group, "cgroup.kill"), "1").catch(() => {})
+  // newer kernels end all at once
+  await writeFile(join(group, "cgroup.kill"), "1", { flag: "r+" }).catch(() => {})
   for (const id of await words(join(group, "cgroup.procs")))
     try {
       process.kill(Number(id), "SIGKILL")

@@ -6,7 +6,7 @@ import { join } from "node:path"
 const entryBytes = 512
 
 /** Bytes of all files below a folder, as far as `most`. What goes while it is counted does not count. */
-export const folderSize = async (folder: string, most: number): Promise<number> => {
+const folderSize = async (folder: string, most: number): Promise<number> => {
   let total = 0
   const pending = [folder]
   for (let path = pending.pop(); path !== undefined && total <= most; path = pending.pop())
@@ -20,10 +20,21 @@ export const folderSize = async (folder: string, most: number): Promise<number> 
   return total
 }
 
-const lookEveryMillis = 500
+const [lookEveryMillis, restForEachLook] = [500, 20]
 
-/** Returns when a folder holds more than so many bytes. */
-export const untilLarger = (folder: string, most: number): Effect.Effect<void> =>
+/** Returns when these folders hold more than so many bytes together. Large ones are looked at less often, so that looking takes little. */
+export const untilLarger = (folders: readonly string[], most: number): Effect.Effect<void> =>
   Effect.gen(function* () {
-    while ((yield* Effect.promise(() => folderSize(folder, most))) <= most) yield* Effect.sleep(lookEveryMillis)
+    for (;;) {
+      const before = performance.now()
+      if ((yield* Effect.promise(() => sizeOf(folders, most))) > most) return
+      yield* Effect.sleep(Math.max(lookEveryMillis, restForEachLook * (performance.now() - before)))
+    }
   })
+
+/** Bytes of all files below these folders, as far as `most`. */
+export const sizeOf = async (folders: readonly string[], most: number): Promise<number> => {
+  let total = 0
+  for (const folder of folders) if (total <= most) total += await folderSize(folder, most - total)
+  return total
+}

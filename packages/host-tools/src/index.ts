@@ -1,6 +1,6 @@
 export { type Cgroup, type Cgroups, findCgroups, openCgroup, type RunLimits } from "./cgroups.ts"
 export { type Dial, dialDirectly } from "./dial.ts"
-export { folderSize, untilLarger } from "./folder-size.ts"
+export { sizeOf, untilLarger } from "./folder-size.ts"
 export { limited, type Limits } from "./limited.ts"
 export { memoised } from "./memoised.ts"
 export { endProcessesBelow } from "./processes.ts"

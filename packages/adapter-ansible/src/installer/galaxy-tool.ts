@@ -108,7 +108,7 @@ export const runTool = (
     }
     const tool: Effect.Effect<ProcessEnd | { readonly type: "overgrown" }> = Effect.raceFirst(
       runCommand(command, outputBytes, (_, line) => onLine(line)),
-      Effect.as(untilLarger(scratch, scratchBytes), { type: "overgrown" } as const),
+      Effect.as(untilLarger([scratch], scratchBytes), { type: "overgrown" } as const),
     )
     const bounded = tool.pipe(Effect.timeoutOption(Duration.seconds(settings.timeoutSeconds)), Effect.ensuring(Queue.end(heard)))
     const [ended] = yield* Effect.all([bounded, Stream.runForEach(Stream.fromQueue(heard), output)], { concurrency: 2 })

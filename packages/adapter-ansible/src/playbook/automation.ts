@@ -1,6 +1,6 @@
 import { coverOf, foreignAddressNote, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
-import { prepareRun, runCommand } from "@rangewright/host-tools"
+import { prepareRun, runCommand, sizeOf, untilLarger } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ import type { AutomationAvailability } from "./availability.ts"
 import { callbackOf, playbookRun, workspaceSeen } from "./command.ts"
 import { connections, loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
-import { cancelled, failureOf } from "./failure.ts"
+import { cancelled, failureOf, overgrown } from "./failure.ts"
 import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
@@ -20,6 +20,7 @@ import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder, writeF
 import { sameMachineCommand } from "./same-machine.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
+import { trustedScope, trustProblem } from "./trust.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
 import { localhostVariables, roleEnvironment, roleVariables } from "./variables.ts"
 
@@ -105,7 +106,7 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     playbook: isRole ? join(scratch, "play.yml") : join(settings.playbooks, `${task.stage}.yml`),
     inventories: ["inventory.yml", "connections.json"],
     variables: isRole ? ["range-config.yml", "variables.json"] : ["stage.yml"],
-    userId,
+    userId: trustedScope(found, site.user),
     facts: isRole ? facts : undefined,
     workspace,
     environment: isRole ? roleEnvironment(settings, site, scratch) : {},
@@ -125,6 +126,9 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
       onRefused: (because) => lines.add([`[relay] ${cover(because)}`]),
     }),
   )
+  const written = [scratch, facts, workspace]
+  // who has too much already may tidy up
+  const disk = Math.max(settings.diskBytes, yield* Effect.promise(() => sizeOf(written, Infinity)))
   const [program = "", ...args] = confine(playbook)
   const command = { program, args, env, folder: scratch, memoryBytes: settings.memoryBytes, ...shares }
   const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
@@ -136,12 +140,14 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     return text === "" || task.output === undefined ? Effect.succeed(text) : Effect.as(task.output(text), "")
   })
   const follow = Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn)))
-  const ended = (task.cancelled === undefined ? tool : Effect.raceFirst(tool, Effect.as(task.cancelled, cancelled))).pipe(
-    Effect.timeoutOption(settings.longest[task.stage] * 1000),
-  )
+  const ended = Effect.raceAllFirst([
+    tool,
+    Effect.as(task.cancelled ?? Effect.never, cancelled),
+    Effect.as(untilLarger(written, disk), overgrown),
+  ]).pipe(Effect.timeoutOption(settings.longest[task.stage] * 1000))
   const end = yield* task.output === undefined ? ended : Effect.raceFirst(ended, follow)
   const output = yield* handOn
-  const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes }
+  const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes, diskBytes: disk }
   const failure = failureOf(limits, end, account, errors)
   if (failure !== undefined) return yield* faultOf(task, failure.reason, failure.detail)
   const address = addressSet(task)
@@ -173,6 +179,8 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
   const perform = Effect.fnUntraced(function* (task: GuestTask) {
     yield* able(task)
     const site = yield* readSite(workshop.ports, workshop.settings, task)
+    const untrusted = yield* Effect.promise(() => trustProblem(workshop, task, site))
+    if (untrusted !== undefined) return yield* faultOf(task, "unsupported", untrusted)
     const { osId, machine } = site.target
     if (loginOf(workshop.settings, site.target) !== undefined) return yield* run(workshop, task, site)
     const template = machine === undefined ? "" : `, template ${machine.template}`

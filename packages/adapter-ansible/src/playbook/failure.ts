@@ -5,6 +5,9 @@ import type { ProcessEnd } from "@rangewright/host-tools"
 /** The run was asked to stop while the tool worked. */
 export const cancelled = { type: "cancelled" } as const
 
+/** Its files, with those that roles keep, became more than they may be. */
+export const overgrown = { type: "overgrown" } as const
+
 /** Why a stage did not come to its end. `away`: the machine or the tool, and it may be tried again; a refused login may not. */
 export interface Failure {
   readonly reason: "away" | "failed" | "timeout"
@@ -31,8 +34,8 @@ const detailOf = (code: number, failed: string | undefined, errors: string, at: 
 
 /** What a run came to; undefined where it succeeded. `ended` is none where it took longer than it may, `errors` what it said of itself. */
 export const failureOf = (
-  limits: { readonly seconds: number; readonly outputBytes: number },
-  ended: Option.Option<ProcessEnd | typeof cancelled>,
+  limits: { readonly seconds: number; readonly outputBytes: number; readonly diskBytes: number },
+  ended: Option.Option<ProcessEnd | typeof cancelled | typeof overgrown>,
   account: Pick<Account, "failure" | "isLoginRefused" | "lastTask">,
   errors: string,
 ): Failure | undefined => {
@@ -48,6 +51,11 @@ export const failureOf = (
       return { reason: "failed", detail: `Ansible does not start: ${end.because}` }
     case "flooded":
       return { reason: "failed", detail: `it printed more than ${Math.round(limits.outputBytes / 2 ** 20)} MiB${at}` }
+    case "overgrown":
+      return {
+        reason: "failed",
+        detail: `its files and those that roles keep take more than ${Math.round(limits.diskBytes / 2 ** 20)} MiB on the service's host${at}`,
+      }
     case "killed":
       return { reason: "away", detail: `Ansible was ended by ${end.signal}${at}` }
     case "exited": {

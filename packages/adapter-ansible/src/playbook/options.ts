@@ -57,6 +57,8 @@ export interface PlaybookOptions {
   readonly outputBytes?: number
   /** Address space of each process of one run. */
   readonly memoryBytes?: number
+  /** What the files of one run and those that roles keep for its user may take together. A run may begin with more, and then not add to it. */
+  readonly diskBytes?: number
 }
 
 export type Settings = Required<Omit<PlaybookOptions, "rangeDefaults">> & {
@@ -99,6 +101,7 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
   stageSeconds: {},
   outputBytes: 64 * 1024 * 1024,
   memoryBytes: 4 * 1024 * 1024 * 1024,
+  diskBytes: 20 * 1024 * 1024 * 1024,
   ...options,
   rangeDefaults: options.rangeDefaults,
   longest: { ...longest, ...options.stageSeconds },

@@ -86,6 +86,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   collections: config.ansibleCollections,
   program: config.ansiblePlaybook,
   tools: toolOptions(config),
+  diskBytes: config.toolDisk * 1024 ** 3,
   route: routeOf(config),
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),

@@ -153,6 +153,10 @@ export const keys = {
       "Let roles and ansible-galaxy in their sandbox download from public addresses. Private ones are never reached, but galaxy_url is.",
     default: true,
   }),
+  toolDisk: wholeNumber(1, 1_000_000)(inside, "tool_disk", {
+    about: "GiB that the files of one role's run and those that roles keep for its user may take on this host.",
+    default: 20,
+  }),
   ansibleRoute: oneOf(["direct", "router", "jump"])(inside, "ansible_route", {
     about:
       "`direct`: this host has routes to the ranges' networks. `router`: over SSH through the router of each range. `jump`: over SSH through ansible_jump_host.",
