@@ -1,4 +1,4 @@
-import type { Range, RangeId, User } from "@rangewright/domain"
+import type { Range, RangeId, User, Vmid } from "@rangewright/domain"
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -232,6 +232,23 @@ describe("files of a range", () => {
     expect(result).toContain("LAB:")
     expect(result).toContain("MINE:")
     expect(result).not.toContain("OTHER")
+  })
+
+  it("tell the passwords that the service gave to machines, those of the caller's ranges alone", async () => {
+    const machine = (name: string) =>
+      `ludus:\n  - {vm_name: ${name}, hostname: w, template: debian-12, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true}\n`
+    const range = await app.addRange("LAB", [ada], machine("LAB-w"))
+    const other = await app.addRange("OTHER", [bob], machine("OTHER-w"))
+    await app.addMachine(range, 141, "LAB-w")
+    await app.addMachine(other, 142, "OTHER-w")
+    app.store.logins.set(range.id, new Map([[141 as Vmid, { current: "of-lab", pending: "to-come" }]]))
+    app.store.logins.set(other.id, new Map([[142 as Vmid, { current: "of-other" }]]))
+    for (const query of [{}, { allranges: true }]) {
+      const { result } = (await app.call("getAnsibleInventory", ada, { range, query })) as { result: string }
+      expect(result).toContain("ansible_password: of-lab\n")
+      expect(result).not.toContain("to-come")
+      expect(result).not.toContain("of-other")
+    }
   })
 })
 

@@ -34,6 +34,21 @@ describe("what a stage is given", () => {
     expect(stepOf(first, "address:LAB-web").after).toEqual(["start:LAB-web"])
   })
 
+  test("logins: routers always have their own, machines where the range says so, and a range that changes its mind is told again", () => {
+    expect(inputOf(first, `router:${routerName}`)["login"]).toBe("generated")
+    expect(inputOf(first, "address:LAB-web")["login"]).toBeUndefined()
+    const own = plan(labConfig({}, { defaults: { machine_logins: "generated" } }))
+    expect(inputOf(own, "address:LAB-web")["login"]).toBe("generated")
+    const world = labWorld()
+    const before = planned(inputFor(world, labConfig()))
+    for (const step of before.steps) world.run(step)
+    expect(planned(inputFor(world, labConfig())).steps).toEqual([])
+    const changed = inputFor(world, labConfig({}, { defaults: { machine_logins: "generated" } }))
+    const keys = planned(changed).steps.map(({ key }) => key)
+    expect(keys).toContain("address:LAB-web")
+    expect(keys.filter((key) => !/^(?:address|windows-base):/u.test(key))).toEqual([])
+  })
+
   test("router: its outer address and a leg in each VLAN", () => {
     expect(inputOf(first, `router:${routerName}`)).toMatchObject({
       address: "192.0.2.107/24",

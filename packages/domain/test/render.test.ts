@@ -130,6 +130,29 @@ describe("hosts file", () => {
   })
 })
 
+describe("passwords that the service gave to machines", () => {
+  it("are in the inventory in the place of the template's", () => {
+    const own = rangeHosts(
+      range,
+      config,
+      deployed,
+      new Map([
+        [143 as Vmid, "Rw1-of-its-own"],
+        [142 as Vmid, "Rw1-of-windows"],
+      ]),
+    )
+    const inventory = renderInventory([{ rangeId: range.id, hosts: own }])
+    expect(inventory.match(/ansible_password: .*|ansible_become_password: .*/gu)?.toSorted()).toEqual([
+      "ansible_become_password: Rw1-of-its-own",
+      "ansible_become_password: debian",
+      "ansible_password: Rw1-of-its-own",
+      "ansible_password: Rw1-of-windows",
+      "ansible_password: debian",
+      "ansible_password: password",
+    ])
+  })
+})
+
 describe("SSH client file", () => {
   it("has a block with the template's login for every host but Windows ones", () => {
     const file = renderSshConfig(hosts)

@@ -21,6 +21,13 @@ export interface MachineSighting extends ObservedMachine {
   readonly foreignAddresses?: readonly string[] | undefined
 }
 
+/** Passwords of one machine's login, sealed. Without `current` the machine has its template's. */
+export interface KeptLogin {
+  readonly current?: string | undefined
+  /** One that is about to be set: from a stage that was cut short nobody knows whether the machine has it. */
+  readonly pending?: string | undefined
+}
+
 /** The kept state of the hypervisor, so that no API read calls it, and the VMIDs given out. */
 export class Machines extends Context.Service<
   Machines,
@@ -64,6 +71,10 @@ export class Machines extends Context.Service<
     readonly reservations: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<string, Vmid>, StorageFault>
     /** Stages inside machines that have succeeded: step key -> fingerprint of its input, by VMID. Forgotten with the VM. */
     readonly stages: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, ReadonlyMap<string, string>>, StorageFault>
+    /** The passwords that logins of machines were given, sealed, by VMID. Forgotten with the VM when the service removes it. */
+    readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
+    /** Replaces what is kept of a machine's login; nothing in it means the template's. */
+    readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
     readonly recordStage: (
       rangeId: RangeId,
       vmid: Vmid,

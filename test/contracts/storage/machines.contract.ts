@@ -76,6 +76,30 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps the passwords of machines' logins until the machine is removed, whatever an observation misses",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.record(machine(2))
+        yield* machines.record(machine(3))
+        yield* machines.keepLogin(lab, vmid(2), { pending: "sealed-1" })
+        expect(yield* machines.logins(lab)).toEqual(new Map([[vmid(2), { pending: "sealed-1" }]]))
+        yield* machines.keepLogin(lab, vmid(2), { current: "sealed-1" })
+        yield* machines.keepLogin(lab, vmid(3), { current: "sealed-2", pending: "sealed-3" })
+        yield* machines.replace(cluster(later(1), []))
+        expect(yield* machines.logins(lab)).toEqual(
+          new Map([
+            [vmid(2), { current: "sealed-1" }],
+            [vmid(3), { current: "sealed-2", pending: "sealed-3" }],
+          ]),
+        )
+        yield* machines.keepLogin(lab, vmid(3), {})
+        yield* machines.forget(vmid(2))
+        expect((yield* machines.logins(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
       "keeps the addresses of others that a guest claims, until it is told again",
       Effect.gen(function* () {
         yield* aliceWithLab

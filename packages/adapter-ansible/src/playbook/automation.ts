@@ -12,6 +12,7 @@ import { connections, loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf, overgrown } from "./failure.ts"
 import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
+import { LoginRefused, type LoginTry, withLogin } from "./login.ts"
 import { logLines } from "./log-lines.ts"
 import type { settingsOf } from "./options.ts"
 import { dialFrom, reachOf } from "./reach.ts"
@@ -56,7 +57,9 @@ const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | unde
 }
 
 /** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, workspace: string) => {
+const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, login: LoginTry, workspace: string) => {
+  const { password: _, ...asTemplate } = site.target
+  const newPassword = login.set && (login.set.password ?? loginOf(settings, asTemplate)?.password)
   const role = roleOf(task)
   const own =
     task.stage === "role" && role !== undefined
@@ -66,7 +69,7 @@ const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, wor
           "host_vars/localhost.json": JSON.stringify(localhostVariables(settings, site)),
           "variables.json": JSON.stringify(roleVariables(settings, site, workspaceSeen(found, workspace))),
         }
-      : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site))}\n` }
+      : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site, newPassword))}\n` }
   return {
     ...own,
     "ansible.cfg": "",
@@ -81,7 +84,15 @@ const wayTo = ({ settings, lendWay }: Workshop, task: GuestTask, site: Site) => 
   return jump === undefined ? Effect.undefined : Effect.mapError(lendWay(jump), ({ detail }) => faultOf(task, "away", detail))
 }
 
-const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, site: Site) {
+/** The site with the stage's machine as the login has it that is tried. */
+const withPassword = (site: Site, password: string | undefined): Site => {
+  const { password: _, ...template } = site.target
+  const target = password === undefined ? template : { ...template, password }
+  return { ...site, target, hosts: site.hosts.map((host) => (host.seen.vmid === target.seen.vmid ? target : host)) }
+}
+
+const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, known: Site, login: LoginTry) {
+  const site = withPassword(known, login.inUse)
   const { settings, found, folders } = workshop
   // what is kept for a user goes with the user, and is not made again by a run that goes on
   const userId = site.user?.id
@@ -92,7 +103,7 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
   const way = yield* wayTo(workshop, task, site)
   const scratch = yield* ofHost(scratchFolder(folders))
-  const files = filesOf(workshop, task, site, workspace)
+  const files = filesOf(workshop, task, site, login, workspace)
   yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
   const isRole = task.stage === "role"
   // what is known of the machine changes now
@@ -113,7 +124,8 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
     verbose: task.verbose,
   })
   const secretsOfRange = isRole && site.config !== undefined ? configSecrets(site.config) : []
-  const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange])
+  const passwords = [...login.secrets, ...site.hosts.flatMap(({ password = [] }) => password)]
+  const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange, ...passwords])
   const lines = logLines(cover, logBytes)
   const account = openAccount(callbackOf(found), cover)
   let errors = ""
@@ -149,7 +161,10 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, si
   const output = yield* handOn
   const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes, diskBytes: disk }
   const failure = failureOf(limits, end, account, errors)
-  if (failure !== undefined) return yield* faultOf(task, failure.reason, failure.detail)
+  if (failure !== undefined) {
+    const fault = faultOf(task, failure.reason, failure.detail)
+    return yield* failure.isLoginRefused === true ? new LoginRefused({ fault }) : fault
+  }
   const address = addressSet(task)
   const changed = account.changed()
   const tasks = account.tasks()
@@ -182,7 +197,12 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
     const untrusted = yield* Effect.promise(() => trustProblem(workshop, task, site))
     if (untrusted !== undefined) return yield* faultOf(task, "unsupported", untrusted)
     const { osId, machine } = site.target
-    if (loginOf(workshop.settings, site.target) !== undefined) return yield* run(workshop, task, site)
+    if (loginOf(workshop.settings, site.target) !== undefined) {
+      const known = site.logins.get(task.machine.vmid) ?? { current: undefined, pending: undefined }
+      return yield* withLogin(workshop.ports, site.range.id, task, known, (login) =>
+        Effect.scoped(run(workshop, task, site, login)),
+      ).pipe(Effect.catchTag("StorageFault", (error) => Effect.fail(faultOf(task, "away", error.message))))
+    }
     const template = machine === undefined ? "" : `, template ${machine.template}`
     return yield* faultOf(task, "unsupported", `no login is known for its operating system (${osId ?? "unknown"}${template})`)
   })

@@ -6,7 +6,7 @@ type Variables = Readonly<Record<string, string | number>>
 
 /** Undefined where neither the options nor a known template tell one. */
 export const loginOf = (settings: Pick<Settings, "logins">, host: RangeHost): GuestLogin | undefined =>
-  host.osId === undefined ? undefined : (settings.logins.get(host.osId) ?? guestLoginOf(host.osId))
+  guestLoginOf(host, settings.logins)
 
 /** Machines come and go at one address, each with new keys: there is nothing that a host key could be compared with. */
 const anyHostKey = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
@@ -37,11 +37,11 @@ const sshArguments = `${anyHostKey} -o LogLevel=ERROR ${overRelay}`
  */
 export const connections = (settings: Pick<Settings, "logins" | "windows">, hosts: readonly RangeHost[]): string => {
   const variablesOf = (host: RangeHost): Variables => {
-    const login = host.osId === undefined ? undefined : settings.logins.get(host.osId)
-    const isSsh = loginOf(settings, host)?.connection === "ssh"
+    const login = loginOf(settings, host)
+    const isOwn = host.osId !== undefined && settings.logins.has(host.osId)
     return {
-      ...(login === undefined ? {} : loginVariables(login)),
-      ...(isSsh ? { ansible_ssh_common_args: sshArguments } : settings.windows === "psrp" ? psrp : {}),
+      ...(login === undefined || !isOwn ? {} : loginVariables(login)),
+      ...(login?.connection === "ssh" ? { ansible_ssh_common_args: sshArguments } : settings.windows === "psrp" ? psrp : {}),
       ...(host.address === undefined ? {} : { ansible_host: host.address }),
     }
   }

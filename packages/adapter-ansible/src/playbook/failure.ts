@@ -12,6 +12,8 @@ export const overgrown = { type: "overgrown" } as const
 export interface Failure {
   readonly reason: "away" | "failed" | "timeout"
   readonly detail: string
+  /** Nothing was done: the machine answered, and did not let in. */
+  readonly isLoginRefused?: true
 }
 
 /** Exit code of the tool when a machine could not be reached, but also when it does not understand a playbook. */
@@ -61,7 +63,7 @@ export const failureOf = (
     case "exited": {
       if (end.code === 0) return undefined
       const failed = account.failure()
-      if (account.isLoginRefused()) return { reason: "failed", detail: `${loginRefused}: ${failed ?? ""}` }
+      if (account.isLoginRefused()) return { reason: "failed", detail: `${loginRefused}: ${failed ?? ""}`, isLoginRefused: true }
       const reason = end.code === unreachableOrUnread && failed !== undefined ? "away" : "failed"
       return { reason, detail: withCollection(detailOf(end.code, failed, errors, at)) }
     }

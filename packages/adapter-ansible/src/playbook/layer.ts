@@ -6,6 +6,7 @@ import {
   type LicenseProvider,
   type Machines,
   type Ranges,
+  type SecretStore,
   type Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -24,7 +25,11 @@ import { sitePorts } from "./site.ts"
  */
 export const playbookLayer = (
   options: PlaybookOptions,
-): Layer.Layer<GuestAutomation, GuestFault, ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | Users> =>
+): Layer.Layer<
+  GuestAutomation,
+  GuestFault,
+  ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | SecretStore | Users
+> =>
   Layer.effect(
     GuestAutomation,
     Effect.gen(function* () {

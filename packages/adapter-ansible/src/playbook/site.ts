@@ -15,11 +15,13 @@ import {
   type SeenMachine,
   stageKey,
   type User,
+  type Vmid,
 } from "@rangewright/domain"
-import { GuestFault, type GuestTask, Hypervisor, LicenseProvider, Machines, Ranges, Users } from "@rangewright/ports"
+import { GuestFault, type GuestTask, Hypervisor, LicenseProvider, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { type KnownLogin, knownLogins } from "./login.ts"
 import type { Settings } from "./options.ts"
 
 /** What a stage must know of the range around its machine, as it is now. */
@@ -35,6 +37,8 @@ export interface Site {
   /** The machine of the stage, one of `hosts`. */
   readonly target: RangeHost & { readonly address: string }
   readonly detail: MachineDetail
+  /** What is known of the logins of the range's machines. */
+  readonly logins: ReadonlyMap<Vmid, KnownLogin>
   /** What the machine reports and is not its own. */
   readonly foreignAddresses: readonly string[]
 }
@@ -45,16 +49,19 @@ export interface SitePorts {
   readonly license: Context.Service.Shape<typeof LicenseProvider>
   readonly machines: Context.Service.Shape<typeof Machines>
   readonly ranges: Context.Service.Shape<typeof Ranges>
+  readonly secrets: Context.Service.Shape<typeof SecretStore>
   readonly users: Context.Service.Shape<typeof Users>
 }
 
-export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | LicenseProvider | Machines | Ranges | Users> = Effect.all({
-  hypervisor: Hypervisor,
-  license: LicenseProvider,
-  machines: Machines,
-  ranges: Ranges,
-  users: Users,
-})
+export const sitePorts: Effect.Effect<SitePorts, never, Hypervisor | LicenseProvider | Machines | Ranges | SecretStore | Users> =
+  Effect.all({
+    hypervisor: Hypervisor,
+    license: LicenseProvider,
+    machines: Machines,
+    ranges: Ranges,
+    secrets: SecretStore,
+    users: Users,
+  })
 
 const seenAs = (
   task: GuestTask,
@@ -117,7 +124,9 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   const known = kept.find(({ vmid }) => vmid === machine.vmid)
   const others = kept.filter(({ vmid, name: other }) => vmid !== machine.vmid && other !== name)
   const routerName = config === undefined ? undefined : renderName(config.router.name, { rangeId: range.id })
-  const hosts = rangeHosts(range, config, [...others, seenAs(task, detail, known, routerName)])
+  const logins = yield* unreadable(knownLogins(ports, range.id))
+  const passwords = new Map([...logins].flatMap(([vmid, { current }]) => (current === undefined ? [] : [[vmid, current]])))
+  const hosts = rangeHosts(range, config, [...others, seenAs(task, detail, known, routerName)], passwords)
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
   if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
 
@@ -159,6 +168,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
     hosts: hosts.map((host) => (host === target ? { ...target, address } : host)),
     target: { ...target, address },
     detail,
+    logins,
     foreignAddresses: foreign,
   }
   return site

@@ -43,9 +43,9 @@ const legsOf = (site: StageSite, legs: Json | undefined): Json =>
 
 /**
  * What a built-in playbook finds as the variable `rangewright`: the host, the stage's input, and what only the hypervisor and the range's
- * number tell of it.
+ * number tell of it. `newPassword`: the one that the machine's login is to have after it.
  */
-export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, site: StageSite): Json => {
+export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, site: StageSite, newPassword?: string): Json => {
   const input = fieldsOf(task.input)
   const outer = site.detail.nics.find(({ index }) => index === (input["interface"] ?? 0))
   return {
@@ -56,6 +56,7 @@ export const stageVariables = (task: Pick<GuestTask, "stage" | "os" | "input">, 
     ...(task.stage === "router"
       ? { legs: legsOf(site, input["legs"]), network: rangeNetwork(site.range.number).text, vpn: vpnNetwork.text }
       : {}),
+    ...(newPassword === undefined ? {} : { new_password: newPassword }),
     input,
   }
 }

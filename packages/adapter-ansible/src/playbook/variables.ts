@@ -117,5 +117,6 @@ const defaultsOf = (defaults: RangeDefaults): Json => ({
   ad_domain_safe_mode_password: defaults.safeModePassword,
   timezone: defaults.timezone,
   enable_dynamic_wallpaper: defaults.dynamicWallpaper,
+  machine_logins: defaults.machineLogins,
   ...(defaults.targetNode === undefined ? {} : { target_node: defaults.targetNode }),
 })

@@ -21,6 +21,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { patience, sandboxObstacle, skipNote } from "./support/obstacle.ts"
+import { plainSecrets } from "./support/plain-secrets.ts"
 
 describe("what the service's host has", () => {
   let folder: string
@@ -100,6 +101,7 @@ describe("what the service's host has", () => {
       memoryHypervisorLayer(makeMemoryWorld()),
       memoryStorageLayer(makeMemoryStore()),
       licenseLayer(openLicense),
+      plainSecrets,
       memoryLibraryLayer(makeMemoryLibrary()),
     )
     const layer = playbookLayer({

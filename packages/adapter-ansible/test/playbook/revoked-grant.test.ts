@@ -3,7 +3,7 @@ import type { RealHost } from "@rangewright/pve-simulator"
 import * as Result from "effect/Result"
 import { execFileSync, spawn } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Lab, openLab, outerAddress, rangeNumber, routerName } from "./support/lab.ts"
+import { type Lab, openLab, rangeNumber, routerInput, routerName } from "./support/lab.ts"
 import { obstacle, patience, skipNote } from "./support/obstacle.ts"
 
 const config = (network: string): string => `ludus:
@@ -70,16 +70,7 @@ describe.skipIf(obstacle !== undefined)(`a grant that is revoked${skipNote(obsta
     router = await lab.addRouter([10])
     await lab.addMachine({ name: "LAB-web", vlan: 10, octet: 10 })
     outside("ip", "address", "add", `${client}/32`, "dev", "lo")
-    const set = await lab.perform(
-      lab.task(routerName, "router", {
-        interface: 0,
-        address: `${outerAddress}/24`,
-        gateway: "192.0.2.254",
-        dns: ["192.0.2.254"],
-        hostname: routerName,
-        legs: [{ vlan: 10, address: "10.7.10.254/24" }],
-      }),
-    )
+    const set = await lab.perform(lab.task(routerName, "router", routerInput))
     expect(set).toMatchObject({ fault: "", ok: true })
   }, patience)
   afterAll(() => lab?.close(), patience)

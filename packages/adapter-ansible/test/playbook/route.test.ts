@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Lab, openLab, outerAddress, routerName } from "./support/lab.ts"
+import { type Lab, openLab, outerAddress, routerInput, routerName } from "./support/lab.ts"
 import { obstacle, patience, skipNote } from "./support/obstacle.ts"
 
 describe.skipIf(obstacle !== undefined)(
@@ -18,16 +18,7 @@ describe.skipIf(obstacle !== undefined)(
     afterAll(() => lab?.close(), patience)
 
     it("are reached through it by a host that has no way to their network", async () => {
-      const router = await lab.perform(
-        lab.task(routerName, "router", {
-          interface: 0,
-          address: `${outerAddress}/24`,
-          gateway: "192.0.2.254",
-          dns: ["192.0.2.254"],
-          hostname: routerName,
-          legs: [{ vlan: 10, address: "10.7.10.254/24" }],
-        }),
-      )
+      const router = await lab.perform(lab.task(routerName, "router", routerInput))
       expect(router).toMatchObject({ fault: "", ok: true, changed: true, address: outerAddress })
       const packages = await lab.perform(lab.task("LAB-web", "packages", { packages: [] }))
       expect(packages).toMatchObject({ fault: "", ok: true, changed: false })

@@ -71,6 +71,7 @@ const siteOf = (bridge: string, more: Partial<Site> = {}): Site => {
     detail: {
       nics: [{ index: 0, model: "virtio", mac: "AA:BB:CC:00:00:01", bridge, tag: 10, firewall: false }],
     } as unknown as Site["detail"],
+    logins: new Map(),
     foreignAddresses: [],
     ...more,
   }

@@ -50,7 +50,12 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, cwd: string) =>
 
 export interface Theatre {
   /** Runs the stage's own playbook with Ansible itself and what the service gives it; only the modules are not the real ones. */
-  readonly rehearse: (stage: Stage, answers: Answers, hostVariables?: Readonly<Record<string, Json>>) => Promise<Performance>
+  readonly rehearse: (
+    stage: Stage,
+    answers: Answers,
+    hostVariables?: Readonly<Record<string, Json>>,
+    newPassword?: string,
+  ) => Promise<Performance>
   readonly close: () => Promise<void>
 }
 
@@ -65,14 +70,14 @@ export const openTheatre = async (modules: Iterable<string>): Promise<Theatre> =
   }
   let performances = 0
   return {
-    rehearse: async (stage, answers, hostVariables = {}) => {
+    rehearse: async (stage, answers, hostVariables = {}, newPassword) => {
       performances += 1
       const own = join(folder, String(performances))
       await mkdir(own)
       const name = stage.machine.mark.machine
       const site = { range: { number: 7 }, target: { name, address: "10.7.10.11" }, detail: { nics: [card] } }
       // PowerShell, which only Windows understands
-      const variables = { ...Object(stageVariables(stage, site)), same_machine: "true" } as Json
+      const variables = { ...Object(stageVariables(stage, site, newPassword)), same_machine: "true" } as Json
       const host = {
         ansible_connection: "local",
         ansible_host: "127.0.0.1",

@@ -211,6 +211,16 @@ describe.skipIf(found.because !== undefined)(
       if (!/-dc:|join:/u.test(key)) expect(called).not.toContain("ansible.windows.win_dns_client")
     })
 
+    it("a machine that is to have a login of its own is given its password last of all", async () => {
+      const performance = await theatre.rehearse(stageOf("address:LAB-dc"), newMachine, {}, "Rw1-of-its-own")
+      made.push(...performance.calls)
+      expect(performance.ok, performance.said).toBe(true)
+      expect(performance.calls.at(-1)?.arguments["parameters"]).toEqual({ User: login.user, Password: "Rw1-of-its-own" })
+      expect(performance.said).not.toContain("Rw1-of-its-own")
+      const given = [...first.values()].flatMap(({ calls }) => calls).map(({ task }) => task)
+      expect(given).not.toContain("Set the password of the machine's login")
+    })
+
     it("passwords are told to modules alone, never to the log", () => {
       const said = [...first.values()].map((performance) => performance.said).join("")
       for (const secret of [...Object.values(secrets), login.password]) {

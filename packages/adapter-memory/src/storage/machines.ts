@@ -1,5 +1,5 @@
 import { allocateVmids, Exhausted, isRouter, type RangeId, type Vmid } from "@rangewright/domain"
-import { Machines, type RangeMachine, StorageFault } from "@rangewright/ports"
+import { type KeptLogin, Machines, type RangeMachine, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -83,6 +83,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     forget: (vmid) =>
       atomically(function* (now) {
+        for (const logins of store.logins.values()) logins.delete(vmid)
         store.gone.set(vmid, now.getTime())
         dropStages(store, (other) => other === vmid)
         if (store.machines.delete(vmid)) store.revision++
@@ -130,6 +131,15 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     reservations: (rangeId) => Effect.sync(() => reservedOf(rangeId)),
     stages: (rangeId) =>
       Effect.sync(() => new Map([...(store.stages.get(rangeId) ?? [])].map(([vmid, stages]) => [vmid, new Map(stages)]))),
+    logins: (rangeId) => Effect.sync(() => new Map(store.logins.get(rangeId))),
+    keepLogin: (rangeId, vmid, login) =>
+      atomically(function* () {
+        yield* knownRange("keep a login", rangeId)
+        const ofRange = store.logins.get(rangeId) ?? new Map<Vmid, KeptLogin>()
+        if (login.current === undefined && login.pending === undefined) ofRange.delete(vmid)
+        else ofRange.set(vmid, { ...login })
+        store.logins.set(rangeId, ofRange)
+      }),
     recordStage: (rangeId, vmid, stepKey, fingerprint) =>
       atomically(function* () {
         yield* knownRange("remember a stage", rangeId)

@@ -21,7 +21,7 @@ import {
   type UserSecrets,
   type Vmid,
 } from "@rangewright/domain"
-import type { Freshness, KeptAuditEntry, RunRecord, SourceClaim } from "@rangewright/ports"
+import type { Freshness, KeptAuditEntry, KeptLogin, RunRecord, SourceClaim } from "@rangewright/ports"
 
 /** A run with its journal and its lease. */
 export interface StoredRun {
@@ -79,6 +79,7 @@ export interface MemoryStore {
   readonly gone: Map<Vmid, number>
   readonly reservations: Map<RangeId, Map<string, Vmid>>
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
+  readonly logins: Map<RangeId, Map<Vmid, KeptLogin>>
   readonly runs: Map<RunId, StoredRun>
   readonly audit: KeptAuditEntry[]
   migrationRecord: MigrationRecord | undefined
@@ -102,6 +103,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   gone: new Map(),
   reservations: new Map(),
   stages: new Map(),
+  logins: new Map(),
   runs: new Map(),
   audit: [],
   migrationRecord: undefined,
@@ -114,7 +116,7 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  for (const kept of [store.configs, store.grants, store.reservations, store.stages]) kept.delete(id)
+  for (const kept of [store.configs, store.grants, store.reservations, store.stages, store.logins]) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)

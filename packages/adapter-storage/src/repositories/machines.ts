@@ -42,6 +42,11 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       "select * from machine_stages where range_id = ? order by vmid, step_key",
     )
 
+    const loginsOf = database.prepared<Selectable<Tables["machine_logins"]>>(
+      "read the logins of machines",
+      "select * from machine_logins where range_id = ? order by vmid",
+    )
+
     return {
       replace: (cluster) => database.writeAlone("keep an observation", (tx) => replaceMachines(tx, cluster)),
       cluster: Effect.gen(function* () {
@@ -78,6 +83,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             const at = yield* Clock.currentTimeMillis
             yield* tx((db) => db.deleteFrom("machines").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_stages").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("machine_logins").where("vmid", "=", vmid).execute())
             yield* tx((db) =>
               db
                 .insertInto("departed_machines")
@@ -121,6 +127,26 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           }
           return stages
         }),
+      logins: (rangeId) =>
+        Effect.map(
+          loginsOf(rangeId),
+          (rows) =>
+            new Map(
+              rows.map(({ vmid, sealed, sealed_next }) => [
+                vmid as Vmid,
+                { ...(sealed === null ? {} : { current: sealed }), ...(sealed_next === null ? {} : { pending: sealed_next }) },
+              ]),
+            ),
+        ),
+      keepLogin: (rangeId, vmid, { current, pending }) =>
+        database.write(`keep the login of machine ${vmid}`, (tx) =>
+          Effect.gen(function* () {
+            yield* tx((db) => db.deleteFrom("machine_logins").where("range_id", "=", rangeId).where("vmid", "=", vmid).execute())
+            if (current === undefined && pending === undefined) return
+            const row = { range_id: rangeId, vmid, sealed: current ?? null, sealed_next: pending ?? null }
+            yield* tx((db) => db.insertInto("machine_logins").values(row).execute())
+          }),
+        ),
       recordStage: (rangeId: RangeId, vmid, stepKey, fingerprint) =>
         database.write(`keep that ${stepKey} is done`, (tx) =>
           Effect.asVoid(

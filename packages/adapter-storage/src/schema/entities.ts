@@ -294,6 +294,18 @@ const MachineStage = defineEntity({
   },
 })
 
+/** Passwords of machines' logins, sealed; `sealedNext` is about to be set. */
+const MachineLogin = defineEntity({
+  name: "MachineLogin",
+  tableName: "machine_logins",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    vmid: p.integer().primary().autoincrement(false),
+    sealed: p.text().nullable(),
+    sealedNext: p.text().nullable(),
+  },
+})
+
 const Run = defineEntity({
   name: "Run",
   tableName: "runs",
@@ -391,6 +403,7 @@ export const entities = [
   GroupRange,
   JournalEntry,
   Machine,
+  MachineLogin,
   MachineStage,
   MigrationRecord,
   Observation,

@@ -1,13 +1,18 @@
-import { rangeHosts, renderInventory } from "@rangewright/domain"
-import { Ranges } from "@rangewright/ports"
+import { type Range, rangeHosts, renderInventory } from "@rangewright/domain"
+import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { loadHosts } from "../range/hosts.ts"
+import { machinePasswords } from "../range/passwords.ts"
 import { storedConfig } from "../range/read-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
+
+const hostsOf = (range: Range, machines: readonly RangeMachine[]) =>
+  Effect.gen(function* () {
+    return rangeHosts(range, yield* storedConfig(range.id), machines, yield* machinePasswords(range.id))
+  })
 
 export const getAnsibleInventory = operation({
   id: "getAnsibleInventory",
@@ -22,12 +27,12 @@ export const getAnsibleInventory = operation({
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
       if (!(query.allranges ?? false)) {
-        const { hosts } = yield* loadHosts(range)
+        const hosts = yield* hostsOf(range, yield* (yield* Machines).ofRange(range.id))
         return { result: renderInventory([{ rangeId: range.id, hosts }]) }
       }
       const overviews = yield* (yield* Ranges).overview(user.isAdmin ? {} : { for: user.id })
       const ranges = yield* Effect.forEach(overviews, ({ range: each, machines }) =>
-        Effect.map(storedConfig(each.id), (config) => ({ rangeId: each.id, hosts: rangeHosts(each, config, machines) })),
+        Effect.map(hostsOf(each, machines), (hosts) => ({ rangeId: each.id, hosts })),
       )
       return { result: renderInventory(ranges) }
     }),

@@ -33,7 +33,11 @@ export const makeKeep = Effect.gen(function* () {
   return ({ key, action }: Step, settlement: Settlement): Effect.Effect<void, StorageFault> => {
     switch (action.kind) {
       case "clone":
-        return record(action.machine, { name: action.name, power: "stopped" })
+        // whatever had this number before: a clone has its template's login
+        return Effect.andThen(
+          machines.keepLogin(action.machine.mark.range, action.machine.vmid, {}),
+          record(action.machine, { name: action.name, power: "stopped" }),
+        )
       case "configure": {
         const { cpus, memoryMiB, tags } = action.settings
         return record(action.machine, { cpus, memoryMiB, tags })

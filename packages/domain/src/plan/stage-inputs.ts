@@ -29,6 +29,12 @@ const nameServers = (context: StageContext, machine: MachineConfig): readonly st
 /** First label, at most 15 characters as NetBIOS allows. */
 const netbiosName = (fqdn: string): string => (fqdn.split(".")[0] ?? fqdn).slice(0, 15).toUpperCase()
 
+/** Stages that are told so see to it that the machine's login has a password of its own. The password is none of their input. */
+const ownLogin = { login: "generated" } as const
+
+const loginOf = ({ input }: StageContext, { os }: MachineConfig) =>
+  input.config.defaults.machineLogins === "generated" && os.kind !== "macos" ? ownLogin : {}
+
 export const address = (context: StageContext, machine: MachineConfig): Json => ({
   interface: 0,
   address: `${addressOf(context, machine)}/24`,
@@ -37,6 +43,7 @@ export const address = (context: StageContext, machine: MachineConfig): Json => 
   search: searchDomain,
   hostname: context.nameOf(machine.hostname),
   timezone: context.input.config.defaults.timezone,
+  ...loginOf(context, machine),
 })
 
 export const windowsBase = (context: StageContext, machine: MachineConfig, os: Windows): Json => {
@@ -47,6 +54,8 @@ export const windowsBase = (context: StageContext, machine: MachineConfig, os: W
     // in a domain they are the domain's: its stages see to them, since before them none of its users is known
     autologon: place === undefined ? autologon(context, os, place) : undefined,
     gpos: place === undefined ? os.gpos : undefined,
+    // whoever logs on by itself may do so as the machine's login
+    ...loginOf(context, machine),
   })
 }
 
@@ -138,6 +147,7 @@ export const router = (context: StageContext, hostname: string): Json => {
     gateway: natHost,
     dns: [natHost],
     hostname,
+    ...ownLogin,
     // found by the tag of the network card, whatever its place
     legs: vlans.map((vlan) => ({ vlan, address: `${gatewayAddress(range.number, vlan)}/24` })),
     outbound_vpn:

@@ -8,6 +8,7 @@ import {
   type LicenseProvider,
   type Machines,
   type Ranges,
+  type SecretStore,
   type Users,
 } from "@rangewright/ports"
 import type { Json } from "@rangewright/domain"
@@ -17,7 +18,7 @@ import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
 import { toolOptions } from "./tools.ts"
 
-type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | Users
+type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | SecretStore | Users
 
 export type GuestLayer = Layer.Layer<GuestAutomation, GuestFault, GuestNeeds>
 

@@ -12,6 +12,7 @@ import {
   type Json,
   type MachineDetail,
   macOf,
+  passwordContext,
   type RangeId,
   type RecordId,
   routerTag,
@@ -32,6 +33,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Duplex } from "node:stream"
 import { collections } from "./obstacle.ts"
+import { plainSecrets } from "./plain-secrets.ts"
 
 export const rangeId = "LAB" as RangeId
 export const rangeNumber = 7
@@ -59,6 +61,9 @@ export interface Lab {
   readonly task: (name: string, stage: GuestStage, input: Json, more?: Partial<GuestTask>) => GuestTask
   /** Dispatches and settles; the facts, everything printed, and the fault's message where it failed. */
   readonly perform: (task: GuestTask, signal?: AbortSignal) => Promise<Performed>
+  /** What is kept of a machine's login, opened. */
+  readonly login: (name: string) => Promise<{ readonly current?: string; readonly pending?: string }>
+  readonly keepLogin: (name: string, login: { readonly current?: string; readonly pending?: string }) => Promise<void>
   readonly setConfig: (text: string) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -78,6 +83,16 @@ export const routerName = `${rangeId}-router-debian11-x64`
 export const outerAddress = `192.0.2.${100 + rangeNumber}`
 
 const outerVlan = 1
+
+/** What the stage of the router is given, where the range has VLAN 10. */
+export const routerInput: Json = {
+  interface: 0,
+  address: `${outerAddress}/24`,
+  gateway: "192.0.2.254",
+  dns: ["192.0.2.254"],
+  hostname: routerName,
+  legs: [{ vlan: 10, address: "10.7.10.254/24" }],
+}
 
 const unknown = (doing: string) => new HypervisorFault({ doing, reason: "not-found", detail: "there is no such VM" })
 
@@ -142,7 +157,13 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
     version: Effect.succeed("9.0.0"),
   })
   const storage = memoryStorageLayer(makeMemoryStore())
-  const needs = Layer.mergeAll(hypervisor, storage, licenseLayer(openLicense), memoryLibraryLayer(makeMemoryLibrary()))
+  const needs = Layer.mergeAll(
+    hypervisor,
+    plainSecrets,
+    storage,
+    licenseLayer(openLicense),
+    memoryLibraryLayer(makeMemoryLibrary()),
+  )
   const runtime = ManagedRuntime.make(
     playbookLayer({
       folder: join(folder, "automation"),
@@ -295,6 +316,19 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
       const { facts, output: rest } = result.success
       const { changed, address, warnings = [] } = facts
       return { ok: true, changed, address, warnings, log: live + rest, reason: undefined, fault: "" }
+    },
+    login: async (name) => {
+      const vmid = byName(name)?.detail.vmid as Vmid
+      const kept = (await runtime.runPromise(Machines.use((machines) => machines.logins(rangeId)))).get(vmid)
+      const open = (sealed: string | undefined) => (sealed === undefined ? undefined : (JSON.parse(sealed) as string[])[1])
+      return JSON.parse(JSON.stringify({ current: open(kept?.current), pending: open(kept?.pending) })) as Record<string, string>
+    },
+    keepLogin: (name, { current, pending }) => {
+      const vmid = byName(name)?.detail.vmid as Vmid
+      const seal = (text: string | undefined) =>
+        text === undefined ? undefined : JSON.stringify([passwordContext(rangeId, vmid), text])
+      const kept = { current: seal(current), pending: seal(pending) }
+      return runtime.runPromise(Machines.use((machines) => machines.keepLogin(rangeId, vmid, kept)))
     },
     setConfig: (text) => runtime.runPromise(Ranges.use((ranges) => ranges.setConfig(rangeId, text))),
     close: async () => {

@@ -158,5 +158,6 @@ const defaults = (file: DefaultsFile): RangeDefaults => ({
   safeModePassword: file.ad_domain_safe_mode_password,
   timezone: file.timezone,
   dynamicWallpaper: file.enable_dynamic_wallpaper,
+  machineLogins: file.machine_logins,
   ...(file.target_node === undefined ? {} : { targetNode: file.target_node }),
 })

@@ -23,6 +23,11 @@ export const declareRange = (server: RangeDefaults) => {
       examples: ["Europe/Berlin"],
     }),
     enable_dynamic_wallpaper: defaulted(flag, server.dynamicWallpaper, "Windows desktops show facts about the machine."),
+    machine_logins: defaulted(
+      choice("template", "generated"),
+      server.machineLogins,
+      "`template`: machines keep the well-known password of their template's login. `generated`: each gets its own with its address.",
+    ),
     target_node: optional(text(), "Node of the cluster for machines that name none."),
   })
   const notify = object(

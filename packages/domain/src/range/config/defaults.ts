@@ -13,6 +13,7 @@ export const builtinDefaults: RangeDefaults = {
   safeModePassword: "password",
   timezone: "America/New_York",
   dynamicWallpaper: true,
+  machineLogins: "template",
 }
 
 /** The machine that routes for a range, where the file says nothing (contract B 3.6). */

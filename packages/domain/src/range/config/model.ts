@@ -187,6 +187,8 @@ export interface RangeDefaults {
   /** A name of the tz database. */
   readonly timezone: string
   readonly dynamicWallpaper: boolean
+  /** Whether the logins of machines keep their template's password or each has its own. Routers always have their own. */
+  readonly machineLogins: "template" | "generated"
   readonly targetNode?: NameTemplate | undefined
 }
 

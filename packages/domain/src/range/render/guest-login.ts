@@ -1,3 +1,5 @@
+import type { RangeId, Vmid } from "../../access/ids.ts"
+
 /** How automation and people get into a machine made from one of the known templates. Lab defaults, no secrets of an installation. */
 export interface GuestLogin {
   readonly connection: "ssh" | "winrm"
@@ -21,7 +23,22 @@ const logins: ReadonlyMap<string, GuestLogin> = new Map([
 ])
 
 /** Undefined where no template promises a login: a Linux of no known distribution. */
-export const guestLoginOf = (osId: string): GuestLogin | undefined => logins.get(osId)
+const templateLogin = (osId: string): GuestLogin | undefined => logins.get(osId)
+
+/**
+ * The login that a machine has now: its template's, with the password that the service gave it where it gave one. `known`: logins of
+ * templates that an installation has besides, by operating system id; they win.
+ */
+export const guestLoginOf = (
+  { osId, password }: { readonly osId: string | undefined; readonly password?: string | undefined },
+  known?: ReadonlyMap<string, GuestLogin>,
+): GuestLogin | undefined => {
+  const login = osId === undefined ? undefined : (known?.get(osId) ?? templateLogin(osId))
+  return login === undefined || password === undefined ? login : { ...login, password }
+}
+
+/** What a sealed password is bound to: the VM that has it. */
+export const passwordContext = (rangeId: RangeId, vmid: Vmid): string => `login of VM ${vmid} in range ${rangeId}`
 
 const distributions = ["debian", "kali", "ubuntu", "rocky", "almalinux", "centos", "rhel"] as const
 

@@ -1,3 +1,4 @@
+import type { Vmid } from "../../access/ids.ts"
 import type { ObservedMachine } from "../../machine/observed.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../config/index.ts"
 import { machineGroups, routerGroups } from "../groups.ts"
@@ -26,6 +27,8 @@ export interface RangeHost {
   readonly configuredAddress: string | undefined
   /** `windows`, `macos`, a distribution or `linux`; undefined for machines that the configuration does not name. */
   readonly osId: string | undefined
+  /** The password that the service gave the machine's login; absent: the login is its template's. */
+  readonly password?: string | undefined
   readonly groups: readonly string[]
   readonly machine: MachineConfig | undefined
 }
@@ -67,11 +70,15 @@ export const shownAddresses = (
   }
 }
 
-/** The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. */
+/**
+ * The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. `passwords`: those that the
+ * service gave to machines' logins.
+ */
 export const rangeHosts = (
   range: Pick<Range, "id" | "number">,
   config: RangeConfig | undefined,
   machines: readonly SeenMachine[],
+  passwords: ReadonlyMap<Vmid, string> = new Map(),
 ): readonly RangeHost[] => {
   const configured = new Map(
     (config?.machines ?? []).map((machine) => [renderName(machine.name, { rangeId: range.id }), machine] as const),
@@ -82,7 +89,9 @@ export const rangeHosts = (
     .flatMap((seen) => {
       if (seen.name === undefined || !plainName.test(seen.name)) return []
       const { own } = judge(seen, seen.address === undefined ? [] : [seen.address])
-      return [hostOf(range, config, seen, seen.name, own, configured)]
+      const password = passwords.get(seen.vmid)
+      const host = hostOf(range, config, seen, seen.name, own, configured)
+      return [password === undefined ? host : { ...host, password }]
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.seen.vmid - b.seen.vmid))
 }

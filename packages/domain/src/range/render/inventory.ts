@@ -13,7 +13,8 @@ type Variables = Readonly<Record<string, string | number | boolean | readonly st
 
 /**
  * An Ansible inventory in the form that `ansible-inventory --list -y` prints: the groups below `all`, each host's variables at its first
- * mention. Made from kept state and configuration alone; the only credentials in it are the well-known ones of the templates.
+ * mention. Made from kept state and configuration alone. The credentials in it are the well-known ones of the templates, and the passwords
+ * that the service gave to machines.
  */
 export const renderInventory = (ranges: readonly InventoryRange[]): string => {
   const groups = groupsOf(ranges)
@@ -51,7 +52,7 @@ const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readon
 }
 
 const variablesOf = (host: RangeHost): Variables => ({
-  ...connectionOf(host.osId),
+  ...connectionOf(host),
   ...(host.address === undefined ? {} : { ansible_host: host.address }),
   groups: host.groups,
   proxmox_cpus: host.seen.cpus,
@@ -68,8 +69,8 @@ const variablesOf = (host: RangeHost): Variables => ({
   proxmox_vmid: host.seen.vmid,
 })
 
-const connectionOf = (osId: string | undefined): Variables => {
-  const login = osId === undefined ? undefined : guestLoginOf(osId)
+const connectionOf = (host: RangeHost): Variables => {
+  const login = guestLoginOf(host)
   if (login === undefined) return {}
   if (login.connection === "winrm")
     return {
@@ -82,7 +83,7 @@ const connectionOf = (osId: string | undefined): Variables => {
       ansible_winrm_server_cert_validation: "ignore",
     }
   return {
-    ...(login.user === "root" || osId === "macos" ? {} : { ansible_become_password: login.password }),
+    ...(login.user === "root" || host.osId === "macos" ? {} : { ansible_become_password: login.password }),
     ansible_password: login.password,
     ansible_ssh_common_args: "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
     ansible_user: login.user,

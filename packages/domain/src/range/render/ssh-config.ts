@@ -9,7 +9,7 @@ import { shortNameOf } from "./hosts-file.ts"
 export const renderSshConfig = (hosts: readonly RangeHost[]): string =>
   hosts
     .flatMap((host) => {
-      const login = host.osId === undefined ? undefined : guestLoginOf(host.osId)
+      const login = guestLoginOf(host)
       if (host.address === undefined || host.osId === "windows") return []
       return [
         [
