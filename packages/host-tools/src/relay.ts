@@ -114,6 +114,7 @@ const onRequest =
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const port = url.port === "" ? 80 : Number(url.port)
     connectTo(options, host, port).then((socket) => {
+      if (answer.destroyed) return void socket.destroy()
       const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !hopByHop.includes(name)))
       const agent = new Agent({ keepAlive: false })
       agent.createConnection = () => socket
@@ -163,19 +164,21 @@ export const openRelay = (folder: string, options: RelayOptions): Effect.Effect<
           await rm(join(folder, relaySocket), { force: true })
           // paths of sockets have to be short, and that of a data folder need not be
           const place = await open(folder)
-          try {
-            await listening(server, `/proc/self/fd/${place.fd}/${relaySocket}`)
-          } finally {
+          await listening(server, `/proc/self/fd/${place.fd}/${relaySocket}`).catch(async (error: unknown) => {
             await place.close()
-          }
-          return { server, sockets }
+            throw error
+          })
+          return { server, sockets, place }
         },
         catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
       }),
-      ({ server, sockets }) =>
-        Effect.sync(() => {
-          server.close()
+      ({ server, sockets, place }) =>
+        Effect.promise(async () => {
+          const closed = new Promise((resolve) => server.close(resolve))
           for (const socket of sockets) socket.destroy()
+          await closed
+          // the server removes its socket by that path: whoever had the number next would lose theirs
+          await place.close()
         }),
     ),
   )
