@@ -147,6 +147,19 @@ describe("nothing is half done", () => {
     expect(brought.placed).toEqual([])
   })
 
+  test("what is there is not replaced for something that is not installed", () => {
+    const needy = needing([{ name: "acme.gone" }], [{ name: "acme.util", version: "2.0.0" }])
+    const offering = place({
+      "collection acme.app": { "1.0.0": needy },
+      "collection acme.util": { "1.0.0": needing(), "2.0.0": needing() },
+    })
+    const have = { roles: new Map(), collections: new Map([["acme.util", "1.0.0"]]) }
+    const brought = bring(needing([], [{ name: "acme.app" }, { name: "acme.util" }]), offering, have)
+    expect(brought.placed).toEqual([])
+    expect(brought.there.collections.get("acme.util")).toBe("1.0.0")
+    expect(said(brought).slice(0, 2)).toEqual(["collection acme.app failed", "collection acme.util present 1.0.0"])
+  })
+
   test("what others need is installed all the same", () => {
     const brought = bring(needing([{ name: "acme.web" }, { name: "acme.db" }]), offered)
     expect(brought.placed.map(({ name }) => name)).toEqual(["acme.base", "acme.db"])

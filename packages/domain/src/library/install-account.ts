@@ -221,6 +221,20 @@ export const installAccount = <A extends Fetched>(
 
   const isSoundState = (state: State<A>): boolean => state.is === "brought" && !faults().has(state)
 
+  /** What is there stays where another version would come for something that is not installed after all. */
+  const leaveWhatIsThere = (): void => {
+    for (const slot of slots.values()) {
+      const { before, state } = slot
+      if (before?.is !== "settled" || state.is !== "brought") continue
+      const needs = reached(isSoundState).flatMap((other) => (other.state.is === "brought" ? other.state.needs : []))
+      if (needs.some(({ key, wanted }) => slots.get(key) === slot && !fitsPin(versionOf(before), wanted.pin))) continue
+      slot.state = before
+      unsound = undefined
+      // others may have come for this one alone
+      return leaveWhatIsThere()
+    }
+  }
+
   const told = ({ wanted, state }: Slot<A>): InstallOutcome | undefined => {
     if (state.is === "settled") return outcomeOf(state.standing)
     if (state.is === "pending") return outcomeOf(failed(wanted, "nothing came of it"))
@@ -276,7 +290,10 @@ export const installAccount = <A extends Fetched>(
       // what was there before still serves those whom it fits
       else slot.state = slot.before ?? settled(failed(slot.wanted, because))
     },
-    placements: () => [...new Set(reached(isSoundState).flatMap(({ state }) => (state.is === "brought" ? [state.thing] : [])))],
+    placements: () => {
+      leaveWhatIsThere()
+      return [...new Set(reached(isSoundState).flatMap(({ state }) => (state.is === "brought" ? [state.thing] : [])))]
+    },
     isSound: (thing) => {
       const state = states.get(thing)
       return state !== undefined && isSoundState(state)
