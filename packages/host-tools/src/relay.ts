@@ -1,7 +1,15 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { open, rm } from "node:fs/promises"
-import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http"
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http"
 import type { Duplex } from "node:stream"
 import { join } from "node:path"
 import type { Dial } from "./dial.ts"
@@ -101,6 +109,9 @@ const onConnect =
 /** Meant for the connection between tool and relay alone. */
 const hopByHop = ["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"]
 
+const withoutHops = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)))
+
 const onRequest =
   (options: RelayOptions) =>
   (asked: IncomingMessage, answer: ServerResponse): void => {
@@ -113,26 +124,33 @@ const onRequest =
     if (url === null || url.protocol !== "http:") return fail(new Error("only URLs of http are passed on"))
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const port = url.port === "" ? 80 : Number(url.port)
-    connectTo(options, host, port).then((socket) => {
+    // what is thrown in here must not end the service: the other side may be anybody's
+    const passOn = (socket: Duplex): void => {
       if (answer.destroyed) return void socket.destroy()
-      const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !hopByHop.includes(name)))
+      answer.once("close", () => socket.destroy())
       const agent = new Agent({ keepAlive: false })
       agent.createConnection = () => socket
       const passed = request({
         agent,
         method: asked.method,
         path: `${url.pathname}${url.search}`,
-        headers: { ...headers, host: url.host },
+        headers: { ...withoutHops(asked.headers), host: url.host },
       })
       passed.on("response", (response) => {
-        answer.writeHead(response.statusCode ?? 502, response.headers)
+        response.on("error", fail)
+        try {
+          answer.writeHead(response.statusCode ?? 502, withoutHops(response.headers))
+        } catch {
+          return void passed.destroy(new Error(`${host}:${port} answers what is not HTTP`))
+        }
         response.pipe(answer)
-        response.once("error", fail)
       })
-      passed.once("error", fail)
-      answer.once("close", () => socket.destroy())
+      passed.on("error", fail)
+      // an upgrade that nobody asked for ends without an error
+      passed.once("close", () => (answer.headersSent ? undefined : fail(new Error(`${host}:${port} closed without an answer`))))
       asked.pipe(passed)
-    }, fail)
+    }
+    connectTo(options, host, port).then(passOn).catch(fail)
   }
 
 const listening = (server: Server, path: string): Promise<void> =>

@@ -100,6 +100,21 @@ describe("the relay of a run", () => {
     })
   })
 
+  it.each([
+    ["a status that is none", "HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n"],
+    ["a trailer without chunks", "HTTP/1.1 200 OK\r\nTrailer: X\r\nContent-Length: 0\r\n\r\n"],
+    ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+    ["no HTTP", "\0\0\0\0\r\n\r\n"],
+    ["nothing", ""],
+  ])("outlives a server that answers with %s", async (_, said) => {
+    const port = await listening(createTcpServer((socket) => void socket.on("error", () => {}).end(said)))
+    const other = await listening(createServer((_asked, answer) => answer.end("well")))
+    await withRelay(async () => {
+      expect(await get(`http://inside:${port}/`)).toMatch(/^(?:200 $|500 inside:|500 Parse Error|500 socket hang up)/u)
+      expect(await get(`http://inside:${other}/`)).toBe("200 well")
+    })
+  })
+
   it("ends with its run, with every connection that it made", async () => {
     const port = await echo()
     let closed: Promise<void> | undefined
