@@ -5,18 +5,25 @@ import { join } from "node:path"
 /** What an entry takes beside its bytes: many empty files fill a disk too. */
 const entryBytes = 512
 
-/** Bytes of all files below a folder, as far as `most`. What goes while it is counted does not count. */
+/** What is in a folder; undefined for one that cannot be looked into: its path is too long, or its owner closed it. */
+const entriesOf = (path: string) =>
+  readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? [] : undefined))
+
+/** Bytes of all files below a folder, as far as `most`. What goes while it is counted does not count; what cannot be counted is too much. */
 const folderSize = async (folder: string, most: number): Promise<number> => {
   let total = 0
   const pending = [folder]
-  for (let path = pending.pop(); path !== undefined && total <= most; path = pending.pop())
-    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+  for (let path = pending.pop(); path !== undefined && total <= most; path = pending.pop()) {
+    const entries = await entriesOf(path)
+    if (entries === undefined) return most + 1
+    for (const entry of entries) {
       total += entryBytes
       const below = join(path, entry.name)
       if (entry.isDirectory()) pending.push(below)
       else if (entry.isFile()) total += (await lstat(below).catch(() => undefined))?.size ?? 0
       if (total > most) break
     }
+  }
   return total
 }
 

@@ -15,6 +15,7 @@ export {
   resolvePublic,
   type Surroundings,
 } from "./reach.ts"
+export { removeFolder } from "./remove-folder.ts"
 export { openRelay, type RelayOptions } from "./relay.ts"
 export { type Command, type OutputStream, type ProcessEnd, runCommand, whyItEnded } from "./run-command.ts"
 export { gitReachCommand, type Mount, reachCommand } from "./sandbox.ts"

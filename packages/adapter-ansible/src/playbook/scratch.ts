@@ -1,8 +1,8 @@
-import { endProcessesBelow, systemPath } from "@rangewright/host-tools"
+import { endProcessesBelow, removeFolder, systemPath } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
 /** Folders that outlive a run, and the scratch folders of runs. */
@@ -22,7 +22,7 @@ const foldersOf = (folder: string): Folders => ({
 export const openFolders = async (folder: string): Promise<Folders> => {
   const folders = foldersOf(folder)
   await endProcessesBelow(folders.runs)
-  await rm(folders.runs, { recursive: true, force: true })
+  await removeFolder(folders.runs)
   for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })
   return folders
 }
@@ -33,12 +33,12 @@ const segment = (part: string): string => encodeURIComponent(part).replaceAll(".
 export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: string, machine: string): Promise<void> => {
   const ofRange = join(facts, segment(rangeId))
   for (const user of await readdir(ofRange).catch(() => []))
-    await rm(join(ofRange, user, machine), { force: true, recursive: true }).catch(() => {})
+    await removeFolder(join(ofRange, user, machine)).catch(() => {})
 }
 
 /** Forgets all that is kept for a user: what roles left in the workspace, and what was learned of machines. */
 export const forgetUser = async ({ facts, workspaces }: Pick<Folders, "facts" | "workspaces">, userId: string): Promise<void> => {
-  const own = (folder: string) => rm(join(folder, segment(userId)), { recursive: true, force: true, maxRetries: 5 })
+  const own = (folder: string) => removeFolder(join(folder, segment(userId)))
   await own(workspaces)
   for (const range of await readdir(facts)) await own(join(facts, range))
 }
@@ -80,5 +80,5 @@ export const scratchFolder = (
       },
       catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
     }),
-    (folder) => Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))),
+    (folder) => Effect.ignore(Effect.tryPromise(() => removeFolder(folder))),
   )

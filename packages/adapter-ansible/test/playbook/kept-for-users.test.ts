@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,4 +19,20 @@ test("what roles left for a user and what was learned of machines goes with the 
   expect(gone.filter((folder) => existsSync(folder))).toEqual([])
   expect(others.filter((folder) => existsSync(folder))).toHaveLength(4)
   expect(existsSync(folders.facts)).toBe(true)
+})
+
+test("a role that leaves what no path is long enough for stops neither the removal of its user nor the next start", async () => {
+  const root = mkdtempSync(join(tmpdir(), "kept-"))
+  onTestFinished(() => void execFileSync("rm", ["-rf", root]))
+  const folders = await openFolders(root)
+  const makeDeep = "import os, sys\nos.chdir(sys.argv[1])\nfor _ in range(200):\n  os.mkdir('d' * 50)\n  os.chdir('d' * 50)"
+  const [own, facts, scratch] = [
+    await ownFolder(folders.workspaces, "TMP"),
+    await ownFolder(folders.facts, "LAB", "TMP"),
+    await ownFolder(folders.runs, "killed"),
+  ]
+  for (const folder of [own, facts, scratch]) execFileSync("python3", ["-c", makeDeep, folder])
+  await forgetUser(folders, "TMP")
+  await openFolders(root)
+  expect([own, facts, scratch].filter((folder) => existsSync(folder))).toEqual([])
 })
