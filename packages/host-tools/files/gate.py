@@ -4,7 +4,6 @@ over the socket that is named first, and becomes the tool that is named after it
 import os
 import socket
 import sys
-import threading
 
 path, *tool = sys.argv[1:]
 
@@ -36,6 +35,8 @@ def pass_on(source, target):
 
 
 def lend(client):
+    import threading
+
     with client, socket.socket(socket.AF_UNIX) as relay:
         try:
             if not is_own(client):
@@ -50,6 +51,9 @@ def lend(client):
 
 
 def serve(listener):
+    # not for the tool's way: it starts the later
+    import threading
+
     threading.stack_size(256 * 1024)
     while True:
         client, _ = listener.accept()

@@ -1,11 +1,9 @@
 """Connects SSH or git to a host and port over the relay whose socket is named first. SSH may ask for the connection itself (`ProxyUseFdpass`)
 with the word `pass` at the end; otherwise everything is passed on between the connection and this program's own streams."""
 
-import array
 import os
 import socket
 import sys
-import threading
 
 path, host, port, *how = sys.argv[1:]
 relay = socket.socket(socket.AF_UNIX)
@@ -25,9 +23,14 @@ if status[1:2] != ["200"]:
     sys.exit(" ".join(status[2:]))
 
 if how == ["pass"]:
+    import array
+
     ssh = socket.socket(fileno=1)
     ssh.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [relay.fileno()]))])
     os._exit(0)
+
+# only now: SSH waits for what comes before
+import threading
 
 
 def pass_on():

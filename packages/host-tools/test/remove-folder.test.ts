@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -44,7 +44,7 @@ describe("a folder that a tool wrote to", () => {
     mkdirSync(join(outer, "folder-kept"))
     symlinkSync(join(outer, "kept"), join(folder, "link"))
     symlinkSync(join(outer, "folder-kept"), join(folder, "folder-link"))
-    spawnSync("mkfifo", [join(folder, "pipe")])
+    execFileSync("mkfifo", [join(folder, "pipe")])
     execFileSync("python3", ["-c", makeDeep, folder])
     await removeFolder(folder)
     expect([existsSync(folder), readFileSync(join(outer, "kept"), "utf8")]).toEqual([false, "kept"])

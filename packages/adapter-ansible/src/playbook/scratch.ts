@@ -32,8 +32,7 @@ const segment = (part: string): string => encodeURIComponent(part).replaceAll(".
 /** Forgets what is known of a machine, whoever learned it. Names of machines are plain: the cache has them as they are. */
 export const forgetFacts = async ({ facts }: Pick<Folders, "facts">, rangeId: string, machine: string): Promise<void> => {
   const ofRange = join(facts, segment(rangeId))
-  for (const user of await readdir(ofRange).catch(() => []))
-    await removeFolder(join(ofRange, user, machine)).catch(() => {})
+  for (const user of await readdir(ofRange).catch(() => [])) await removeFolder(join(ofRange, user, machine)).catch(() => {})
 }
 
 /** Forgets all that is kept for a user: what roles left in the workspace, and what was learned of machines. */
