@@ -22,7 +22,7 @@ const killAfterDispatch = [1, 2, 3, 5, 8, 11, 14, 18, 22, 26, 30, 34]
 
 test.concurrent(
   "a deploy goes on by itself wherever the service was killed, and nobody who watches misses a thing",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
     const data = temporaryFolder()
@@ -65,7 +65,7 @@ const churnKills = 8
 
 test.concurrent(
   "ranges that are deployed side by side survive a service that is killed again and again",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const next = random(20_260_101)
     const simulator = await startSimulator(["--speed", "300"])
@@ -113,7 +113,7 @@ const firstFiles = [
   "certificate.pem",
 ]
 
-test.concurrent("a service that is killed during its first start, wherever, starts anew", { timeout: 120_000 }, async () => {
+test.concurrent("a service that is killed during its first start, wherever, starts anew", { timeout: 300_000 }, async () => {
   const data = join(temporaryFolder(), "data")
   for (const file of firstFiles) {
     const program = launch(data)
