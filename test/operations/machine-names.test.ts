@@ -57,12 +57,13 @@ it("a name that was free when it was stored is refused by the plan once it is an
   expect((await refusal(deploy(eve, "EVIL"))).message).toContain("SHOP-web begins with the ID of another range")
 })
 
-it("a range whose ID begins with another's takes no machine from that one, stored or running", async () => {
+it("a range whose ID begins with another's takes no machine from that one, stored, running or new", async () => {
   await upload(ada, "LAB", machine("{{ range_id }}-web-1"))
   await service.call("createRange", eve, { body: { name: "Squat", rangeID: "LAB-web" } })
   await service.call("createRange", eve, { body: { name: "Squat", rangeID: "LAB-router" } })
   expect(await deploy(ada, "LAB")).toMatchObject({ status: "success" })
   await upload(ada, "LAB", `${machine("{{ range_id }}-web-1")}# changed\n`)
+  await upload(ada, "LAB", machine("{{ range_id }}-web-2"))
   expect(await deploy(ada, "LAB")).toMatchObject({ status: "success" })
 })
 

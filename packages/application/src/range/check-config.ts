@@ -4,6 +4,7 @@ import {
   type Failed,
   InvalidInput,
   machineNames,
+  olderClaims,
   type Range,
   type User,
 } from "@rangewright/domain"
@@ -55,7 +56,8 @@ const factsFor = (range: Range, user: User) =>
     return {
       rangeId: range.id,
       rangeNumber: range.number,
-      otherRanges: others,
+      // as a plan sees them: who makes a range later takes no names that begin with this one's ID
+      otherRanges: olderClaims(range.id, others),
       keptNames: new Set([
         ...(yield* configuredNames(range)),
         ...named.flatMap(({ pool, name }) => (pool === range.id ? [name] : [])),
