@@ -45,6 +45,9 @@ describe("a query parameter", () => {
       "rangeNumber",
       "range_number",
       "ranges",
+      "amp;rangeID",
+      "rangeID=X",
+      "rangeID[eq]",
     ],
     userID: ["user", "user_id", "USER-ID", "userID[]", "username", "users"],
   }
@@ -74,6 +77,15 @@ describe("a member of a body", () => {
       expect(check("applyBlueprintToRange", { [name]: "A" })).toThrow(`${name} in the request body`)
     expect(check("installSource", { dry_run: true })).toThrow("dry_run")
   })
+  it.each(["deployRange", "powerOffRange", "deleteRange", "putConfig"])(
+    "that stands for a selector, which %s takes in its query, is refused",
+    (id) => {
+      for (const name of ["rangeID", "range_id", "RangeId", "userID", "user-id"])
+        expect(check(id, { [name]: "A" })).toThrowError(
+          expect.objectContaining({ kind: "invalid", hint: expect.stringMatching(/\?(?:range|user)ID=/u) as string }) as Error,
+        )
+    },
+  )
   test("that is known in whatever case, or means nothing, is not", () => {
     expect(check("applyBlueprintToRange", { RANGEID: "A", comment: "x", "": 1 })).not.toThrow()
     for (const value of [undefined, null, [], "text", 5]) expect(check("applyBlueprintToRange", value)).not.toThrow()

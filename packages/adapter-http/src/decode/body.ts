@@ -1,6 +1,7 @@
 import type { BodySpec, Input, Operation } from "@rangewright/application"
 import { Failed, InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { Context } from "koa"
 import bodyParser from "koa-bodyparser"
@@ -10,7 +11,7 @@ import { diskSink, memorySink, type FileSink } from "./file-sink.ts"
 import { foldKeys } from "./fold-keys.ts"
 import { readJson } from "./json-text.ts"
 import { readMultipart, requireFile } from "./multipart.ts"
-import { checkMembers } from "./names.ts"
+import { bodyNames, checkMembers, type CheckName } from "./names.ts"
 
 /** Bytes of a JSON body where the operation says nothing else. */
 const usualLimit = 1024 * 1024
@@ -75,14 +76,19 @@ const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string, c
     })
 }
 
-const readForm = (spec: Extract<BodySpec, { type: "multipart" }>, what: string, scratchOf: ScratchOf): ReadBody => {
+const readForm = (
+  spec: Extract<BodySpec, { type: "multipart" }>,
+  what: string,
+  scratchOf: ScratchOf,
+  check?: CheckName,
+): ReadBody => {
   const decode = decodeParameters(spec.fields, what)
   return (ctx) =>
     Effect.gen(function* () {
       const form = yield* Effect.tryPromise({
         try: async () => {
           const sink = await sinkOf(spec, ctx, scratchOf)
-          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes, sink)
+          const sent = await readMultipart(ctx.req, spec.file, Object.keys(spec.fields), spec.maxBytes, sink, check)
           return { fields: sent.fields, file: requireFile(sent, spec.file) }
         },
         catch: faultFrom(spec.maxBytes),
@@ -118,7 +124,9 @@ const readJsonOrForm = (
           const { fields, file } = yield* Effect.tryPromise({
             try: async () => {
               const sink = await sinkOf(spec, ctx, scratchOf)
-              return readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink)
+              return readMultipart(ctx.req, spec.file, [...texts.keys()], spec.maxBytes, sink, (name) =>
+                check({ [name]: undefined }),
+              )
             },
             catch: faultFrom(spec.maxBytes),
           })
@@ -128,18 +136,27 @@ const readJsonOrForm = (
       : json(ctx)
 }
 
-/** How the operation's body is read; an operation without one looks at nothing that is sent. */
+/** An operation without a body looks at JSON that is sent for selectors alone. */
+const readNothing = (operation: Operation, what: string): ReadBody => {
+  if (bodyNames(operation) === undefined) return () => Effect.succeed(nothing)
+  const check = checkMembers(operation)
+  const read = readJsonBody({ type: "json", schema: Schema.Unknown, required: false }, what, check)
+  return (ctx) =>
+    ctx.request.is("application/json", "application/*+json") ? Effect.as(read(ctx), nothing) : Effect.succeed(nothing)
+}
+
+/** How the operation's body is read. */
 export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
   const what = `request body of ${operation.id}`
   switch (body.type) {
     case "none":
-      return () => Effect.succeed(nothing)
+      return readNothing(operation, what)
     case "json":
       return readJsonBody(body, what, checkMembers(operation))
     case "json-or-multipart":
       return readJsonOrForm(body, what, scratchOf, checkMembers(operation))
     case "multipart":
-      return readForm(body, what, scratchOf)
+      return readForm(body, what, scratchOf, bodyNames(operation))
   }
 }

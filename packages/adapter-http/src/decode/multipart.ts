@@ -6,6 +6,7 @@ import type { Writable } from "node:stream"
 import { finished } from "node:stream/promises"
 import { BodyTooLarge } from "../faults.ts"
 import type { FileSink } from "./file-sink.ts"
+import type { CheckName } from "./names.ts"
 
 /** A form: its text fields, empty ones left out, and its one file; undefined: none was sent. */
 export interface Form {
@@ -55,6 +56,7 @@ export const readMultipart = async (
   fieldNames: readonly string[],
   maxBytes: number,
   sink: FileSink,
+  check: CheckName = () => undefined,
 ): Promise<Form> => {
   const parser = open(request, maxBytes)
   const names = new Map(fieldNames.map((name) => [name.toLowerCase(), name]))
@@ -72,6 +74,12 @@ export const readMultipart = async (
       parser.on("field", (given, value, nameTruncated, truncated) => {
         if (nameTruncated || truncated) return reject(unreadable(`a field is larger than ${fieldBytes} bytes`))
         const name = names.get(given.toLowerCase())
+        if (name === undefined)
+          try {
+            check(given)
+          } catch (fault) {
+            return reject(fault as Error)
+          }
         if (name !== undefined && value !== "") fields[name] ??= value
       })
       parser.on("file", (field, stream, filename, _encoding, contentType) => {

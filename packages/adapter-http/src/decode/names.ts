@@ -34,6 +34,9 @@ const membersOf = ({ input: { body } }: Operation): readonly string[] => {
   return AST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 }
 
+/** A name, and what is parted in it by signs that were escaped too often or not at all: `amp;rangeID`, `rangeID=X` and `rangeID[eq]`. */
+const partsOf = (name: string): readonly string[] => [name, ...name.split(/[=:;,&?[\]]/u).filter((part) => part !== "")]
+
 const refused = (id: string, name: string, hint: string): InvalidInput =>
   new InvalidInput({ what: `Cannot run ${id}: it does not know ${name}, and without it something else could be hit`, hint })
 
@@ -53,7 +56,7 @@ export const nameQuery = (operation: Operation): NameQuery => {
   const inBody = meantBy(membersOf(operation))
   const check = (name: string): void => {
     const member = inBody(name)
-    const meant = member === undefined || known.includes(member) ? inQuery(name) : undefined
+    const meant = member === undefined || known.includes(member) ? partsOf(name).map(inQuery).find(Boolean) : undefined
     if (meant !== undefined) throw refused(id, name, `Say ?${meant}= for it.`)
     if (member !== undefined) throw refused(id, `${name} in the query`, `Send ${member} in the request body.`)
     if (plain(name) === "dryrun") throw refused(id, name, "It cannot be tried without being done.")
@@ -69,17 +72,35 @@ export const nameQuery = (operation: Operation): NameQuery => {
   }
 }
 
-/** Throws `InvalidInput` for a member of a body that stands for another one, where the operation changes something. */
-export const checkMembers = (operation: Operation): ((value: unknown) => void) => {
-  const members = membersOf(operation)
-  if (!operation.mutates || members.length === 0) return () => undefined
+/** Throws `InvalidInput` for the name of a member or of a field of a form. */
+export type CheckName = (name: string) => void
+
+/**
+ * Refuses the names in a body that stand for another one which the operation takes there, and where it works on the range that the query
+ * names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
+ */
+export const bodyNames = (operation: Operation): CheckName | undefined => {
+  const { id, input, mutates, target } = operation
+  if (!mutates) return undefined
+  const members = input.body.type === "multipart" ? Object.keys(input.body.fields) : membersOf(operation)
   const known = new Set(members.map((name) => name.toLowerCase()))
   const meant = meantBy(members)
+  const elsewhere = target === "none" ? [] : selectors.filter((name) => !known.has(name.toLowerCase()) && !(name in input.path))
+  if (members.length === 0 && elsewhere.length === 0) return undefined
+  return (name) => {
+    if (known.has(name.toLowerCase())) return
+    const member = meant(name)
+    if (member !== undefined) throw refused(id, `${name} in the request body`, `Say ${member} for it.`)
+    const selector = elsewhere.find((one) => plain(one) === plain(name))
+    if (selector !== undefined) throw refused(id, `${name} in the request body`, `Say ?${selector}= in the address.`)
+  }
+}
+
+/** Throws `InvalidInput` for a member of a JSON body that `bodyNames` refuses. */
+export const checkMembers = (operation: Operation): ((value: unknown) => void) => {
+  const check = bodyNames(operation)
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return
-    for (const name of Object.keys(value)) {
-      const member = known.has(name.toLowerCase()) ? undefined : meant(name)
-      if (member !== undefined) throw refused(operation.id, `${name} in the request body`, `Say ${member} for it.`)
-    }
+    if (check === undefined || typeof value !== "object" || value === null || Array.isArray(value)) return
+    for (const name of Object.keys(value)) check(name)
   }
 }
