@@ -73,9 +73,17 @@ const delegated = async (root: string, own: string | undefined): Promise<Cgroups
   const there = await words(join(folder, "cgroup.controllers"))
   const missing = needed.filter((name) => !there.includes(name))
   if (missing.length > 0) return { because: `its control group cannot limit ${missing.join(" and ")}` }
-  await mkdir(join(folder, ownLeaf), { recursive: true })
-  for (const id of await words(join(folder, "cgroup.procs"))) await writeFile(join(folder, ownLeaf, "cgroup.procs"), id)
-  await writeFile(join(folder, "cgroup.subtree_control"), needed.map((name) => `+${name}`).join(" "))
+  try {
+    await mkdir(join(folder, ownLeaf), { recursive: true })
+    for (const id of await words(join(folder, "cgroup.procs")))
+      await writeFile(join(folder, ownLeaf, "cgroup.procs"), id).catch((error: NodeJS.ErrnoException) => {
+        // it has ended by itself
+        if (error.code !== "ESRCH") throw error
+      })
+    await writeFile(join(folder, "cgroup.subtree_control"), needed.map((name) => `+${name}`).join(" "))
+  } catch (error) {
+    return { because: `its control group cannot be divided: ${error instanceof Error ? error.message : String(error)}` }
+  }
   return { hierarchies: [unified(folder)] }
 }
 

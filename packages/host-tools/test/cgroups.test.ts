@@ -42,6 +42,13 @@ describe("control groups of the second version", () => {
     expect(await read(`fs${unit}/cgroup.subtree_control`)).toBe("+pids +memory")
   })
 
+  it("are told to be missing where the subtree cannot be divided", async () => {
+    const { [`fs${unit}/service/cgroup.procs`]: _, ...rest } = delegated
+    expect(await shown({ ...rest, [`fs${unit}/service/cgroup.procs/busy`]: "" })).toEqual({
+      because: expect.stringContaining("its control group cannot be divided") as string,
+    })
+  })
+
   it("limit processes and memory of a run, swap too", async () => {
     const found = await shown(delegated)
     const group = Effect.gen(function* () {
