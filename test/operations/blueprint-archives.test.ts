@@ -3,6 +3,7 @@ import type { Download, StoredFile } from "@rangewright/application"
 import {
   type Blueprint,
   type BlueprintId,
+  blueprintTextIssues,
   defaultTreeLimits,
   type Fault,
   type RecordId,
@@ -105,6 +106,9 @@ const wellNamed = (files: readonly (readonly [string, string | Uint8Array])[]): 
     return refused ? [] : [{ name, content }]
   })
 }
+
+/** What ends lines, means something to YAML, or looks like nothing. */
+const breaksAndSigns = [..."\n\r\t #:-?&*!|>'\"%@`{}[],~\\/0\u2028\u2029\ufeff\u200b\u00a0\u202d\u2066"]
 
 describe("an archive of a blueprint", () => {
   it("has everything that the blueprint is made of below one folder, and says what it is", async () => {
@@ -228,8 +232,9 @@ describe("an archive of a blueprint", () => {
     )
     const path = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"))
     const files = fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 600 })), { maxLength: 6 })
-    // whatever may be shown to others; the rest is refused
-    const odd = fc.string({ unit: "binary", maxLength: 30 }).filter((text) => !/\p{Cc}/u.test(text))
+    // whatever may be shown to others, in one line or several; the rest is refused
+    const character = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.constantFrom(...breaksAndSigns))
+    const odd = fc.string({ unit: character, maxLength: 30 }).filter((description) => !blueprintTextIssues({ description }).length)
     const name = odd.filter((text) => text.trim() !== "")
     const said = fc.record({
       name,
