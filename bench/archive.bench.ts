@@ -1,22 +1,19 @@
 /**
- * What reading archives costs: honest ones, and, while hostile ones are read without a pause, everybody else. The service's probe is asked at
- * a fixed rate by another process, so that one answer that comes late does not hide those that were due meanwhile.
+ * What reading archives costs: honest ones, and, while three members upload hostile ones without a pause, everybody else. The service is the
+ * real process. Its probe is asked at a fixed rate by another one, so that one answer that comes late does not hide those that were due
+ * meanwhile.
  */
-import { contentLayer } from "@rangewright/adapter-git"
-import { ContentFetcher } from "@rangewright/ports"
-import * as Effect from "effect/Effect"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { tarGz } from "../test/contracts/content/support/archives.ts"
 import { hostileTars, noise } from "../test/contracts/content/support/hostile-tar.ts"
 import { hostileZips } from "../test/contracts/content/support/hostile-zip.ts"
+import { endAll } from "../test/e2e/support/program.ts"
+import { type ServiceProcess, startService } from "../test/e2e/support/service.ts"
 
 const goal = 3
 const everyMillis = 5
@@ -59,53 +56,70 @@ const honest = (files: number, bytes: number): Uint8Array => {
     for (let size = 0; size < bytes; size += 8) parts.push(words[Math.floor(random() * words.length)] ?? "")
     return parts.join(" ")
   }
-  return tarGz(Array.from({ length: files }, (_, n) => ({ name: `role/f${n % 50}/${n}.yml`, content: text() })))
+  const main = { name: "role/tasks/main.yml", content: "[]\n" }
+  return tarGz([main, ...Array.from({ length: files }, (_, n) => ({ name: `role/files/${n % 50}/${n}.yml`, content: text() }))])
+}
+
+const newMember = async ({ root }: ServiceProcess, userID: string): Promise<string> =>
+  (
+    await root.send<{ readonly apiKey: string }>("POST", "/user", {
+      userID,
+      name: userID,
+      email: `${userID.toLowerCase()}@lab.example`,
+      isAdmin: false,
+    })
+  ).apiKey
+
+/** Uploads an archive as a role; the status of the answer. */
+const upload = async ({ url }: ServiceProcess, key: string, filename: string, bytes: Uint8Array): Promise<number> => {
+  const form = new FormData()
+  form.set("file", new File([new Uint8Array(bytes)], `acme.${filename}`))
+  form.set("force", "true")
+  const answer = await fetch(`${url}/api/v2/ansible/role/fromtar`, { method: "PUT", headers: { "X-API-KEY": key }, body: form })
+  await answer.text()
+  return answer.status
 }
 
 const main = async (): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), "rangewright-bench-"))
-  const runtime = ManagedRuntime.make(contentLayer({ folder: join(root, "data") }))
-  const server = createServer((_, response) => void response.end("ok"))
-  await once(server.listen(0, "127.0.0.1"), "listening")
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`
-  const read = (file: string, name: string, whose: string) =>
-    runtime.runPromise(
-      ContentFetcher.use((fetcher) =>
-        Effect.exit(fetcher.fetch({ location: { type: "archive", file, name }, holder: `${file} ${whose}`, whose })),
-      ),
-    )
   try {
+    const service = await startService(join(root, "data"))
+    const probe = `${service.url}/healthz`
+    const keys: string[] = []
+    for (const userID of ["ADA", "BEA", "CAT"]) keys.push(await newMember(service, userID))
     for (const [what, files, bytes] of [
       ["a role of 3 MB", 600, 14_000],
-      ["a source of 100 MB", 4000, quick ? 10_000 : 70_000],
+      ["a role of 100 MB", 4000, quick ? 10_000 : 70_000],
     ] as const) {
-      const file = join(root, "honest")
       const content = honest(files, bytes)
-      writeFileSync(file, content)
       const start = performance.now()
-      const exit = await read(file, "x.tgz", "bench")
+      const status = await upload(service, keys[0] ?? "", "honest.tgz", content)
       const millis = (performance.now() - start).toFixed(0)
-      console.log(`${what} (${(content.length / 1e6).toFixed(1)} MB packed, ${files} files): ${millis} ms, ${exit._tag}`)
+      if (status !== 201) throw new Error(`${what} was answered with ${status}`)
+      console.log(`${what} (${(content.length / 1e6).toFixed(1)} MB packed, ${files} files): ${millis} ms`)
     }
     const all = [...hostileTars(join(root, "outside")), ...hostileZips(join(root, "outside"))]
     const chosen = all.filter((_, n) => !quick || n % 20 === 0)
     chosen.forEach(({ bytes }, n) => writeFileSync(join(root, `h${n}`), bytes()))
-    const idle = await probeDuring(url, () => setTimeout(quick ? 2000 : 10_000))
-    const busy = await probeDuring(url, () =>
+    const statuses = new Map<number, number>()
+    const idle = await probeDuring(probe, () => setTimeout(quick ? 2000 : 10_000))
+    const busy = await probeDuring(probe, () =>
       Promise.all(
-        ["a", "b", "c"].map(async (whose) => {
-          for (const [n, { filename }] of chosen.entries()) await read(join(root, `h${n}`), filename, whose)
+        keys.map(async (key, whose) => {
+          for (const [n, { filename }] of chosen.entries()) {
+            if (n % keys.length !== whose) continue
+            const status = await upload(service, key, filename, readFileSync(join(root, `h${n}`)))
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          }
         }),
       ),
     )
     const ratio = busy / idle
-    console.log(
-      `probe, p99: idle ${idle.toFixed(2)} ms; while ${chosen.length} hostile archives are read three times ${busy.toFixed(2)} ms`,
-    )
+    console.log(`${chosen.length} hostile archives, by status: ${[...statuses].map((each) => each.join(": ")).join(", ")}`)
+    console.log(`probe, p99: idle ${idle.toFixed(2)} ms; while they are uploaded ${busy.toFixed(2)} ms`)
     console.log(`ratio ${ratio.toFixed(2)} (goal: at most ${goal}${ratio <= goal ? "" : ", MISSED"})`)
   } finally {
-    server.close()
-    await runtime.dispose()
+    await endAll()
     rmSync(root, { recursive: true, force: true })
   }
 }

@@ -234,7 +234,9 @@ describe("an archive of a blueprint", () => {
     const files = fc.array(fc.tuple(path, fc.uint8Array({ maxLength: 600 })), { maxLength: 6 })
     // whatever may be shown to others, in one line or several; the rest is refused
     const character = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.constantFrom(...breaksAndSigns))
-    const odd = fc.string({ unit: character, maxLength: 30 }).filter((description) => !blueprintTextIssues({ description }).length)
+    const odd = fc
+      .string({ unit: character, maxLength: 30 })
+      .filter((description) => !blueprintTextIssues({ description }).length)
     const name = odd.filter((text) => text.trim() !== "")
     const said = fc.record({
       name,

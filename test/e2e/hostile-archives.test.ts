@@ -1,0 +1,123 @@
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { tar } from "../contracts/content/support/archives.ts"
+import { hostileTars } from "../contracts/content/support/hostile-tar.ts"
+import { hostileZips } from "../contracts/content/support/hostile-zip.ts"
+import type { Problem } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders, temporaryFolder } from "./support/folder.ts"
+import { addUser } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { type ServiceProcess, startService } from "./support/service.ts"
+
+let data: string
+let outside: string
+let service: ServiceProcess
+let key: string
+beforeAll(async () => {
+  data = temporaryFolder()
+  outside = temporaryFolder()
+  service = await startService(data)
+  key = await addUser(service.root, "ADA")
+}, 120_000)
+afterAll(async () => {
+  await endAll()
+  removeFolders()
+})
+
+/** Where archives come in. */
+interface Door {
+  readonly route: string
+  readonly part: string
+  readonly fields?: Readonly<Record<string, string>>
+}
+const roles: Door = { route: "PUT /ansible/role/fromtar", part: "file" }
+const doors: readonly Door[] = [
+  roles,
+  { route: "POST /sources", part: "archive", fields: { type: "upload" } },
+  { route: "POST /blueprints/import", part: "archive" },
+]
+
+const upload = ({ route, part, fields = {} }: Door, filename: string, bytes: Uint8Array, signal?: AbortSignal) => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set(part, new File([new Uint8Array(bytes)], filename))
+  const [method = "", path] = route.split(" ")
+  return fetch(`${service.url}/api/v2${path}`, { method, headers: { "X-API-KEY": key }, body: form, signal: signal ?? null })
+}
+
+const below = (folder: string): readonly string[] => {
+  const path = join(data, folder)
+  return existsSync(path) ? readdirSync(path) : []
+}
+/** What archives become, on the way and in the end, on the disk and for their owner. */
+const kept = async () => ({
+  folders: ["uploads", "content/scratch", "content/snapshots", "library/users/ADA/roles"].map(below),
+  lists: await Promise.all(["/sources", "/blueprints", "/ansible"].map((path) => service.as(key).get(path))),
+})
+
+/** One of each of these families, which nobody takes. */
+const chosen = () => {
+  const all = [...hostileTars(outside), ...hostileZips(outside)]
+  return ["zeros", "after the end", "gzip members", "kinds", "twins", "zip: names differ", "zip: overlaps", "zip: bombs"].map(
+    (family) => {
+      const found = all.find((archive) => archive.family === family && archive.refused === true)
+      if (found === undefined) throw new Error(`there is no hostile archive of ${family}`)
+      return found
+    },
+  )
+}
+
+describe("archives that are uploaded", { timeout: 120_000 }, () => {
+  test.each(doors)("hostile ones are refused by $route with the reason, leave nothing and hold up nobody", async (door) => {
+    const before = await kept()
+    const answers = chosen().map(async ({ family, filename, bytes }, n) => {
+      const response = await upload(door, `acme.n${n}${filename.slice(filename.indexOf("."))}`, bytes())
+      return { family, status: response.status, body: (await response.json()) as Problem }
+    })
+    await eventually(
+      "an archive that is being read",
+      async () => below("content/scratch"),
+      (found) => found.length > 0,
+    )
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+    for (const { family, status, body } of await Promise.all(answers)) {
+      expect([400, 413], `${family}: ${body.error}`).toContain(status)
+      expect(body.error, family).toMatch(/^Cannot .+: .+/su)
+    }
+    expect(await kept()).toEqual(before)
+    expect(below("")).not.toContain("outside")
+    expect(readdirSync(outside)).toEqual([])
+  })
+
+  test("one whose sender leaves in the middle is not unpacked to its end, and leaves nothing", async () => {
+    const before = await kept()
+    const count = 20_000
+    const bytes = tar(Array.from({ length: count }, (_, n) => ({ name: `tasks/${n}.yml`, content: "[]\n" })))
+    const leave = new AbortController()
+    const answer = upload(roles, "acme.long", bytes, leave.signal).then(
+      ({ status }) => status,
+      () => "left",
+    )
+    const unpacked = () =>
+      below("content/scratch").flatMap((name) => below(join("content/scratch", name, "staged/tree/tasks"))).length
+    await eventually(
+      "the first of its files",
+      async () => unpacked(),
+      (files) => files > 0,
+    )
+    // what is unpacked stands still, so that leaving comes before the end however slow this test is
+    service.program.signal("SIGSTOP")
+    expect(unpacked()).toBeLessThan(count)
+    leave.abort()
+    expect(await answer).toBe("left")
+    service.program.signal("SIGCONT")
+    await eventually(
+      "that nothing of it is left",
+      kept,
+      ({ folders }) => JSON.stringify(folders) === JSON.stringify(before.folders),
+    )
+    expect(await kept()).toEqual(before)
+  })
+})
