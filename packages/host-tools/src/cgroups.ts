@@ -158,24 +158,27 @@ export const findCgroups = async (root = "/sys/fs/cgroup", proc = "/proc"): Prom
 }
 
 /** A group for one run; everything in it ends with the scope. */
-export const openCgroup = (cgroups: Cgroups, limits: RunLimits): Effect.Effect<Cgroup, Error, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.tryPromise({
-      try: async () => {
-        const groups: string[] = []
-        for (const { folder, limits: filesFor } of "hierarchies" in cgroups ? cgroups.hierarchies : []) {
-          const group = join(folder, `${prefix}${process.pid}-${randomUUID()}`)
-          await mkdir(group)
-          groups.push(group)
-          // a kernel without swap accounting has no limit of it
-          for (const [file, value] of Object.entries(filesFor(limits)))
-            await writeFile(join(group, file), value).catch((error: NodeJS.ErrnoException) => {
-              if (!file.includes("swap") && !file.includes("oom")) throw error
-            })
-        }
-        return { groups, joins: groups.map((group) => join(group, "cgroup.procs")) }
-      },
-      catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
-    }),
-    ({ groups }) => Effect.promise(() => Promise.all(groups.map(clear))),
+export const openCgroup = (cgroups: Cgroups, limits: RunLimits): Effect.Effect<Cgroup, Error, Scope.Scope> => {
+  const groups = ("hierarchies" in cgroups ? cgroups.hierarchies : []).map(({ folder, limits: filesFor }) => ({
+    group: join(folder, `${prefix}${process.pid}-${randomUUID()}`),
+    files: Object.entries(filesFor(limits)),
+  }))
+  const make = async () => {
+    for (const { group, files } of groups) {
+      await mkdir(group)
+      // a kernel without swap accounting has no limit of it
+      for (const [file, value] of files)
+        await writeFile(join(group, file), value).catch((error: NodeJS.ErrnoException) => {
+          if (!file.includes("swap") && !file.includes("oom")) throw error
+        })
+    }
+  }
+  const clearAll = Effect.promise(() => Promise.all(groups.map(({ group }) => clear(group))))
+  return Effect.acquireRelease(
+    Effect.tryPromise({ try: make, catch: (cause) => (cause instanceof Error ? cause : new Error(String(cause))) }).pipe(
+      Effect.tapError(() => clearAll),
+      Effect.as({ joins: groups.map(({ group }) => join(group, "cgroup.procs")) }),
+    ),
+    () => clearAll,
   )
+}

@@ -27,7 +27,7 @@ const folderSize = async (folder: string, most: number): Promise<number> => {
   return total
 }
 
-const [lookEveryMillis, restForEachLook] = [500, 20]
+const [lookEveryMillis, lookAtLeastEveryMillis, restForEachLook] = [500, 5000, 20]
 
 /** Returns when these folders hold more than so many bytes together. Large ones are looked at less often, so that looking takes little. */
 export const untilLarger = (folders: readonly string[], most: number): Effect.Effect<void> =>
@@ -35,11 +35,12 @@ export const untilLarger = (folders: readonly string[], most: number): Effect.Ef
     for (;;) {
       const before = performance.now()
       if ((yield* Effect.promise(() => sizeOf(folders, most))) > most) return
-      yield* Effect.sleep(Math.max(lookEveryMillis, restForEachLook * (performance.now() - before)))
+      const rest = restForEachLook * (performance.now() - before)
+      yield* Effect.sleep(Math.min(lookAtLeastEveryMillis, Math.max(lookEveryMillis, rest)))
     }
   })
 
-/** Bytes of all files below these folders, as far as `most`. */
+/** Bytes of all files below these folders, as far as `most`; more than `most` where something cannot be counted. */
 export const sizeOf = async (folders: readonly string[], most: number): Promise<number> => {
   let total = 0
   for (const folder of folders) if (total <= most) total += await folderSize(folder, most - total)

@@ -70,6 +70,8 @@ export const permission = async (
   const host = literal ?? asked.toLowerCase()
   const addressesBy = (find: Resolve) => (literal === undefined ? find(host) : [literal])
   const server = reach.servers.find((one) => (plainAddress(one.host) ?? one.host) === host && one.port === port)
+  // a name that is asked for tells whoever answers for it something, too
+  if (server === undefined && literal === undefined && !reach.internet) return refused("this run may not use the internet")
   const found = server === undefined ? await addressesBy(resolve) : (server.addresses ?? (await addressesBy(resolveNamed)))
   if (found.length === 0) return refused("its name cannot be resolved")
   if (server !== undefined) return { addresses: found }

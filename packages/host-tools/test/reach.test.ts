@@ -92,12 +92,16 @@ describe("what a run may connect to", () => {
     expect(await ask("10.7.10.11", 22, kept)).toEqual(["10.7.10.11"])
     for (const host of ["93.184.216.34", "mirror.example"])
       expect(await ask(host, 443, kept)).toMatch("this run may not use the internet")
+    const asked: string[] = []
+    const watched = { ...surroundings, resolve: (host: string) => (asked.push(host), resolve(host)) }
+    await permission(kept, watched, "secret.in.a.name.example", 443)
+    expect(asked).toEqual([])
   })
 
   it("is a private server that the operator named, at its port alone", async () => {
     const named = { networks: [], internet: false, servers: [{ host: "galaxy.lab", port: 8443 }] }
     expect(await ask("GALAXY.lab", 8443, named)).toEqual(["192.168.1.20"])
-    expect(await ask("galaxy.lab", 22, named)).toMatch("neither of this range nor public")
+    expect(await ask("galaxy.lab", 22, named)).toMatch("may not use the internet")
     expect(await ask("192.168.1.20", 8443, named)).toMatch("neither of this range nor public")
     const pinned = { ...named, servers: [{ host: "mirror.example", port: 443, addresses: ["93.184.216.34"] }] }
     expect(await ask("mirror.example", 443, pinned)).toEqual(["93.184.216.34"])

@@ -139,10 +139,11 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, kn
     }),
   )
   const written = [scratch, facts, workspace]
-  // who has too much already may tidy up
-  const disk = Math.max(settings.diskBytes, yield* Effect.promise(() => sizeOf(written, Infinity)))
+  const already = yield* Effect.promise(() => sizeOf(written, Number.MAX_SAFE_INTEGER))
+  // who has too much already may tidy up, unless nobody can tell how much it is
+  const disk = already > Number.MAX_SAFE_INTEGER ? settings.diskBytes : Math.max(settings.diskBytes, already)
   const [program = "", ...args] = confine(playbook)
-  const command = { program, args, env, folder: scratch, memoryBytes: settings.memoryBytes, ...shares }
+  const command = { program, args, env, folder: scratch, memoryBytes: settings.memoryBytes, fileBytes: disk, ...shares }
   const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
     if (stream === "stderr") errors = `${errors}${cover(line)}\n`.slice(-errorTail)
     lines.add(stream === "stdout" ? account.take(line, cut) : [line])
