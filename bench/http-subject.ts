@@ -36,7 +36,7 @@ const timeEach = async (count: number, call: () => unknown): Promise<number> => 
 const serveOurs = async (folder: string): Promise<Ready> => {
   const ports = Layer.mergeAll(storageLayer({ file: join(folder, "bench.db") }), cryptoLayer(secret), licenseLayer(openLicense))
   // the reads that are measured ask for no more services than these
-  const settings = Layer.succeed(Settings, { version: "0.0.0" } as SettingsShape)
+  const settings = Layer.succeed(Settings, { version: "0.0.0", peerVersion: "2.3.0" } as SettingsShape)
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))
   await runtime.runPromise(stock)
   const hasher = credentialHasher(secret)

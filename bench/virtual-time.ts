@@ -42,6 +42,7 @@ export const owner = "OWNER" as UserId
 
 const settingsFor = (nodes: number): SettingsShape => ({
   version: "0.0.0",
+  peerVersion: "2.3.0",
   reservedRangeNumbers: [],
   hypervisorRealm: "pve",
   clusterMode: nodes > 1,

@@ -31,6 +31,7 @@ ludus:
 
 const settings = Layer.succeed(Settings, {
   version: "0",
+  peerVersion: "2.3.0",
   reservedRangeNumbers: [],
   hypervisorRealm: "pve",
   clusterMode: undefined,

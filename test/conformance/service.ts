@@ -28,6 +28,7 @@ import { fillRegistry } from "./seed-subscription.ts"
 
 const settings: SettingsShape = {
   version: "0.0.0",
+  peerVersion: "2.3.0",
   reservedRangeNumbers: [],
   hypervisorRealm: "pve",
   clusterMode: false,

@@ -4,6 +4,8 @@ import * as Context from "effect/Context"
 export interface SettingsShape {
   /** Version of the service, `1.2.3`. */
   readonly version: string
+  /** Version that clients are told, `2.3.0`: by it they choose what to call. */
+  readonly peerVersion: string
   /** Range numbers never given. */
   readonly reservedRangeNumbers: readonly number[]
   /** Realm of users on the hypervisor: `pve`, or `pam` where SSH to the node is configured. */

@@ -65,6 +65,14 @@ describe("the configuration", () => {
     expect(problems({}, fileWith("prot: 1\n"))).toEqual([expect.stringContaining("prot")])
   })
 
+  test("the version that clients are told is three numbers, of the second generation or later", () => {
+    expect(load({}).peerVersion).toBe("2.3.0")
+    expect(load({ RANGEWRIGHT_PEER_VERSION: "2.10.0" }).peerVersion).toBe("2.10.0")
+    for (const wrong of ["1.9.9", "2.3", "v2.3.0", "2.3.0+x", "2.03.0", "two", ""])
+      expect([wrong, problems({ RANGEWRIGHT_PEER_VERSION: wrong })]).toEqual([wrong, [expect.stringContaining("peer_version")]])
+    expect(problems({}, fileWith("peer_version: 2.3\n"))).toEqual([expect.stringContaining("peer_version")])
+  })
+
   test("all problems are told at once, and no secret among them", () => {
     const found = problems({ RANGEWRIGHT_PORT: "many", RANGEWRIGHT_LOG_LEVEL: "loud", RANGEWRIGHT_SECRET_KEY: "hush-hush" })
     expect(found).toHaveLength(2)

@@ -57,6 +57,7 @@ export const deploy: Extract<RunRequest, { readonly kind: "deploy" }> = {
 
 export const labSettings: SettingsShape = {
   version: "0.0.0",
+  peerVersion: "2.3.0",
   reservedRangeNumbers: [],
   hypervisorRealm: "pve",
   clusterMode: false,

@@ -11,12 +11,24 @@ export const getIndex = operation({
   summary: "Version of the service",
   access: "user",
   target: "none",
-  output: { type: "json", schema: Schema.Struct({ version: Schema.String, result: Schema.String }) },
-  statuses: { 200: "the version, and a line about it", 401: "no valid credentials", 500: "unexpected server failure" },
+  output: {
+    type: "json",
+    schema: Schema.Struct({ version: Schema.String, result: Schema.String, serviceVersion: Schema.String }),
+  },
+  statuses: {
+    200: "the version that clients go by, the service's own, and a line about it",
+    401: "no valid credentials",
+    500: "unexpected server failure",
+  },
   handle: () =>
     Effect.gen(function* () {
-      const { version } = yield* Settings
+      const { version, peerVersion } = yield* Settings
       const license = yield* (yield* LicenseProvider).current
-      return { version, result: `Rangewright ${version} - ${license.message}` }
+      return {
+        version: `${peerVersion}+rangewright.${version}`,
+        serviceVersion: version,
+        // a web client shows the last word
+        result: `Rangewright - ${license.message} - version ${version}`,
+      }
     }),
 })

@@ -56,6 +56,7 @@ import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
 
 export const settings: SettingsShape = {
   version: "0.0.0",
+  peerVersion: "2.3.0",
   reservedRangeNumbers: [3],
   hypervisorRealm: "pve",
   clusterMode: false,

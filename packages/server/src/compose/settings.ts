@@ -11,6 +11,7 @@ const addressOf = (url: string): string | undefined => {
 /** What the application needs of the configuration. */
 export const settingsOf = (config: Config): SettingsShape => ({
   version,
+  peerVersion: config.peerVersion,
   reservedRangeNumbers: config.reservedRangeNumbers.map(Number),
   hypervisorRealm: config.proxmoxRealm,
   clusterMode: config.clusterMode,

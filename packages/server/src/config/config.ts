@@ -106,6 +106,9 @@ const jumpProblems = (config: Config): readonly string[] => {
 const crossChecks = (config: Config): readonly string[] => {
   const problems: string[] = []
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) problems.push("tls_cert and tls_key: give both or none")
+  // a major below 2 makes clients use other paths, which are not served
+  if (!/^(?:[2-9]|[1-9]\d+)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)$/u.test(config.peerVersion))
+    problems.push("peer_version: three numbers such as 2.3.0 are needed, the first of them 2 or more")
   if (config.vmidTo <= config.vmidFrom) problems.push("vmid_to: must be greater than vmid_from")
   if (config.adminPort !== undefined && config.adminPort === config.port) problems.push("admin_port: must differ from port")
   if (config.sshHost !== undefined && config.sshFingerprint === undefined)

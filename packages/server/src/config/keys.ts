@@ -55,6 +55,11 @@ export const keys = {
     shown: "none",
     example: "127.0.0.1, 10.0.5.0/24",
   }),
+  peerVersion: text(service, "peer_version", {
+    about:
+      "Version that `GET /` tells clients, followed by `+rangewright.` and the service's own: by it they choose what to call. Raise it for clients that ask for a later one.",
+    default: "2.3.0",
+  }),
   corsOrigin: text(service, "cors_origin", { about: "Origin that browsers may call from; `*` for any.", default: "*" }),
 
   tlsCert: optionalText(tls, "tls_cert", {
