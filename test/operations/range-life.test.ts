@@ -60,6 +60,42 @@ describe("the life of a range", () => {
     expect(await service.call("listUserAccessibleRanges", bob)).toEqual([])
   })
 
+  it("shows the end of its last deploy however it is shared: sharing is no deploy", async () => {
+    await deployed()
+    const bob = await service.addUser("Bob")
+    const path = { userID: "Bob", rangeID: "LAB" }
+    // a deploy that fails after its router is there, so that sharing goes by the router
+    service.lab.world.fault = ({ action }) => (action?.kind === "configure" ? { when: "before", reason: "forbidden" } : undefined)
+    await service.putConfig(ada, await service.find("LAB"), service.lab.config.replace("cpus: 2", "cpus: 3"))
+    expect(await deployed()).toMatchObject({ status: "failure" })
+    service.lab.world.fault = () => undefined
+    const seen = async () => {
+      const { state, lastDeploymentAt } = await service.find("LAB")
+      return {
+        state,
+        lastDeploymentAt,
+        history: await call("getRangeLogHistory"),
+        log: await call("getLogs", { query: {} }),
+      }
+    }
+    const before = await seen()
+    expect(before.state).toBe("ERROR")
+    await call("createGroup", { body: { name: "red" } })
+    const group = service.lab.store.groups.get("red" as GroupName)?.group
+    await call("assignRangeToUser", { path })
+    expect(await seen()).toEqual(before)
+    await call("revokeRangeFromUser", { path, query: {} })
+    await call("addRangesToGroup", { group, body: { rangeIDs: ["LAB"] } })
+    await call("addUsersToGroup", { group, body: { userIDs: ["Bob"] } })
+    expect(await service.call("listUserAccessibleRanges", bob)).toMatchObject([{ rangeID: "LAB" }])
+    await call("removeUsersFromGroup", { group, body: { userIDs: ["Bob"] } })
+    expect(await seen()).toEqual(before)
+    // one that fails changes it no more than one that succeeds
+    service.lab.world.fault = ({ action }) => (action?.kind === "guest" ? { when: "before", reason: "failed" } : undefined)
+    await expect(call("assignRangeToUser", { path })).rejects.toMatchObject({ kind: "failed" })
+    expect(await seen()).toEqual(before)
+  })
+
   it("is shared with a group: the router lets its users in until they leave it", async () => {
     await deployed()
     const bob = await service.addUser("Bob")

@@ -48,7 +48,7 @@ const rights = (rangeId = "LAB") => [...(app.world.grants.get(rangeId as RangeId
 const router = (power: "running" | "stopped", range = lab, vmid = 140) =>
   app.addMachine(range, vmid, `${range.id}-router-debian11-x64`, { power, tags: ["router"], address: "10.1.10.254" })
 const told = () => app.runs.asked.map(({ request }) => request)
-const accessControl = { kind: "deploy", options: { tags: ["access-control"], force: true } }
+const accessControl = { kind: "access" }
 
 describe("groups", () => {
   it("are made once, with names that are allowed", async () => {

@@ -37,7 +37,7 @@ describe("assigning a range", () => {
     let known: readonly string[] = []
     app.runs.effect = () => Effect.promise(async () => void (known = await holders()))
     await assign()
-    expect(app.runs.asked).toMatchObject([{ request: { kind: "deploy", options: { tags: ["access-control"] } }, by: "Root1" }])
+    expect(app.runs.asked).toEqual([{ request: { kind: "access" }, by: "Root1" }])
     expect(known).toEqual(["Ada"])
   })
 

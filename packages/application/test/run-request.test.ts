@@ -21,6 +21,7 @@ const request: fc.Arbitrary<RunRequest> = fc.oneof(
   fc.record({ kind: fc.constant("destroy-vm" as const), vmid }),
   fc.record({ kind: fc.constant("power" as const), on: fc.boolean(), vmids: fc.option(fc.array(vmid), { nil: undefined }) }),
   fc.constant<RunRequest>({ kind: "auto-shutdown" }),
+  fc.constant<RunRequest>({ kind: "access" }),
 )
 
 describe("a stored request", () => {

@@ -56,17 +56,7 @@ export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean
 /** Has the router's rules made anew from the grants as they now are, and waits for it. */
 const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
   Effect.flatMap(routerToTell(doing, range), (there) =>
-    there
-      ? Effect.asVoid(
-          runToEnd(
-            doing,
-            range,
-            // force: in testing mode too, people come and go
-            { kind: "deploy", options: { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false } },
-            by,
-          ),
-        )
-      : Effect.void,
+    there ? Effect.asVoid(runToEnd(doing, range, { kind: "access" }, by)) : Effect.void,
   )
 
 /**

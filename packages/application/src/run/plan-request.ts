@@ -121,6 +121,9 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
     )
   })
 
+/** The part of a deploy that tells the router who may come in; in testing mode too, people come and go. */
+const accessControl: DeployOptions = { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false }
+
 /** Reads only. Testing mode forbids deploying, not looking. */
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
@@ -198,6 +201,8 @@ const make = Effect.gen(function* () {
     switch (request.kind) {
       case "deploy":
         return deployPlan(promises, range, request.options, by, reserve)
+      case "access":
+        return deployPlan(promises, range, accessControl, by, reserve)
       case "destroy":
       case "delete-range":
       case "destroy-vm":

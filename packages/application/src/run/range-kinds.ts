@@ -13,6 +13,7 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "destroy-vm": "the removal of a VM",
   power: "a power change",
   "auto-shutdown": "an automatic shutdown",
+  access: "a change of who may use it",
 }
 
 const rangeKind = (name: RangeRunKind): RunKind<RunPlanner | Ranges | Machines> => ({

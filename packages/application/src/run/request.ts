@@ -24,6 +24,7 @@ const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("destroy-vm"), vmid: VmidFromJson }),
   Schema.Struct({ kind: Schema.Literal("power"), on: Schema.Boolean, vmids: Schema.optionalKey(Schema.Array(VmidFromJson)) }),
   Schema.Struct({ kind: Schema.Literal("auto-shutdown") }),
+  Schema.Struct({ kind: Schema.Literal("access") }),
 ])
 
 const decode = Schema.decodeUnknownOption(StoredRequest)

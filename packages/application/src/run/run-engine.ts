@@ -39,6 +39,8 @@ export type RunRequest =
   /** `vmids` undefined: all VMs of the range. Off is a hard stop. */
   | { readonly kind: "power"; readonly on: boolean; readonly vmids: readonly Vmid[] | undefined }
   | { readonly kind: "auto-shutdown" }
+  /** Makes the router's rules anew from those who have the range now. */
+  | { readonly kind: "access" }
 
 /**
  * Plans and runs changes, of ranges and of what else has a kind of run. A run survives the process: its journal is durable, and `recover` takes up what a dead worker left.

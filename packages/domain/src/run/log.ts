@@ -4,8 +4,8 @@ import type { JournalEntry, RunEvent, RunHead, StepFailure } from "./event.ts"
 import { rangeOf, subjectText } from "./subject.ts"
 
 /**
- * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:` (and forgive one
- * that `...ignoring` follows), tasks by `TASK [title]`, and the end by `PLAY RECAP` (contract B 1.10, A.4).
+ * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:`, tasks by
+ * `TASK [title]`, and the end by `PLAY RECAP`. What is tried again is no failure yet: it has the line that Ansible gives to a retried task.
  */
 export interface RunLog {
   /** The text that this entry adds: whole lines, each ended; empty when it adds none. Costs O(text added). */
@@ -46,14 +46,14 @@ const playOf = (action: Action): string => {
   }
 }
 
-type Outcome = "ok" | "changed" | "failed" | "skipped" | "ignored"
+type Outcome = "ok" | "changed" | "failed" | "skipped"
 type Tally = Record<Outcome, number>
 
 const hostOf = (step: Step): string => step.machine ?? "localhost"
 
 const recapLine = (host: string, tally: Tally): string =>
   `${host.padEnd(26)} : ok=${String(tally.ok + tally.changed).padEnd(4)} changed=${String(tally.changed).padEnd(4)} unreachable=0    ` +
-  `failed=${String(tally.failed).padEnd(4)} skipped=${String(tally.skipped).padEnd(4)} rescued=0    ignored=${tally.ignored}\n`
+  `failed=${String(tally.failed).padEnd(4)} skipped=${String(tally.skipped).padEnd(4)} rescued=0    ignored=0\n`
 
 const failureText = ({ message, hint }: StepFailure): string =>
   JSON.stringify({ changed: false, msg: hint === undefined ? message : `${message}\n${hint}` })
@@ -63,7 +63,8 @@ const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting"
 
 /** Whole lines; a line that is not ended is ended. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
-const warning = (text: string): string => `[WARNING]: ${text.replace(/\s*\n\s*/gu, " ")}\n`
+const oneLine = (text: string): string => text.replace(/\s*\n\s*/gu, " ")
+const warning = (text: string): string => `[WARNING]: ${oneLine(text)}\n`
 
 /** A log that goes on. With `plan`, entries from the middle of a run can be pushed first. */
 export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): RunLog => {
@@ -81,16 +82,22 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
     return text
   }
   const count = (host: string, outcome: Outcome): void => {
-    const tally = tallies.get(host) ?? { ok: 0, changed: 0, failed: 0, skipped: 0, ignored: 0 }
+    const tally = tallies.get(host) ?? { ok: 0, changed: 0, failed: 0, skipped: 0 }
     tally[outcome] += 1
     tallies.set(host, tally)
   }
-  const told = (key: string, outcome: Outcome, line: (host: string) => string): string => {
+  const aboutStep = (key: string, line: (host: string) => string): string => {
     const step = steps.get(key)
-    const host = step === undefined ? "localhost" : hostOf(step)
-    count(host, outcome)
-    return (step === undefined ? enter("Run", key) : enter(playOf(step.action), step.title)) + line(host)
+    if (step === undefined) return enter("Run", key) + line("localhost")
+    return enter(playOf(step.action), step.title) + line(hostOf(step))
   }
+  const told = (key: string, outcome: Outcome, line: (host: string) => string): string =>
+    aboutStep(key, (host) => {
+      count(host, outcome)
+      return line(host)
+    })
+  const retried = ({ key, failure }: Extract<RunEvent, { readonly type: "StepFailed" }>): string =>
+    aboutStep(key, (host) => `FAILED - RETRYING: [${host}]: ${steps.get(key)?.title ?? key}: ${oneLine(failure.message)}\n`)
   const onServer = (title: string, line: string): string => enter("Run", title) + line
 
   const planned = (event: Extract<RunEvent, { readonly type: "Planned" }>): string => {
@@ -122,10 +129,9 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
           return told(event.key, outcome, (host) => `${outcome}: [${host}]\n${warnings}`)
         }
         case "StepFailed":
-          return told(event.key, event.final ? "failed" : "ignored", (host) => {
-            const line = `fatal: [${host}]: FAILED! => ${failureText(event.failure)}\n`
-            return event.final ? line : `${line}...ignoring\n`
-          })
+          return event.final
+            ? told(event.key, "failed", (host) => `fatal: [${host}]: FAILED! => ${failureText(event.failure)}\n`)
+            : retried(event)
         case "StepSkipped":
           return told(
             event.key,

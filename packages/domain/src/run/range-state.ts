@@ -1,7 +1,10 @@
 import type { RangeState } from "../range/range.ts"
 import { isRangeRunKind, type RunKind, type RunStatus } from "./event.ts"
 
-/** What the range shows while a run of this kind changes it (contract B 5.9); undefined: what it showed before, or there is no range. */
+/**
+ * What the range shows while a run of this kind changes it; undefined: what it showed before, or there is no range. Only deploys and removals
+ * of its VMs show: a change of who may use it says nothing of what became of the last deploy.
+ */
 export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
   if (!isRangeRunKind(kind)) return undefined
   switch (kind) {
@@ -13,6 +16,7 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
     case "destroy-vm":
     case "power":
     case "auto-shutdown":
+    case "access":
       return undefined
   }
 }
