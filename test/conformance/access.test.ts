@@ -63,6 +63,9 @@ describe.each(guarded)("%s", (_id, operation) => {
       { "x-api-key": `ME.${"x".repeat(40)}` },
       { "x-api-key": `NOBODY.${"x".repeat(40)}` },
       { authorization: "Bearer x.y.z" },
+      // what a browser sends by itself is no credential: a page elsewhere could send it too
+      { authorization: `Basic ${Buffer.from(`ME:${service.keys.member}`).toString("base64")}` },
+      { cookie: `pb_auth=${service.tokens.member}; token=${service.tokens.member}; x-api-key=${service.keys.member}` },
     ] as const)
       await refused(operation, headers, [401])
   })

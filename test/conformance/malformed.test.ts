@@ -43,7 +43,8 @@ describe.each(withJson)("%s", (_id, operation) => {
       expect([got, text]).toEqual([status, expect.stringContaining(operation.route.base === "/" ? '"message"' : '"error"')])
     }
     for (const text of ["{", "nonsense", '"text"', "[]", "5", "true"]) await refused({ body: text, headers: json }, 400)
-    await refused({ body: "{}", headers: { "content-type": "text/plain" } }, 400)
+    for (const type of ["text/plain", "application/x-www-form-urlencoded"])
+      for (const text of ["a=b", "{", "[]"]) await refused({ body: text, headers: { "content-type": type } }, 400)
     await refused({ body: `{"a":"${"x".repeat(5_000_000)}"}`, headers: json }, 413)
     if (body.required) for (const text of ["", "null", "{}"].slice(0, 2)) await refused({ body: text, headers: json }, 400)
   })

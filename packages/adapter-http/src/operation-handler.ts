@@ -17,7 +17,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { headersFor } from "./common-headers.ts"
-import { bodyReader, type ScratchOf } from "./decode/body.ts"
+import { bodyReader, ignoresBodies, type ScratchOf } from "./decode/body.ts"
 import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
@@ -37,7 +37,7 @@ const nothing: Input = Object.freeze({ path: {}, query: {}, body: undefined, fil
 const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, call: Call) => Effect.Effect<Input, Fault>) => {
   const { input } = operation
   const declared = Object.keys(input.path).length + Object.keys(input.query).length
-  if (declared === 0 && input.body.type === "none") return () => Effect.succeed(nothing)
+  if (declared === 0 && ignoresBodies(operation)) return () => Effect.succeed(nothing)
   const path = decodeParameters(input.path, `path of ${operation.id}`)
   const query = decodeParameters(input.query, `query of ${operation.id}`)
   const body = bodyReader(operation, scratchOf)

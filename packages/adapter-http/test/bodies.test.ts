@@ -141,11 +141,43 @@ describe("JSON bodies", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined()
   })
 
-  it("need a JSON content type, unless there is none", async () => {
-    const { status, json: answer } = await echo('{"vmids":[1]}', { "content-type": "text/plain" })
-    expect(status).toBe(400)
-    expect(answer["hint"]).toBe("Send Content-Type: application/json.")
-    expect((await echo('{"vmids":[1]}', { "content-type": "application/json; charset=utf-8" })).status).toBe(200)
+  it.each([
+    "application/json; charset=utf-8",
+    "application/problem+json",
+    // what curl says of -d where it is told nothing
+    "application/x-www-form-urlencoded",
+    "text/plain;charset=UTF-8",
+    "application/octet-stream",
+    "json",
+    "nonsense; =",
+    "",
+  ])("are objects whatever their content type says, also %s", async (type) => {
+    const headers = { "content-type": type }
+    expect(await echo('{"vmids":[1]}', headers)).toEqual({ status: 200, json: { body: { vmids: [1] } } })
+    expect(await echo(" {}\n", headers)).toEqual({ status: 200, json: { body: {} } })
+    expect((await echo('{"vmids":"all"}', headers)).status).toBe(400)
+    expect((await echo('{"vmids":[1]', headers)).status).toBe(400)
+    expect((await echo(`{"machines":["${"x".repeat(10_000)}"]}`, headers)).status).toBe(413)
+  })
+
+  it("are objects without a content type, and compressed ones", async () => {
+    const bare = await sendRaw("/api/v2/echo HTTP/1.1", 'Connection: close\r\nContent-Length: 13\r\n\r\n{"vmids":[1]}')
+    expect(bare).toContain('{"body":{"vmids":[1]}}')
+    const packed = new Uint8Array(gzipSync('{"vmids":[8]}'))
+    const headers = { "content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip" }
+    expect(await echo(packed, headers)).toEqual({ status: 200, json: { body: { vmids: [8] } } })
+  })
+
+  it.each([
+    ["application/x-www-form-urlencoded", "vmids=1"],
+    ["application/x-www-form-urlencoded", "%7B%22vmids%22%3A%5B1%5D%7D"],
+    ["application/x-www-form-urlencoded", "null"],
+    ["application/x-www-form-urlencoded", "[]"],
+    ["text/plain", "vmids: [1]"],
+    ["multipart/form-data; boundary=abc", '--abc\r\nContent-Disposition: form-data; name="vmids"\r\n\r\n1\r\n--abc--\r\n'],
+  ])("are not forms or other texts: %s with %s", async (type, body) => {
+    const { status, json: answer } = await echo(body, { "content-type": type })
+    expect([status, answer["hint"]]).toEqual([400, "Send a JSON object, with Content-Type: application/json."])
     expect(await echo(null, {})).toEqual({ status: 200, json: { body: null } })
   })
 
@@ -173,9 +205,36 @@ describe("JSON bodies", () => {
     for (const empty of ["", "null", "{}", '{"name":null}']) expect((await name(empty)).status).toBe(400)
   })
 
-  it("are not looked at where none is declared", async () => {
-    const { status } = await send("DELETE", "/api/v2/range", "{{{", { "content-type": "text/nonsense" })
-    expect(status).toBe(200)
+  it.each([
+    ["text/nonsense", "{{{"],
+    ["application/x-www-form-urlencoded", "{}"],
+    ["application/x-www-form-urlencoded", "{{{"],
+    ["application/x-www-form-urlencoded", '""'],
+    ["application/x-www-form-urlencoded", "comment=x&reason="],
+    ["application/x-www-form-urlencoded", "%"],
+    ["application/json", '""'],
+    ["application/octet-stream", "\u0000\u0001"],
+    ["multipart/form-data; boundary=abc", '--abc\r\nContent-Disposition: form-data; name="x"\r\n\r\n1\r\n--abc--\r\n'],
+  ])("are ignored where none is declared: %s with %s", async (type, body) => {
+    for (const [method, path] of [
+      ["DELETE", "/api/v2/range"],
+      ["POST", "/api/v2/ranges/R1/own"],
+    ] as const)
+      expect((await send(method, path, body, { "content-type": type })).status).toBe(method === "POST" ? 201 : 200)
+  })
+
+  it.each([
+    ["application/json", '{"rangeID":"R2"}'],
+    ["application/x-www-form-urlencoded", '{"rangeID":"R2"}'],
+    ["text/plain", ' {"range_id":"R2"}'],
+    ["application/x-www-form-urlencoded", "rangeID=R2"],
+    ["application/x-www-form-urlencoded", "x=1&Range%5FID=R2"],
+    ["multipart/form-data; boundary=abc", '--abc\r\nContent-Disposition: form-data; name="rangeID"\r\n\r\nR2\r\n--abc--\r\n'],
+  ])("that name another range are refused where none is declared: %s with %s", async (type, body) => {
+    for (const path of ["/api/v2/range", "/api/v2/plain-range"]) {
+      const { status, json: answer } = await send("DELETE", path, body, { "content-type": type })
+      expect([status, answer["hint"]]).toEqual([400, "Say ?rangeID= in the address."])
+    }
   })
 
   it("are not read of a caller who is refused", async () => {

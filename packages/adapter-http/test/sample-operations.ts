@@ -58,6 +58,19 @@ export const deleteRange = operation({
   handle: ({ user, range, query }) => Effect.succeed({ result: `${user.id} ${range.id} ${query.force ?? "unset"}` }),
 })
 
+/** The same, without anything that could be decoded. */
+export const deletePlainRange = operation({
+  id: "deletePlainRange",
+  route: "DELETE /plain-range",
+  group,
+  summary,
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: Text },
+  statuses,
+  handle: ({ user, range }) => seen(user, range),
+})
+
 export const ownRange = operation({
   id: "ownRange",
   route: "POST /ranges/{rangeID}/own",
@@ -383,6 +396,7 @@ export const samples: readonly Operation[] = [
   getIndex,
   getRange,
   deleteRange,
+  deletePlainRange,
   ownRange,
   listEverything,
   addThing,

@@ -1,10 +1,8 @@
 import type { BodySpec, Input, Operation } from "@rangewright/application"
 import { Failed, InvalidInput, isFault, type Fault } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import type { Context } from "koa"
-import bodyParser from "koa-bodyparser"
 import { BodyTooLarge } from "../faults.ts"
 import { decodeParameters, decodeWith } from "./decode-with.ts"
 import { diskSink, memorySink, type FileSink } from "./file-sink.ts"
@@ -12,6 +10,7 @@ import { foldKeys } from "./fold-keys.ts"
 import { readJson } from "./json-text.ts"
 import { readMultipart, requireFile } from "./multipart.ts"
 import { bodyNames, checkMembers, type CheckName } from "./names.ts"
+import { saysJson, saysMultipart, textReader } from "./sent-text.ts"
 
 /** Bytes of a JSON body where the operation says nothing else. */
 const usualLimit = 1024 * 1024
@@ -44,26 +43,28 @@ const faultFrom =
 
 const nothing: Body = Object.freeze({ body: undefined, file: undefined })
 
+/**
+ * A body that does not say that it is JSON is an object or refused: curl sends JSON as a form where nobody tells it otherwise, and a form must
+ * not be taken for no body.
+ */
+const readUnlabelled = (text: string, what: string): unknown => {
+  const plain = text.trim()
+  if (plain === "" || plain.startsWith("{")) return readJson(plain)
+  throw new InvalidInput({
+    what: `Cannot read the ${what}: it is no JSON object`,
+    hint: "Send a JSON object, with Content-Type: application/json.",
+  })
+}
+
 const readJsonBody = (spec: Extract<BodySpec, { type: "json" }>, what: string, check: (value: unknown) => void): ReadBody => {
   const limit = spec.maxBytes ?? usualLimit
-  // as text: JSON is read by our own rules
-  const parser = bodyParser({
-    enableTypes: ["text"],
-    extendTypes: { text: ["application/json", "application/*+json"] },
-    textLimit: String(limit),
-  })
+  const textOf = textReader(limit)
   const decode = decodeWith(spec.schema, what)
   const fold = foldKeys(spec.schema)
   const read = async (ctx: Context): Promise<unknown> => {
-    if (ctx.request.length === 0 || (ctx.request.length === undefined && ctx.get("transfer-encoding") === "")) return undefined
-    if (!ctx.request.is("application/json", "application/*+json"))
-      throw new InvalidInput({
-        what: `Cannot read the ${what}: its content type is not JSON`,
-        hint: "Send Content-Type: application/json.",
-      })
-    await parser(ctx, () => Promise.resolve())
-    const { rawBody } = ctx.request
-    const value = readJson(typeof rawBody === "string" ? rawBody : "")
+    const labelled = saysJson(ctx)
+    const text = (await textOf(ctx)) ?? ""
+    const value = labelled ? readJson(text) : readUnlabelled(text, what)
     check(value)
     return value
   }
@@ -119,7 +120,7 @@ const readJsonOrForm = (
   const members = AST.isObjects(ast) ? ast.propertySignatures : []
   const texts = new Map(members.map(({ name, type }) => [String(name), AST.isString(type)]))
   return (ctx) =>
-    ctx.request.is("multipart/form-data") === "multipart/form-data"
+    saysMultipart(ctx)
       ? Effect.gen(function* () {
           const { fields, file } = yield* Effect.tryPromise({
             try: async () => {
@@ -136,14 +137,40 @@ const readJsonOrForm = (
       : json(ctx)
 }
 
-/** An operation without a body looks at JSON that is sent for selectors alone. */
-const readNothing = (operation: Operation, what: string): ReadBody => {
-  if (bodyNames(operation) === undefined) return () => Effect.succeed(nothing)
-  const check = checkMembers(operation)
-  const read = readJsonBody({ type: "json", schema: Schema.Unknown, required: false }, what, check)
-  return (ctx) =>
-    ctx.request.is("application/json", "application/*+json") ? Effect.as(read(ctx), nothing) : Effect.succeed(nothing)
+/** A form whose parts are only asked for their names. */
+const noFile = ""
+
+/** The names in what an operation without a body is sent all the same: of a JSON object, or of a form. What is neither has none. */
+const namesIn = (text: string, labelled: boolean): readonly string[] => {
+  const plain = text.trim()
+  if (!labelled && !plain.startsWith("{")) return [...new URLSearchParams(plain).keys()]
+  try {
+    const value = readJson(plain)
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : []
+  } catch (cause) {
+    if (labelled) throw cause
+    return []
+  }
 }
+
+/** An operation without a body looks at what it is sent for selectors alone: what names its range there would be ignored. */
+const readNothing = (check: CheckName | undefined): ReadBody => {
+  if (check === undefined) return () => Effect.succeed(nothing)
+  const textOf = textReader(usualLimit)
+  const read = async (ctx: Context): Promise<Body> => {
+    if (saysMultipart(ctx)) await readMultipart(ctx.req, noFile, [], usualLimit, memorySink, check)
+    else {
+      const labelled = saysJson(ctx)
+      for (const name of namesIn((await textOf(ctx)) ?? "", labelled)) check(name)
+    }
+    return nothing
+  }
+  return (ctx) => Effect.tryPromise({ try: () => read(ctx), catch: faultFrom(usualLimit) })
+}
+
+/** Whether nothing of a request's body can matter to the operation. */
+export const ignoresBodies = (operation: Operation): boolean =>
+  operation.input.body.type === "none" && bodyNames(operation) === undefined
 
 /** How the operation's body is read. */
 export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
@@ -151,7 +178,7 @@ export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody
   const what = `request body of ${operation.id}`
   switch (body.type) {
     case "none":
-      return readNothing(operation, what)
+      return readNothing(bodyNames(operation))
     case "json":
       return readJsonBody(body, what, checkMembers(operation))
     case "json-or-multipart":

@@ -17,11 +17,13 @@ export const listUserAccessibleRanges = operation({
       Schema.Struct({ rangeNumber: Schema.Int, rangeID: Schema.String, accessType: Schema.Literals(["Direct", "Group"]) }),
     ),
   },
-  statuses: { 200: "one row for each path, ascending by number", ...userStatuses },
+  statuses: { 200: "each range once, ascending by number; Direct where a direct grant is among its paths", ...userStatuses },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const grants = yield* (yield* Ranges).grantsOf(user.id)
-      return grants.map(({ rangeId, rangeNumber, accessType }) => ({
+      // a direct grant comes first of a range's paths
+      const first = grants.filter(({ rangeId }, at) => grants[at - 1]?.rangeId !== rangeId)
+      return first.map(({ rangeId, rangeNumber, accessType }) => ({
         rangeNumber,
         rangeID: rangeId,
         accessType: accessType === "Direct" ? ("Direct" as const) : ("Group" as const),
