@@ -71,15 +71,7 @@ const sweep = async (reason: HypervisorReason, when: "before" | "after"): Promis
 }
 
 const waited: readonly HypervisorReason[] = ["away", "no-quorum"]
-const final: readonly HypervisorReason[] = [
-  "unauthenticated",
-  "forbidden",
-  "not-found",
-  "invalid",
-  "not-ours",
-  "exhausted",
-  "failed",
-]
+const final: readonly HypervisorReason[] = ["not-found", "invalid", "not-ours", "exhausted", "failed"]
 
 describe("one failing call of the hypervisor, whichever it is", () => {
   it.each(waited)(
@@ -110,6 +102,18 @@ describe("one failing call of the hypervisor, whichever it is", () => {
     expect(broken).toEqual([])
     expect(stopped).toBeLessThanOrEqual(1 + names.length)
   })
+
+  it.each(["unauthenticated", "forbidden"] as const)(
+    "%s once: the step is tried again, as while a node's cluster file system starts anew",
+    { timeout: 60_000 },
+    async (reason) => {
+      const { calls } = await callsOf()
+      const { broken, stopped } = await sweep(reason, "before")
+      expect(broken).toEqual([])
+      // what is asked before the run begins is answered to the caller, and of stages inside machines nobody knows what they did
+      expect(stopped).toBeLessThanOrEqual(1 + calls.filter(({ port }) => port === "guest").length)
+    },
+  )
 
   it.each(final)("%s: the run stops with the exact reason, and resuming it converges", { timeout: 60_000 }, async (reason) => {
     for (const when of ["before", "after"] as const) {

@@ -92,6 +92,42 @@ describe("one failing call of the simulator", () => {
 
 const reference = undisturbed()
 
+describe("some seconds in which nothing answers as it should", () => {
+  const troubles: Readonly<Record<string, readonly (readonly [number, string])[]>> = {
+    "the cluster file system starts anew": [[500, "ipcc_send_rec[1] failed: Connection refused"]],
+    "every sentence is unknown": [[500, "something broke"]],
+    "the gateway fails in every way": [
+      [595, "Connection refused"],
+      [596, "Connection timed out"],
+      [599, ""],
+      [503, ""],
+    ],
+  }
+  it.each(Object.entries(troubles))("%s: a deploy goes on as if nothing had been", { timeout: 120_000 }, async (_, answers) => {
+    const { end } = await reference
+    const lab = makeSimCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    for (let n = 1; n <= 40; n++)
+      lab.clock.schedule(n * 25_000, () => {
+        const [status, message] = answers[n % answers.length]!
+        const id = lab.sim.faults.add({
+          kind: "respond",
+          match: { method: "GET" },
+          when: "before",
+          status,
+          message,
+          times: "always",
+        })
+        lab.clock.schedule(4000, () => lab.sim.faults.remove(id))
+      })
+    const { state } = await startAndWait(process, range)
+    await process.dispose()
+    expect(state.message).toBe("")
+    expect(simEnd(lab)).toEqual(end)
+  })
+})
+
 describe("a machine that somebody else works on", () => {
   const deployWhileLocked = async (minutes: number): Promise<string> => {
     const lab = makeSimCompany()

@@ -17,7 +17,7 @@ import { noShell, sshShell } from "./shell/ssh-shell.ts"
 import { atScale, serviceAtScale } from "./time.ts"
 import { makeWatcher } from "./tasks/watcher.ts"
 
-/** Requests that may be repeated are sent three times in all. */
+/** Requests whose answers are lost and that may be repeated are sent three times in all. */
 const attempts = 3
 
 const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { classifyAnswer, classifyTask, type Verdict } from "../src/client/classify.ts"
+import { classifyAnswer, classifyTask, type Patience, type Verdict } from "../src/client/classify.ts"
 
 interface Row {
   readonly status: number
@@ -8,6 +8,8 @@ interface Row {
   readonly verdict: Verdict
   /** When it differs for a call that changes nothing. */
   readonly reading?: Verdict
+  /** How often a change is sent again (not at all). */
+  readonly again?: Patience
 }
 
 const vm = "/nodes/pve/qemu/100"
@@ -37,7 +39,7 @@ const rows: readonly Row[] = [
   { status: 500, call: `POST ${vm}/status/start`, text: "bridge 'r1' does not exist", verdict: "failed" },
   { status: 501, call: "GET /nope", text: "Method 'GET /nope' not implemented", verdict: "invalid" },
   { status: 506, call: `POST ${vm}/clone`, text: "", verdict: "invalid" },
-  { status: 595, call: `POST ${vm}/clone`, text: "Connection refused", verdict: "away" },
+  { status: 595, call: `POST ${vm}/clone`, text: "Connection refused", verdict: "away", again: "short" },
   { status: 596, call: `POST ${vm}/clone`, text: "Connection timed out", verdict: "unknown-effect", reading: "away" },
   { status: 502, call: `POST ${vm}/clone`, text: "Bad Gateway", verdict: "unknown-effect", reading: "away" },
   { status: 503, call: `POST ${vm}/clone`, text: "", verdict: "unknown-effect", reading: "away" },
@@ -46,15 +48,44 @@ const rows: readonly Row[] = [
     status: 500,
     call: `POST ${vm}/clone`,
     text: "got no worker upid - start worker failed",
-    verdict: "unknown-effect",
-    reading: "away",
+    verdict: "away",
+    again: "long",
   },
-  { status: 500, call: `GET ${vm}/config`, text: "hostname lookup 'x' failed - failed to get address info", verdict: "away" },
+  {
+    status: 500,
+    call: "GET /cluster/tasks",
+    text: "ipcc_send_rec[1] failed: Connection refused",
+    verdict: "away",
+    again: "long",
+  },
+  {
+    status: 500,
+    call: "PUT /access/acl",
+    text: "unable to load access control list: Connection refused",
+    verdict: "away",
+    again: "long",
+  },
+  { status: 500, call: "GET /cluster/tasks", text: "anything nobody has seen before", verdict: "away", again: "long" },
+  {
+    status: 500,
+    call: "POST /pools",
+    text: "cfs-lock 'file-user_cfg' error: got lock request timeout",
+    verdict: "locked",
+    again: "short",
+  },
+  {
+    status: 500,
+    call: `GET ${vm}/config`,
+    text: "hostname lookup 'x' failed - failed to get address info",
+    verdict: "away",
+    again: "short",
+  },
   {
     status: 500,
     call: `PUT ${vm}/config`,
     text: "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout",
     verdict: "locked",
+    again: "short",
   },
   { status: 500, call: `PUT ${vm}/config`, text: "VM is locked (clone)", verdict: "locked" },
   { status: 500, call: `PUT ${vm}/config`, text: "checksum mismatch (file change by other user?)", verdict: "locked" },
@@ -65,7 +96,7 @@ const rows: readonly Row[] = [
     text: "detected modified configuration - file changed by other user? Try again.",
     verdict: "locked",
   },
-  { status: 500, call: "POST /pools", text: "cluster not ready - no quorum?", verdict: "no-quorum" },
+  { status: 500, call: "POST /pools", text: "cluster not ready - no quorum?", verdict: "no-quorum", again: "long" },
   { status: 500, call: `POST ${vm}/clone`, text: "unable to create VM 101: config file already exists", verdict: "taken" },
   {
     status: 500,
@@ -127,13 +158,14 @@ const rows: readonly Row[] = [
   },
   { status: 500, call: `POST ${vm}/agent/ping`, text: "No QEMU guest agent configured", verdict: "invalid" },
   { status: 500, call: `POST ${vm}/clone`, text: "anything nobody has seen before", verdict: "failed" },
-  { status: 599, call: `POST ${vm}/clone`, text: "", verdict: "failed" },
+  { status: 597, call: `POST ${vm}/clone`, text: "", verdict: "unknown-effect", reading: "away" },
+  { status: 599, call: `POST ${vm}/clone`, text: "", verdict: "unknown-effect", reading: "away" },
 ]
 
 describe("an answer", () => {
-  for (const { status, call, text, verdict, reading } of rows)
+  for (const { status, call, text, verdict, reading, again = "none" } of rows)
     it(`${status} to ${call} with "${text}" means ${verdict}`, () => {
-      expect(classifyAnswer({ status, text, call, mutating: true }).verdict).toBe(verdict)
+      expect(classifyAnswer({ status, text, call, mutating: true })).toMatchObject({ verdict, again })
       expect(classifyAnswer({ status, text, call, mutating: false }).verdict).toBe(reading ?? verdict)
     })
 })
@@ -152,9 +184,39 @@ describe("the end of a task", () => {
     ["received interrupt", "unknown-effect"],
     ["unexpected status", "unknown-effect"],
     ["command 'ifreload -a' failed: exit code 1", "failed"],
+    // a task that has ended is not waited for again
+    ["clone failed: cluster not ready - no quorum?", "unknown-effect"],
+    ["hostname lookup 'x' failed - failed to get address info", "unknown-effect"],
   ]
   for (const [text, verdict] of ends)
     it(`"${text}" means ${verdict}`, () => {
       expect(classifyTask(text).verdict).toBe(verdict)
     })
+})
+
+describe("a hint", () => {
+  const hintOf = (text: string) => classifyTask(text).hint
+
+  it("for a lock of the storage or of a file does not send anybody to unlock a VM, which would not help", () => {
+    for (const text of [
+      "clone failed: can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout",
+      "cfs-lock 'storage-vmstore' error: got lock request timeout",
+      "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout",
+    ]) {
+      expect(hintOf(text)).toContain("tried again")
+      expect(hintOf(text)).not.toContain("qm unlock")
+    }
+    expect(hintOf("VM is locked (clone)")).toContain("qm unlock")
+  })
+})
+
+describe("a read that fails for a reason that nobody knows", () => {
+  const again = (call: string, text: string) => classifyAnswer({ status: 500, text, call, mutating: false }).again
+
+  it("is tried again, but not when the answer says what is not there or is wrong", () => {
+    expect(again(`GET ${vm}/config`, "something broke")).toBe("long")
+    expect(again(`GET ${vm}/config`, "Configuration file 'nodes/pve/qemu-server/100.conf' does not exist")).toBe("none")
+    expect(again(`GET ${vm}/config`, "storage 'fast' does not exist")).toBe("none")
+    expect(again(`GET ${vm}/agent/get-users`, "QEMU guest agent is not running")).toBe("none")
+  })
 })

@@ -1,4 +1,5 @@
 import type { HypervisorFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as fc from "fast-check"
@@ -51,6 +52,55 @@ describe("a read", () => {
     const { requests, transport } = scriptedNode(() => ({}))
     await runFast(clientOver([transport]).get("/pools", { poolid: "a/b" }, doing))
     expect(requests[0]).toMatchObject({ method: "GET", path: "/api2/json/pools?poolid=a%2Fb", body: undefined })
+  })
+})
+
+const refusing = (message: string): Scripted => ({ status: 500, json: { data: null, message } })
+
+describe("a node that refuses for some seconds", () => {
+  it("answers a read all the same: six tries, some seconds apart", async () => {
+    for (const message of ["something broke\n", "ipcc_send_rec[1] failed: Connection refused\n"]) {
+      const { requests, transport } = scriptedNode((_, nth) => (nth < 6 ? refusing(message) : {}))
+      const seconds = await runFast(
+        Effect.gen(function* () {
+          const start = yield* Clock.currentTimeMillis
+          yield* clientOver([transport]).get("/cluster/tasks", {}, doing)
+          return ((yield* Clock.currentTimeMillis) - start) / 1000
+        }),
+      )
+      expect(requests).toHaveLength(6)
+      expect(seconds).toBeGreaterThan(5)
+      expect(seconds).toBeLessThan(12)
+    }
+  })
+
+  it("ends the read as `away` where nothing could be wrong with it, and else with its own words", async () => {
+    const { requests, transport } = scriptedNode(() => refusing("something broke\n"))
+    expect(await runFast(reasonOf(clientOver([transport]).get("/cluster/tasks", {}, doing)))).toBe("away")
+    expect(requests).toHaveLength(6)
+    expect(await runFast(reasonOf(clientOver([transport]).get("/nodes/a/qemu/100/config", {}, doing)))).toBe("failed")
+  })
+
+  it("says once that a VM does not exist, and that is believed", async () => {
+    const { requests, transport } = scriptedNode(() =>
+      refusing("Configuration file 'nodes/a/qemu-server/100.conf' does not exist\n"),
+    )
+    expect(await runFast(reasonOf(clientOver([transport]).get("/nodes/a/qemu/100/config", {}, doing)))).toBe("not-found")
+    expect(requests).toHaveLength(1)
+  })
+
+  it("gets a change again only when it certainly had no effect", async () => {
+    const change = (message: string) => {
+      const { requests, transport } = scriptedNode((_, nth) => (nth === 1 ? refusing(message) : {}))
+      return runFast(Effect.result(clientOver([transport]).put("/access/acl", {}, doing))).then(() => requests.length)
+    }
+    expect(await change("cfs-lock 'file-user_cfg' error: got lock request timeout\n")).toBe(2)
+    expect(await change("can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout\n")).toBe(2)
+    expect(await change("got no worker upid - start worker failed\n")).toBe(2)
+    expect(await change("cluster not ready - no quorum?\n")).toBe(2)
+    expect(await change("unable to load access control list: Connection refused\n")).toBe(2)
+    expect(await change("VM is locked (backup)\n")).toBe(1)
+    expect(await change("something broke\n")).toBe(1)
   })
 })
 
@@ -147,7 +197,7 @@ describe("of several endpoints", () => {
     const client = clientOver([first.transport, second.transport])
     const change = reasonOf(client.post("/pools", {}, doing))
     expect(await runFast(Effect.andThen(change, change))).toBe("no-quorum")
-    expect([first.requests.length, second.requests.length]).toEqual([1, 2])
+    expect([first.requests.length, second.requests.length]).toEqual([1, 12])
     expect(await runFast(Effect.andThen(change, Effect.andThen(Effect.sleep("61 seconds"), change)))).toBe("no-quorum")
     expect(first.requests.length).toBeGreaterThan(1)
   })

@@ -9,10 +9,12 @@ interface Rule {
   readonly call?: RegExp
   readonly verdict: Verdict
   readonly hint?: string
+  /** The call certainly had no effect, and what kept it from it passes by itself: also one that changes something is sent again. */
+  readonly again?: Patience
 }
 
-const unlockHint =
-  "Another change holds the lock; it is tried again. A lock that stays is removed on the node with: qm unlock <vmid>"
+/** How often a call is sent again by itself: `short` for answers that took long, or are lost, `long` for those that come at once. */
+export type Patience = "none" | "short" | "long"
 
 /**
  * What Proxmox's sentences mean. Most of its failures are a 500 with a sentence, the same ones end tasks (facts c2, c7), so this list is
@@ -20,11 +22,34 @@ const unlockHint =
  * numbers may follow them.
  */
 const rules: readonly Rule[] = [
-  { text: /\bno quorum\b|cluster not ready/iu, verdict: "no-quorum", hint: "Bring the missing nodes of the cluster back." },
   {
-    text: /can't lock file|got lock request timeout|VM is locked|can't acquire (?:cfs )?lock|unable to acquire (?:pmxcfs )?lock/iu,
+    text: /\bno quorum\b|cluster not ready/iu,
+    verdict: "no-quorum",
+    hint: "Bring the missing nodes of the cluster back.",
+    again: "long",
+  },
+  {
+    text: /ipcc_send_rec|Transport endpoint is not connected|unable to load access control list/iu,
+    verdict: "away",
+    hint: "The node's cluster file system (pmxcfs) does not answer; see the service pve-cluster on the node.",
+    again: "long",
+  },
+  {
+    text: /pve-storage-|cfs-lock 'storage-/iu,
     verdict: "locked",
-    hint: unlockHint,
+    hint: "Another volume is being made on the storage; it is tried again.",
+    again: "short",
+  },
+  {
+    text: /VM is locked/iu,
+    verdict: "locked",
+    hint: "Another change holds the VM; it is tried again. A lock that stays is removed on the node with: qm unlock <vmid>",
+  },
+  {
+    text: /can't lock file|got lock request timeout|can't acquire (?:cfs )?lock|unable to acquire (?:pmxcfs )?lock/iu,
+    verdict: "locked",
+    hint: "Another change was being made all that time; it is tried again.",
+    again: "short",
   },
   {
     text: /invalid lock token|could not acquire lock for SDN/iu,
@@ -32,9 +57,15 @@ const rules: readonly Rule[] = [
     hint: "Somebody holds the SDN configuration's lock; it is tried again when it is released.",
   },
   { text: /checksum mismatch|detected modified configuration/iu, verdict: "locked", hint: "It was changed in the meantime." },
-  { text: /got no worker upid|start worker failed|proxy loop detected/iu, verdict: "unknown-effect" },
+  // a worker that its parent gave up on ends before it begins
+  { text: /got no worker upid|start worker failed|proxy loop detected/iu, verdict: "away", again: "long" },
   { text: /received interrupt|interrupted by signal|^unexpected status$/iu, verdict: "unknown-effect" },
-  { text: /hostname lookup .* failed/iu, verdict: "away", hint: "Look whether the node is still in the cluster (GET /nodes)." },
+  {
+    text: /hostname lookup .* failed/iu,
+    verdict: "away",
+    hint: "Look whether the node is still in the cluster (GET /nodes).",
+    again: "short",
+  },
   {
     text: /QEMU guest agent is not running|VM \d+ is not running|VM \d+ not running|qmp command 'guest-[^']*' failed/u,
     call: /\/agent\//u,
@@ -80,6 +111,8 @@ const rules: readonly Rule[] = [
     verdict: "failed",
     hint: "Install ifupdown2 on the node (apt install ifupdown2): networks cannot be applied without it.",
   },
+  // nothing in these questions can be wrong: whatever the sentence is, it tells of the hypervisor's own trouble
+  { text: /^/u, call: /^GET \/(?:cluster\/(?:resources|status|tasks)|nodes|version)$/u, verdict: "away", again: "long" },
 ]
 
 export interface Classified {
@@ -87,18 +120,24 @@ export interface Classified {
   readonly hint: string | undefined
 }
 
+/** What an answer with an error status means, and whether the same call is sent again by itself. */
+export interface ClassifiedAnswer extends Classified {
+  readonly again: Patience
+}
+
 const byText = (text: string, call: string): Rule | undefined =>
   rules.find((rule) => rule.text.test(text) && (rule.call === undefined || rule.call.test(call)))
 
-/** What the end of a task says that is neither `OK` nor `WARNINGS: n`. */
+/** What the end of a task says that is neither `OK` nor `WARNINGS: n`. It has ended: to wait for it again would be of no use. */
 export const classifyTask = (text: string): Classified => {
-  const rule = byText(text, "task")
-  return { verdict: rule?.verdict ?? "failed", hint: rule?.hint }
+  const { verdict = "failed", hint } = byText(text, "task") ?? {}
+  return { verdict: verdict === "away" || verdict === "no-quorum" ? "unknown-effect" : verdict, hint }
 }
 
 /**
  * What an answer with an error status means. `mutating` decides what a lost answer is: 595 comes only while a connection to the node is
- * being made, so nothing happened; 596 and a gateway's own errors come after the request may have been passed on.
+ * being made, so nothing happened; 596 and a gateway's own errors come after the request may have been passed on. A read that fails for a
+ * reason that nobody knows is tried again, a change is not.
  */
 export const classifyAnswer = (answer: {
   readonly status: number
@@ -106,33 +145,42 @@ export const classifyAnswer = (answer: {
   /** `METHOD /path`. */
   readonly call: string
   readonly mutating: boolean
-}): Classified => {
-  const lost: Verdict = answer.mutating ? "unknown-effect" : "away"
+}): ClassifiedAnswer => {
+  const lost: ClassifiedAnswer = answer.mutating
+    ? { verdict: "unknown-effect", hint: undefined, again: "none" }
+    : { verdict: "away", hint: undefined, again: "short" }
   switch (answer.status) {
     case 401:
       return {
         verdict: "unauthenticated",
         hint: "Check the token's id and secret, and that neither it nor its user is disabled or expired.",
+        again: "none",
       }
     case 403:
-      return { verdict: "forbidden", hint: "Give the service's account this privilege; `doctor` lists all that are needed." }
+      return {
+        verdict: "forbidden",
+        hint: "Give the service's account this privilege; `doctor` lists all that are needed.",
+        again: "none",
+      }
     case 595:
-      return { verdict: "away", hint: undefined }
+      return { verdict: "away", hint: undefined, again: "short" }
     case 408:
     case 429:
     case 502:
     case 503:
     case 504:
     case 596:
-      return { verdict: lost, hint: undefined }
+    case 597:
+    case 598:
+    case 599:
+      return lost
     default: {
       const rule = byText(answer.text, answer.call)
-      if (rule?.verdict === "unknown-effect") return { verdict: lost, hint: rule.hint }
-      if (rule !== undefined) return { verdict: rule.verdict, hint: rule.hint }
-      return {
-        verdict: answer.status >= 500 && answer.status !== 501 && answer.status !== 506 ? "failed" : "invalid",
-        hint: undefined,
-      }
+      if (rule?.verdict === "unknown-effect") return { ...lost, hint: rule.hint }
+      if (rule !== undefined) return { verdict: rule.verdict, hint: rule.hint, again: rule.again ?? "none" }
+      if (answer.status < 500 || answer.status === 501 || answer.status === 506)
+        return { verdict: "invalid", hint: undefined, again: "none" }
+      return { verdict: "failed", hint: undefined, again: answer.mutating ? "none" : "long" }
     }
   }
 }

@@ -1,8 +1,8 @@
 import { HypervisorFault } from "@rangewright/ports"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
-import { classifyAnswer, type Verdict } from "./classify.ts"
+import * as Schedule from "effect/Schedule"
+import { classifyAnswer, type Patience, type Verdict } from "./classify.ts"
 import type { Credentials } from "./credentials.ts"
 import type { Answered, Exchange, Pace } from "./exchange.ts"
 import { encodeForm, type Params } from "./form.ts"
@@ -43,17 +43,23 @@ export interface PveClient {
 export interface ClientOptions {
   /** Longest wait for one answer. A node gives up on another node after 30 s. */
   readonly timeoutSeconds: number
-  /** How often a request is sent that may be repeated. */
+  /** How often a request is sent in all whose answers are lost; twice as often where it is refused at once for what passes by itself. */
   readonly attempts: number
 }
 
 /** What came of sending a request once. `again`: it certainly had no effect, or is a read. */
 type Outcome =
   | { readonly type: "reply"; readonly reply: Reply }
-  | { readonly type: "fault"; readonly fault: HypervisorFault | GuestSilent; readonly again: boolean }
+  | ({ readonly type: "fault" } & Missed)
   | { readonly type: "refused" }
 
-const baseDelayMs = 250
+interface Missed {
+  readonly fault: HypervisorFault | GuestSilent
+  readonly again: Patience
+}
+
+/** With six tries they are spread over eight seconds: a node's cluster file system is back after a restart. */
+const growingPauses = Schedule.exponential("250 millis").pipe(Schedule.jittered, Schedule.setInputType<Missed>())
 
 /** What the endpoint itself lacks: its votes, or the API behind its gateway. That it does not reach another node says nothing about it. */
 const isOfEndpoint = (status: number, verdict: Verdict): boolean => verdict === "no-quorum" || [502, 503, 504].includes(status)
@@ -73,7 +79,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
       reason: HypervisorFault["facts"]["reason"],
       detail: string,
       hint: string | undefined,
-      again: boolean,
+      again: Patience,
     ): Outcome => ({
       type: "fault",
       fault: new HypervisorFault({ doing: call.doing, reason, detail, ...(hint === undefined ? {} : { hint }) }),
@@ -83,16 +89,16 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
       const read = readReply(answer.body)
       if (read._tag === "Success") return { type: "reply", reply: read.success }
       exchange.avoid(answer)
-      return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, !mutating)
+      return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, mutating ? "none" : "short")
     }
     if (answer.status === 401) return { type: "refused" }
     const words = refusalText(answer.statusText, answer.body)
-    const { verdict, hint } = classifyAnswer({ status: answer.status, text: words, call: `${method} ${path}`, mutating })
+    const { verdict, hint, again } = classifyAnswer({ status: answer.status, text: words, call: `${method} ${path}`, mutating })
     const detail = detailOf(answer.status, words, path)
-    if (verdict === "silent-guest") return { type: "fault", fault: new GuestSilent({ detail }), again: false }
+    if (verdict === "silent-guest") return { type: "fault", fault: new GuestSilent({ detail }), again: "none" }
     // a node that is cut off from the others refuses what another one takes
-    const elsewhere = isOfEndpoint(answer.status, verdict) && exchange.avoid(answer)
-    return fault(verdict, detail, hint, verdict === "away" || (verdict === "no-quorum" && elsewhere))
+    if (isOfEndpoint(answer.status, verdict)) exchange.avoid(answer)
+    return fault(verdict, detail, hint, again)
   }
 
   const once = Effect.fnUntraced(function* (
@@ -123,39 +129,40 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     return {
       type: "fault",
       fault: new HypervisorFault({ doing: call.doing, reason, detail: message }),
-      again: reason === "away",
+      again: reason === "away" ? "short" : "none",
     }
   })
 
-  const request = Effect.fnUntraced(function* (
+  const notLoggedIn = (fault: HypervisorFault): Missed => ({ fault, again: fault.facts.reason === "away" ? "short" : "none" })
+
+  /** Sends once, or twice where the log-in had to be renewed. */
+  const attempt = Effect.fnUntraced(function* (
     method: PveMethod,
     path: string,
     params: Params,
     call: Call,
-  ): Effect.fn.Return<Reply, HypervisorFault | GuestSilent> {
-    let renewed = false
-    for (let attempt = 1; ; attempt += 1) {
-      const authorization = yield* credentials.headers(method)
+  ): Effect.fn.Return<Reply, Missed> {
+    for (let renewed = false; ; renewed = true) {
+      const authorization = yield* Effect.mapError(credentials.headers(method), notLoggedIn)
       const outcome = yield* once(method, path, params, call, authorization)
       if (outcome.type === "reply") return outcome.reply
-      if (outcome.type === "refused") {
-        if (!renewed && (yield* credentials.renew(authorization))) {
-          renewed = true
-          continue
-        }
-        const { hint } = classifyAnswer({ status: 401, text: "", call: path, mutating: false })
-        return yield* new HypervisorFault({
-          doing: call.doing,
-          reason: "unauthenticated",
-          detail: "Proxmox refused the service's credentials",
-          ...(hint === undefined ? {} : { hint }),
-        })
-      }
-      if (!outcome.again || attempt >= options.attempts) return yield* Effect.fail(outcome.fault)
-      const jitter = yield* Random.next
-      yield* Effect.sleep(Math.round(baseDelayMs * 4 ** (attempt - 1) * (0.75 + jitter / 2)))
+      if (outcome.type === "fault") return yield* Effect.fail(outcome)
+      if (!renewed && (yield* Effect.mapError(credentials.renew(authorization), notLoggedIn))) continue
+      const { hint } = classifyAnswer({ status: 401, text: "", call: path, mutating: false })
+      const detail = "Proxmox refused the service's credentials"
+      const reason = "unauthenticated"
+      const fault = new HypervisorFault({ doing: call.doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
+      return yield* Effect.fail<Missed>({ fault, again: "none" })
     }
   })
+
+  const triesAtMost: Readonly<Record<Patience, number>> = { none: 1, short: options.attempts, long: 2 * options.attempts }
+  const schedule = growingPauses.pipe(Schedule.while(({ input, attempt: sent }) => sent < triesAtMost[input.again]))
+  const request = (method: PveMethod, path: string, params: Params, call: Call) =>
+    attempt(method, path, params, call).pipe(
+      Effect.retry(schedule),
+      Effect.mapError(({ fault }) => fault),
+    )
 
   const ask =
     (method: PveMethod): Ask<HypervisorFault> =>

@@ -12,7 +12,7 @@ import { factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
 export interface GuestProgramOptions {
   /** Longest run of one stage. */
   readonly stageSeconds: number
-  /** How long a guest may stay silent within a stage: some stages restart it. */
+  /** How long a guest, or its node, may stay silent within a stage: some stages restart it. */
   readonly silentSeconds: number
 }
 
@@ -100,7 +100,8 @@ export const guestProgramAutomation = (
         Effect.gen(function* () {
           const seen = yield* Effect.result(look(task, pid))
           if (seen._tag === "Failure") {
-            if (seen.failure._tag !== "GuestSilent") return yield* Effect.fail(seen.failure)
+            const isAway = seen.failure._tag === "GuestSilent" || seen.failure.facts.reason === "away"
+            if (!isAway) return yield* Effect.fail(seen.failure)
             silentSince ??= waited
             return waited - silentSince > options.silentSeconds ? yield* Effect.fail(seen.failure) : undefined
           }

@@ -3,6 +3,7 @@ import { path } from "../client/form.ts"
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import { recordOf } from "../wire/read.ts"
 import { settingsChange } from "../wire/vm-config.ts"
+import { movedAway } from "./identity.ts"
 import type { MachineKind, Started } from "./machine-kind.ts"
 
 export type ConfigureAction = Extract<MachineAction, { readonly kind: "configure" }>
@@ -32,7 +33,8 @@ export const configure: MachineKind<ConfigureAction> = {
       return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${action.machine.vmid} does not exist` })
     const change = settingsChange(recordOf(found.config), action.settings)
     if (change === undefined) return "done"
-    yield* kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
+    const put = kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
+    yield* movedAway(doing, found.node)(put)
     return "done"
   }),
   settle: () => Effect.void,

@@ -50,6 +50,16 @@ const isAbsent = (fault: HypervisorFault): boolean => fault.facts.reason === "no
 const mayBeElsewhere = (error: unknown): boolean =>
   error instanceof HypervisorFault && (isAbsent(error) || error.facts.reason === "away")
 
+/** A VM that was on the node a moment ago is not there any more: it moves, and the next try looks where it is. */
+export const movedAway =
+  (doing: string, node: string) =>
+  <A>(change: Effect.Effect<A, HypervisorFault>): Effect.Effect<A, HypervisorFault> =>
+    Effect.catchIf(change, isAbsent, ({ facts }) =>
+      Effect.fail(
+        new HypervisorFault({ doing, reason: "locked", detail: `it has left node ${node} meanwhile (${facts.detail})` }),
+      ),
+    )
+
 /**
  * The configuration as it will be when changes that wait for the VM's next start have taken effect, or with `inForce` as it is now.
  * Undefined when the node has no such VM.

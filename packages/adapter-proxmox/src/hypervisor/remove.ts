@@ -2,6 +2,7 @@ import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { path } from "../client/form.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
+import { movedAway } from "./identity.ts"
 import type { MachineKind } from "./machine-kind.ts"
 
 type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
@@ -19,11 +20,9 @@ export const remove: MachineKind<DeleteAction> = {
     const doing = doingOf(action)
     const found = yield* kit.identity.verify(action.machine, doing)
     if (found === undefined) return "done"
-    const reply = yield* kit.client.remove(
-      path`/nodes/${found.node}/qemu/${action.machine.vmid}`,
-      { purge: true, "destroy-unreferenced-disks": true },
-      { doing },
-    )
+    const params = { purge: true, "destroy-unreferenced-disks": true }
+    const removal = kit.client.remove(path`/nodes/${found.node}/qemu/${action.machine.vmid}`, params, { doing })
+    const reply = yield* movedAway(doing, found.node)(removal)
     return { task: yield* startedTask(reply, doing) }
   }),
   settle: Effect.fnUntraced(function* (kit, action, outcome) {

@@ -7,6 +7,8 @@ export type Decision =
   | "wait"
   /** Wait a little, then dispatch again. */
   | "repeat"
+  /** The same for some seconds: rights and log-ins are also refused while a node's cluster file system starts anew. */
+  | "insist"
   /** The same for some minutes: somebody else works on it, as who moves or backs up a machine does. */
   | "outlast"
   /** Look at the world first, then dispatch again: whether the effect has happened is not known. */
@@ -22,8 +24,8 @@ const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
   locked: "outlast",
   // only a clone chooses an id; see below
   taken: "fail",
-  unauthenticated: "fail",
-  forbidden: "fail",
+  unauthenticated: "insist",
+  forbidden: "insist",
   "not-found": "fail",
   invalid: "fail",
   "not-ours": "fail",
@@ -34,6 +36,7 @@ const ofReason: Readonly<Record<HypervisorReason, Decision>> = {
 /** How often a step may meet each of these before it fails; waiting for the world has no end. With its pauses, 24 times are about five minutes. */
 export const triesAtMost: Readonly<Record<Exclude<Decision, "wait" | "fail">, number>> = {
   repeat: 8,
+  insist: 4,
   outlast: 24,
   look: 5,
   reallocate: 10,

@@ -143,7 +143,7 @@ export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate
         attempt: known?.attempt ?? 0,
         started: known?.phase === "started" || known?.phase === "dispatched",
         token: known?.phase === "dispatched" ? known.token : undefined,
-        tries: { wait: 0, repeat: 0, outlast: 0, look: 0, reallocate: 0 },
+        tries: { wait: 0, repeat: 0, insist: 0, outlast: 0, look: 0, reallocate: 0 },
       }
       for (;;) {
         // read anew each time: a reallocation changes it
