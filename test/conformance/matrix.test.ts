@@ -11,6 +11,7 @@ import { startWholeService, type WholeService } from "./service.ts"
 /** Declared as if anybody could be let in, like one of which the handler forgot to ask. */
 const planted = operation({
   id: "planted",
+  does: "plant",
   route: "POST /planted",
   group: "Range",
   summary: "planted",

@@ -79,7 +79,9 @@ describe("impersonation", () => {
 
   it("is refused to others with 401, and of unknown users with 400", async () => {
     expect(await call("member", "GET", "/api/v2/?userID=AD")).toMatchObject({ status: 401 })
-    expect((await call("member", "GET", "/api/v2/?userID=AD")).text).toContain("administrators")
+    expect((await call("member", "GET", "/api/v2/?userID=AD")).text).toContain(
+      "You are not an admin and cannot impersonate other users",
+    )
     expect(await call("admin", "GET", "/api/v2/?userID=NOBODY")).toMatchObject({ status: 400 })
     expect(await call("admin", "GET", "/api/v2/?userID=../etc")).toMatchObject({ status: 400 })
   })

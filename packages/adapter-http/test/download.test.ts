@@ -29,6 +29,7 @@ const saving = () => {
     id: "saving",
     route: "GET /saving/{how}",
     group: "Range",
+    does: "save a sample",
     summary: "sample",
     access: "user",
     target: "none",

@@ -175,7 +175,7 @@ export const ignoresBodies = (operation: Operation): boolean =>
 /** How the operation's body is read. */
 export const bodyReader = (operation: Operation, scratchOf: ScratchOf): ReadBody => {
   const { body } = operation.input
-  const what = `request body of ${operation.id}`
+  const what = "request body"
   switch (body.type) {
     case "none":
       return readNothing(bodyNames(operation))

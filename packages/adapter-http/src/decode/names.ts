@@ -37,8 +37,8 @@ const membersOf = ({ input: { body } }: Operation): readonly string[] => {
 /** A name, and what is parted in it by signs that were escaped too often or not at all: `amp;rangeID`, `rangeID=X` and `rangeID[eq]`. */
 const partsOf = (name: string): readonly string[] => [name, ...name.split(/[=:;,&?[\]]/u).filter((part) => part !== "")]
 
-const refused = (id: string, name: string, hint: string): InvalidInput =>
-  new InvalidInput({ what: `Cannot run ${id}: it does not know ${name}, and without it something else could be hit`, hint })
+const refused = (does: string, name: string, hint: string): InvalidInput =>
+  new InvalidInput({ what: `Cannot ${does}: ${name} is unknown here, and without it something else could be hit`, hint })
 
 /** How the query of an operation gets the names that the operation has for its parameters. */
 export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export type NameQuery = (sent: SentQuery) => Readonly<Record<string, string>>
  * the default range, on everything, or in earnest.
  */
 export const nameQuery = (operation: Operation): NameQuery => {
-  const { id, input, mutates } = operation
+  const { does, input, mutates } = operation
   const known = [...new Set([...selectors, ...Object.keys(input.query)])]
   const names = new Map(known.map((name) => [name.toLowerCase(), name]))
   const inQuery = meantBy(known)
@@ -57,9 +57,9 @@ export const nameQuery = (operation: Operation): NameQuery => {
   const check = (name: string): void => {
     const member = inBody(name)
     const meant = member === undefined || known.includes(member) ? partsOf(name).map(inQuery).find(Boolean) : undefined
-    if (meant !== undefined) throw refused(id, name, `Say ?${meant}= for it.`)
-    if (member !== undefined) throw refused(id, `${name} in the query`, `Send ${member} in the request body.`)
-    if (plain(name) === "dryrun") throw refused(id, name, "It cannot be tried without being done.")
+    if (meant !== undefined) throw refused(does, name, `Say ?${meant}= for it.`)
+    if (member !== undefined) throw refused(does, `${name} in the query`, `Send ${member} in the request body.`)
+    if (plain(name) === "dryrun") throw refused(does, name, "It cannot be tried without being done.")
   }
   return (sent) => {
     const query = Object.create(null) as Record<string, string>
@@ -80,7 +80,7 @@ export type CheckName = (name: string) => void
  * names, for a selector: it would be ignored, and the default range be hit. Undefined: the operation takes whatever name.
  */
 export const bodyNames = (operation: Operation): CheckName | undefined => {
-  const { id, input, mutates, target } = operation
+  const { does, input, mutates, target } = operation
   if (!mutates) return undefined
   const members = input.body.type === "multipart" ? Object.keys(input.body.fields) : membersOf(operation)
   const known = new Set(members.map((name) => name.toLowerCase()))
@@ -90,9 +90,9 @@ export const bodyNames = (operation: Operation): CheckName | undefined => {
   return (name) => {
     if (known.has(name.toLowerCase())) return
     const member = meant(name)
-    if (member !== undefined) throw refused(id, `${name} in the request body`, `Say ${member} for it.`)
+    if (member !== undefined) throw refused(does, `${name} in the request body`, `Say ${member} for it.`)
     const selector = elsewhere.find((one) => plain(one) === plain(name))
-    if (selector !== undefined) throw refused(id, `${name} in the request body`, `Say ?${selector}= in the address.`)
+    if (selector !== undefined) throw refused(does, `${name} in the request body`, `Say ?${selector}= in the address.`)
   }
 }
 

@@ -11,6 +11,8 @@ export interface Credentials {
   readonly authorization: string | undefined
 }
 
+const howToShowAKey =
+  "The command line reads your API key from LUDUS_API_KEY; other clients send X-API-KEY: <userID>.<secret>, or Authorization: Bearer <token>. An administrator can give you a new key."
 const malformed = "The API key is malformed: it must be <userID>.<secret> with exactly one dot"
 /** One text for an unknown user and for a wrong secret: the answer must not tell which users exist (contract A 17-20). */
 const refused = "The API key is not valid"
@@ -20,13 +22,13 @@ const byApiKey = Effect.fnUntraced(function* (
 ): Effect.fn.Return<User, Unauthenticated | StorageFault, Users | CredentialHasher> {
   const [id = "", secret, ...more] = apiKey.split(".")
   if (!isUserId(id) || secret === undefined || secret === "" || more.length > 0)
-    return yield* new Unauthenticated({ reason: malformed })
+    return yield* new Unauthenticated({ reason: malformed, hint: howToShowAKey })
   const found = yield* (yield* Users).forAuthentication(id)
   const hash = found?.secrets.apiKeyHash ?? ""
   const hasher = yield* CredentialHasher
   if (found !== undefined && hasher.verify(apiKey, hash)) return found.user
   if (found === undefined || !(yield* hasher.verifyFirstGeneration(apiKey, hash)))
-    return yield* new Unauthenticated({ reason: refused })
+    return yield* new Unauthenticated({ reason: refused, hint: howToShowAKey })
   // a slow hash that was taken over costs its time once; a key that was reset meanwhile stays void
   yield* Effect.ignore((yield* Users).setSecrets(id, { apiKeyHash: hasher.hash(apiKey) }, { whileApiKeyHash: hash }))
   return found.user
@@ -63,6 +65,6 @@ export const authenticate = ({
 export const requireCaller = (credentials: Credentials) =>
   Effect.flatMap(authenticate(credentials), (caller) =>
     caller === undefined
-      ? Effect.fail(new Unauthenticated({ reason: "The request carries no valid credentials" }))
+      ? Effect.fail(new Unauthenticated({ reason: "The request carries no valid credentials", hint: howToShowAKey }))
       : Effect.succeed(caller),
   )

@@ -22,7 +22,7 @@ import type { AppServices } from "../services.ts"
 import { authenticate, requireCaller, type Credentials } from "./credentials.ts"
 import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
-import { selectUser } from "./select-user.ts"
+import { askAnAdministrator, selectUser } from "./select-user.ts"
 
 /** A request before anything of it is trusted. */
 export interface Call {
@@ -45,10 +45,10 @@ interface Admission {
   group: Group | undefined
 }
 
-/** An operation that never answers 403 refuses with 401 instead: clients of that operation read that (contract A 5). */
-const refuseNonAdmin = (operation: Operation, caller: User) => {
-  const reason = `${operation.id} is for administrators only: ${caller.id} is none`
-  return operation.statuses[403] === undefined ? new Unauthenticated({ reason }) : new Forbidden({ reason })
+/** An operation that never answers 403 refuses with 401 instead: clients of that operation read that. Scripts match the text. */
+const refuseNonAdmin = ({ does, statuses }: Operation) => {
+  const refusal = { reason: `You are not an admin and cannot ${does}`, hint: askAnAdministrator }
+  return statuses[403] === undefined ? new Unauthenticated(refusal) : new Forbidden(refusal)
 }
 
 /** Fills in the user, the range and the group; fails when the operation is not the caller's to run. */
@@ -56,14 +56,14 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
   admission.user = yield* selectUser(caller, call.query["userID"])
   // rights of an administrator are the caller's own: acting as somebody else neither gives nor takes them
   if (operation.access === "admin" && operation.alsoFor === undefined && !caller.isAdmin)
-    return yield* Effect.fail(refuseNonAdmin(operation, caller))
+    return yield* Effect.fail(refuseNonAdmin(operation))
   admission.range = yield* selectRange(operation, caller, admission.user, {
     rangeId: call.query["rangeID"],
     inPath: call.path["rangeID"],
   })
   admission.group = yield* selectGroup(operation, caller, admission.user, call.path["groupName"])
   if (operation.tier === "enterprise" && !entitles(yield* (yield* LicenseProvider).current, enterpriseEntitlement))
-    return yield* new EntitlementMissing({ operation: operation.id, entitlement: enterpriseEntitlement })
+    return yield* new EntitlementMissing({ doing: operation.does, entitlement: enterpriseEntitlement })
   const activity = yield* Activity
   const now = new Date(yield* Clock.currentTimeMillis)
   activity.user(caller.id, now)

@@ -138,6 +138,8 @@ export interface Operation {
   readonly id: string
   readonly route: { readonly method: Method; readonly path: string; readonly base: "/api/v2" | "/" }
   readonly group: Group
+  /** What it does, in words that complete "You may not …": `list all users`. Refusals say it. */
+  readonly does: string
   readonly summary: string
   readonly access: Access
   readonly accessNote: string | undefined
@@ -228,6 +230,7 @@ export interface Declaration<
   /** `/` for the record API. Default `/api/v2`. */
   readonly base?: "/"
   readonly group: Group
+  readonly does: string
   readonly summary: string
   readonly access: A
   readonly accessNote?: string
@@ -270,6 +273,7 @@ export const operation = <
     id: declared.id,
     route: { method, path, base: declared.base ?? "/api/v2" },
     group: declared.group,
+    does: declared.does,
     summary: declared.summary,
     access: declared.access,
     accessNote: declared.accessNote,

@@ -10,6 +10,7 @@ export const abortRange = operation({
   id: "abortRange",
   route: "POST /range/abort",
   group: "Range",
+  does: "abort the run that changes a range",
   summary: "Stop the run that changes the range; tasks in flight settle",
   access: "range-access",
   target: "range",

@@ -9,6 +9,7 @@ export const addRangesToGroup = operation({
   id: "addRangesToGroup",
   route: "POST /groups/{groupName}/ranges",
   ...bulkFrame,
+  does: "add ranges to a group",
   summary: "Let the users of a group use ranges: here, on their routers and on the hypervisor",
   body: {
     type: "json",

@@ -9,6 +9,7 @@ export const addUser = operation({
   id: "addUser",
   route: "POST /user",
   group: "User",
+  does: "add users",
   summary: "Add a user, with a hypervisor account and a default range",
   access: "admin",
   target: "none",

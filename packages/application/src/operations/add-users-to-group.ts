@@ -9,6 +9,7 @@ export const addUsersToGroup = operation({
   id: "addUsersToGroup",
   route: "POST /groups/{groupName}/users",
   ...bulkFrame,
+  does: "add users to a group",
   summary: "Add users to a group, as members or managers; named as managers, members become managers",
   body: {
     type: "json",

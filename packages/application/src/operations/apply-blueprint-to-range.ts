@@ -11,6 +11,7 @@ export const applyBlueprintToRange = operation({
   id: "applyBlueprintToRange",
   route: "POST /blueprints/{blueprintID}/apply",
   group: "Blueprint",
+  does: "apply a blueprint to a range",
   summary: "Check the configuration of a blueprint for a range and make it the range's; nothing is deployed",
   access: "range-access",
   accessNote: "and the blueprint's owner, those it is shared with, and administrators",

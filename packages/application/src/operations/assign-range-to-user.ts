@@ -11,6 +11,7 @@ export const assignRangeToUser = operation({
   id: "assignRangeToUser",
   route: "POST /ranges/assign/{userID}/{rangeID}",
   group: "Range",
+  does: "assign ranges to users",
   summary: "Let a user use a range: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",

@@ -12,6 +12,7 @@ export const cancelRun = operation({
   route: "POST /runs/{runID}/cancel",
   group: "Range",
   origin: "ours",
+  does: "cancel a run",
   summary: "Start no new step of the run; tasks in flight settle",
   access: "range-access",
   accessNote: runAccess,

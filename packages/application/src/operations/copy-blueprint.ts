@@ -50,6 +50,7 @@ export const copyBlueprint = operation({
   id: "copyBlueprint",
   route: "POST /blueprints/{blueprintID}/copy",
   group: "Blueprint",
+  does: "copy a blueprint",
   summary: "Make an own copy of a blueprint with all its files, shared with nobody",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

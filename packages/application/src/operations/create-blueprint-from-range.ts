@@ -12,6 +12,7 @@ export const createBlueprintFromRange = operation({
   id: "createBlueprintFromRange",
   route: "POST /blueprints/from-range",
   group: "Blueprint",
+  does: "make a blueprint from a range",
   summary: "Create a blueprint with the configuration of a range, byte for byte",
   access: "range-access",
   target: "none",

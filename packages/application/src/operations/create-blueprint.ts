@@ -10,6 +10,7 @@ export const createBlueprint = operation({
   id: "createBlueprint",
   route: "POST /blueprints",
   group: "Blueprint",
+  does: "create a blueprint",
   summary: "Create a blueprint from a configuration, or from the example",
   access: "user",
   target: "none",

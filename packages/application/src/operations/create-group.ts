@@ -14,6 +14,7 @@ export const createGroup = operation({
   id: "createGroup",
   route: "POST /groups",
   group: "Group",
+  does: "create groups",
   summary: "Create a group, empty",
   access: "admin",
   target: "none",

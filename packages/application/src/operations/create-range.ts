@@ -65,6 +65,7 @@ export const createRange = operation({
   id: "createRange",
   route: "POST /ranges/create",
   group: "Range",
+  does: "create a range",
   summary: "Create a range with its pool and the rights of its users",
   access: "user",
   accessNote: "any user for itself, administrators for others",

@@ -13,6 +13,7 @@ export const createSource = operation({
   id: "createSource",
   route: "POST /sources",
   group: "Sources",
+  does: "register a source",
   summary: "Register a repository, an archive or a folder as a source and fetch what it ships; nothing is installed",
   access: "user",
   accessNote: "administrators for folders of the host and with global",

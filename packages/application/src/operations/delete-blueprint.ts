@@ -11,6 +11,7 @@ export const deleteBlueprint = operation({
   id: "deleteBlueprint",
   route: "DELETE /blueprints/{blueprintID}",
   group: "Blueprint",
+  does: "delete a blueprint",
   summary: "Delete a blueprint; ranges that it was applied to keep their configuration",
   access: "user",
   accessNote: "its owner and administrators",

@@ -10,6 +10,7 @@ export const deleteGroup = operation({
   id: "deleteGroup",
   route: "DELETE /groups/{groupName}",
   group: "Group",
+  does: "delete groups",
   summary: "Delete a group, and the access that its users had by it alone",
   access: "admin",
   target: "group-in-path",

@@ -10,6 +10,7 @@ export const deleteRangeVms = operation({
   id: "deleteRangeVMs",
   route: "DELETE /range/{rangeID}/vms",
   group: "Range",
+  does: "delete the machines of a range",
   summary: "Stop and delete all machines of a range; the range stays",
   access: "range-access",
   target: "range-in-path",

@@ -10,6 +10,7 @@ export const deleteRange = operation({
   id: "deleteRange",
   route: "DELETE /range",
   group: "Range",
+  does: "delete a range",
   summary: "Delete the range with its network, pool and rights; with force its machines too",
   access: "range-access",
   target: "range",

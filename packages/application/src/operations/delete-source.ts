@@ -11,6 +11,7 @@ export const deleteSource = operation({
   id: "deleteSource",
   route: "DELETE /sources/{sourceID}",
   group: "Sources",
+  does: "delete a source",
   summary:
     "Delete a source with its blueprints and say who used them; what goes on with it is cancelled, what else was installed from it stays. With dryRun only say it",
   access: "user",

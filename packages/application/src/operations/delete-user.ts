@@ -11,6 +11,7 @@ export const deleteUser = operation({
   id: "deleteUser",
   route: "DELETE /user/{userID}",
   group: "User",
+  does: "delete users",
   summary: "Remove a user, on request with their default range",
   access: "admin",
   target: "none",

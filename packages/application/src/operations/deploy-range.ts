@@ -11,6 +11,7 @@ export const deployRange = operation({
   id: "deployRange",
   route: "POST /range/deploy",
   group: "Range",
+  does: "deploy a range",
   summary: "Start a deploy, or with dryRun only plan it",
   access: "range-access",
   target: "range",

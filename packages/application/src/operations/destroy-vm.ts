@@ -13,6 +13,7 @@ export const destroyVm = operation({
   id: "destroyVM",
   route: "DELETE /vm/{vmID}",
   group: "VM",
+  does: "delete a machine",
   summary: "Stop and delete one machine of a range",
   access: "range-access",
   accessNote: "of the range that holds the machine",

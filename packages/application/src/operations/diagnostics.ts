@@ -46,6 +46,7 @@ export const diagnostics = operation({
   id: "diagnostics",
   route: "GET /diagnostics",
   group: "Host",
+  does: "read the node's diagnostics",
   summary: "Processor, storage and speed of the node",
   access: "admin",
   target: "none",

@@ -9,6 +9,7 @@ export const exportBlueprint = operation({
   id: "exportBlueprint",
   route: "GET /blueprints/{blueprintID}/export",
   group: "Blueprint",
+  does: "export a blueprint",
   summary: "An archive with everything that a blueprint is made of",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

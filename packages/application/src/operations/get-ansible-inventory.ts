@@ -18,6 +18,7 @@ export const getAnsibleInventory = operation({
   id: "getAnsibleInventory",
   route: "GET /range/ansibleinventory",
   group: "Range",
+  does: "read the inventory of a range",
   summary: "An Ansible inventory of the range, or of all ranges that the caller may use",
   access: "range-access",
   target: "range",

@@ -9,6 +9,7 @@ export const getApiKey = operation({
   id: "getAPIKey",
   route: "GET /user/apikey",
   group: "User",
+  does: "replace an API key",
   summary: "Replace the user's API key by a new one",
   access: "user",
   target: "none",

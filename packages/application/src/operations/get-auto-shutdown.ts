@@ -8,6 +8,7 @@ export const getAutoShutdown = operation({
   id: "getAutoShutdown",
   route: "GET /range/auto-shutdown",
   group: "Range",
+  does: "read the auto-shutdown of a range",
   summary: "After how long an idle range is shut down",
   access: "range-access",
   tier: "enterprise",

@@ -10,6 +10,7 @@ export const getBlueprintConfig = operation({
   id: "getBlueprintConfig",
   route: "GET /blueprints/{blueprintID}/config",
   group: "Blueprint",
+  does: "read the configuration of a blueprint",
   summary: "The configuration of a blueprint, byte for byte; with download as a file",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

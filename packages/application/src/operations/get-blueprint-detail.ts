@@ -11,6 +11,7 @@ export const getBlueprintDetail = operation({
   id: "getBlueprintDetail",
   route: "GET /blueprints/{blueprintID}",
   group: "Blueprint",
+  does: "read a blueprint",
   summary: "A blueprint, and whether the templates and roles that it needs are there",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

@@ -11,6 +11,7 @@ export const getCatalog = operation({
   route: "GET /catalog",
   group: "Sources",
   origin: "ours",
+  does: "read the catalog of all sources",
   summary: "What all your sources ship, each item with its state and where it is from; administrators see everybody's sources",
   access: "user",
   target: "none",

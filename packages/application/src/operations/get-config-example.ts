@@ -8,6 +8,7 @@ export const getConfigExample = operation({
   id: "getConfigExample",
   route: "GET /range/config/example",
   group: "Range",
+  does: "read the example configuration",
   summary: "An example range configuration",
   access: "user",
   target: "none",

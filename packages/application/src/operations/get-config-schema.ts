@@ -10,6 +10,7 @@ export const getConfigSchema = operation({
   route: "GET /range/config/schema",
   group: "Range",
   origin: "ours",
+  does: "read the schema of configurations",
   summary: "The JSON Schema of range configurations, for editors",
   access: "user",
   target: "none",

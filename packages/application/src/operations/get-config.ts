@@ -9,6 +9,7 @@ export const getConfig = operation({
   id: "getConfig",
   route: "GET /range/config",
   group: "Range",
+  does: "read the configuration of a range",
   summary: "The range's configuration, as it was uploaded",
   access: "range-access",
   target: "range",

@@ -16,6 +16,7 @@ export const getCredentials = operation({
   id: "getCredentials",
   route: "GET /user/credentials",
   group: "User",
+  does: "read a login on the hypervisor",
   summary: "The user's login on the hypervisor",
   access: "user",
   target: "none",

@@ -9,6 +9,7 @@ export const getDefaultRangeId = operation({
   id: "getDefaultRangeID",
   route: "GET /user/default-range",
   group: "User",
+  does: "read the default range",
   summary: "The user's default range",
   access: "user",
   target: "none",

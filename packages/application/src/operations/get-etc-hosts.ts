@@ -9,6 +9,7 @@ export const getEtcHosts = operation({
   id: "getEtcHosts",
   route: "GET /range/etchosts",
   group: "Range",
+  does: "read the hosts file of a range",
   summary: "Names and addresses of the range's machines, for a hosts file",
   access: "range-access",
   target: "range",

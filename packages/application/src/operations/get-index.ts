@@ -8,6 +8,7 @@ export const getIndex = operation({
   id: "index",
   route: "GET /",
   group: "Host",
+  does: "read the version of the service",
   summary: "Version of the service",
   access: "user",
   target: "none",

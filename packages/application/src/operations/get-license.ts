@@ -15,6 +15,7 @@ export const getLicense = operation({
   id: "getLicense",
   route: "GET /license",
   group: "Host",
+  does: "read the licence",
   summary: "The licence in force",
   access: "user",
   target: "none",

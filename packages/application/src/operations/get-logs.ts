@@ -12,6 +12,7 @@ export const getLogs = operation({
   id: "getLogs",
   route: "GET /range/logs",
   group: "Range",
+  does: "read the log of a range",
   summary: "Log of the newest deploy, whole or from where a follower stands",
   access: "range-access",
   target: "range",

@@ -6,6 +6,7 @@ export const getOpenApiSpec = operation({
   id: "getOpenAPISpec",
   route: "GET /openapi",
   group: "Host",
+  does: "read the description of this API",
   summary: "This API, described as OpenAPI",
   access: "user",
   target: "none",

@@ -10,6 +10,7 @@ export const getRangeDrift = operation({
   route: "GET /range/drift",
   group: "Range",
   origin: "ours",
+  does: "compare a range with its configuration",
   summary: "How what is there differs from the configuration",
   access: "range-access",
   target: "range",

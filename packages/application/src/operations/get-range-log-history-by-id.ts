@@ -12,6 +12,7 @@ export const getRangeLogHistoryById = operation({
   id: "getRangeLogHistoryByID",
   route: "GET /range/logs/history/{logID}",
   group: "Range",
+  does: "read a deploy of a range",
   summary: "One deploy of the range with its log",
   access: "range-access",
   target: "range",

@@ -12,6 +12,7 @@ export const getRangeLogHistory = operation({
   id: "getRangeLogHistory",
   route: "GET /range/logs/history",
   group: "Range",
+  does: "list the deploys of a range",
   summary: "The deploys of the range, newest first",
   access: "range-access",
   target: "range",

@@ -8,6 +8,7 @@ export const getRdp = operation({
   id: "getRDP",
   route: "GET /range/rdpconfigs",
   group: "Range",
+  does: "read the remote desktop files of a range",
   summary: "Remote desktop files for the range's Windows machines, one for each account",
   access: "range-access",
   target: "range",

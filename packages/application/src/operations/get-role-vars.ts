@@ -48,6 +48,7 @@ export const getRoleVars = operation({
   id: "GetRoleVars",
   route: "POST /ansible/role/vars",
   group: "Ansible",
+  does: "read the variables of roles",
   summary: "The default variables of roles, and what the roles say of each variable",
   access: "user",
   target: "none",

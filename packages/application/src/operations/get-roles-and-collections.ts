@@ -24,6 +24,7 @@ export const getRolesAndCollections = operation({
   id: "getRolesAndCollections",
   route: "GET /ansible",
   group: "Ansible",
+  does: "list roles and collections",
   summary: "Roles and collections that a user's machines can be given: the user's own, then those of everybody",
   access: "user",
   target: "none",

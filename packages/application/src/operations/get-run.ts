@@ -12,6 +12,7 @@ export const getRun = operation({
   route: "GET /runs/{runID}",
   group: "Range",
   origin: "ours",
+  does: "read a run",
   summary: "A run with its steps: state, timing, estimates, failures",
   access: "range-access",
   accessNote: runAccess,

@@ -8,6 +8,7 @@ export const getSDNMigrationReport = operation({
   route: "GET /migrate/sdn/report",
   group: "Migration",
   origin: "ours",
+  does: "read the report on the migration of networks",
   summary: "The network cards of every machine before the migration and now",
   access: "admin",
   target: "none",

@@ -7,6 +7,7 @@ export const getSDNMigrationStatus = operation({
   id: "getSDNMigrationStatus",
   route: "GET /migrate/sdn/status",
   group: "Migration",
+  does: "read the state of the migration of networks",
   summary: "Whether the networks have to move from bridges to VNets, and what that would need",
   access: "user",
   target: "none",

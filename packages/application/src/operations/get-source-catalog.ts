@@ -11,6 +11,7 @@ export const getSourceCatalog = operation({
   id: "getSourceCatalog",
   route: "GET /sources/{sourceID}/catalog",
   group: "Sources",
+  does: "read the catalog of a source",
   summary: "What a source ships: of each item whether it is installed for you, where, in which version, and who needs it",
   access: "user",
   accessNote: "its owner and administrators",

@@ -9,6 +9,7 @@ export const getSource = operation({
   id: "getSource",
   route: "GET /sources/{sourceID}",
   group: "Sources",
+  does: "read a source",
   summary: "A source: where it comes from, what it says of itself, how its last sync ended",
   access: "user",
   accessNote: "its owner and administrators",

@@ -9,6 +9,7 @@ export const getSshConfig = operation({
   id: "getSSHConfig",
   route: "GET /range/sshconfig",
   group: "Range",
+  does: "read the SSH client file of a range",
   summary: "An SSH client file for the range's machines",
   access: "range-access",
   target: "range",

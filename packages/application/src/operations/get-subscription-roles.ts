@@ -9,6 +9,7 @@ export const getSubscriptionRoles = operation({
   id: "getSubscriptionRoles",
   route: "GET /ansible/subscription-roles",
   group: "Ansible",
+  does: "list subscription roles",
   summary: "The roles on offer to subscribers, whatever the licence in force; none where no registry is configured",
   access: "user",
   target: "none",

@@ -9,6 +9,7 @@ export const getUserMemberships = operation({
   id: "getUserMemberships",
   route: "GET /user/memberships",
   group: "User",
+  does: "list the groups of a user",
   summary: "The groups that the user is in, and as what",
   access: "user",
   target: "none",

@@ -12,6 +12,7 @@ export const importBlueprint = operation({
   id: "importBlueprint",
   route: "POST /blueprints/import",
   group: "Blueprint",
+  does: "import a blueprint",
   summary: "Make a blueprint from an archive that was exported, here or elsewhere",
   access: "user",
   target: "none",

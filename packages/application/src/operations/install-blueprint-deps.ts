@@ -11,6 +11,7 @@ export const installBlueprintDeps = operation({
   id: "installBlueprintDeps",
   route: "POST /blueprints/{blueprintID}/install",
   group: "Blueprint",
+  does: "install what a blueprint requires",
   summary: "Install the roles and collections that a blueprint requires",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators; only administrators for everybody",

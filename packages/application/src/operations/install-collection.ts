@@ -11,6 +11,7 @@ export const installCollection = operation({
   id: "InstallCollection",
   route: "POST /ansible/collection",
   group: "Ansible",
+  does: "install or remove a collection",
   summary: "Install a collection by its name or its URL, with the collections that it needs; or remove one",
   access: "user",
   accessNote: "administrators when global or restricted",

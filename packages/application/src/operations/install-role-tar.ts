@@ -15,6 +15,7 @@ export const installRoleTar = operation({
   id: "InstallRoleTar",
   route: "PUT /ansible/role/fromtar",
   group: "Ansible",
+  does: "install a role from an archive",
   summary: "Install a role from an archive of its folder; the file is named after the role",
   access: "user",
   accessNote: "administrators when global or restricted",

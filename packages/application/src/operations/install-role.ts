@@ -11,6 +11,7 @@ export const installRole = operation({
   id: "InstallRole",
   route: "POST /ansible/role",
   group: "Ansible",
+  does: "install or remove a role",
   summary: "Install a role by its name or its URL, with the roles that it needs; or remove one",
   access: "user",
   accessNote: "administrators when global or restricted",

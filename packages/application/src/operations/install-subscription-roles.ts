@@ -10,6 +10,7 @@ export const installSubscriptionRoles = operation({
   id: "installSubscriptionRoles",
   route: "POST /ansible/subscription-roles",
   group: "Ansible",
+  does: "install subscription roles",
   summary: "Install roles on offer to subscribers, for yourself or for everybody; without force a copy that is there stays",
   access: "user",
   accessNote: "needs a licence of subscribers; administrators when global or restricted",

@@ -17,6 +17,7 @@ export const listAllRange = operation({
   id: "listAllRange",
   route: "GET /range/all",
   group: "Range",
+  does: "list ranges",
   summary: "All ranges that the caller may use, with their machines",
   access: "user",
   accessNote: "administrators see all, others what they may use",

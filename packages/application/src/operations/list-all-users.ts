@@ -9,6 +9,7 @@ export const listAllUsers = operation({
   id: "listAllUsers",
   route: "GET /user/all",
   group: "User",
+  does: "list all users",
   summary: "All users but ROOT",
   access: "admin",
   target: "none",

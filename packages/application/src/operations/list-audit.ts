@@ -14,6 +14,7 @@ export const listAudit = operation({
   route: "GET /audit",
   group: "Host",
   origin: "ours",
+  does: "read the audit trail",
   summary: "Who changed what and who signed in, newest first; the next page is before the last id",
   access: "admin",
   target: "none",

@@ -10,6 +10,7 @@ export const listBlueprintAccessGroups = operation({
   id: "listBlueprintAccessGroups",
   route: "GET /blueprints/{blueprintID}/access/groups",
   group: "Blueprint",
+  does: "list the groups that a blueprint is shared with",
   summary: "The groups that a blueprint is shared with, and who is in them",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

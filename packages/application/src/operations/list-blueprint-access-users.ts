@@ -12,6 +12,7 @@ export const listBlueprintAccessUsers = operation({
   id: "listBlueprintAccessUsers",
   route: "GET /blueprints/{blueprintID}/access/users",
   group: "Blueprint",
+  does: "list the users that a blueprint is shared with",
   summary: "Who may read a blueprint without being an administrator, and why",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",

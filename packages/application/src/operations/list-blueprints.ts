@@ -11,6 +11,7 @@ export const listBlueprints = operation({
   id: "listBlueprints",
   route: "GET /blueprints",
   group: "Blueprint",
+  does: "list blueprints",
   summary: "Blueprints that the user may read",
   access: "user",
   accessNote: "only blueprints that the user can read",

@@ -9,6 +9,7 @@ export const listGroupMembers = operation({
   id: "listGroupMembers",
   route: "GET /groups/{groupName}/users",
   group: "Group",
+  does: "list the members of groups",
   summary: "Users of a group and what they are in it",
   access: "admin",
   alsoFor: "group-manager",

@@ -10,6 +10,7 @@ export const listGroupRanges = operation({
   id: "listGroupRanges",
   route: "GET /groups/{groupName}/ranges",
   group: "Group",
+  does: "list the ranges of groups",
   summary: "Ranges of a group with their machines",
   access: "admin",
   alsoFor: "group-manager",

@@ -9,6 +9,7 @@ export const listGroups = operation({
   id: "listGroups",
   route: "GET /groups",
   group: "Group",
+  does: "list groups",
   summary: "Groups, and how much belongs to each",
   access: "user",
   accessNote: "administrators see all, others those they are in",

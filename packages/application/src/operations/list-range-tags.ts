@@ -11,6 +11,7 @@ export const listRangeTags = operation({
   id: "listRangeTags",
   route: "GET /range/tags",
   group: "Range",
+  does: "list the tags of deploys",
   summary: "Tags that select parts of a deploy",
   access: "user",
   target: "none",

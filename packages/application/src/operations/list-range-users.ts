@@ -8,6 +8,7 @@ export const listRangeUsers = operation({
   id: "listRangeUsers",
   route: "GET /ranges/{rangeID}/users",
   group: "Range",
+  does: "list the users of ranges",
   summary: "Users that may use a range, and by which path",
   access: "admin",
   target: "range-in-path",

@@ -15,6 +15,7 @@ export const listRange = operation({
   id: "listRange",
   route: "GET /range",
   group: "Range",
+  does: "read a range",
   summary: "The range with its machines, their power and addresses",
   access: "range-access",
   target: "range",

@@ -15,6 +15,7 @@ export const listRuns = operation({
   route: "GET /runs",
   group: "Range",
   origin: "ours",
+  does: "list runs",
   summary: "Runs of the selected range, or of all that the caller has to do with, newest first",
   access: "user",
   accessNote:

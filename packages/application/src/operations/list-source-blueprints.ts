@@ -11,6 +11,7 @@ export const listSourceBlueprints = operation({
   id: "listSourceBlueprints",
   route: "GET /sources/{sourceID}/blueprints",
   ...listFrame,
+  does: "list the blueprints of a source",
   summary: "The blueprints that were installed from a source",
   output: { type: "json", schema: Schema.Array(SourceBlueprintListItem) },
   statuses: { 200: "the blueprints, ascending by their IDs in the source", ...sourceStatuses },

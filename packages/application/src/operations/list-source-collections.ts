@@ -11,6 +11,7 @@ export const listSourceCollections = operation({
   id: "listSourceCollections",
   route: "GET /sources/{sourceID}/collections",
   ...listFrame,
+  does: "list the collections of a source",
   summary: "The collections that were installed from a source",
   output: { type: "json", schema: Schema.Array(ListSourceItem) },
   statuses: { 200: "the collections, ascending by name", ...sourceStatuses },

@@ -11,6 +11,7 @@ export const listSourceRoles = operation({
   id: "listSourceRoles",
   route: "GET /sources/{sourceID}/roles",
   ...listFrame,
+  does: "list the roles of a source",
   summary: "The roles that were installed from a source, and those that its blueprints brought from elsewhere",
   output: { type: "json", schema: Schema.Array(ListSourceRolesResponseItem) },
   statuses: { 200: "the roles, ascending by name", ...sourceStatuses },

@@ -11,6 +11,7 @@ export const listSourceTemplates = operation({
   id: "listSourceTemplates",
   route: "GET /sources/{sourceID}/templates",
   ...listFrame,
+  does: "list the templates of a source",
   summary: "The templates that were installed from a source",
   output: { type: "json", schema: Schema.Array(ListSourceItem) },
   statuses: { 200: "the templates, ascending by name", ...sourceStatuses },

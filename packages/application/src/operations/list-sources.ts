@@ -9,6 +9,7 @@ export const listSources = operation({
   id: "listSources",
   route: "GET /sources",
   group: "Sources",
+  does: "list sources",
   summary: "List your sources, the newest first; administrators see everybody's",
   access: "user",
   target: "none",

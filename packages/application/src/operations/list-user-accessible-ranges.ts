@@ -8,6 +8,7 @@ export const listUserAccessibleRanges = operation({
   id: "listUserAccessibleRanges",
   route: "GET /ranges/accessible",
   group: "Range",
+  does: "list the ranges of a user",
   summary: "Ranges granted to the user",
   access: "user",
   target: "none",

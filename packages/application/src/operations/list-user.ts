@@ -7,6 +7,7 @@ export const listUser = operation({
   id: "listUser",
   route: "GET /user",
   group: "User",
+  does: "read a user",
   summary: "The user acted as",
   access: "user",
   target: "none",

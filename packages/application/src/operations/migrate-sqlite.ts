@@ -10,6 +10,7 @@ export const migrateSQLiteToPostgreSQL = operation({
   id: "migrateSQLiteToPostgreSQL",
   route: "POST /migrate/sqlite",
   group: "Migration",
+  does: "take over an installation of the first generation",
   summary: "Take over users, keys, ranges and machines of an installation of the first generation; may be repeated",
   access: "admin",
   target: "none",

@@ -11,6 +11,7 @@ export const migrateToSDN = operation({
   id: "migrateToSDN",
   route: "POST /migrate/sdn",
   group: "Migration",
+  does: "migrate networks to SDN",
   summary: "Move all networks from bridges to SDN VNets; answers when it is done, and joins a migration that goes on",
   access: "admin",
   target: "none",

@@ -11,6 +11,7 @@ export const moveRoleScope = operation({
   id: "MoveRoleScope",
   route: "PATCH /ansible/role/scope",
   group: "Ansible",
+  does: "move roles between users and everybody",
   summary: "Give a user's roles to everybody, or roles of everybody to a user; with copy they stay where they were too",
   access: "admin",
   target: "none",

@@ -12,6 +12,7 @@ export const planRange = operation({
   route: "GET /range/plan",
   group: "Range",
   origin: "ours",
+  does: "plan a deploy of a range",
   summary: "What a deploy would do now; changes nothing",
   access: "range-access",
   target: "range",

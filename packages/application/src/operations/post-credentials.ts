@@ -10,6 +10,7 @@ export const postCredentials = operation({
   id: "postCredentials",
   route: "POST /user/credentials",
   group: "User",
+  does: "set a password",
   summary: "Set the password of a user, here and on the hypervisor",
   access: "user",
   accessNote: "self, or an administrator",

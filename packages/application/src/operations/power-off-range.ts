@@ -8,6 +8,7 @@ export const powerOffRange = operation({
   id: "powerOffRange",
   route: "PUT /range/poweroff",
   group: "Power",
+  does: "power machines off",
   summary: "Stop machines of the range, or all, at once",
   access: "range-access",
   target: "range",

@@ -8,6 +8,7 @@ export const powerOnRange = operation({
   id: "powerOnRange",
   route: "PUT /range/poweron",
   group: "Power",
+  does: "power machines on",
   summary: "Start machines of the range, or all",
   access: "range-access",
   target: "range",

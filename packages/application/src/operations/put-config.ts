@@ -11,6 +11,7 @@ export const putConfig = operation({
   id: "putConfig",
   route: "PUT /range/config",
   group: "Range",
+  does: "set the configuration of a range",
   summary: "Check a configuration and store it, byte for byte",
   access: "range-access",
   target: "range",

@@ -9,6 +9,7 @@ export const removeRangesFromGroup = operation({
   id: "removeRangesFromGroup",
   route: "DELETE /groups/{groupName}/ranges",
   ...bulkFrame,
+  does: "remove ranges from a group",
   summary: "Take ranges from the users of a group: here, on their routers and on the hypervisor",
   body: {
     type: "json",

@@ -9,6 +9,7 @@ export const removeUsersFromGroup = operation({
   id: "removeUsersFromGroup",
   route: "DELETE /groups/{groupName}/users",
   ...bulkFrame,
+  does: "remove users from a group",
   summary: "Remove users from a group; its managers cannot remove the last one of them",
   body: {
     type: "json",

@@ -11,6 +11,7 @@ export const resumeRun = operation({
   route: "POST /runs/{runID}/resume",
   group: "Range",
   origin: "ours",
+  does: "resume a run",
   summary: "Repeat a failed or aborted run from where it stands, as a new run",
   access: "range-access",
   accessNote: runAccess,

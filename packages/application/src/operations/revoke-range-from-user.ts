@@ -13,6 +13,7 @@ export const revokeRangeFromUser = operation({
   id: "revokeRangeFromUser",
   route: "DELETE /ranges/revoke/{userID}/{rangeID}",
   group: "Range",
+  does: "revoke ranges from users",
   summary: "Take a range away from a user: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",

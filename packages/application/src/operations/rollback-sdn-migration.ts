@@ -12,6 +12,7 @@ export const rollbackSDNMigration = operation({
   route: "POST /migrate/sdn/rollback",
   group: "Migration",
   origin: "ours",
+  does: "roll the migration of networks back",
   summary: "Bring a migrated installation back to its bridges; answers when it is done",
   access: "admin",
   target: "none",

@@ -9,6 +9,7 @@ export const setDefaultRangeId = operation({
   id: "setDefaultRangeID",
   route: "POST /user/default-range",
   group: "User",
+  does: "set the default range",
   summary: "Set the user's default range",
   access: "user",
   target: "none",

@@ -11,6 +11,7 @@ export const shareBlueprintWithGroups = operation({
   ...shareFrame,
   id: "shareBlueprintWithGroups",
   route: "POST /blueprints/{blueprintID}/share/groups",
+  does: "share a blueprint with groups",
   summary: "Share a blueprint with all members and managers of groups",
   accessNote: "who may read it; for each entry managers of the group, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ groupNames: Schema.Array(Schema.String) }) },

@@ -11,6 +11,7 @@ export const shareBlueprintWithUsers = operation({
   ...shareFrame,
   id: "shareBlueprintWithUsers",
   route: "POST /blueprints/{blueprintID}/share/users",
+  does: "share a blueprint with users",
   summary: "Share a blueprint with users, who may then read, copy and apply it",
   accessNote: "who may read it; for each entry managers of a group that the user is in, and administrators",
   body: { type: "json", required: true, schema: Schema.Struct({ userIDs: Schema.Array(Schema.String) }) },

@@ -16,6 +16,7 @@ export const streamRunEvents = operation({
   route: "GET /runs/{runID}/events",
   group: "Range",
   origin: "ours",
+  does: "follow a run",
   summary: "The run's events as they happen, from the first or after Last-Event-ID; ends with the run",
   access: "range-access",
   accessNote: runAccess,

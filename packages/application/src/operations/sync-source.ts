@@ -11,6 +11,7 @@ export const syncSource = operation({
   id: "syncSource",
   route: "POST /sources/{sourceID}/sync",
   group: "Sources",
+  does: "sync a source",
   summary: "Fetch what a source ships now; nothing that is installed changes",
   access: "user",
   accessNote: "its owner and administrators",

@@ -12,6 +12,7 @@ export const uninstallFromSource = operation({
   id: "uninstallFromSource",
   route: "POST /sources/{sourceID}/uninstall",
   group: "Sources",
+  does: "uninstall items of a source",
   summary: "Take away items that were installed from a source; what is still needed stays without force",
   access: "user",
   accessNote: "the source's owner and administrators; administrators when global",

@@ -11,6 +11,7 @@ export const updateAutoShutdown = operation({
   id: "updateAutoShutdown",
   route: "PUT /range/auto-shutdown",
   group: "Range",
+  does: "set the auto-shutdown of a range",
   summary: "Set after how long this range is shut down when idle",
   access: "range-access",
   tier: "enterprise",

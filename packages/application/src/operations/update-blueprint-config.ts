@@ -14,6 +14,7 @@ export const updateBlueprintConfig = operation({
   id: "updateBlueprintConfig",
   route: "PUT /blueprints/{blueprintID}/config",
   group: "Blueprint",
+  does: "set the configuration of a blueprint",
   summary: "Check a configuration and make it the blueprint's, byte for byte; its other files stay, and ranges keep theirs",
   access: "user",
   accessNote: "its owner and administrators",

@@ -12,6 +12,7 @@ export const updateBlueprintMetadata = operation({
   route: "PATCH /blueprints/{blueprintID}",
   group: "Blueprint",
   origin: "page",
+  does: "change what a blueprint says about itself",
   summary: "Change what a blueprint says about itself",
   access: "user",
   accessNote: "its owner and administrators",

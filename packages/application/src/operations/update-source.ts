@@ -12,6 +12,7 @@ export const updateSource = operation({
   id: "updateSource",
   route: "PATCH /sources/{sourceID}",
   group: "Sources",
+  does: "change a source",
   summary:
     "Change where a source comes from, its credentials or its schedule; with an archive, install again what was installed from it",
   access: "user",

@@ -14,6 +14,7 @@ export const upgradeFromSource = operation({
   id: "upgradeFromSource",
   route: "POST /sources/{sourceID}/upgrade",
   group: "Sources",
+  does: "upgrade items of a source",
   summary: "Fetch a source and install again, in its place, what was installed from it",
   access: "user",
   accessNote: "the source's owner and administrators; administrators when global",

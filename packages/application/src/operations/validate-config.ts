@@ -10,6 +10,7 @@ export const validateConfig = operation({
   route: "POST /range/config/validate",
   group: "Range",
   origin: "ours",
+  does: "check a configuration",
   summary: "Everything that is wrong or odd about a configuration, with positions; nothing is stored",
   access: "range-access",
   target: "range",

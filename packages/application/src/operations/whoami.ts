@@ -11,6 +11,7 @@ export const whoami = operation({
   id: "whoami",
   route: "GET /whoami",
   group: "User",
+  does: "read who the caller is",
   summary: "The user acted as, and the range selected",
   access: "user",
   target: "none",

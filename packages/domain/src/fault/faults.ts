@@ -12,10 +12,14 @@ export class InvalidInput extends defineFault(
   }),
 ) {}
 
-export class Unauthenticated extends defineFault("Unauthenticated", "unauthenticated", (f: { readonly reason: string }) => ({
-  message: f.reason,
-  hint: "Send the header X-API-KEY: <userID>.<secret>, or Authorization: Bearer <token>.",
-})) {}
+export class Unauthenticated extends defineFault(
+  "Unauthenticated",
+  "unauthenticated",
+  (f: { readonly reason: string; readonly hint: string }) => ({
+    message: f.reason,
+    hint: f.hint,
+  }),
+) {}
 
 /** Too many wrong passwords came before. */
 export class TooManyAttempts extends defineFault("TooManyAttempts", "throttled", (f: { readonly seconds: number }) => ({
@@ -149,8 +153,8 @@ export class Failed extends defineFault("Failed", "failed", (f: { readonly what:
 export class EntitlementMissing extends defineFault(
   "EntitlementMissing",
   "forbidden",
-  (f: { readonly operation: string; readonly entitlement: string }) => ({
-    message: `Cannot run ${f.operation}: the licence in force does not include ${f.entitlement}`,
+  (f: { readonly doing: string; readonly entitlement: string }) => ({
+    message: `Cannot ${f.doing}: the licence in force does not include ${f.entitlement}`,
     hint: "GET /license shows the licence in force.",
   }),
 ) {}

@@ -11,6 +11,7 @@ export const recordAuthMethods = operation({
   base: "/",
   group: "User",
   origin: "page",
+  does: "list the ways to log in",
   summary: "The ways to log in",
   access: "anonymous",
   target: "none",

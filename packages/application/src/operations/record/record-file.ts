@@ -11,6 +11,7 @@ export const recordFile = operation({
   base: "/",
   group: "Range",
   origin: "page",
+  does: "read the picture of a blueprint",
   summary: "The picture of a blueprint",
   access: "anonymous",
   target: "none",

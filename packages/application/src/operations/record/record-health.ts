@@ -9,6 +9,7 @@ export const recordHealth = operation({
   base: "/",
   group: "Host",
   origin: "page",
+  does: "read whether the API answers",
   summary: "Whether the API answers",
   access: "anonymous",
   target: "none",

@@ -11,6 +11,7 @@ export const recordListBlueprints = operation({
   base: "/",
   group: "Blueprint",
   origin: "page",
+  does: "list blueprints",
   summary: "Blueprints as records: those that the caller may read",
   access: "user",
   accessNote: "only blueprints the caller can read",

@@ -15,6 +15,7 @@ export const recordListLogs = operation({
   base: "/",
   group: "Range",
   origin: "page",
+  does: "list the deploys of all ranges",
   summary: "Deploys of all ranges as records, newest first",
   access: "admin",
   target: "none",

@@ -10,6 +10,7 @@ export const recordListRanges = operation({
   base: "/",
   group: "Range",
   origin: "page",
+  does: "list ranges",
   summary: "Ranges as records: those that the caller may use",
   access: "user",
   accessNote: "only ranges the caller can use",

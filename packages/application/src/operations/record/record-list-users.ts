@@ -12,6 +12,7 @@ export const recordListUsers = operation({
   base: "/",
   group: "User",
   origin: "page",
+  does: "list users",
   summary: "Users as records: oneself, or all for an administrator",
   access: "user",
   target: "none",

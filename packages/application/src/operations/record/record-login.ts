@@ -41,6 +41,7 @@ export const recordLogin = operation({
   base: "/",
   group: "User",
   origin: "page",
+  does: "log in",
   summary: "Log in with e-mail address and password",
   access: "anonymous",
   target: "none",

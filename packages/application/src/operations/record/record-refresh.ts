@@ -7,6 +7,7 @@ export const recordRefresh = operation({
   base: "/",
   group: "User",
   origin: "page",
+  does: "renew a token",
   summary: "A fresh token for the caller",
   access: "user",
   target: "none",

@@ -19,6 +19,7 @@ export const recordUpdateBlueprint = operation({
   base: "/",
   group: "Blueprint",
   origin: "page",
+  does: "change what a blueprint says about itself",
   summary: "Change what a blueprint says about itself, and its picture",
   access: "user",
   accessNote: "its owner and administrators",

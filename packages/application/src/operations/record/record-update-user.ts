@@ -21,6 +21,7 @@ export const recordUpdateUser = operation({
   base: "/",
   group: "User",
   origin: "page",
+  does: "change a user",
   summary: "Change a user's name, password or role",
   access: "user",
   accessNote: "self, or an administrator",
