@@ -11,10 +11,13 @@ bin=$root/node_modules/.bin
 tools=$root/tools/toolchain
 stamp=$root/node_modules/.installed.lock
 
-# npm and pnpm keep their caches under HOME; without a usable one keep them in the clone
-if [ ! -w "${HOME:-/nonexistent}" ]; then HOME=$root/.cache/home npm_config_cache=$root/.cache/npm; mkdir -p "$HOME"; export HOME npm_config_cache; fi
-
 say() { printf '%s\n' "run: $*" >&2; }
+
+must_write() { # $1: what for. Who runs a service has no business with writing here, and does not need to
+  [ -w "$root" ] && return
+  say "cannot $1: $(id -un 2>/dev/null || id -u) may not write to $root. Run \`npm run setup\` there as $(stat -c %U "$root"), who owns it."
+  exit 1
+}
 
 usable_node() { # pinned binary when it runs here, else a new enough node from PATH
   if [ -x "$bin/node" ] && "$bin/node" -e 0 2>/dev/null; then echo "$bin/node"; return; fi
@@ -39,6 +42,9 @@ pnpm() { # the native binary from the toolchain lock; on other platforms whateve
 }
 
 install() {
+  must_write "install the dependencies, which are missing or older than pnpm-lock.yaml"
+  # npm and pnpm keep their caches under HOME; without a usable one keep them in the clone
+  if [ ! -w "${HOME:-/nonexistent}" ]; then HOME=$root/.cache/home npm_config_cache=$root/.cache/npm; mkdir -p "$HOME"; export HOME npm_config_cache; fi
   lock=$root/.install.lock
   until mkdir "$lock" 2>/dev/null; do # two commands at once: the second waits for the first
     kill -0 "$(cat "$lock/pid" 2>/dev/null)" 2>/dev/null || { sleep 1; kill -0 "$(cat "$lock/pid" 2>/dev/null)" 2>/dev/null || rm -rf "$lock"; }

@@ -107,6 +107,8 @@ test("a command line that cannot be understood ends with status 2 and says where
 })
 
 describe("a data folder that cannot be used ends the start with status 1 and one line", { timeout: 60_000 }, () => {
+  const another = "Name one that the service's account may write to (data, RANGEWRIGHT_DATA)."
+
   test("because another service runs on it, which goes on undisturbed", async () => {
     const data = temporaryFolder()
     const first = await startService(data)
@@ -120,7 +122,7 @@ describe("a data folder that cannot be used ends the start with status 1 and one
   test("because it is a file", async () => {
     const path = join(temporaryFolder(), "data")
     writeFileSync(path, "")
-    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is no folder`])
+    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it is no folder. ${another}`])
   })
 
   test("because it cannot be made", async () => {
@@ -131,7 +133,7 @@ describe("a data folder that cannot be used ends the start with status 1 and one
     // root may write to any folder, but not to a file system that is read-only
     const path = mountFileSystem("ro") ?? temporaryFolder()
     if (process.getuid?.() !== 0) chmodSync(path, 0o500)
-    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it cannot be written to`])
+    await expectRefusal(launch(path), 1, [`Cannot use the data folder ${path}: it cannot be written to. ${another}`])
   })
 
   test("because its database is something else", async () => {

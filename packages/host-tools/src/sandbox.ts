@@ -1,5 +1,4 @@
 import { lstatSync, readlinkSync } from "node:fs"
-import { userInfo } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { relaySocket } from "./relay.ts"
@@ -54,11 +53,11 @@ const [temporaryBytes, sharedMemoryBytes] = [1024 ** 3, 64 * 1024 ** 2]
 
 const temporary = (path: string, bytes = temporaryBytes): readonly string[] => ["--size", String(bytes), "--tmpfs", path]
 
-/** Inside, root is nobody, so that tools do not take themselves for what they are not; any other account stays itself. */
-const account = (): { readonly ids: readonly string[]; readonly home: string } =>
-  process.getuid?.() === 0
-    ? { ids: ["--uid", "65534", "--gid", "65534"], home: "/nonexistent" }
-    : { ids: [], home: userInfo().homedir }
+/**
+ * Inside, whoever the service is, is nobody: root's tools do not take themselves for what they are not, and SSH, which wants a name for
+ * its user, finds one where the service's account is known to a directory or to the system's manager alone, or to nobody.
+ */
+const nobody = { id: "65534", home: "/nonexistent" }
 
 /**
  * Arguments of bwrap, before the program: process tree and user namespace of its own, which end with ours and make no further ones; a network
@@ -69,7 +68,10 @@ export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] =>
   "--die-with-parent",
   "--new-session",
   "--unshare-user",
-  ...account().ids,
+  "--uid",
+  nobody.id,
+  "--gid",
+  nobody.id,
   "--disable-userns",
   "--unshare-net",
   "--unshare-pid",
@@ -93,7 +95,7 @@ export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] =>
   "/run",
   ...temporary("/var/tmp"),
   // an empty one: some modules work there, whatever HOME says
-  ...temporary(account().home),
+  ...temporary(nobody.home),
   ...mounts.flatMap(({ from, to, writable }) => [writable === true ? "--bind" : "--ro-bind-try", from, to ?? from]),
   "--remount-ro",
   "/",

@@ -25,6 +25,8 @@ export interface ProgramOptions {
   readonly cwd?: string
   /** In front of the program, such as what runs it on another host. */
   readonly launcher?: readonly string[]
+  /** Where the launcher shows the repository to the program; where it is, if absent. Ends with a slash. */
+  readonly seenAt?: string
 }
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url))
@@ -99,8 +101,11 @@ const run = (command: string, args: readonly string[], { env = {}, cwd }: Progra
 
 /** Starts the service's or the simulator's entry point with the Node that runs the tests. */
 export const start = (entry: keyof typeof entries, args: readonly string[], options: ProgramOptions = {}): Program => {
-  const [program, ...rest] = [...(options.launcher ?? []), process.execPath, `${repository}${entries[entry]}`, ...args]
-  return run(program ?? process.execPath, rest, options)
+  const { launcher = [], seenAt = repository } = options
+  const there = (path: string) => (path.startsWith(repository) ? `${seenAt}${path.slice(repository.length)}` : path)
+  const own = [process.execPath, `${repository}${entries[entry]}`].map(there)
+  const [program = process.execPath, ...rest] = [...launcher, ...own, ...args]
+  return run(program, rest, options)
 }
 
 /** Runs any command; for what a person would type. */

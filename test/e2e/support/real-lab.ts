@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
+import { type Account, giveToOrdinary } from "./account.ts"
 import { eventually } from "./eventually.ts"
 import { temporaryFolder } from "./folder.ts"
 import { onSimulator, type Environment, type Place, type ServiceProcess, startService } from "./service.ts"
@@ -55,13 +56,15 @@ const commandLine = (pid: string): string => {
   }
 }
 
-export const openRealLab = async (speed: number): Promise<RealLab> => {
+/** The simulator and its hosts are root's, who alone can make them; the service is whom `account` says. */
+export const openRealLab = async (speed: number, account: Account = "ordinary"): Promise<RealLab> => {
   const simulator = await startSimulator(["--real-hosts", "--speed", String(speed)])
   const [, command = ""] = await simulator.program.says(/start there +(.+?) COMMAND/u)
   const [, address = ""] = await simulator.program.says(/reached at +(\S+)/u)
-  const place: Place = { launcher: command.split(" "), address }
+  const place: Place = { launcher: command.split(" "), address, account }
   const outside = place.launcher.at(-1) ?? ""
   const data = temporaryFolder()
+  if (account === "ordinary") giveToOrdinary(data)
   const environment = onSimulator(simulator, {
     RANGEWRIGHT_GUEST_AUTOMATION: "ansible",
     RANGEWRIGHT_ANSIBLE_COLLECTIONS: process.env["RANGEWRIGHT_TEST_COLLECTIONS"],

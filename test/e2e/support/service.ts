@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { type Account, asOrdinary, installed } from "./account.ts"
 import { apiClient, type ApiClient } from "./client.ts"
-import { type Program, start } from "./program.ts"
+import { type Program, type ProgramOptions, start } from "./program.ts"
 import type { SimulatorProcess } from "./simulator.ts"
 
 /** The service as a process of its own, ready. */
@@ -46,15 +47,22 @@ export const onSimulator = (
 
 /** Another host than the tests' own, where a service runs. */
 export interface Place {
-  /** In front of a command that is run there. */
+  /** In front of a command that is run there, as root. */
   readonly launcher: readonly string[]
   /** Its address for the tests. */
   readonly address: string
+  /** Who the service is there. */
+  readonly account: Account
 }
+
+const startAt = (place: Place | undefined): Pick<ProgramOptions, "launcher" | "seenAt"> =>
+  place?.account === "ordinary"
+    ? { launcher: [...place.launcher, ...asOrdinary()], seenAt: installed }
+    : { launcher: place?.launcher ?? [] }
 
 /** Starts the service; nothing is waited for. */
 export const launch = (data: string, more: Environment = {}, args: readonly string[] = [], place?: Place): Program =>
-  start("server", args, { env: serviceEnvironment(data, more), launcher: place?.launcher ?? [] })
+  start("server", args, { env: serviceEnvironment(data, more), ...startAt(place) })
 
 /** From now on the tests' own requests trust it. */
 const trust = (pem: string): void => {

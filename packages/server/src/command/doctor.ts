@@ -1,5 +1,8 @@
 import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
+import { resolve } from "node:path"
 import { bindHypervisor, makeSimulator } from "../compose/hypervisor.ts"
+import { useTemporaryFolder } from "../compose/temporary-folder.ts"
 import { checkContent } from "../doctor/content-checks.ts"
 import { checkInside } from "../doctor/inside-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
@@ -12,6 +15,7 @@ import { configOf } from "./serve.ts"
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */
 export const doctor = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
+  if (existsSync(config.data)) useTemporaryFolder(resolve(config.data))
   const hypervisor = bindHypervisor(config, await makeSimulator(config))
   const findings = [
     ...checkDataFolder(config),

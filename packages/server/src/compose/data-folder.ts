@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { ownTemporaryFolder } from "./temporary-folder.ts"
 
 /** The data folder cannot be used as it is. */
 export class DataFolderError extends Error {}
@@ -73,11 +74,13 @@ export const openDataFolder = (configured: string): DataFolder => {
     if (!statSync(path).isDirectory()) throw new Error("it is no folder")
     if (!isWritable(path)) throw new Error("it cannot be written to")
   } catch (error) {
-    throw new DataFolderError(`Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new DataFolderError(
+      `Cannot use the data folder ${path}: ${error instanceof Error ? error.message : String(error)}. Name one that the service's account may write to (data, RANGEWRIGHT_DATA).`,
+    )
   }
   const release = hold(path)
   const folder = { ...placesIn(path), release }
-  rmSync(folder.uploads, { recursive: true, force: true })
+  for (const left of [folder.uploads, ownTemporaryFolder(path)]) rmSync(left, { recursive: true, force: true })
   return folder
 }
 

@@ -23,6 +23,7 @@ import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
 import { ensureRootKey, rootKeyFile } from "./root-key.ts"
+import { useTemporaryFolder } from "./temporary-folder.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
 export interface RunningService {
@@ -97,6 +98,7 @@ const shown = (host: string): string =>
 /** Starts everything that the configuration asks for, and says in the log what it found. */
 export const startService = async (config: Config): Promise<RunningService> => {
   const folder = openDataFolder(config.data)
+  useTemporaryFolder(folder.path)
   const closers: (() => Promise<void> | void)[] = [folder.release]
   const stop = async () => {
     for (const close of closers.reverse()) await close()
