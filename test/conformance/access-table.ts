@@ -67,7 +67,6 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getOpenAPISpec",
       "whoami",
       "recordRefresh",
-      "recordListUsers",
       "createRange",
       "listRangeTags",
       "listAllRange",
@@ -95,7 +94,6 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   [
     "404 + + 403 + 404 +",
     [
-      "recordUpdateUser",
       "recordUpdateRange",
       "recordUpdateBlueprint",
       "getSource",
@@ -129,10 +127,20 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   // anybody who is there, also ROOT
   [
     "+ + + + + + +",
-    ["recordHealth", "listUser", "getAPIKey", "getUserMemberships", "recordLogin", "recordAuthMethods", "recordFile"],
+    [
+      "recordHealth",
+      "listUser",
+      "recordListUsers",
+      "getAPIKey",
+      "getUserMemberships",
+      "recordLogin",
+      "recordAuthMethods",
+      "recordFile",
+    ],
   ],
+  ["404 + + + + 404 +", ["recordUpdateUser"]],
   // administrators, and ROOT
-  ["403 403 + + + + +", ["listAllUsers", "deleteUser", "migrateSQLiteToPostgreSQL"]],
+  ["403 403 + + + + +", ["listAllUsers", "deleteUser", "setUserAdmin", "migrateSQLiteToPostgreSQL"]],
   // administrators, who have the range also as whom they act as
   ["403 403 + 403 + 403 +", ["assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
   ["+ + + 403 403 + +", ["InstallCollection", "InstallRole", "installSubscriptionRoles"]],

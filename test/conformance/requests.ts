@@ -17,6 +17,7 @@ export interface Sample {
 const samples: Readonly<Record<string, Sample>> = {
   addUser: { json: { name: "Some Body", userID: "SB", email: "some.body@lab.example", password } },
   deleteUser: { path: { userID: "ST" } },
+  setUserAdmin: { path: { userID: "ST" }, json: { isAdmin: true } },
   postCredentials: { json: { proxmoxPassword: "another long one" } },
   setDefaultRangeID: { json: { defaultRangeID: "R1" } },
   abortRange: { running: true },

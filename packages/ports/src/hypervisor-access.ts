@@ -18,6 +18,8 @@ export class HypervisorAccess extends Context.Service<
       password: string,
       options: { readonly admin: boolean },
     ) => Effect.Effect<void, HypervisorFault>
+    /** Puts the account among the administrators or takes it out. One that does not exist cannot be put there (`not-found`). */
+    readonly setAdmin: (account: HypervisorAccount, admin: boolean) => Effect.Effect<void, HypervisorFault>
     readonly setPassword: (account: HypervisorAccount, password: string) => Effect.Effect<void, HypervisorFault>
     readonly removeUser: (account: HypervisorAccount) => Effect.Effect<void, HypervisorFault>
     readonly userExists: (account: HypervisorAccount) => Effect.Effect<boolean, HypervisorFault>

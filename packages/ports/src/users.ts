@@ -1,4 +1,14 @@
-import type { RangeId, RecordId, User, UserExists, UserId, UserNotFound, UserSecrets, Exhausted } from "@rangewright/domain"
+import type {
+  LastAdministrator,
+  RangeId,
+  RecordId,
+  User,
+  UserExists,
+  UserId,
+  UserNotFound,
+  UserSecrets,
+  Exhausted,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
@@ -20,7 +30,6 @@ export interface NewUser {
 /** The fields a user record's change may name; absent ones keep their value. */
 export interface UserChange {
   readonly name?: string
-  readonly isAdmin?: boolean
   readonly hasCompletedOnboarding?: boolean
   readonly defaultRangeId?: RangeId | undefined
 }
@@ -36,6 +45,8 @@ export class Users extends Context.Service<
     readonly list: Effect.Effect<readonly User[], StorageFault>
     /** Takes the wished number, else the lowest free one, from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
     readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
+    /** Never takes the rights of the last administrator beside ROOT, also not where two take them from each other at the same time. */
+    readonly setAdmin: (id: UserId, isAdmin: boolean) => Effect.Effect<User, UserNotFound | LastAdministrator | StorageFault>
     readonly change: (id: UserId, change: UserChange) => Effect.Effect<User, UserNotFound | StorageFault>
     /** Also removes the user's grants and places in groups. */
     readonly remove: (id: UserId) => Effect.Effect<void, StorageFault>

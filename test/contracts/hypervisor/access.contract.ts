@@ -29,6 +29,15 @@ export const accessContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(exists)).toBe(true)
     })
 
+    promises("puts an account among the administrators and takes it out, each as often as asked", async (world) => {
+      const setAdmin = (admin: boolean) => HypervisorAccess.use((access) => access.setAdmin(bob, admin))
+      expect(await world.run(reasonOf(setAdmin(true)))).toBe("not-found")
+      await world.run(setAdmin(false))
+      await world.run(HypervisorAccess.use((access) => access.ensureUser(bob, password, { admin: false })))
+      for (const admin of [true, true, false, false]) await world.run(setAdmin(admin))
+      expect(await world.run(HypervisorAccess.use((access) => access.userExists(bob)))).toBe(true)
+    })
+
     promises("sets the password of an account", async (world) => {
       await world.run(HypervisorAccess.use((access) => access.ensureUser(bob, password, { admin: false })))
       await world.run(HypervisorAccess.use((access) => access.setPassword(bob, "another good one")))

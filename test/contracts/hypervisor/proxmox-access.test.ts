@@ -44,6 +44,26 @@ describe("accounts, with an API token", () => {
     await rig.close()
   })
 
+  it("become administrators and cease to be, and keep their password, their other groups and what others wrote of them", async () => {
+    const rig = makeRig()
+    const setAdmin = (admin: boolean) => rig.run(HypervisorAccess.use((access) => access.setAdmin(bob, admin)))
+    const groups = async () => {
+      const { data } = JSON.parse(await root(rig, "GET", "/access/users/bob@pve")) as {
+        readonly data: { readonly groups: readonly string[]; readonly email?: string }
+      }
+      return [[...data.groups].sort(), data.email]
+    }
+    await rig.run(ensure(bob, first))
+    await root(rig, "POST", "/access/groups", "groupid=others")
+    await root(rig, "PUT", "/access/users/bob@pve", "groups=others&append=1&email=bob@lab.example")
+    await setAdmin(true)
+    expect(await groups()).toEqual([["ludus_admins", "ludus_users", "others"], "bob@lab.example"])
+    await setAdmin(false)
+    expect(await groups()).toEqual([["ludus_users", "others"], "bob@lab.example"])
+    expect(await logsIn(rig, first)).toBe(true)
+    await rig.close()
+  })
+
   it("get another password without losing groups and rights, although a token may set none", async () => {
     const rig = makeRig()
     await rig.run(ensure(bob, first, true))

@@ -1,4 +1,4 @@
-import { rootUserId, UserExists, UserNotFound } from "@rangewright/domain"
+import { LastAdministrator, rootUserId, UserExists, UserNotFound } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -125,11 +125,47 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* TestClock.setTime(later(60).getTime())
         const changed = yield* users.change(made.id, { defaultRangeId: rangeId("LAB") })
         expect(changed).toEqual({ ...made, defaultRangeId: "LAB", updatedAt: later(60) })
-        const onboarded = yield* users.change(made.id, { hasCompletedOnboarding: true, isAdmin: true, name: "A" })
-        expect(onboarded).toEqual({ ...changed, hasCompletedOnboarding: true, isAdmin: true, name: "A" })
+        const onboarded = yield* users.change(made.id, { hasCompletedOnboarding: true, name: "A" })
+        expect(onboarded).toEqual({ ...changed, hasCompletedOnboarding: true, name: "A" })
         expect((yield* users.change(made.id, { defaultRangeId: undefined })).defaultRangeId).toBeUndefined()
         expect(yield* users.find(made.id)).toEqual({ ...onboarded, defaultRangeId: undefined })
         expect(yield* Effect.flip(users.change(userId("bob"), { name: "B" }))).toBeInstanceOf(UserNotFound)
+      }),
+    )
+
+    it(
+      "makes administrators, and takes their rights but from the last one beside ROOT",
+      Effect.gen(function* () {
+        const users = yield* Users
+        const alice = yield* users.create(newUser("alice"))
+        const bob = yield* users.create(newUser("bob"))
+        yield* users.create({ ...newUser(rootUserId), isAdmin: true })
+        yield* TestClock.setTime(later(60).getTime())
+        const promoted = yield* users.setAdmin(alice.id, true)
+        expect(promoted).toEqual({ ...alice, isAdmin: true, updatedAt: later(60) })
+        expect((yield* users.forAuthentication(alice.id))?.user).toEqual(promoted)
+        expect(yield* Effect.flip(users.setAdmin(alice.id, false))).toBeInstanceOf(LastAdministrator)
+        expect(yield* users.find(alice.id)).toEqual(promoted)
+        // who is none loses nothing
+        expect((yield* users.setAdmin(bob.id, false)).isAdmin).toBe(false)
+        yield* users.setAdmin(bob.id, true)
+        expect((yield* users.setAdmin(alice.id, false)).isAdmin).toBe(false)
+        expect(yield* Effect.flip(users.setAdmin(userId("nobody"), true))).toBeInstanceOf(UserNotFound)
+      }),
+    )
+
+    it(
+      "keeps one of the administrators who take each other's rights at the same time",
+      Effect.gen(function* () {
+        const users = yield* Users
+        const ids = ["alice", "bob", "carol"]
+        for (const id of ids) yield* users.create({ ...newUser(id), isAdmin: true })
+        const taken = yield* Effect.all(
+          ids.map((id) => Effect.result(users.setAdmin(userId(id), false))),
+          { concurrency: "unbounded" },
+        )
+        expect(taken.filter((result) => result._tag === "Success")).toHaveLength(2)
+        expect((yield* users.list).filter((user) => user.isAdmin)).toHaveLength(1)
       }),
     )
 

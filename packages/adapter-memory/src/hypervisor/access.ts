@@ -12,7 +12,24 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
   const grantsOf = (poolId: RangeId): ReadonlySet<string> => world.grants.get(poolId) ?? new Set()
 
   return Layer.succeed(HypervisorAccess, {
-    ensureUser: (account, password) => run("ensureUser", true, () => void world.users.set(nameOf(account), password)),
+    ensureUser: (account, password, { admin }) =>
+      run("ensureUser", true, () => {
+        world.users.set(nameOf(account), password)
+        if (admin) world.admins.add(nameOf(account))
+      }),
+    setAdmin: (account, admin) =>
+      called(
+        world,
+        { port: "access", method: "setAdmin", mutating: true, action: undefined },
+        Effect.suspend(() => {
+          const name = nameOf(account)
+          if (!admin) world.admins.delete(name)
+          else if (!world.users.has(name))
+            return Effect.fail(hypervisorFault(`make ${name} an administrator`, "not-found", `there is no user ${name}`))
+          else world.admins.add(name)
+          return Effect.void
+        }),
+      ),
     setPassword: (account, password) =>
       called(
         world,
@@ -28,6 +45,7 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
     removeUser: (account) =>
       run("removeUser", true, () => {
         world.users.delete(nameOf(account))
+        world.admins.delete(nameOf(account))
         for (const granted of world.grants.values()) granted.delete(nameOf(account))
       }),
     userExists: (account) => run("userExists", false, () => world.users.has(nameOf(account))),

@@ -86,6 +86,8 @@ export interface MemoryWorld {
   readonly grants: Map<RangeId, Set<string>>
   /** Accounts with their passwords. */
   readonly users: Map<string, string>
+  /** Those of them that are administrators. */
+  readonly admins: Set<string>
   readonly tasks: Map<string, MemoryTask>
   readonly calls: MemoryCall[]
   /** Whether the cluster takes changes. */
@@ -122,6 +124,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   pools: new Set(),
   grants: new Map(),
   users: new Map(),
+  admins: new Set(),
   tasks: new Map(),
   calls: [],
   quorate: true,

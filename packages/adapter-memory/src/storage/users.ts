@@ -1,4 +1,13 @@
-import { allocateUserNumber, type User, UserExists, type UserId, UserNotFound, userNumberRestMillis } from "@rangewright/domain"
+import {
+  allocateUserNumber,
+  LastAdministrator,
+  rootUserId,
+  type User,
+  UserExists,
+  type UserId,
+  UserNotFound,
+  userNumberRestMillis,
+} from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,6 +54,15 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           lastActiveAt: undefined,
         }
         store.users.set(user.id, { user, secrets })
+        return user
+      }),
+    setAdmin: (id, isAdmin) =>
+      atomically(function* (now) {
+        const found = yield* known(id)
+        const others = all().some((user) => user.isAdmin && user.id !== rootUserId && user.id !== id)
+        if (found.user.isAdmin && !isAdmin && !others) return yield* Result.fail(new LastAdministrator({ userId: id }))
+        const user: User = { ...found.user, isAdmin, updatedAt: now }
+        store.users.set(id, { ...found, user })
         return user
       }),
     change: (id, change) =>

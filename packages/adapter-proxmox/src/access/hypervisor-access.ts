@@ -7,7 +7,7 @@ import { child, recordOf, text } from "../wire/read.ts"
 import { ensurePool, poolExists, removePool } from "./pools.ts"
 import { adminGroup, neededPrivileges, poolRoles, vnetRoles } from "./roles.ts"
 import { type Right, readRights, writeRight } from "./rights.ts"
-import { ensureGroups, ensureUser, removeUser, setPassword, userExists, userIdOf } from "./users.ts"
+import { ensureGroups, ensureUser, removeUser, setAdmin, setPassword, userExists, userIdOf } from "./users.ts"
 
 /** Where a range's rights stand: its pool, and its VNet where it has one. */
 const places = (
@@ -105,6 +105,7 @@ const privileges = Effect.fnUntraced(function* (
 
 export const makeHypervisorAccess = (client: PveClient): Context.Service.Shape<typeof HypervisorAccess> => ({
   ensureUser: (account, password, { admin }) => ensureUser(client, account, password, admin),
+  setAdmin: (account, admin) => setAdmin(client, account, admin),
   setPassword: (account, password) => setPassword(client, account, password),
   removeUser: (account) => removeUser(client, account),
   userExists: (account) => userExists(client, account),

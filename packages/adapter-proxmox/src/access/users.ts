@@ -111,6 +111,24 @@ export const ensureUser = Effect.fnUntraced(function* (
   if (account.realm === "pve" && text(existing ?? {}, "comment") === ourComment) yield* setPassword(client, account, password)
 })
 
+/** Puts the account among the administrators or takes it out; its other groups stay. */
+export const setAdmin = Effect.fnUntraced(function* (
+  client: PveClient,
+  account: HypervisorAccount,
+  admin: boolean,
+): Effect.fn.Return<void, HypervisorFault> {
+  const userid = userIdOf(account)
+  const doing = admin ? `make ${userid} an administrator` : `take the rights of an administrator from ${userid}`
+  const user = yield* readUser(client, userid, doing)
+  if (user === undefined && !admin) return
+  if (user === undefined) return yield* new HypervisorFault({ doing, reason: "not-found", detail: `${userid} does not exist` })
+  const groups = words(user, "groups")
+  if (groups.includes(adminGroup) === admin) return
+  yield* ensureGroups(client, doing)
+  const wanted = admin ? [...groups, adminGroup] : groups.filter((group) => group !== adminGroup)
+  yield* client.put(path`/access/users/${userid}`, { groups: wanted.join(",") }, { doing })
+})
+
 export const removeUser = (client: PveClient, account: HypervisorAccount): Effect.Effect<void, HypervisorFault> => {
   const userid = userIdOf(account)
   return client.remove(path`/access/users/${userid}`, {}, { doing: `remove the account ${userid}` }).pipe(

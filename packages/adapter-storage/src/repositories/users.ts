@@ -1,5 +1,7 @@
 import {
   allocateUserNumber,
+  LastAdministrator,
+  rootUserId,
   type User,
   UserExists,
   UserNotFound,
@@ -28,7 +30,6 @@ const secretColumns = (secrets: Partial<UserSecrets>): Partial<Insertable<Tables
 
 const changedColumns = (change: UserChange): Partial<Insertable<Tables["users"]>> => ({
   ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.isAdmin === undefined ? {} : { is_admin: change.isAdmin }),
   ...(change.hasCompletedOnboarding === undefined ? {} : { has_completed_onboarding: change.hasCompletedOnboarding }),
   ...("defaultRangeId" in change ? { default_range_id: change.defaultRangeId ?? null } : {}),
 })
@@ -121,6 +122,21 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
             }
             yield* tx((db) => db.insertInto("users").values(row).execute())
             return toUser(row)
+          }),
+        ),
+      setAdmin: (id, isAdmin) =>
+        database.writeAlone(`change the rights of user ${id}`, (tx) =>
+          Effect.gen(function* () {
+            const admins = yield* tx((db) =>
+              db.selectFrom("users").select("id").where("is_admin", "=", true).where("id", "<>", rootUserId).execute(),
+            )
+            if (!isAdmin && admins.length === 1 && admins[0]?.id === id) return yield* new LastAdministrator({ userId: id })
+            const updated_at = yield* Clock.currentTimeMillis
+            const set = { is_admin: isAdmin, updated_at }
+            const changed = yield* tx((db) =>
+              db.updateTable("users").set(set).where("id", "=", id).returningAll().executeTakeFirst(),
+            )
+            return changed === undefined ? yield* new UserNotFound({ userId: id }) : toUser(changed)
           }),
         ),
       change: (id, change) =>

@@ -43,6 +43,8 @@ interface Admission {
   user: User | undefined
   range: Range | undefined
   group: Group | undefined
+  /** What the body said of the members that the operation has audited. */
+  told: readonly string[]
 }
 
 /** An operation that never answers 403 refuses with 401 instead: clients of that operation read that. Scripts match the text. */
@@ -90,15 +92,19 @@ const auditOf = Effect.fnUntraced(function* (
     actingAs: admission.user?.id,
     operation: operation.id,
     rangeId: admission.range?.id,
-    detail: Object.entries(call.path)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(" "),
+    detail: [...Object.entries(call.path).map(([name, value]) => `${name}=${value}`), ...admission.told].join(" "),
     outcome: outcomeOf(exit),
     remote: call.meta.remote,
   }
   // the change is made or refused already: a store that cannot take the entry must not turn that answer around
   yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
 })
+
+const toldBy = ({ audited }: Operation, body: unknown): readonly string[] =>
+  audited.flatMap((name) => {
+    const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name]
+    return value === undefined ? [] : [`${name}=${JSON.stringify(value)}`]
+  })
 
 /** Admits the caller, reads the input and runs the handler. */
 const admitAndHandle = Effect.fnUntraced(function* (
@@ -110,6 +116,7 @@ const admitAndHandle = Effect.fnUntraced(function* (
   const { caller } = admission
   if (caller !== undefined && operation.access !== "anonymous") yield* admit(operation, call, caller, admission)
   const { path, query, body, file } = yield* input
+  admission.told = toldBy(operation, body)
   const { user, range, group } = admission
   return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
 })
@@ -133,7 +140,7 @@ export const perform = Effect.fnUntraced(function* (
       ? // a stale credential must not keep anybody from what needs none, such as logging in
         yield* Effect.catchTag(authenticate(call.credentials), "Unauthenticated", () => Effect.succeed(undefined))
       : yield* requireCaller(call.credentials)
-  const admission: Admission = { caller, user: caller, range: undefined, group: undefined }
+  const admission: Admission = { caller, user: caller, range: undefined, group: undefined, told: [] }
   const work = admitAndHandle(operation, call, admission, input)
   return yield* operation.mutates && operation.access !== "anonymous"
     ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit))

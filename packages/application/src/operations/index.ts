@@ -104,6 +104,7 @@ import { removeRangesFromGroup } from "./remove-ranges-from-group.ts"
 import { removeUsersFromGroup } from "./remove-users-from-group.ts"
 import { resumeRun } from "./resume-run.ts"
 import { revokeRangeFromUser } from "./revoke-range-from-user.ts"
+import { setUserAdmin } from "./set-user-admin.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
 import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
 import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
@@ -127,6 +128,7 @@ const user = [
   listAllUsers,
   addUser,
   deleteUser,
+  setUserAdmin,
   getCredentials,
   postCredentials,
   getApiKey,

@@ -89,6 +89,12 @@ export class LastManager extends defineFault("LastManager", "conflict", (f: { re
   hint: "Make somebody else a manager first, or ask an administrator.",
 })) {}
 
+/** The change would leave nobody but ROOT, which manages users only. */
+export class LastAdministrator extends defineFault("LastAdministrator", "conflict", (f: { readonly userId: string }) => ({
+  message: `Cannot take the rights of an administrator from user ${f.userId}: there would be no administrator left`,
+  hint: "Make another user an administrator first.",
+})) {}
+
 /** A changing run holds the range. */
 export class RangeBusy extends defineFault(
   "RangeBusy",

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { changePassword } from "../../accounts/change-password.ts"
 import { isPasswordOf } from "../../accounts/is-password-of.ts"
+import { setAdmin, whyNotTheirs } from "../../accounts/set-admin.ts"
 import { recordOfUser } from "../../accounts/user-record.ts"
 import { operation } from "../../operation/operation.ts"
 import { SignIns } from "../../sign-in/sign-ins.ts"
@@ -14,7 +15,7 @@ const refused = (path: string, message: string): InvalidInput => {
   return new InvalidInput({ what: "Failed to update record.", issues: [issue] })
 }
 
-/** Name, onboarding flag and own password; `isAdmin` only by administrators, and nobody's own (contract A 9, A 17-64). */
+/** Name, onboarding flag and own password; `isAdmin` only by administrators, nobody's own and not the last one's. */
 export const recordUpdateUser = operation({
   id: "recordUpdateUser",
   route: "PATCH /api/collections/users/records/{id}",
@@ -39,6 +40,7 @@ export const recordUpdateUser = operation({
       isAdmin: Schema.optionalKey(Schema.Boolean),
     }),
   },
+  audited: ["isAdmin"],
   output: { type: "json", schema: UserRecord },
   statuses: {
     200: "the user as it is now",
@@ -53,7 +55,8 @@ export const recordUpdateUser = operation({
       const target = yield* users.findByRecordId(path.id as RecordId)
       if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
         return yield* Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
-      if (body.isAdmin !== undefined && body.isAdmin !== target.isAdmin && (!user.isAdmin || target.id === user.id))
+      const rights = body.isAdmin === target.isAdmin ? undefined : body.isAdmin
+      if (rights !== undefined && (!user.isAdmin || whyNotTheirs(target, user) !== undefined))
         return yield* Effect.fail(refused("isAdmin", "only another administrator may change this"))
       if (body.name !== undefined && (body.name.trim() === "" || body.name.length > 255))
         return yield* Effect.fail(refused("name", "1 to 255 characters are needed"))
@@ -70,11 +73,14 @@ export const recordUpdateUser = operation({
             .pipe(Effect.catchTag("TooManyAttempts", ({ message }) => Effect.fail(refused("oldPassword", message))))
           if (known === undefined) return yield* Effect.fail(refused("oldPassword", "it is not the current password"))
         }
-        yield* changePassword(target, body.password)
       }
+      if (rights !== undefined)
+        yield* Effect.catchTag(setAdmin(target, rights, user), "LastAdministrator", ({ hint }) =>
+          Effect.fail(refused("isAdmin", `no other administrator would be left. ${hint}`)),
+        )
+      if (body.password !== undefined) yield* changePassword(target, body.password)
       const changed = yield* users.change(target.id, {
         ...(body.name === undefined ? {} : { name: body.name }),
-        ...(body.isAdmin === undefined ? {} : { isAdmin: body.isAdmin }),
         ...(body.hasCompletedOnboarding === undefined ? {} : { hasCompletedOnboarding: body.hasCompletedOnboarding }),
       })
       return yield* recordOfUser(changed, { withEmail: true })

@@ -1,0 +1,39 @@
+import { UserNotFound, type UserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { setAdmin } from "../accounts/set-admin.ts"
+import { operation } from "../operation/operation.ts"
+import { TextResult } from "../wire/common.ts"
+
+export const setUserAdmin = operation({
+  id: "setUserAdmin",
+  route: "PUT /user/{userID}/admin",
+  group: "User",
+  origin: "ours",
+  does: "change who is an administrator",
+  summary: "Make a user an administrator, or take the rights of one",
+  access: "admin",
+  target: "none",
+  path: { userID: Schema.String },
+  body: { type: "json", required: true, schema: Schema.Struct({ isAdmin: Schema.Boolean }) },
+  audited: ["isAdmin"],
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the user has the rights asked for, here and on the hypervisor; keys and tokens of before are judged by them at once",
+    400: "isAdmin is missing; ROOT always is an administrator; nobody changes their own rights",
+    401: "no valid credentials",
+    403: "the caller is no administrator",
+    404: "no user has this ID",
+    409: "no other administrator would be left",
+    500: "unexpected server failure",
+    502: "the hypervisor is away or refused; who lost the rights lost them here all the same",
+  },
+  handle: ({ path, body, caller }) =>
+    Effect.gen(function* () {
+      const target = yield* (yield* Users).find(path.userID as UserId)
+      if (target === undefined) return yield* new UserNotFound({ userId: path.userID })
+      yield* setAdmin(target, body.isAdmin, caller)
+      return { result: `User ${target.id} ${body.isAdmin ? "is" : "is no longer"} an administrator` }
+    }),
+})

@@ -1,0 +1,106 @@
+import { rootUserId, type User, type UserId } from "@rangewright/domain"
+import { HypervisorAccess, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let root: User
+let boss: User
+let ada: User
+const withAccount = (user: User) =>
+  app
+    .run(
+      HypervisorAccess.use((access) =>
+        access.ensureUser({ username: user.hypervisorUsername, realm: "pve" }, "a good password", { admin: user.isAdmin }),
+      ),
+    )
+    .then(() => user)
+beforeEach(async () => {
+  app = makeTestApp()
+  root = await app.addUser(rootUserId, { isAdmin: true })
+  boss = await withAccount(await app.addUser("Boss", { isAdmin: true }))
+  ada = await withAccount(await app.addUser("Ada"))
+})
+
+const hypervisorIsAway = (away: boolean) => {
+  app.world.fault = ({ method }) => (away && method === "setAdmin" ? { when: "before", reason: "away" } : undefined)
+}
+const put = (userID: string, isAdmin: boolean) => ({ path: { userID }, body: { isAdmin } })
+const patch = (user: User, body: object) => ({ path: { id: user.recordId }, body })
+const isAdmin = (id: string): Promise<boolean | undefined> =>
+  app.run(
+    Effect.map(
+      Users.use((users) => users.find(id as UserId)),
+      (user) => user?.isAdmin,
+    ),
+  )
+/** Whether the user is one here, and one on the hypervisor. */
+const rightsOf = async (user: User) => [await isAdmin(user.id), app.world.admins.has(`${user.hypervisorUsername}@pve`)]
+
+describe.each([
+  ["setUserAdmin", (target: User, admin: boolean) => put(target.id, admin)],
+  ["recordUpdateUser", (target: User, admin: boolean) => patch(target, { isAdmin: admin })],
+] as const)("%s", (operation, request) => {
+  it("makes an administrator, here and on the hypervisor, and takes the rights again", async () => {
+    await app.call(operation, boss, request(ada, true))
+    expect(await rightsOf(ada)).toEqual([true, true])
+    await app.call(operation, boss, request(ada, false))
+    expect(await rightsOf(ada)).toEqual([false, false])
+  })
+
+  it("leaves the last administrator, whoever asks; ROOT is none that counts", async () => {
+    const fault = await app.fails(operation, root, request(boss, false))
+    expect(`${fault.message} ${JSON.stringify(fault.issues)}`).toMatch(/no (other )?administrator/u)
+    expect(await rightsOf(boss)).toEqual([true, true])
+    await app.call(operation, boss, request(ada, true))
+    await app.call(operation, root, request(boss, false))
+    expect(await rightsOf(boss)).toEqual([false, false])
+  })
+
+  it("changes neither ROOT nor the rights of who asks", async () => {
+    await app.call(operation, boss, request(ada, true))
+    for (const target of [root, boss]) {
+      const fault = await app.fails(operation, boss, request(target, false))
+      expect(["invalid", "not-found"]).toContain(fault.kind)
+    }
+    expect([await isAdmin("ROOT"), await isAdmin("Boss")]).toEqual([true, true])
+  })
+
+  it("takes a promotion back that the hypervisor refuses, and leaves a user demoted whose rights there stay", async () => {
+    hypervisorIsAway(true)
+    expect(await app.fails(operation, boss, request(ada, true))).toMatchObject({ kind: "unavailable" })
+    expect(await rightsOf(ada)).toEqual([false, false])
+
+    hypervisorIsAway(false)
+    await app.call(operation, boss, request(ada, true))
+    hypervisorIsAway(true)
+    const fault = await app.fails(operation, boss, request(ada, false))
+    expect(fault.hint).toMatch(/^Ada is no administrator of the service any more.*Repeat/u)
+    expect(await rightsOf(ada)).toEqual([false, true])
+    hypervisorIsAway(false)
+    await app.call("setUserAdmin", boss, put("Ada", false))
+    expect(await rightsOf(ada)).toEqual([false, false])
+  })
+})
+
+it("a record that is sent whole changes no rights, also one's own", async () => {
+  await app.call("recordUpdateUser", boss, patch(boss, { isAdmin: true, name: "The boss" }))
+  await app.call("recordUpdateUser", ada, patch(ada, { isAdmin: false, name: "Ada" }))
+  expect(app.world.calls.filter(({ method }) => method === "setAdmin")).toEqual([])
+  expect(await app.fails("recordUpdateUser", ada, patch(ada, { isAdmin: true }))).toMatchObject({ kind: "invalid" })
+})
+
+it("rights are not changed where the new password cannot be taken", async () => {
+  const fault = await app.fails(
+    "recordUpdateUser",
+    boss,
+    patch(ada, { isAdmin: true, password: "short", passwordConfirm: "short" }),
+  )
+  expect(fault.kind).toBe("invalid")
+  expect(await rightsOf(ada)).toEqual([false, false])
+})
+
+it("an unknown user cannot be made an administrator", async () => {
+  expect(await app.fails("setUserAdmin", boss, put("Nobody", true))).toMatchObject({ _tag: "UserNotFound" })
+})
