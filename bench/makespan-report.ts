@@ -1,7 +1,9 @@
 /** The table and the verdict that all benchmarks of makespans print. */
 
+import type { RoleSequence } from "@rangewright/domain"
+
 /** What is to be reached: makespan over the lower bound, and a serial schedule over ours. */
-const goals = { p50: 1.05, p95: 1.2, serialAt30: 4 } as const
+const goals = { p50: 1.05, p95: 1.1, serialAt30: 4 } as const
 
 export interface MakespanRow {
   readonly seed: number
@@ -46,8 +48,9 @@ const sizeLine = (rows: readonly MakespanRow[], from: number, to: number): strin
   )
 }
 
-/** Prints medians by size of range, then the ratios that have goals. */
-export const reportMakespan = (rows: readonly MakespanRow[]): void => {
+/** Prints medians by size of range, then the ratios that have goals: of deploys whose roles run in this order, against its own bound. */
+export const reportMakespan = (sequence: RoleSequence, rows: readonly MakespanRow[]): void => {
+  console.log(sequence === "file" ? "roles one after another, in the order of the file" : "roles by their dependencies alone")
   console.log(line("machines", "ranges", "bound s", "ours s", "ours/bound", "serial s", "serial/ours"))
   for (const [from, to] of sizes) console.log(sizeLine(rows, from, to))
   const ratios = rows.map((row) => row.ours / row.bound)
@@ -60,7 +63,9 @@ export const reportMakespan = (rows: readonly MakespanRow[]): void => {
   const near30 = rows.filter((row) => row.machines >= 28 && row.machines <= 32).map((row) => row.serial / row.ours)
   if (near30.length === 0) return
   const half = quantile(near30, 0.5)
+  // roles one after another are most of both schedules
+  const goal = sequence === "file" ? "" : `; goal p50 >= ${goals.serialAt30}: ${verdict(half >= goals.serialAt30)}`
   console.log(
-    `serial over ours, ${near30.length} ranges of 28 to 32 machines: p50 ${half.toFixed(1)}, least ${Math.min(...near30).toFixed(1)}; goal p50 >= ${goals.serialAt30}: ${verdict(half >= goals.serialAt30)}`,
+    `serial over ours, ${near30.length} ranges of 28 to 32 machines: p50 ${half.toFixed(1)}, least ${Math.min(...near30).toFixed(1)}${goal}`,
   )
 }

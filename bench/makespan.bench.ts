@@ -3,7 +3,7 @@
  * beat and against a serial one. What is over the bound is the cost of choosing badly and of looking: Proxmox tells nobody when a task,
  * a boot or a program has ended.
  */
-import { lowerBound, simulateSerial } from "@rangewright/domain"
+import { lowerBound, type RoleSequence, roleSequences, simulateSerial } from "@rangewright/domain"
 import { makespanCase, makespanSeeds } from "./makespan-generator.ts"
 import { type MakespanRow, reportMakespan } from "./makespan-report.ts"
 import { onSimulatedTime } from "./simulated-seconds.ts"
@@ -12,10 +12,10 @@ import { deployLab, makeVirtualLab } from "./virtual-time.ts"
 /** Ranges measured with `--quick`. */
 const few = 20
 
-const measure = async (seed: number): Promise<MakespanRow> => {
+const measure = async (seed: number, sequence: RoleSequence): Promise<MakespanRow> => {
   const { text, machines, nodes } = makespanCase(seed)
   const lab = await makeVirtualLab({ config: text, nodes, seed })
-  const { state, seconds } = await deployLab(lab)
+  const { state, seconds } = await deployLab(lab, sequence)
   if (state.status !== "success" || state.plan === undefined) throw new Error(`seed ${seed}: ${state.status} ${state.message}`)
   const plan = onSimulatedTime(state.plan)
   return { seed, machines, nodes, bound: lowerBound(plan), ours: seconds, serial: simulateSerial(plan) }
@@ -23,7 +23,9 @@ const measure = async (seed: number): Promise<MakespanRow> => {
 
 if (import.meta.main) {
   const seeds = process.argv.includes("--quick") ? makespanSeeds.slice(0, few) : makespanSeeds
-  const rows: MakespanRow[] = []
-  for (const seed of seeds) rows.push(await measure(seed))
-  reportMakespan(rows)
+  for (const sequence of roleSequences) {
+    const rows: MakespanRow[] = []
+    for (const seed of seeds) rows.push(await measure(seed, sequence))
+    reportMakespan(sequence, rows)
+  }
 }

@@ -27,7 +27,7 @@ import {
   Settings,
   type SettingsShape,
 } from "@rangewright/application"
-import type { Range, RangeId, RecordId, RunId, RunState, UserId } from "@rangewright/domain"
+import type { Range, RangeId, RecordId, RoleSequence, RunId, RunState, UserId } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
@@ -172,13 +172,14 @@ export interface VirtualDeploy {
   readonly seconds: number
 }
 
-/** Deploys the whole range and waits for the end, whatever it is. */
-export const deployLab = (lab: VirtualLab): Promise<VirtualDeploy> =>
+/** Deploys the whole range and waits for the end, whatever it is. `roleSequence`: absent, what the configuration says. */
+export const deployLab = (lab: VirtualLab, roleSequence?: RoleSequence): Promise<VirtualDeploy> =>
   lab.run(
     Effect.gen(function* () {
       const engine = yield* RunEngine
       const start = lab.simulator.clock.now()
-      const { id } = yield* engine.start(lab.range, everything, owner)
+      const options = { ...everything.options, ...(roleSequence === undefined ? {} : { roleSequence }) }
+      const { id } = yield* engine.start(lab.range, { ...everything, options }, owner)
       const state = yield* engine.wait(id)
       return { runId: id, state, seconds: (lab.simulator.clock.now() - start) / 1000 }
     }),

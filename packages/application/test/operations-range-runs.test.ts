@@ -44,6 +44,22 @@ const deploy = async (body?: object) => (await app.call("deployRange", ada, { ra
 const asked = () => app.runs.asked.map(({ request }) => request)
 
 describe("deploying", () => {
+  it("runs roles in the order that the query or the body asks for, and says what a plan would save", async () => {
+    await deploy({ role_order: "graph" })
+    await app.call("deployRange", ada, { range, query: { role_order: "file" } })
+    await deploy()
+    expect(asked().map((request) => request.kind === "deploy" && request.options.roleSequence)).toEqual([
+      "graph",
+      "file",
+      undefined,
+    ])
+    app.runs.plan = () => ({ ...plan, roles: { sequence: "file", graphSavesSeconds: 480 } })
+    expect(await app.call("planRange", ada, { range, query: { role_order: "file" } })).toMatchObject({
+      roles: { role_order: "file", graphSavesSeconds: 480 },
+      text: expect.stringContaining("(role_order: graph) it would take 8 min less"),
+    })
+  })
+
   it("starts a run and answers at once with its name", async () => {
     app.runs.ending = () => "running"
     const { result, runID } = await deploy()

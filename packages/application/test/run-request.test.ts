@@ -1,4 +1,4 @@
-import { deployTags, type Vmid } from "@rangewright/domain"
+import { deployTags, roleSequences, type Vmid } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { restoreRequest, storeRequest } from "../src/run/request.ts"
@@ -8,13 +8,17 @@ const vmid = fc.integer({ min: 100, max: 999_999_999 }).map((n) => n as Vmid)
 const request: fc.Arbitrary<RunRequest> = fc.oneof(
   fc.record({
     kind: fc.constant("deploy" as const),
-    options: fc.record({
-      tags: fc.subarray([...deployTags]),
-      limit: fc.string(),
-      onlyRoles: fc.array(fc.string()),
-      force: fc.boolean(),
-      verbose: fc.boolean(),
-    }),
+    options: fc.record(
+      {
+        tags: fc.subarray([...deployTags]),
+        limit: fc.string(),
+        onlyRoles: fc.array(fc.string()),
+        force: fc.boolean(),
+        verbose: fc.boolean(),
+        roleSequence: fc.constantFrom(...roleSequences),
+      },
+      { requiredKeys: ["tags", "limit", "onlyRoles", "force", "verbose"] },
+    ),
   }),
   fc.constant<RunRequest>({ kind: "destroy" }),
   fc.record({ kind: fc.constant("delete-range" as const), force: fc.boolean() }),

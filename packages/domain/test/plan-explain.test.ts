@@ -14,7 +14,16 @@ describe("a plan as text", () => {
     expect(text).toContain("Plan for range LAB: 8 to create, 1 to change\n")
     expect(text).toMatch(/\n {4}\+ LAB-web +from debian; stages: address, role database, role shop\n/u)
     expect(text).toMatch(/\n +VM 2000\d on pve1 \(the node that holds the range's bridge\), 10\.7\.20\.5\n/u)
-    expect(text).toMatch(/\n\d+ steps, about 13 min \d+ s \(the longest chain alone takes 13 min \d+ s\)\n/u)
+    expect(text).toMatch(/\n\d+ steps, about 19 min \d+ s \(the longest chain alone takes 19 min \d+ s\)\n/u)
+    expect(text).toMatch(
+      /\nRoles run one after another .+ by their dependencies alone \(role_order: graph\) it would take 6 min less\n/u,
+    )
+  })
+
+  test("says what the graph of the roles' dependencies saves where it was chosen", () => {
+    const text = renderPlan(planned(inputFor(labWorld(), labConfig(), { roleSequence: "graph" })))
+    expect(text).toMatch(/\n\d+ steps, about 13 min \d+ s /u)
+    expect(text).toMatch(/\nRoles run by their dependencies alone, which takes 6 min less /u)
   })
 
   test("shows changes, replacements and removals with their signs, and leaves out what stays", () => {

@@ -14,6 +14,7 @@ import {
   type ObservedStorage,
   type Plan,
   planDeploy,
+  predecessors,
   type PlanIssue,
   type PlanSettings,
   type PlanWorld,
@@ -174,7 +175,7 @@ export class ModelWorld {
     const done = new Set<string>()
     let left = [...plan.steps]
     for (let n = 0; left.length > 0 && n < crashAt; n++) {
-      const ready = left.filter((s) => s.after.every((key) => done.has(key)))
+      const ready = left.filter((s) => predecessors(s).every((key) => done.has(key)))
       const step = ready[pick(ready.length) % ready.length]
       if (step === undefined) throw new Error(`nothing is ready of ${left.map((s) => s.key).join(", ")}`)
       this.run(step)
@@ -323,4 +324,4 @@ export const stepOf = (plan: Plan, key: string): Step => {
 }
 /** Whether `first` is over before `then` starts, by the edges of the plan. */
 export const isBefore = (plan: Plan, first: string, then: string): boolean =>
-  stepOf(plan, then).after.some((key) => key === first || isBefore(plan, first, key))
+  predecessors(stepOf(plan, then)).some((key) => key === first || isBefore(plan, first, key))

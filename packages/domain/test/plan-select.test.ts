@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type DeployChoice, deployTags, keepOnly, type RangeConfig } from "../src/index.ts"
+import { type DeployChoice, deployTags, keepOnly, predecessors, type RangeConfig, type Vertex } from "../src/index.ts"
 import { matchHosts } from "../src/plan/host-pattern.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, keysOf, type ModelWorld, planned, refusal, stepOf } from "./plan-model.ts"
@@ -204,25 +204,36 @@ describe("a host pattern", () => {
 })
 
 describe("leaving vertices out of a graph", () => {
-  const graph = fc.array(fc.tuple(fc.array(fc.nat(100), { maxLength: 3 }), fc.boolean()), { maxLength: 12 }).map((rows) =>
-    rows.map(([before, kept], i) => ({
-      key: `${i}`,
-      kept,
-      after: i === 0 ? [] : [...new Set(before.map((b) => `${b % i}`))],
-    })),
+  const edges = fc.array(fc.nat(100), { maxLength: 3 })
+  const graph = fc.array(fc.tuple(edges, edges, fc.boolean()), { maxLength: 12 }).map((rows) =>
+    rows.map(([after, behind, kept], i) => {
+      const earlier = (some: readonly number[]) => (i === 0 ? [] : [...new Set(some.map((b) => `${b % i}`))])
+      return { key: `${i}`, kept, after: earlier(after), behind: earlier(behind).filter((key) => !earlier(after).includes(key)) }
+    }),
   )
-  const reaches = (vertices: readonly { key: string; after: readonly string[] }[], from: string, to: string): boolean =>
-    (vertices.find((v) => v.key === from)?.after ?? []).some((k) => k === to || reaches(vertices, k, to))
+  type Edges = (v: Vertex) => readonly string[]
+  const done: Edges = ({ after }) => after
+  const reaches = (vertices: readonly Vertex[], from: string, to: string, by: Edges): boolean =>
+    by(vertices.find((v) => v.key === from)!).some((k) => k === to || reaches(vertices, k, to, by))
 
-  test("keeps who comes before whom among the others", () => {
+  test("keeps who comes before whom among the others, and who must have been done", () => {
     fc.assert(
       fc.property(graph, (vertices) => {
         const left = keepOnly(vertices, (v) => v.kept)
         expect(left.map((v) => v.key)).toEqual(vertices.filter((v) => v.kept).map((v) => v.key))
-        for (const a of left) for (const b of left) expect(reaches(left, a.key, b.key)).toBe(reaches(vertices, a.key, b.key))
+        for (const by of [predecessors, done])
+          for (const a of left)
+            for (const b of left) expect(reaches(left, a.key, b.key, by)).toBe(reaches(vertices, a.key, b.key, by))
         // and says nothing twice
-        for (const v of left) for (const k of v.after) expect(v.after.some((other) => reaches(left, other, k))).toBe(false)
+        for (const v of left) {
+          for (const k of v.after) expect(v.after.some((other) => reaches(left, other, k, done))).toBe(false)
+          for (const k of v.behind) {
+            expect(v.after).not.toContain(k)
+            expect(predecessors(v).some((other) => reaches(left, other, k, predecessors))).toBe(false)
+          }
+        }
       }),
+      { numRuns: 2000 },
     )
   })
 })

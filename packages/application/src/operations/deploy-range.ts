@@ -4,7 +4,7 @@ import { operation } from "../operation/operation.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { changeCounts, planObject, PlanObject } from "../wire/plan.ts"
+import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
 
 export const deployRange = operation({
@@ -15,7 +15,7 @@ export const deployRange = operation({
   summary: "Start a deploy, or with dryRun only plan it",
   access: "range-access",
   target: "range",
-  query: { dryRun: Schema.optionalKey(BooleanText) },
+  query: { dryRun: Schema.optionalKey(BooleanText), role_order: Schema.optionalKey(RoleOrder) },
   body: {
     type: "json",
     required: false,
@@ -27,6 +27,8 @@ export const deployRange = operation({
       limit: Schema.optionalKey(Schema.String),
       /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
       dryRun: Schema.optionalKey(Schema.Boolean),
+      /** Absent: what the configuration says, or else the order of the file. */
+      role_order: Schema.optionalKey(RoleOrder),
     }),
   },
   output: {
@@ -50,7 +52,7 @@ export const deployRange = operation({
   handle: ({ range, user, query, body }) =>
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const request = { kind: "deploy", options: yield* deployOptions(body ?? {}) } as const
+      const request = { kind: "deploy", options: yield* deployOptions({ ...query, ...body }) } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* engine.preview(range, request, user.id)
         return { result: `Plan of range ${range.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan) }

@@ -4,7 +4,7 @@ import { operation } from "../operation/operation.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
-import { planObject, PlanObject } from "../wire/plan.ts"
+import { planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
 
 export const planRange = operation({
@@ -21,6 +21,7 @@ export const planRange = operation({
     limit: Schema.optionalKey(Schema.String),
     only_roles: Schema.optionalKey(Schema.String),
     force: Schema.optionalKey(BooleanText),
+    role_order: Schema.optionalKey(RoleOrder),
   },
   output: { type: "json", schema: PlanObject },
   statuses: {

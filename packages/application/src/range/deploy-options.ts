@@ -1,4 +1,4 @@
-import { type DeployTag, deployTags, InvalidInput } from "@rangewright/domain"
+import { type DeployTag, deployTags, InvalidInput, type RoleSequence } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { DeployOptions } from "../run/run-engine.ts"
 import { commaList } from "../wire/parameters.ts"
@@ -10,6 +10,7 @@ export interface DeployWish {
   readonly only_roles?: readonly string[]
   readonly force?: boolean
   readonly verbose?: boolean
+  readonly role_order?: RoleSequence
 }
 
 const knownTags: ReadonlySet<string> = new Set(deployTags)
@@ -32,5 +33,6 @@ export const deployOptions = (wish: DeployWish): Effect.Effect<DeployOptions, In
     onlyRoles: [...new Set((wish.only_roles ?? []).map((role) => role.trim()).filter((role) => role !== ""))],
     force: wish.force ?? false,
     verbose: wish.verbose ?? false,
+    ...(wish.role_order === undefined ? {} : { roleSequence: wish.role_order }),
   })
 }

@@ -1,5 +1,5 @@
 import type { DeployTag, Json, Vmid } from "@rangewright/domain"
-import { deployTags, isVmid } from "@rangewright/domain"
+import { deployTags, isVmid, roleSequences } from "@rangewright/domain"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { RunRequest } from "./run-engine.ts"
@@ -17,6 +17,7 @@ const StoredRequest = Schema.Union([
       onlyRoles: Schema.Array(Schema.String),
       force: Schema.Boolean,
       verbose: Schema.Boolean,
+      roleSequence: Schema.optionalKey(Schema.Literals(roleSequences)),
     }),
   }),
   Schema.Struct({ kind: Schema.Literal("destroy") }),

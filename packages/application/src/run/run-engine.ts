@@ -5,6 +5,7 @@ import type {
   JournalEntry,
   Plan,
   Range,
+  RoleSequence,
   RunHead,
   RunId,
   RunState,
@@ -27,6 +28,8 @@ export interface DeployOptions {
   /** Skips the refusals for testing mode. A running run is never overrun. */
   readonly force: boolean
   readonly verbose: boolean
+  /** In which order roles run; absent: what the configuration says. */
+  readonly roleSequence?: RoleSequence
 }
 
 export type RunRequest =

@@ -1,4 +1,4 @@
-import { followersOf, isDone, priorityOf, type StepPhase } from "@rangewright/domain"
+import { followersOf, isDone, predecessors, priorityOf, type StepPhase } from "@rangewright/domain"
 import type { LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -12,8 +12,8 @@ export type RunStep = (key: string) => Effect.Effect<StepFate, LeaseLost>
 
 /**
  * Runs the steps of a planned run until each is settled, failed or skipped. Every ready step runs; where something is scarce, the step
- * with the longest way behind it goes first, and among runs the older one. What depends on a failed step is skipped, all others go on;
- * the failure of a tolerated step stops nothing.
+ * with the longest way behind it goes first, and among runs the older one. What depends on a failed step is skipped, all others go on,
+ * those too that only had to wait for its end; the failure of a tolerated step stops nothing.
  * After a cancel no step starts; what is in flight settles. `startedAt` is the run's (milliseconds).
  */
 export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedAt: number): Effect.Effect<void, LeaseLost> =>
@@ -21,7 +21,8 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
     const steps = book.state().plan?.steps ?? []
     const urgency = priorityOf(steps)
     const followers = followersOf(steps)
-    const unmet = new Map(steps.map(({ key, after }) => [key, after.length]))
+    const dependents = followersOf(steps, ({ after }) => after)
+    const unmet = new Map(steps.map((step) => [step.key, predecessors(step).length]))
     const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<StepFate, LeaseLost> }>()
     let running = 0
 
@@ -31,7 +32,6 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
       return state !== undefined && !isDone(state)
     }
     const isTolerated = (key: string): boolean => book.state().steps.get(key)?.step.tolerated === true
-    const followersOfKey = (key: string): readonly string[] => (followers.get(key) ?? []).map((step) => step.key)
 
     const launch = (key: string) => {
       running += 1
@@ -41,19 +41,26 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
         Effect.forkScoped,
       )
     }
-    /** One thing less to wait for; returns those that now wait for nothing. */
-    const release = (key: string): readonly string[] =>
-      followersOfKey(key).filter((next) => {
-        const left = (unmet.get(next) ?? 0) - 1
-        unmet.set(next, left)
-        return left === 0 && isOpen(next)
-      })
+    /** One thing less to wait for; returns those that now wait for nothing. What is left undone is over when all before it are. */
+    const release = (over: string): readonly string[] => {
+      const ready: string[] = []
+      const queue = [over]
+      for (let key = queue.pop(); key !== undefined; key = queue.pop())
+        for (const { key: next } of followers.get(key) ?? []) {
+          const left = (unmet.get(next) ?? 0) - 1
+          unmet.set(next, left)
+          if (left > 0) continue
+          if (isOpen(next)) ready.push(next)
+          else if (phaseOf(next) === "skipped") queue.push(next)
+        }
+      return ready
+    }
     const skipAfter = (key: string) => {
       const because = `${book.state().steps.get(key)?.step.title ?? key} was not done`
       const reached = new Set<string>()
       const queue = [key]
       for (let at = 0; at < queue.length; at++)
-        for (const next of followersOfKey(queue[at] ?? ""))
+        for (const { key: next } of dependents.get(queue[at] ?? "") ?? [])
           if (isOpen(next) && !reached.has(next)) {
             reached.add(next)
             queue.push(next)
@@ -62,10 +69,8 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
     }
 
     const done = steps.filter(({ key }) => !isOpen(key))
-    for (const { key } of done) {
-      if (phaseOf(key) === "settled" || (phaseOf(key) === "failed" && isTolerated(key))) release(key)
-      else yield* skipAfter(key)
-    }
+    for (const { key } of done) if (phaseOf(key) !== "settled" && !isTolerated(key)) yield* skipAfter(key)
+    for (const { key } of done) if (phaseOf(key) !== "skipped") release(key)
     yield* Effect.forEach(
       steps.filter(({ key }) => unmet.get(key) === 0 && isOpen(key)),
       ({ key }) => launch(key),
@@ -75,9 +80,8 @@ export const runSteps = (book: RunBook, slots: Slots, runStep: RunStep, startedA
       const { key, exit } = yield* Queue.take(outcomes)
       running -= 1
       const fate = yield* exit
-      const goesOn = fate === "settled" || (fate === "failed" && isTolerated(key))
-      if (fate === "failed" && !goesOn) yield* skipAfter(key)
-      if (goesOn) yield* Effect.forEach(release(key), launch, { discard: true })
+      if (fate === "failed" && !isTolerated(key)) yield* skipAfter(key)
+      if (fate !== "dropped") yield* Effect.forEach(release(key), launch, { discard: true })
     }
     const left = steps.filter(({ key }) => isOpen(key))
     yield* book.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))

@@ -1,5 +1,8 @@
-import { renderPlan, type Change, type Plan, type Step } from "@rangewright/domain"
+import { renderPlan, roleSequences, type Change, type Plan, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
+
+/** `file`: one after another as in the file, when all other work in machines is over. `graph`: as soon as what they depend on is done. */
+export const RoleOrder = Schema.Literals(roleSequences)
 
 export const PlanChange = Schema.Struct({
   kind: Schema.Literals(["create", "change", "replace", "remove", "none"]),
@@ -15,6 +18,8 @@ export const PlanStep = Schema.Struct({
   machine: Schema.optionalKey(Schema.String),
   action: Schema.String,
   after: Schema.Array(Schema.String),
+  /** Those that must be over before, however they ended. */
+  behind: Schema.optionalKey(Schema.Array(Schema.String)),
   estimateSeconds: Schema.Number,
   /** Its failure stops nothing: the run then ends as partial. */
   tolerated: Schema.optionalKey(Schema.Boolean),
@@ -39,6 +44,14 @@ export const PlanObject = Schema.Struct({
   notes: Schema.Array(Schema.String),
   /** Length of the critical path, by the timing model. */
   estimateSeconds: Schema.Number,
+  /** How the roles of machines run; absent where none does. */
+  roles: Schema.optionalKey(
+    Schema.Struct({
+      role_order: RoleOrder,
+      /** What the graph saves, or would save, by the timing model. */
+      graphSavesSeconds: Schema.Number,
+    }),
+  ),
 }).annotate({ identifier: "Plan" })
 
 const actionName = ({ action }: Step): string => {
@@ -53,6 +66,7 @@ export const planStep = (step: Step): typeof PlanStep.Type => ({
   ...(step.machine === undefined ? {} : { machine: step.machine }),
   action: actionName(step),
   after: step.after,
+  ...(step.behind === undefined ? {} : { behind: step.behind }),
   estimateSeconds: step.estimate,
   ...(step.tolerated === undefined ? {} : { tolerated: step.tolerated }),
 })
@@ -71,6 +85,9 @@ export const planObject = (plan: Plan): typeof PlanObject.Type => ({
   })),
   notes: plan.notes,
   estimateSeconds: plan.criticalPathSeconds,
+  ...(plan.roles === undefined
+    ? {}
+    : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: plan.roles.graphSavesSeconds } }),
 })
 
 /** `2 to create, 1 to change`; what stays is not counted. */

@@ -6,6 +6,7 @@ import { routerTag } from "../machine/router.ts"
 import type { GuestOs, NetworkSpec } from "./action.ts"
 import { type DesiredStage, isManaged, machineStages, routerStages } from "./desired-stages.ts"
 import type { DeployInput } from "./input.ts"
+import { roleKey } from "./stage-keys.ts"
 import { stageContext, type StageContext } from "./stage-context.ts"
 
 /** A network card as the configuration wants it; index and MAC address follow from the VM it is put into. */
@@ -50,6 +51,8 @@ export interface DesiredRange {
   readonly userIds: readonly UserId[]
   /** The router first, then as in the file. */
   readonly machines: readonly DesiredMachine[]
+  /** Keys of all roles as in the file, the router's first, each after those that it depends on. */
+  readonly roles: readonly string[]
 }
 
 /** Tag on every VM of ours, for people who look at the hypervisor. */
@@ -84,6 +87,7 @@ export const desiredRange = (input: DeployInput, node: string): DesiredRange => 
     network: networkOf(input.range, input.settings, node),
     userIds: [...new Set(input.grants.map((g) => g.userId))].sort(),
     machines: [desiredRouter(context), ...input.config.machines.map((m) => desiredMachine(context, m))],
+    roles: context.roles.map(({ machine, role }) => roleKey(machine, role)),
   }
 }
 

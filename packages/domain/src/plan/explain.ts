@@ -23,6 +23,7 @@ export const renderPlan = (plan: Plan): string => {
     plan.steps.length === 0 ? `Nothing to do${whom}: it is as it should be.` : `Plan${whom}: ${counted.join(", ")}`,
     ...shown.flatMap((change) => [changeLine(change, width), ...placeLine(plan, change, width)]),
     ...(plan.steps.length === 0 ? [] : [timeLine(plan)]),
+    ...rolesLine(plan),
     ...(plan.notes.length === 0 ? [] : ["Notes:", ...plan.notes.map((n) => `  ! ${n}`)]),
   ]
   return `${lines.join("\n")}\n`
@@ -45,6 +46,17 @@ const timeLine = (plan: Plan): string => {
   const { makespan } = simulateSchedule(plan)
   const count = plan.steps.length === 1 ? "1 step" : `${plan.steps.length} steps`
   return `${count}, about ${secondsText(makespan)} (the longest chain alone takes ${secondsText(plan.criticalPathSeconds)})`
+}
+
+/** What the graph of the roles' dependencies saves, or would save. */
+const rolesLine = ({ roles }: Plan): readonly string[] => {
+  if (roles === undefined || roles.graphSavesSeconds < 1) return []
+  const saved = secondsText(roles.graphSavesSeconds)
+  return roles.sequence === "file"
+    ? [
+        `Roles run one after another in the order of the file; by their dependencies alone (role_order: graph) it would take ${saved} less`,
+      ]
+    : [`Roles run by their dependencies alone, which takes ${saved} less than one after another in the order of the file`]
 }
 
 /** `45 s`, `12 min 5 s`, `1 h 3 min`. */

@@ -1,8 +1,15 @@
-/** What a graph of steps is made of: a unique key, and the keys of those that must be over before. */
+/** What a graph of steps is made of: a unique key, and the keys of those that come before. */
 export interface Vertex {
   readonly key: string
+  /** Those that must have been done before: where one of them fails, this one is left undone. */
   readonly after: readonly string[]
+  /** Those that must be over before, however they ended. One that is left undone is over as soon as all before it are. */
+  readonly behind?: readonly string[]
 }
+
+/** The keys of all that come before, whatever becomes of them. */
+export const predecessors = ({ after, behind }: Vertex): readonly string[] =>
+  behind === undefined ? after : [...after, ...behind]
 
 /**
  * The vertices in an order in which each comes after all that it waits for; otherwise as given. A graph with a cycle, or with an edge
@@ -11,8 +18,8 @@ export interface Vertex {
 export const inOrder = <V extends Vertex>(vertices: readonly V[]): readonly V[] => {
   const waiting = new Map<string, number>()
   const followers = followersOf(vertices)
-  for (const v of vertices) waiting.set(v.key, v.after.length)
-  const ordered = vertices.filter((v) => v.after.length === 0)
+  for (const v of vertices) waiting.set(v.key, predecessors(v).length)
+  const ordered = vertices.filter((v) => waiting.get(v.key) === 0)
   for (let at = 0; at < ordered.length; at++)
     for (const next of followers.get(ordered[at]!.key) ?? []) {
       const left = waiting.get(next.key)! - 1
@@ -24,13 +31,16 @@ export const inOrder = <V extends Vertex>(vertices: readonly V[]): readonly V[] 
   throw new Error(`the steps ${stuck.slice(0, 10).join(", ")} wait for each other, or for a step that does not exist`)
 }
 
-/** Who waits for whom: key -> the vertices that name it in `after`. */
-export const followersOf = <V extends Vertex>(vertices: readonly V[]): ReadonlyMap<string, readonly V[]> => {
+/** Who waits for whom: key -> the vertices that name it. `edges`: which of their edges count; all of them where absent. */
+export const followersOf = <V extends Vertex>(
+  vertices: readonly V[],
+  edges: (v: V) => readonly string[] = predecessors,
+): ReadonlyMap<string, readonly V[]> => {
   const followers = new Map<string, V[]>()
   for (const v of vertices)
-    for (const before of v.after) {
-      const list = followers.get(before)
-      if (list === undefined) followers.set(before, [v])
+    for (const key of edges(v)) {
+      const list = followers.get(key)
+      if (list === undefined) followers.set(key, [v])
       else list.push(v)
     }
   return followers
@@ -38,23 +48,76 @@ export const followersOf = <V extends Vertex>(vertices: readonly V[]): ReadonlyM
 
 /**
  * The part of a graph that is kept. Where a vertex waits for one that is left out, it waits for what that one waits for instead, so that
- * the order of the kept ones stays what it was. Edges that follow from others are left out.
+ * the order of the kept ones stays what it was; what one must have done must still be done only where each on the way must be. Edges that
+ * follow from others are left out.
  */
 export const keepOnly = <V extends Vertex>(vertices: readonly V[], kept: (v: V) => boolean): readonly V[] => {
-  /** Kept vertices that come before, nearest ones, by key of any vertex. */
-  const nearest = new Map<string, ReadonlySet<string>>()
-  /** All kept vertices that come before, by key of a kept vertex. */
-  const earlier = new Map<string, ReadonlySet<string>>()
+  /** Of each that is left out: the kept ones nearest before it. */
+  const nearest = new Map<string, Nearest>()
   const result = new Map<string, V>()
+  const places = new Map<string, number>()
+  const reduce = reducer(result, places)
   for (const v of inOrder(vertices)) {
-    const all = [...new Set(v.after.flatMap((key) => (result.has(key) ? [key] : [...nearest.get(key)!])))]
-    const before = new Set(all.filter((key) => !all.some((other) => earlier.get(other)!.has(key))))
+    const after = through(v.after, nearest, ({ after }) => after)
+    const behind = new Set([
+      ...through(v.after, nearest, ({ behind }) => behind, true),
+      ...through(v.behind ?? [], nearest, ({ after, behind }) => [...after, ...behind]),
+    ])
+    const found = reduce({ after, behind: [...behind].filter((key) => !after.includes(key)) })
     if (!kept(v)) {
-      nearest.set(v.key, before)
+      nearest.set(v.key, found)
       continue
     }
-    earlier.set(v.key, new Set([...before].flatMap((key) => [key, ...earlier.get(key)!])))
-    result.set(v.key, { ...v, after: [...before].sort() })
+    places.set(v.key, places.size)
+    const own = { ...v, after: found.after.toSorted() }
+    const isBound = v.behind !== undefined || found.behind.length > 0
+    result.set(v.key, isBound ? { ...own, behind: found.behind.toSorted() } : own)
   }
   return vertices.flatMap((v) => result.get(v.key) ?? [])
+}
+
+type Nearest = Required<Pick<Vertex, "after" | "behind">>
+
+/** The keys with each that is left out replaced by those before it. `onlyLeftOut`: nothing but these. */
+const through = (
+  keys: readonly string[],
+  nearest: ReadonlyMap<string, Nearest>,
+  of: (n: Nearest) => readonly string[],
+  onlyLeftOut = false,
+): readonly string[] => [
+  ...new Set(
+    keys.flatMap((key) => {
+      const found = nearest.get(key)
+      return found === undefined ? (onlyLeftOut ? [] : [key]) : of(found)
+    }),
+  ),
+]
+
+/** Takes out the edges that follow from the others; `places` orders the vertices that are known. */
+const reducer = (known: ReadonlyMap<string, Vertex>, places: ReadonlyMap<string, number>) => {
+  const placeOf = (key: string): number => places.get(key)!
+  /** Those of `targets` that come before one of `sources` by such edges. */
+  const reached = (
+    targets: readonly string[],
+    sources: readonly string[],
+    edges: (v: Vertex) => readonly string[],
+  ): ReadonlySet<string> => {
+    const seen = new Set<string>()
+    if (targets.length === 0 || sources.length < 2) return seen
+    // nothing before the first of them leads to any
+    const first = Math.min(...targets.map(placeOf))
+    const stack = [...sources]
+    for (let key = stack.pop(); key !== undefined; key = stack.pop())
+      for (const next of edges(known.get(key)!))
+        if (!seen.has(next) && placeOf(next) >= first) {
+          seen.add(next)
+          stack.push(next)
+        }
+    return seen
+  }
+  return ({ after, behind }: Nearest): Nearest => {
+    const done = reached(after, after, (v) => v.after)
+    const over = reached(behind, [...after, ...behind], predecessors)
+    return { after: after.filter((key) => !done.has(key)), behind: behind.filter((key) => !over.has(key)) }
+  }
 }

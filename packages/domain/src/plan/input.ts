@@ -2,7 +2,7 @@ import type { RangeId } from "../access/ids.ts"
 import type { Grant } from "../access/user.ts"
 import type { RangeConfig } from "../range/config/model.ts"
 import type { TestingState } from "../range/range.ts"
-import type { DeployTag } from "./plan.ts"
+import type { DeployTag, RoleSequence } from "./plan.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
 /** What a deploy was asked to do (contract B 5.6). */
@@ -15,6 +15,8 @@ export interface DeployChoice {
   readonly onlyRoles: readonly string[]
   /** Runs stages inside machines again although nothing changed. */
   readonly force: boolean
+  /** Absent: what the configuration says. */
+  readonly roleSequence?: RoleSequence
 }
 
 export interface DeployInput {

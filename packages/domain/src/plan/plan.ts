@@ -46,6 +46,8 @@ export interface Step {
   readonly action: Action
   /** Keys of the steps that must have settled before. */
   readonly after: readonly string[]
+  /** Keys of the steps that must be over before, however they ended. */
+  readonly behind?: readonly string[]
   readonly uses: readonly ResourceUse[]
   /** Expected seconds, by the timing model. */
   readonly estimate: number
@@ -79,6 +81,20 @@ export interface Allocation {
   readonly address: string | undefined
 }
 
+/**
+ * In which order the roles of machines run. `file`: when all other work in machines is over, one after another as in the file, what a role
+ * depends on before it. `graph`: as soon as what they depend on is done.
+ */
+export const roleSequences = ["file", "graph"] as const
+export type RoleSequence = (typeof roleSequences)[number]
+
+/** How the roles of a plan run, and what the graph saves, or would save, against the file's order. */
+export interface RolesPlan {
+  readonly sequence: RoleSequence
+  /** By the timing model. */
+  readonly graphSavesSeconds: number
+}
+
 /** A plan is data: nothing in it is left to choose. No difference, no steps. */
 export interface Plan {
   /** The range it changes; undefined when it is about something else. */
@@ -91,4 +107,6 @@ export interface Plan {
   readonly notes: readonly string[]
   /** Length of the critical path in seconds, by the timing model. */
   readonly criticalPathSeconds: number
+  /** In which order roles run; absent where none does. */
+  readonly roles?: RolesPlan
 }

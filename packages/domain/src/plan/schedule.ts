@@ -1,5 +1,5 @@
 import type { ResourceUse } from "./plan.ts"
-import { followersOf, inOrder, type Vertex } from "./graph.ts"
+import { followersOf, inOrder, predecessors, type Vertex } from "./graph.ts"
 
 /** A step as far as its time is concerned. */
 export interface TimedStep extends Vertex {
@@ -29,7 +29,7 @@ export const criticalPath = (steps: Steps): { readonly seconds: number; readonly
       undefined,
     )
   const keys: string[] = []
-  const first = longest(steps.filter((s) => s.after.length === 0))
+  const first = longest(steps.filter((s) => predecessors(s).length === 0))
   for (let step = first; step !== undefined; step = longest(followers.get(step.key) ?? [])) keys.push(step.key)
   return { seconds: first === undefined ? 0 : levels.get(first.key)!, keys }
 }
@@ -70,7 +70,7 @@ export const simulateSchedule = (plan: { readonly steps: Steps }, priorities: Pr
   const urgent = (a: TimedStep, b: TimedStep): number =>
     priorities.get(b.key)! - priorities.get(a.key)! || place.get(a.key)! - place.get(b.key)!
   const followers = followersOf(steps)
-  const waiting = new Map(steps.map((s) => [s.key, s.after.length]))
+  const waiting = new Map(steps.map((s) => [s.key, predecessors(s).length]))
   const used = new Map<string, number>()
   const hasRoom = (s: TimedStep): boolean => s.uses.every((u) => (used.get(u.resource) ?? 0) < u.slots)
   const occupy = (s: TimedStep, by: number): void => {
@@ -78,7 +78,7 @@ export const simulateSchedule = (plan: { readonly steps: Steps }, priorities: Pr
   }
   const starts = new Map<string, number>()
   let running: { readonly step: TimedStep; readonly end: number }[] = []
-  let ready = steps.filter((s) => s.after.length === 0)
+  let ready = steps.filter((s) => predecessors(s).length === 0)
   let now = 0
   while (ready.length > 0 || running.length > 0) {
     const left: TimedStep[] = []

@@ -42,6 +42,8 @@ export interface StageContext {
   readonly nameOf: (text: string) => string
   /** Only of machines for which a domain means something: those with Windows. */
   readonly placeOf: (machine: MachineConfig) => DomainPlace | undefined
+  /** The roles of all machines, in an order that fits what they depend on. None where the dependencies make no order. */
+  readonly roles: readonly RoleNode[]
   /** The roles of a machine by its name, in an order that fits the whole range's. None where the dependencies make no order. */
   readonly rolesOf: (machine: string) => readonly PlacedRole[]
 }
@@ -63,6 +65,7 @@ export const stageContext = (input: DeployInput): StageContext => {
       key: stageKey("primary-dc", name),
     })
   }
+  const order = Result.getOrUndefined(resolveRoleOrder(config, range.id))
   return {
     input,
     routerName: nameOf(config.router.name),
@@ -71,7 +74,8 @@ export const stageContext = (input: DeployInput): StageContext => {
       os.kind !== "windows" || domain === undefined
         ? undefined
         : { fqdn: domain.fqdn, role: domain.role, primary: primaries.get(domain.fqdn.toLowerCase()) },
-    rolesOf: rolesByMachine(Result.getOrUndefined(resolveRoleOrder(config, range.id))),
+    roles: order?.order ?? [],
+    rolesOf: rolesByMachine(order),
   }
 }
 

@@ -30,6 +30,7 @@ export const stepOf = (task: Task): Step => ({
   machine: task.machine,
   action: task.action,
   after: task.after,
+  ...(task.behind === undefined || task.behind.length === 0 ? {} : { behind: task.behind }),
   uses: task.uses,
   estimate: task.estimate,
 })

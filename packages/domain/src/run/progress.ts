@@ -1,3 +1,4 @@
+import { inOrder, predecessors } from "../plan/graph.ts"
 import type { Step } from "../plan/plan.ts"
 import type { RunState, StepPhase, StepState } from "./state.ts"
 
@@ -47,21 +48,14 @@ const longestRemainder = (state: RunState, left: (step: StepState) => number): n
   const ends = new Map<string, number>()
   const work = new Map<string, number>()
   let longest = 0
-  const endOf = (key: string): number => {
-    const known = ends.get(key)
-    if (known !== undefined) return known
-    ends.set(key, 0) // a plan with a cycle is no plan; do not follow it for ever
-    const own = state.steps.get(key)
-    if (own === undefined) return 0
-    const end = own.step.after.reduce((latest, before) => Math.max(latest, endOf(before)), 0) + left(own)
-    ends.set(key, end)
-    return end
-  }
-  // steps stand in the plan's order, which puts most of what a step waits for before it, so the recursion stays shallow
-  for (const [key, own] of state.steps) {
-    longest = Math.max(longest, endOf(key))
-    for (const { resource, slots } of own.step.uses) {
-      const total = (work.get(resource) ?? 0) + left(own) / slots
+  for (const step of inOrder(state.plan?.steps ?? [])) {
+    const own = state.steps.get(step.key)
+    const rest = own === undefined ? 0 : left(own)
+    const end = predecessors(step).reduce((latest, key) => Math.max(latest, ends.get(key) ?? 0), 0) + rest
+    ends.set(step.key, end)
+    longest = Math.max(longest, end)
+    for (const { resource, slots } of step.uses) {
+      const total = (work.get(resource) ?? 0) + rest / slots
       work.set(resource, total)
       longest = Math.max(longest, total)
     }

@@ -34,6 +34,7 @@ export const build = (file: RangeFile, server: RangeDefaults): RangeConfig => ({
   defaults: file.defaults === undefined ? server : { ...server, ...defaults(file.defaults) },
   globalRoleVars: mapping(file.global_role_vars),
   notify: file.notify === undefined ? undefined : { urls: file.notify.urls },
+  roleSequence: file.ludus_extensions?.rangewright?.role_order ?? "file",
   extensions: mapping(file.ludus_extensions as Json | undefined),
 })
 

@@ -1,4 +1,5 @@
 /** The one declaration of a range configuration: validation, defaults, types and the JSON Schema all come from it. */
+import { roleSequences } from "../../plan/plan.ts"
 import { machine } from "./declare-machine.ts"
 import { network, router } from "./declare-network.ts"
 import type { RangeDefaults } from "./model.ts"
@@ -34,6 +35,19 @@ export const declareRange = (server: RangeDefaults) => {
     { urls: required(list(secret), "Where a JSON message goes when a deploy ends: http, https or a Shoutrrr address.") },
     { open: true },
   )
+  const own = object(
+    {
+      role_order: optional(
+        choice(...roleSequences),
+        "`file`: roles run one after another in the order of the file, when all other work in machines is over. `graph`: as soon as what they depend on is done.",
+      ),
+    },
+    { open: true },
+  )
+  const extensions = object(
+    { rangewright: optional(own, "Settings of this service that other services ignore.") },
+    { open: true },
+  )
   return object({
     ludus: required(list(machine), "The machines of the range."),
     router: optional(router, "The machine that routes between the VLANs and to the outside."),
@@ -41,7 +55,7 @@ export const declareRange = (server: RangeDefaults) => {
     defaults: optional(defaults, "What holds for all machines of the range."),
     global_role_vars: optional(any, "Variables of all roles on all machines and the router, as an object."),
     notify: optional(notify, "Who hears of the end of a deploy."),
-    ludus_extensions: optional(object({}, { open: true }), "Data of other tools; kept as it is, never interpreted."),
+    ludus_extensions: optional(extensions, "Data of other tools; kept as it is. Nothing but `rangewright` in it is interpreted."),
   })
 }
 

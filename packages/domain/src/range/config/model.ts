@@ -4,6 +4,7 @@
  */
 
 import type { Json } from "../../plan/action.ts"
+import type { RoleSequence } from "../../plan/plan.ts"
 
 /** What role variables and extensions hold. Never has a `__proto__` key. */
 export interface JsonObject {
@@ -22,7 +23,9 @@ export interface RangeConfig {
   /** Variables of every machine that has roles, and of the router; a machine's own `roleVars` win. */
   readonly globalRoleVars: JsonObject
   readonly notify?: NotifyConfig | undefined
-  /** Data of other tools, kept as it is and never interpreted. */
+  /** In which order roles run, unless a deploy asks for another one. */
+  readonly roleSequence: RoleSequence
+  /** Data of other tools, kept as it is. */
   readonly extensions: JsonObject
 }
 
