@@ -1,5 +1,12 @@
 export { createManualClock, createRealClock, type Cancel, type ManualClock, type SimClock } from "./core/clock.ts"
-export { shippedTemplates, type TemplateSpec } from "./core/initial.ts"
+export {
+  labTemplates,
+  readTemplate,
+  shippedTemplates,
+  TemplateError,
+  type TemplateSpec,
+  withTemplates,
+} from "./core/template-names.ts"
 export type { Guest, GuestOs, NodeState, Pool, State, StorageState, TaskRecord } from "./core/state.ts"
 export { defaultTiming, type Timing } from "./core/timing.ts"
 export type { CallCounts, CallLog, CallRecord } from "./faults/calls.ts"

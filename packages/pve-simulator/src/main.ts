@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { labTemplates, withTemplates } from "./core/template-names.ts"
 import { openLabHosts, type LabHosts } from "./hosts/index.ts"
 import { parseCommandLine, usage, UsageError, type CommandLine } from "./options.ts"
 import { createSimulator, type HttpListener, type Simulator } from "./simulator.ts"
@@ -71,6 +72,7 @@ const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Ru
     nodes: options.nodes,
     seed: options.seed,
     speed: options.speed,
+    templates: withTemplates(labTemplates, options.templates),
     // a cluster of machines with nothing prepared would be of no use to a range manager
     sdnZone: options.nodes > 1 ? "ludus" : undefined,
     ...(lab === undefined ? {} : { backing: lab.guests }),

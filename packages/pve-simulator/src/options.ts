@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util"
+import { readTemplate, type TemplateSpec } from "./core/template-names.ts"
 
 /** What the command line of the stand-alone simulator says. */
 export interface CommandLine {
@@ -12,6 +13,8 @@ export interface CommandLine {
   readonly state: string | undefined
   readonly tls: boolean
   readonly realHosts: boolean
+  /** Templates beside those that labs are usually made from. */
+  readonly templates: readonly TemplateSpec[]
   readonly help: boolean
 }
 
@@ -34,6 +37,8 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --real-hosts   put a host behind each VM with Linux: a   (off)
                  network namespace with an SSH server, on
                  this machine; needs Linux and root
+  --template T   one more template, NAME or NAME=SYSTEM    (those of common labs:
+                 (windows, debian, ubuntu, …); repeatable   Windows, Debian, Ubuntu, …)
   --help         this text
 `
 
@@ -54,6 +59,14 @@ const positive = (name: string, text: string, most: number): number => {
   return value
 }
 
+const template = (text: string): TemplateSpec => {
+  try {
+    return readTemplate(text)
+  } catch (error) {
+    throw new UsageError(`--template: ${(error as Error).message}`)
+  }
+}
+
 /** Reads the arguments after the program's name. */
 export const parseCommandLine = (args: readonly string[]): CommandLine => {
   const values = parse(args)
@@ -69,6 +82,7 @@ export const parseCommandLine = (args: readonly string[]): CommandLine => {
     state: values.state,
     tls: values.tls,
     realHosts: values["real-hosts"],
+    templates: values.template.map(template),
     help: values.help,
   }
 }
@@ -88,6 +102,7 @@ const parse = (args: readonly string[]) => {
         state: { type: "string" },
         tls: { type: "boolean", default: true },
         "real-hosts": { type: "boolean", default: false },
+        template: { type: "string", multiple: true, default: [] },
         help: { type: "boolean", default: false },
       },
     }).values

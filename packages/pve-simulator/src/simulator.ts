@@ -1,9 +1,11 @@
 import { routes } from "./api/routes.ts"
 import { createRealClock, settable, type SimClock } from "./core/clock.ts"
-import { buildTemplates, initialState, seededSecret, shippedTemplates, type TemplateSpec } from "./core/initial.ts"
+import { initialState, seededSecret } from "./core/initial.ts"
 import { halt, restoreState, saveState } from "./core/snapshot.ts"
 import { prepareZone } from "./core/prepared-zone.ts"
 import type { Guest, State } from "./core/state.ts"
+import { shippedTemplates, type TemplateSpec } from "./core/template-names.ts"
+import { buildTemplates } from "./core/templates.ts"
 import { timingWith, type Timing } from "./core/timing.ts"
 import type { Trace } from "./core/trace.ts"
 import { createWorld, type World } from "./core/world.ts"
@@ -92,7 +94,7 @@ export interface Simulator {
   readonly controlToken: string
   /** The whole state as text. */
   readonly save: () => string
-  /** Puts a saved state back; running tasks are cut off. Throws, changing nothing, if the text is none. */
+  /** Puts a saved state back; running tasks are cut off, templates that it lacks are made. Throws, changing nothing, if the text is none. */
   readonly restore: (text: string) => void
   /** Starts anew, with the same seed. */
   readonly reset: () => void
@@ -205,6 +207,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     save: () => saveState(world),
     restore: (text) => {
       restoreState(world, text)
+      build()
       // Whoever starts a simulator knows its own secrets, not those of the one that saved the state.
       world.state.access.users.set("root@pam", {
         ...root,

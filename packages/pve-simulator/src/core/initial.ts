@@ -1,98 +1,9 @@
-import { newIdentity, newGuest } from "./new-guest.ts"
-import { toTemplate } from "./new-guest.ts"
 import { hashSecret } from "../http/identity.ts"
-import { randomHex, randomMac, randomUuid, seededRandom } from "./random.ts"
+import { randomHex, randomUuid, seededRandom } from "./random.ts"
 import { builtInRoles } from "./roles.ts"
-import {
-  emptyHost,
-  emptySdn,
-  type GuestOs,
-  type Interface,
-  type NodeState,
-  type State,
-  type StorageState,
-  type User,
-} from "./state.ts"
-import { allocate } from "./volumes.ts"
-import type { World } from "./world.ts"
+import { emptyHost, emptySdn, type Interface, type NodeState, type State, type StorageState, type User } from "./state.ts"
 
 const GIB = 1024 ** 3
-
-/** A template that stands ready in pool SHARED. */
-export interface TemplateSpec {
-  readonly name: string
-  readonly ostype: string
-  readonly cores: number
-  readonly memoryMb: number
-  readonly diskGib: number
-  /** How much of the disk is written; a full clone copies that. */
-  readonly usedGib: number
-  readonly os: Pick<GuestOs, "family" | "prettyName" | "id" | "version"> & { readonly user: string }
-}
-
-const linux = (id: string, prettyName: string, version: string, user: string): TemplateSpec["os"] => ({
-  family: "linux",
-  id,
-  prettyName,
-  version,
-  user,
-})
-const windows = (prettyName: string, version: string): TemplateSpec["os"] => ({
-  family: "windows",
-  id: "mswindows",
-  prettyName,
-  version,
-  user: "localuser",
-})
-
-/** The templates that a lab service ships. */
-export const shippedTemplates: readonly TemplateSpec[] = [
-  {
-    name: "debian-11-x64-server-template",
-    ostype: "l26",
-    cores: 2,
-    memoryMb: 4096,
-    diskGib: 200,
-    usedGib: 3,
-    os: linux("debian", "Debian GNU/Linux 11 (bullseye)", "11", "debian"),
-  },
-  {
-    name: "debian-12-x64-server-template",
-    ostype: "l26",
-    cores: 2,
-    memoryMb: 4096,
-    diskGib: 200,
-    usedGib: 3,
-    os: linux("debian", "Debian GNU/Linux 12 (bookworm)", "12", "debian"),
-  },
-  {
-    name: "kali-x64-desktop-template",
-    ostype: "l26",
-    cores: 4,
-    memoryMb: 8192,
-    diskGib: 250,
-    usedGib: 16,
-    os: linux("kali", "Kali GNU/Linux Rolling", "2025.4", "kali"),
-  },
-  {
-    name: "win11-22h2-x64-enterprise-template",
-    ostype: "win11",
-    cores: 2,
-    memoryMb: 4096,
-    diskGib: 250,
-    usedGib: 22,
-    os: windows("Windows 11 Enterprise Evaluation", "11"),
-  },
-  {
-    name: "win2022-server-x64-template",
-    ostype: "win11",
-    cores: 4,
-    memoryMb: 8192,
-    diskGib: 250,
-    usedGib: 18,
-    os: windows("Windows Server 2022 Standard Evaluation", "2022"),
-  },
-]
 
 /** What a fresh cluster is made of. */
 export interface InitialOptions {
@@ -229,58 +140,6 @@ export const initialState = (options: InitialOptions): State => {
 }
 
 const nodeNames = (count: number): string[] => (count === 1 ? ["pve"] : Array.from({ length: count }, (_, i) => `pve${i + 1}`))
-
-/** Puts templates on the first node's view of the guest storage (shared in a cluster), from VMID `firstVmid` on. */
-export const buildTemplates = (world: World, templates: readonly TemplateSpec[], firstVmid: number): void => {
-  const home = [...world.state.nodes.keys()][0]!
-  const disks = world.state.storages.get("vmstore") ?? world.state.storages.get("local-lvm")!
-  templates.forEach((spec, index) => {
-    const vmid = firstVmid + index
-    const volume = allocate(world, {
-      storage: disks,
-      node: home,
-      vmid,
-      sizeBytes: spec.diskGib * GIB,
-      usedBytes: spec.usedGib * GIB,
-      format: "raw",
-      purpose: "disk",
-    })
-    const guest = newGuest(world, vmid, home, {
-      name: spec.name,
-      agent: "1",
-      boot: "order=virtio0;net0",
-      cores: spec.cores,
-      cpu: "host",
-      description: "",
-      memory: String(spec.memoryMb),
-      net0: `virtio=${randomMac(world.state.random)},bridge=vmbr1000`,
-      ostype: spec.ostype,
-      scsihw: "virtio-scsi-single",
-      virtio0: `${volume.volid},discard=on,iothread=1,size=${spec.diskGib}G`,
-      ...newIdentity(world),
-    })
-    guest.os = systemOf(spec)
-    guest.changedAt = 0
-    toTemplate(world, guest)
-    world.state.guests.set(vmid, guest)
-    world.state.pools.get("SHARED")!.vms.add(vmid)
-  })
-}
-
-const systemOf = (spec: TemplateSpec): GuestOs => ({
-  family: spec.os.family,
-  prettyName: spec.os.prettyName,
-  id: spec.os.id,
-  version: spec.os.version,
-  hostname: spec.name,
-  users: [spec.os.user],
-  sessions: [],
-  addresses: {},
-  stages: {},
-  roles: [],
-  applied: {},
-  files: {},
-})
 
 /** A secret of a fresh simulator, from its seed. */
 export const seededSecret = (seed: number, purpose: string): string => {

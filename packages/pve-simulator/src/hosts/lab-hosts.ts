@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { shippedTemplates } from "../core/initial.ts"
+import { labTemplates } from "../core/template-names.ts"
 import { hostsObstacle } from "./command.ts"
 import { makeRealHosts } from "./hosts.ts"
 import type { Link } from "./outside.ts"
@@ -20,11 +20,10 @@ export interface LabHosts {
 
 const lastRange = 153
 
-/** As in the templates: everybody's password is their name. */
-const accounts = [...new Set(shippedTemplates.flatMap(({ os }) => (os.family === "linux" ? [os.user] : [])))].map((name) => ({
-  name,
-  password: name,
-}))
+/** As in the templates, but for root, whom every host has with a password of its own. */
+const accounts = [...new Set(labTemplates.flatMap(({ os }) => (os.family === "linux" ? [os.user] : [])))]
+  .filter((name) => name !== "root")
+  .map((name) => ({ name, password: name === "localuser" ? "password" : name }))
 
 /** Range N is 10.N.0.0/16, behind a router whose outer address is 192.0.2.(100+N); the service's host is 192.0.2.254 and hands out .50 to .100. */
 const networks = {

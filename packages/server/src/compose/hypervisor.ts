@@ -10,7 +10,7 @@ import type {
 import type { Simulator } from "@rangewright/pve-simulator"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { hypervisorKind, type Config } from "../config/config.ts"
+import { ConfigurationError, hypervisorKind, type Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 
 export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | GuestAutomation | NodeShell
@@ -31,9 +31,17 @@ const simulatedTime = (speed: number): Pick<ProxmoxOptions, "timeScale" | "faste
 /** The built-in simulator, when it is the hypervisor. It is large: a service on a real hypervisor never loads it. */
 export const makeSimulator = async (config: Config): Promise<Simulator | undefined> => {
   if (hypervisorKind(config) !== "simulator") return undefined
-  const { createSimulator } = await import("@rangewright/pve-simulator")
+  const { createSimulator, labTemplates, readTemplate, withTemplates } = await import("@rangewright/pve-simulator")
+  const read = (text: string) => {
+    try {
+      return readTemplate(text)
+    } catch (error) {
+      throw new ConfigurationError([`simulator_templates: ${(error as Error).message}`])
+    }
+  }
   return createSimulator({
     nodes: config.simulatorNodes,
+    templates: withTemplates(labTemplates, config.simulatorTemplates.map(read)),
     speed: config.simulatorSpeed,
     sdnZone: config.simulatorNodes > 1 ? config.sdnZone : undefined,
   })

@@ -129,6 +129,13 @@ export const keys = {
     default: 20,
   }),
   simulatorNodes: wholeNumber(1, 32)(hypervisor, "simulator_nodes", { about: "Nodes of the built-in simulator.", default: 1 }),
+  simulatorTemplates: list(hypervisor, "simulator_templates", {
+    about:
+      "Templates that the built-in simulator has beside those of common labs (Windows Server 2016 to 2025, Windows 10 and 11, Debian, Ubuntu, Rocky, Kali). `NAME`, or `NAME=SYSTEM` where the name does not say the system: windows, debian, kali, ubuntu, rocky, almalinux, centos or rhel.",
+    default: [],
+    shown: "none",
+    example: "ubuntu-26.04-x64-server-template, flare-vm-template=windows",
+  }),
   observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
     about: "Seconds between two looks at the whole cluster.",
     default: 10,
