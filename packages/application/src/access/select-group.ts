@@ -5,7 +5,7 @@ import type { Operation } from "../operation/operation.ts"
 
 /**
  * The group named in the path, known to exist and to be open to the user; undefined for operations that work on none. Rights of an
- * administrator are the caller's own where administrators are asked for, those of the user acted as where managers are (contract A 5).
+ * administrator are the caller's own where administrators are asked for, those of the user acted as where managers are. Scripts match the text of the refusal.
  */
 export const selectGroup = Effect.fnUntraced(function* (
   operation: Operation,
@@ -21,7 +21,7 @@ export const selectGroup = Effect.fnUntraced(function* (
   if (operation.access === "admin" && caller.isAdmin) return group
   if (mayManage(user, yield* groups.roleOf(group.name, user.id))) return group
   return yield* new Forbidden({
-    reason: `${user.id} does not manage group ${group.name}`,
+    reason: `You are not a manager of this group: ${group.name}`,
     hint: "Ask one of its managers or an administrator.",
   })
 })

@@ -13,7 +13,7 @@ import { Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Operation } from "../operation/operation.ts"
 
-/** Fails unless the user may use the range in this way. For handlers whose target names a range only indirectly, such as a VM. */
+/** Fails unless the user may use the range in this way. For handlers whose target names a range only indirectly, such as a VM. Scripts match the text. */
 export const requireRangeAccess = Effect.fnUntraced(function* (
   range: Range,
   user: User,
@@ -23,7 +23,10 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
   return yield* new Forbidden(
     access === "range-owner"
       ? { reason: `${user.id} does not own range ${range.id}`, hint: "Ask one of its owners or an administrator." }
-      : { reason: `${user.id} may not use range ${range.id}`, hint: "List the ranges you may use with GET /ranges/accessible." },
+      : {
+          reason: `You do not have access to range ${range.id}`,
+          hint: "List the ranges you may use with GET /ranges/accessible.",
+        },
   )
 })
 
@@ -58,7 +61,7 @@ const byDefault = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Range, DefaultRangeNotFound | Forbidden | StorageFault, Ranges> {
   const id = user.defaultRangeId
   const range = id === undefined ? undefined : yield* open(id, user, access)
-  return range ?? (yield* new DefaultRangeNotFound({ rangeId: id ?? "(no default)", userId: user.id }))
+  return range ?? (yield* new DefaultRangeNotFound({ rangeId: id, userId: user.id }))
 })
 
 /**

@@ -59,7 +59,7 @@ export const addRanges = (group: Group, items: readonly string[], asker: Asker) 
       if (range === undefined) return notFound(item)
       if (owned.has(item)) return refuse(item, `Group ${group.name} already has access to range ${range.id}`)
       if (!asker.user.isAdmin && !own.has(range.id))
-        return refuse(item, `Cannot add range ${range.id} to group ${group.name}: ${asker.user.id} has no access to it`)
+        return refuse(item, `You do not have access to range ${range.id} and cannot add it to group ${group.name}`)
       return { item, refused: undefined, range }
     })
     return yield* changeEach(group, judged, asker, (range) => ({

@@ -36,7 +36,7 @@ export const postCredentials = operation({
       const targetId = (body.userID === undefined || body.userID === "" ? user.id : body.userID) as UserId
       if (targetId !== user.id && !user.isAdmin)
         return yield* Effect.fail(
-          new Forbidden({ reason: `Cannot set the password of ${targetId}: only administrators may set that of another user` }),
+          new Forbidden({ reason: "You are not an admin and cannot update the password for another user" }),
         )
       if (targetId === rootUserId)
         return yield* Effect.fail(new InvalidInput({ what: "Cannot set the password of ROOT: it has none" }))

@@ -33,7 +33,7 @@ export const setDefaultRangeId = operation({
       if (range === undefined) return yield* Effect.fail(new RangeNotFound({ rangeId: body.defaultRangeID }))
       if (!mayUse("range-access", user, yield* ranges.grants(range.id)))
         return yield* Effect.fail(
-          new Forbidden({ reason: `Cannot make ${range.id} the default range of ${user.id}: they have no access to it` }),
+          new Forbidden({ reason: `Cannot change the default range of ${user.id}: you do not have access to range ${range.id}` }),
         )
       yield* (yield* Users).change(user.id, { defaultRangeId: range.id })
       return { defaultRangeID: range.id }

@@ -37,7 +37,7 @@ export const rightsNetwork = (range: Range) =>
 
 /**
  * Whether the range's router must be told who may come in: never deployed ranges learn it by their first deploy. Fails when the router
- * is there and off, since nobody could tell it (contract A 12.3).
+ * is there and off, since nobody could tell it. Scripts match the text.
  */
 export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
   Effect.gen(function* () {
@@ -46,7 +46,7 @@ export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean
     if (router.power !== "running")
       return yield* Effect.fail(
         new Conflict({
-          what: `Cannot ${doing}: the range's router must be accessible to change its rules, and ${router.name ?? `VM ${router.vmid}`} is ${router.power}`,
+          what: `Cannot ${doing}. The range router you are sharing access to must be accessible, and ${router.name ?? `VM ${router.vmid}`} is ${router.power}`,
           hint: "Repeat it when the router is powered on and accessible (PUT /range/poweron).",
         }),
       )

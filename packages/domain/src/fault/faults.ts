@@ -41,11 +41,14 @@ export class UserNotFound extends defineFault("UserNotFound", "not-found", (f: {
   message: `User ${f.userId} not found`,
 })) {}
 
+const fieldNames = { userID: "ID", name: "name", email: "email address" } as const
+
+/** Scripts match "User with that … already exists". */
 export class UserExists extends defineFault(
   "UserExists",
   "invalid",
   (f: { readonly field: "userID" | "name" | "email"; readonly value: string }) => ({
-    message: `Cannot create the user: a user with the ${f.field} ${f.value} already exists`,
+    message: `Cannot create user ${f.value}. User with that ${fieldNames[f.field]} already exists`,
   }),
 ) {}
 
@@ -55,12 +58,15 @@ export class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f:
   hint: "List the ranges you may use with GET /ranges/accessible.",
 })) {}
 
-/** The user's default range is missing. Clients match the beginning of this text (contract B 0.4). */
+/** The user's default range is missing. Scripts match the first sentence, with its full stop. */
 export class DefaultRangeNotFound extends defineFault(
   "DefaultRangeNotFound",
   "not-found",
-  (f: { readonly rangeId: string; readonly userId: string }) => ({
-    message: `Range ${f.rangeId} not found for user ${f.userId}`,
+  (f: { readonly rangeId: string | undefined; readonly userId: string }) => ({
+    message:
+      f.rangeId === undefined
+        ? `Range (none) not found for user ${f.userId}. They have no default range`
+        : `Range ${f.rangeId} not found for user ${f.userId}. It is their default range, and there is no range with this ID`,
     hint: "Set a default range with POST /user/default-range, or name a range with ?rangeID= (-r on the command line).",
   }),
 ) {}
