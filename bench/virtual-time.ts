@@ -28,6 +28,7 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type { Range, RangeId, RecordId, RoleSequence, RunId, RunState, UserId } from "@rangewright/domain"
+import { wholeDeploy } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
 import { createManualClock, createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
@@ -162,7 +163,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
 
 const everything: Extract<RunRequest, { readonly kind: "deploy" }> = {
   kind: "deploy",
-  options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
+  options: { ...wholeDeploy, verbose: false },
 }
 
 export interface VirtualDeploy {

@@ -12,7 +12,7 @@ import {
   memoryStorageLayer,
 } from "@rangewright/adapter-memory"
 import { RunPlanner, runPlannerLayer, Settings } from "@rangewright/application"
-import { renderPlan, type RangeId, type RecordId, type UserId } from "@rangewright/domain"
+import { renderPlan, type RangeId, type RecordId, type UserId, wholeDeploy } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -69,7 +69,7 @@ const planned = Effect.gen(function* () {
     owners: [],
     createdAt: new Date(0),
   })
-  const options = { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } as const
+  const options = { ...wholeDeploy, verbose: false } as const
   return yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, "ROOT" as UserId, false)
 })
 

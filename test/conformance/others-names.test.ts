@@ -11,6 +11,7 @@ import type {
   UserId,
   Vmid,
 } from "@rangewright/domain"
+import { wholeDeploy } from "@rangewright/domain"
 import { Blueprints, Groups, Machines, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -48,7 +49,7 @@ const theirs = {
 theirs.rangeBelow = `${theirs.range}/${word()}`
 
 const at = new Date("2026-01-02T03:04:05Z")
-const deploy = { kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } } as const
+const deploy = { kind: "deploy", options: { ...wholeDeploy, verbose: false } } as const
 
 const seedOther = Effect.gen(function* () {
   const ranges = yield* Ranges

@@ -14,6 +14,7 @@ import type {
   UserId,
   Vmid,
 } from "@rangewright/domain"
+import { wholeDeploy } from "@rangewright/domain"
 import { Blueprints, Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -82,7 +83,7 @@ const cluster: ObservedCluster = {
   ],
 }
 
-const deploy = { kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } } as const
+const deploy = { kind: "deploy", options: { ...wholeDeploy, verbose: false } } as const
 
 /** G1, which the member manages and which has one of the member's ranges; G2, in which the member and the stranger are. */
 const seedGroups = Effect.gen(function* () {

@@ -63,7 +63,7 @@ it("a range whose ID begins with another's takes no machine from that one, store
   await service.call("createRange", eve, { body: { name: "Squat", rangeID: "LAB-router" } })
   expect(await deploy(ada, "LAB")).toMatchObject({ status: "success" })
   await upload(ada, "LAB", `${machine("{{ range_id }}-web-1")}# changed\n`)
-  await upload(ada, "LAB", machine("{{ range_id }}-web-2"))
+  await upload(ada, "LAB", machine("{{ range_id }}-web-2").replace("ip_last_octet: 21", "ip_last_octet: 22"))
   expect(await deploy(ada, "LAB")).toMatchObject({ status: "success" })
 })
 

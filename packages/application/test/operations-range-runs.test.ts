@@ -1,4 +1,4 @@
-import type { Plan, Range, RunId, User, Vmid } from "@rangewright/domain"
+import { type Plan, type Range, type RunId, type User, type Vmid, wholeDeploy } from "@rangewright/domain"
 import { RunEngine, type ServerSentEvent } from "@rangewright/application"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,7 @@ describe("deploying", () => {
     const { result, runID } = await deploy()
     expect(result).toContain(runID)
     expect((await app.range("LAB")).state).toBe("DEPLOYING")
-    expect(asked()).toEqual([{ kind: "deploy", options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false } }])
+    expect(asked()).toEqual([{ kind: "deploy", options: { ...wholeDeploy, verbose: false } }])
   })
 
   it.each([
@@ -76,6 +76,8 @@ describe("deploying", () => {
     [{ tags: "all" }, { tags: [] }],
     [{ only_roles: [""] }, { onlyRoles: [] }],
     [{ only_roles: [" a.b ", "a.b"] }, { onlyRoles: ["a.b"] }],
+    [{ prune: true }, { prune: true, replace: false }],
+    [{ replace: true }, { prune: false, replace: true }],
     [
       { limit: "LAB-dc01:!x", force: true, verbose: true },
       { limit: "LAB-dc01:!x", force: true, verbose: true },

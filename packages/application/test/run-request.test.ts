@@ -15,9 +15,11 @@ const request: fc.Arbitrary<RunRequest> = fc.oneof(
         onlyRoles: fc.array(fc.string()),
         force: fc.boolean(),
         verbose: fc.boolean(),
+        prune: fc.boolean(),
+        replace: fc.boolean(),
         roleSequence: fc.constantFrom(...roleSequences),
       },
-      { requiredKeys: ["tags", "limit", "onlyRoles", "force", "verbose"] },
+      { requiredKeys: ["tags", "limit", "onlyRoles", "force", "verbose", "prune", "replace"] },
     ),
   }),
   fc.constant<RunRequest>({ kind: "destroy" }),
@@ -35,6 +37,14 @@ describe("a stored request", () => {
         expect(restoreRequest(JSON.parse(JSON.stringify(storeRequest(asked))))).toEqual(asked)
       }),
     )
+  })
+
+  it("for a deploy from before it could be asked to remove anything removes nothing", () => {
+    const before = { tags: [], limit: "", onlyRoles: [], force: true, verbose: false }
+    expect(restoreRequest({ kind: "deploy", options: before })).toEqual({
+      kind: "deploy",
+      options: { ...before, prune: false, replace: false },
+    })
   })
 
   it("that is none is refused, whatever it is", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { DeployChoice, GuestStage, ObservedZone, RangeConfig, Vmid } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, settings, stepOf } from "./plan-model.ts"
+import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, refusal, settings, stepOf } from "./plan-model.ts"
 
 const deployed = (config: RangeConfig = labConfig()): ModelWorld => {
   const world = labWorld()
@@ -171,7 +171,16 @@ describe("a later deploy", () => {
   })
 
   test("adds the card of a new VLAN to the router and leaves the others where they are", () => {
-    const next = plan(deployed(), labConfig({ dc: null, dc2: null, ws: null, extra: { vlan: 5, ip_last_octet: 9 } }))
+    const config = labConfig({ dc: null, dc2: null, ws: null, extra: { vlan: 5, ip_last_octet: 9 } })
+    const { action: kept } = stepOf(plan(deployed(), config), `configure:${routerName}`)
+    expect(kept.kind === "configure" && kept.settings.nics.map((n) => [n.index, n.tag])).toEqual([
+      [0, 1],
+      [1, 10],
+      [2, 20],
+      [3, 99],
+      [4, 5],
+    ])
+    const next = plan(deployed(), config, { prune: true })
     const { action } = stepOf(next, `configure:${routerName}`)
     expect(action.kind === "configure" && action.settings.nics.map((n) => [n.index, n.tag])).toEqual([
       [0, 1],
@@ -191,10 +200,42 @@ describe("a later deploy", () => {
     expect(action.kind === "configure" && action.settings.nics).toEqual([outer, ...legs])
   })
 
-  test("replaces a VM whose template changed, and what stood on it is made anew", () => {
+  test("leaves a VM as it is whose template changed, says so, and does everything else that the configuration asks for", () => {
+    const world = deployed()
+    const config = labConfig({
+      dc: { template: "win-client" },
+      ws: { template: "win-server", windows: { chocolatey_packages: ["vim"] } },
+    })
+    const next = plan(world, config)
+    expect(next.steps.filter((s) => s.action.kind !== "guest")).toEqual([])
+    expect(keysOf(next)).toContain("chocolatey:LAB-ws")
+    expect(next.changes.filter((c) => ["LAB-dc", "LAB-ws"].includes(c.object))).toEqual([
+      { kind: "keep", object: "LAB-dc", reasons: ["made from win-server, not win-client: stays unless the deploy replaces"] },
+      {
+        kind: "change",
+        object: "LAB-ws",
+        reasons: [
+          expect.stringContaining("chocolatey"),
+          "made from win-client, not win-server: stays unless the deploy replaces",
+        ],
+      },
+    ])
+    expect(next.kept?.map((k) => k.machine)).toEqual(["LAB-dc", "LAB-ws"])
+  })
+
+  test("leaves the cards of a VM as its own template had them", () => {
+    const world = deployed()
+    const templates = labWorld({ templates: [...labTemplates, "win-antisandbox"] })
+    for (const [vmid, vm] of templates.vms) if (!world.vms.has(vmid)) world.vms.set(vmid, vm)
+    const config = labConfig({ ws: { template: "win-antisandbox" } })
+    expect(keysOf(plan(world, config))).not.toContain("configure:LAB-ws")
+  })
+
+  test("replaces a VM whose template changed when it is asked to, and what stood on it is made anew", () => {
     const world = deployed()
     const config = labConfig({ dc: { template: "win-client" } })
-    const next = plan(world, config)
+    const next = plan(world, config, { replace: true })
+    expect(next.kept).toEqual([])
     expect(next.changes.find((c) => c.object === "LAB-dc")).toMatchObject({
       kind: "replace",
       reasons: ["template win-server -> win-client", "stages: address, windows-base, primary-dc"],
@@ -205,9 +246,65 @@ describe("a later deploy", () => {
     expect(keysOf(next)).toContain("alt-dc:LAB-dc2")
   })
 
-  test("removes what the configuration no longer has, before another takes its address", () => {
+  test("removes nothing that the configuration no longer has: it stays with its network, and the plan says so", () => {
     const world = deployed()
-    const next = plan(world, labConfig({ kali: null, spy: { vlan: 99, ip_last_octet: 5 } }))
+    const config = labConfig({ kali: null })
+    const next = plan(world, config)
+    expect(next.steps.filter((s) => s.action.kind !== "guest")).toEqual([])
+    expect(keysOf(next)).not.toContain(`router:${routerName}`)
+    const { vmid } = world.vmNamed("LAB-kali").detail
+    expect(next.kept).toEqual([{ machine: "LAB-kali", vmid }])
+    expect(next.changes.find((c) => c.object === "LAB-kali")).toEqual({
+      kind: "keep",
+      object: "LAB-kali",
+      reasons: ["not in the configuration: stays unless the deploy prunes"],
+    })
+    // nor does a later one start it, count it or give its number away
+    world.apply(next)
+    world.vmNamed("LAB-kali").machine.power = "stopped"
+    expect(keysOf(plan(world, config))).toEqual([])
+    const later = plan(world, labConfig({ kali: null, spy: { vlan: 99, ip_last_octet: 6 } }))
+    expect(later.allocations.map((a) => a.vmid)).not.toContain(vmid)
+  })
+
+  test("keeps the leg of a VLAN while a VM is on it that stays, whoever made that, and prunes it after", () => {
+    const legs = (next: ReturnType<typeof plan>) => {
+      const { action } = stepOf(next, `router:${routerName}`)
+      return action.kind === "guest" && (action.input as { legs: readonly { vlan: number }[] }).legs.map((leg) => leg.vlan)
+    }
+    const config = labConfig({ kali: null })
+    const stranger = deployed()
+    stranger.add({ vmid: 900, name: "theirs", pool: lab })
+    stranger.vms.get(900 as Vmid)!.detail.nics = [
+      { index: 0, model: "virtio", mac: "02:00:00:00:00:01", bridge: "vmbr1007", tag: 20, firewall: false },
+    ]
+    const bare = labConfig({ kali: null, web: null, ws: null })
+    expect(legs(plan(stranger, bare, { prune: true }))).toEqual([10, 20])
+    expect(legs(plan(deployed(), config, { prune: true }))).toEqual([10, 20])
+    expect(keysOf(plan(deployed(), config, { prune: true, limit: "LAB-web" }))).toEqual([])
+    // a router that is made anew gets the legs of those that stay
+    const lost = deployed()
+    lost.vms.delete(lost.vmNamed(routerName).detail.vmid)
+    expect(legs(plan(lost, config))).toEqual([10, 20, 99])
+  })
+
+  test("leaves the cards that a person has put into a VM", () => {
+    const world = deployed()
+    const { detail } = world.vmNamed("LAB-web")
+    const card = { index: 3, model: "e1000", mac: "02:00:00:00:00:07", bridge: "vmbr0", tag: undefined, firewall: true }
+    detail.nics = [...detail.nics, card]
+    expect(keysOf(plan(world, labConfig()))).toEqual([])
+    const { action } = stepOf(plan(world, labConfig({ web: { vlan: 30 } })), "configure:LAB-web")
+    expect(action.kind === "configure" && action.settings.nics[1]).toEqual(card)
+    // what a clone that nobody has set up yet shows is its template's
+    world.stages.delete(detail.vmid)
+    const { action: first } = stepOf(plan(world, labConfig()), "configure:LAB-web")
+    expect(first.kind === "configure" && first.settings.nics).toHaveLength(1)
+  })
+
+  test("removes what the configuration no longer has when it is asked to, before another takes its address", () => {
+    const world = deployed()
+    const next = plan(world, labConfig({ kali: null, spy: { vlan: 99, ip_last_octet: 5 } }), { prune: true })
     expect(next.changes.find((c) => c.object === "LAB-kali")).toEqual({
       kind: "remove",
       object: "LAB-kali",
@@ -215,6 +312,35 @@ describe("a later deploy", () => {
     })
     expect(isBefore(next, "delete:LAB-kali", "address:LAB-spy")).toBe(true)
     expect(isBefore(next, "delete:LAB-kali", "start:LAB-spy")).toBe(false)
+  })
+
+  test("is refused where a machine is to get the address of one that stays and runs", () => {
+    const world = deployed()
+    const taken = labConfig({ kali: null, spy: { vlan: 99, ip_last_octet: 5 } })
+    expect(refusal(inputFor(world, taken))).toMatchObject([
+      {
+        code: "address-taken",
+        message: expect.stringMatching(/^LAB-spy is to get 10\.7\.99\.5, which LAB-kali \(VM \d+\) has/u),
+      },
+    ])
+    expect(refusal(inputFor(world, taken, { prune: true, limit: "LAB-spy" }))).toMatchObject([{ code: "address-taken" }])
+    // one that is off is in nobody's way
+    const { machine } = world.vmNamed("LAB-kali")
+    machine.power = "stopped"
+    expect(plan(world, taken).notes.join()).toContain("do not start both")
+    // nor is one that claims the address of a machine which has it
+    machine.power = "running"
+    world.addresses.set(machine.vmid, "10.7.20.5")
+    expect(keysOf(plan(world, labConfig({ kali: null, web: { cpus: 4 } })))).toContain("configure:LAB-web")
+  })
+
+  test("is refused where the router got another name and the old one stays", () => {
+    const config = labConfig({}, { router: { vm_name: "{{ range_id }}-gate" } })
+    expect(refusal(inputFor(deployed(), config))).toMatchObject([
+      { code: "address-taken", message: expect.stringContaining("LAB-gate is to get 192.0.2.107") },
+    ])
+    const next = plan(deployed(), config, { prune: true })
+    expect(isBefore(next, `delete:${routerName}`, "router:LAB-gate")).toBe(true)
   })
 
   test("switches on what is off, and nothing else", () => {

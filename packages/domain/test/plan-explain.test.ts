@@ -1,12 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { renderPlan, renderTopology, type SeenNow } from "../src/index.ts"
+import { type DeployChoice, renderPlan, renderTopology, type SeenNow } from "../src/index.ts"
 import { secondsText } from "../src/plan/explain.ts"
 import { anyConfig } from "./plan-arbitrary.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, type ModelWorld, planned, range } from "./plan-model.ts"
 
-const explain = (world: ModelWorld, config = labConfig()): string => renderPlan(planned(inputFor(world, config)))
+const explain = (world: ModelWorld, config = labConfig(), choice: Partial<DeployChoice> = {}): string =>
+  renderPlan(planned(inputFor(world, config, choice)))
 
 describe("a plan as text", () => {
   test("counts what it does, says what and why, where each VM goes, and how long it takes", () => {
@@ -29,12 +30,25 @@ describe("a plan as text", () => {
   test("shows changes, replacements and removals with their signs, and leaves out what stays", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
-    const text = explain(world, labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null }))
+    const config = labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null })
+    const text = explain(world, config, { prune: true, replace: true })
     expect(text).toMatch(/\n {4}~ LAB-web +cores 2 -> 4; restart\n/u)
     expect(text).toMatch(/\n {2}-\/\+ LAB-dc +template win-server -> win-client; stages: /u)
     expect(text).toMatch(/\n {4}- LAB-kali +no longer in the configuration\n/u)
     expect(text).toContain("1 to remove")
     expect(text).not.toContain("pool LAB")
+  })
+
+  test("shows what stays although the configuration says otherwise", () => {
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    const config = labConfig({ web: { cpus: 4 }, dc: { template: "win-client" }, kali: null })
+    world.apply(planned(inputFor(world, config)))
+    const text = explain(world, config)
+    expect(text).toContain("Nothing to do for range LAB, and 2 kept that are not as configured:\n")
+    expect(text).toMatch(/\n {4}= LAB-dc +made from win-server, not win-client: stays unless the deploy replaces\n/u)
+    expect(text).toMatch(/\n {4}= LAB-kali +not in the configuration: stays unless the deploy prunes\n/u)
+    expect(explain(world, labConfig({ web: { cpus: 8 }, kali: null }))).toContain("1 to change, 1 kept")
   })
 
   test("of a range that is as it should be says just that", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { inOrder, type Plan, type RangeConfig, type Vmid } from "../src/index.ts"
+import { type DeployChoice, inOrder, type Plan, type RangeConfig, renderName, type Vmid } from "../src/index.ts"
 import { anyConfig, anyEdit, templateNames } from "./plan-arbitrary.ts"
 import { inputFor, keysOf, lab, ModelWorld, planned, settings } from "./plan-model.ts"
 
@@ -13,8 +13,9 @@ type Cluster = typeof clusters extends fc.Arbitrary<infer C> ? C : never
 
 const worldOf = (cluster: Cluster): ModelWorld =>
   new ModelWorld({ nodes: cluster.nodes, templates: templateNames, shared: cluster.shared })
-const planFor = (world: ModelWorld, cluster: Cluster, config: RangeConfig): Plan =>
-  planned(inputFor(world, config, {}, { settings: { ...settings, clusterMode: cluster.clusterMode } }))
+const removing = { prune: true, replace: true }
+const planFor = (world: ModelWorld, cluster: Cluster, config: RangeConfig, choice: Partial<DeployChoice> = {}): Plan =>
+  planned(inputFor(world, config, choice, { settings: { ...settings, clusterMode: cluster.clusterMode } }))
 
 const picks = fc.array(fc.nat(1000), { minLength: 1, maxLength: 50 })
 const picker = (numbers: readonly number[]): (() => number) => {
@@ -38,14 +39,39 @@ describe("a deploy", () => {
     )
   })
 
-  test("makes an edited range what the edit says, and then has nothing to do", () => {
+  test("makes an edited range what the edit says when it may remove, and then has nothing to do", () => {
     fc.assert(
       fc.property(anyEdit, clusters, picks, ([before, after], cluster, numbers) => {
         const world = worldOf(cluster)
         world.apply(planFor(world, cluster, before), picker(numbers))
-        world.apply(planFor(world, cluster, after), picker(numbers))
-        expect(keysOf(planFor(world, cluster, after))).toEqual([])
+        world.apply(planFor(world, cluster, after, removing), picker(numbers))
+        const again = planFor(world, cluster, after, removing)
+        expect([keysOf(again), again.kept]).toEqual([[], []])
         expect([...world.vms.values()].filter((v) => v.machine.pool === lab)).toHaveLength(after.machines.length + 1)
+      }),
+    )
+  })
+
+  test("removes nothing unasked: every VM that was there stays, unchanged where it is no longer wanted, and the plan names each", () => {
+    fc.assert(
+      fc.property(anyEdit, clusters, picks, fc.nat(60), ([before, after], cluster, numbers, crash) => {
+        const world = worldOf(cluster)
+        const pick = picker(numbers)
+        world.apply(planFor(world, cluster, before), pick, crash)
+        const there = [...world.vms.values()].filter((v) => v.machine.pool === lab).map(({ detail }) => detail.name)
+        const wanted = [after.router.name, ...after.machines.map((m) => m.name)].map((name) => renderName(name, { rangeId: lab }))
+        const left = there.filter((name) => !wanted.includes(name))
+        const as = () => JSON.stringify(left.map((name) => world.vmNamed(name)))
+        const [untouched, plan] = [as(), planFor(world, cluster, after)]
+        expect(plan.steps.filter(({ action }) => action.kind === "delete" || action.kind === "stop")).toEqual([])
+        world.apply(plan, pick)
+        expect(as()).toBe(untouched)
+        for (const name of there) expect(world.vmNamed(name).detail.name).toBe(name)
+        const again = planFor(world, cluster, after)
+        expect(keysOf(again)).toEqual([])
+        expect(again.kept?.flatMap((k) => (k.template === undefined ? [k.machine] : [])).toSorted()).toEqual(left.toSorted())
+        const tags = new Set(world.vmNamed(wanted[0]!).detail.nics.map((nic) => nic.tag))
+        for (const name of there) for (const { tag } of world.vmNamed(name).detail.nics) expect(tags).toContain(tag)
       }),
     )
   })
@@ -56,9 +82,9 @@ describe("a deploy", () => {
         const world = worldOf(cluster)
         const pick = picker(numbers)
         world.apply(planFor(world, cluster, before), pick, first)
-        world.apply(planFor(world, cluster, after), pick, second)
-        world.apply(planFor(world, cluster, after), pick)
-        expect(keysOf(planFor(world, cluster, after))).toEqual([])
+        world.apply(planFor(world, cluster, after, removing), pick, second)
+        world.apply(planFor(world, cluster, after, removing), pick)
+        expect(keysOf(planFor(world, cluster, after, removing))).toEqual([])
         expect([...world.vms.values()].filter((v) => v.machine.pool === lab)).toHaveLength(after.machines.length + 1)
       }),
     )

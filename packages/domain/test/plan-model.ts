@@ -24,6 +24,7 @@ import {
   type Step,
   type UserId,
   type Vmid,
+  wholeDeploy,
 } from "../src/index.ts"
 
 export const lab = "LAB" as RangeId
@@ -40,7 +41,7 @@ export const settings: PlanSettings = {
   protectedAddresses: ["10.0.0.2"],
 }
 
-export const everything: DeployChoice = { tags: [], limit: "", onlyRoles: [], force: false }
+export const everything = wholeDeploy
 
 export const grant = (userId: string, userNumber: number): Grant => ({
   userId: userId as UserId,

@@ -204,7 +204,7 @@ describe("drift", () => {
     const world = labWorld()
     world.apply(planned(inputFor(world, labConfig())))
     const drift = () => Result.getOrThrow(driftOf(inputFor(world, labConfig())))
-    expect(drift()).toEqual({ inSync: true, differences: [], notes: [] })
+    expect(drift()).toEqual({ inSync: true, differences: [], kept: [], notes: [] })
     world.vmNamed("LAB-web").detail.cpus = 7
     world.vmNamed(routerName).machine.power = "stopped"
     expect(drift()).toMatchObject({

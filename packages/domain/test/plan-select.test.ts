@@ -77,16 +77,16 @@ describe("tags", () => {
 
   test("without vm-deploy replace and remove nothing", () => {
     const config = labConfig({ kali: null, dc: { template: "win-client" } })
-    const { steps, notes } = plan(deployed(), { tags: ["assign-ip"] }, config)
+    const { steps, kept } = plan(deployed(), { tags: ["assign-ip"], prune: true, replace: true }, config)
     expect(new Set(steps.map((s) => s.action.kind))).toEqual(new Set(["guest"]))
-    expect(notes).toContain("LAB-dc was made from win-server, and replacing it was not asked for")
+    expect(kept?.map((k) => k.machine).toSorted()).toEqual(["LAB-dc", "LAB-kali"])
   })
 
   test("network replaces a router, and vm-deploy the other machines", () => {
     const world = deployed()
     const config = labConfig({ web: { template: "win-client" } }, { router: { template: "debian" } })
     const clones = (tag: "network" | "vm-deploy") =>
-      plan(world, { tags: [tag] }, config).steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))
+      plan(world, { tags: [tag], replace: true }, config).steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))
     expect(clones("network")).toEqual([routerName])
     expect(clones("vm-deploy")).toEqual(["LAB-web"])
   })
@@ -139,7 +139,10 @@ describe("the limit", () => {
     expect(first.steps.flatMap((s) => (s.action.kind === "clone" ? [s.machine] : []))).toEqual(["LAB-web"])
     world.apply(plan(world, {}))
     expect(keys({ limit: "LAB-web" }, world, labConfig({ kali: null, ws: { cpus: 8 } }))).toEqual([])
-    expect(keys({ limit: "LAB-kali" }, world, labConfig({ kali: null }))).toEqual(["stop:LAB-kali", "delete:LAB-kali"])
+    const config = labConfig({ kali: null })
+    expect(keys({ limit: "LAB-kali" }, world, config)).toEqual([])
+    expect(keys({ limit: "LAB-kali", prune: true }, world, config)).toEqual(["stop:LAB-kali", "delete:LAB-kali"])
+    expect(keys({ limit: "LAB-web", prune: true }, world, config)).toEqual([])
   })
 
   test("names what it leaves out although steps need it", () => {

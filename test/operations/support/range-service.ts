@@ -88,12 +88,16 @@ export const makeRangeService = () => {
         ),
       ),
     )
+  /** Waits for the end of a run, which it returns. */
+  const end = async (user: User, runID: string): Promise<unknown> => {
+    const events = (await call("streamRunEvents", user, { path: { runID } })) as Stream.Stream<ServerSentEvent>
+    await Effect.runPromise(Stream.runDrain(events))
+    return call("getRun", user, { path: { runID } })
+  }
   /** Deploys the range and waits for the end of the run, which it returns. */
   const deploy = async (user: User, range: Range): Promise<unknown> => {
     const { runID } = (await call("deployRange", user, { range })) as { readonly runID: string }
-    const events = (await call("streamRunEvents", user, { range, path: { runID } })) as Stream.Stream<ServerSentEvent>
-    await Effect.runPromise(Stream.runDrain(events))
-    return call("getRun", user, { range, path: { runID } })
+    return end(user, runID)
   }
   const putConfig = (user: User, range: Range, text: string): Promise<unknown> =>
     call("putConfig", user, {
@@ -101,6 +105,6 @@ export const makeRangeService = () => {
       body: {},
       file: { filename: "file", contentType: "", bytes: new TextEncoder().encode(text) },
     })
-  return { lab, addUser, call, find, deploy, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
+  return { lab, addUser, call, find, deploy, end, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
 }
 export type RangeService = ReturnType<typeof makeRangeService>

@@ -25,6 +25,7 @@ import {
   type RecordId,
   type UserId,
   type Vmid,
+  wholeDeploy,
 } from "@rangewright/domain"
 import {
   GuestAutomation,
@@ -52,7 +53,7 @@ import { makeVirtualClock } from "./virtual-clock.ts"
 export const admin = "ADMIN1" as UserId
 export const deploy: Extract<RunRequest, { readonly kind: "deploy" }> = {
   kind: "deploy",
-  options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
+  options: { ...wholeDeploy, verbose: false },
 }
 
 export const labSettings: SettingsShape = {

@@ -8,6 +8,7 @@ import {
   planDeploy,
   type RangeId,
   type Vmid,
+  wholeDeploy,
 } from "@rangewright/domain"
 import * as Result from "effect/Result"
 
@@ -55,7 +56,7 @@ export const plannedStages = (configText: string): ReadonlyMap<string, Stage> =>
       guestStages: new Set(guestStages),
       protectedAddresses: [],
     },
-    choice: { tags: [], limit: "", onlyRoles: [], force: false },
+    choice: wholeDeploy,
     world: {
       cluster: {
         at: new Date(0),

@@ -1,3 +1,4 @@
+import { keptTexts } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -25,6 +26,10 @@ export const deployRange = operation({
       verbose: Schema.optionalKey(Schema.Boolean),
       only_roles: Schema.optionalKey(Schema.Array(Schema.String)),
       limit: Schema.optionalKey(Schema.String),
+      /** Remove machines that the configuration no longer names. */
+      prune: Schema.optionalKey(Schema.Boolean),
+      /** Make machines anew whose template changed. */
+      replace: Schema.optionalKey(Schema.Boolean),
       /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
       dryRun: Schema.optionalKey(Schema.Boolean),
       /** Absent: what the configuration says, or else the order of the file. */
@@ -42,7 +47,7 @@ export const deployRange = operation({
     }).annotate({ identifier: "DeployResult" }),
   },
   statuses: {
-    200: "the deploy was started; with dryRun: its plan",
+    200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
     ...rangeStatuses,
     400: "a tag is not known; a named role is not installed; the body is malformed; userID names an unknown user",
     404: "the range is unknown, or none is selected; it has no configuration",
@@ -55,9 +60,11 @@ export const deployRange = operation({
       const request = { kind: "deploy", options: yield* deployOptions({ ...query, ...body }) } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* engine.preview(range, request, user.id)
-        return { result: `Plan of range ${range.id}: ${changeCounts(plan.changes)}`, plan: planObject(plan) }
+        const result = [`Plan of range ${range.id}: ${changeCounts(plan.changes)}`, ...keptTexts(plan.kept)].join("\n")
+        return { result, plan: planObject(plan) }
       }
       const run = yield* engine.start(range, request, user.id)
-      return { result: `Deploy of range ${range.id} started as run ${run.id}`, runID: run.id }
+      const result = [`Deploy of range ${range.id} started as run ${run.id}`, ...keptTexts(run.plan?.kept)].join("\n")
+      return { result, runID: run.id }
     }),
 })

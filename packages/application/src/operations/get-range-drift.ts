@@ -24,11 +24,15 @@ export const getRangeDrift = operation({
     }).annotate({ identifier: "Drift" }),
   },
   statuses: {
-    200: "the differences; none when a deploy would change nothing",
+    200: "the differences, with what a deploy would keep although it is not as configured; none when all is as configured",
     ...rangeStatuses,
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "the range cannot be planned: every reason is listed",
     502: hypervisorAway,
   },
-  handle: ({ range, user }) => Effect.flatMap(RunEngine, (engine) => engine.drift(range, user.id)),
+  handle: ({ range, user }) =>
+    Effect.gen(function* () {
+      const { inSync, differences, notes } = yield* (yield* RunEngine).drift(range, user.id)
+      return { inSync, differences, notes }
+    }),
 })

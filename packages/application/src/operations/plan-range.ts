@@ -22,6 +22,8 @@ export const planRange = operation({
     only_roles: Schema.optionalKey(Schema.String),
     force: Schema.optionalKey(BooleanText),
     role_order: Schema.optionalKey(RoleOrder),
+    prune: Schema.optionalKey(BooleanText),
+    replace: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: PlanObject },
   statuses: {

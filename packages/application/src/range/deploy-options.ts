@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { DeployOptions } from "../run/run-engine.ts"
 import { commaList } from "../wire/parameters.ts"
 
-/** What clients send for a deploy; some send tags as a comma list, some as an array (contract B 1.9). */
+/** What clients send for a deploy; some send tags as a comma list, some as an array. */
 export interface DeployWish {
   readonly tags?: string | readonly string[]
   readonly limit?: string
@@ -11,6 +11,8 @@ export interface DeployWish {
   readonly force?: boolean
   readonly verbose?: boolean
   readonly role_order?: RoleSequence
+  readonly prune?: boolean
+  readonly replace?: boolean
 }
 
 const knownTags: ReadonlySet<string> = new Set(deployTags)
@@ -34,5 +36,7 @@ export const deployOptions = (wish: DeployWish): Effect.Effect<DeployOptions, In
     force: wish.force ?? false,
     verbose: wish.verbose ?? false,
     ...(wish.role_order === undefined ? {} : { roleSequence: wish.role_order }),
+    prune: wish.prune ?? false,
+    replace: wish.replace ?? false,
   })
 }

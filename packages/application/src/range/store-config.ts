@@ -1,13 +1,31 @@
-import { Conflict, type Fault, type Range, rangeSubject, type User } from "@rangewright/domain"
-import { Ranges, RunJournal } from "@rangewright/ports"
+import { CannotPlan, Conflict, type Fault, keptTexts, type Range, rangeSubject, type User } from "@rangewright/domain"
+import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { RunEngine } from "../run/run-engine.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { configIssues } from "./check-config.ts"
 import { refusedConfig } from "./read-config.ts"
 
 /**
+ * What the next deploy would leave as it is although the configuration says otherwise, and why there can be none, for a range that has
+ * machines. Nothing where nobody can tell now: the plan of the deploy does.
+ */
+const keptByNextDeploy = (range: Range, user: User) =>
+  Effect.gen(function* () {
+    const machines = yield* Machines
+    const there = (yield* machines.ofRange(range.id)).some(({ template }) => !template)
+    if (!there || (yield* machines.freshness).awaySince !== undefined) return []
+    return yield* (yield* RunEngine).drift(range, user.id).pipe(
+      Effect.map(({ kept }) => keptTexts(kept)),
+      Effect.catch((fault) =>
+        Effect.succeed(fault instanceof CannotPlan ? [`Warning: ${fault.message}. ${fault.hint ?? ""}`.trim()] : []),
+      ),
+    )
+  })
+
+/**
  * Makes a text the range's configuration: refused in testing mode unless forced, then for every error it has. A run keeps the configuration
- * it was planned with, so a new one may be stored at any time. Returns lines for the caller: when it takes effect, and warnings.
+ * it was planned with, so a new one may be stored at any time. Returns lines for the caller: when it takes effect, which machines stay although they are not as configured, and warnings.
  */
 export const storeConfig = <R>(change: {
   readonly range: Range
@@ -34,6 +52,7 @@ export const storeConfig = <R>(change: {
       ...(run === undefined
         ? []
         : [`Run ${run.id} (${run.kind}) goes on with what it was planned from; deploy again to apply this`]),
+      ...(yield* keptByNextDeploy(range, user)),
       ...issues.map((issue) => `Warning: ${issueLine(issue)}`),
     ]
   })

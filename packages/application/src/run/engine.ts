@@ -29,7 +29,7 @@ import { followRun } from "./follow.ts"
 import { RunPlanner } from "./planner.ts"
 import { rangeKinds } from "./range-kinds.ts"
 import { storeRequest } from "./request.ts"
-import { RunEngine } from "./run-engine.ts"
+import { RunEngine, type StartedRun } from "./run-engine.ts"
 import { journalPage } from "./run-book.ts"
 import { bindKind, type RunKind, type ServicesOfKind, type WorkRequest } from "./run-kind.ts"
 import { makeSignals } from "./signals.ts"
@@ -140,7 +140,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   })
 
   /** Plans and opens a run, and puts a worker on it. */
-  const open = Effect.fnUntraced(function* (kind: RunKind, asked: WorkRequest, by: UserId): Effect.fn.Return<RunHead, Fault> {
+  const open = Effect.fnUntraced(function* (kind: RunKind, asked: WorkRequest, by: UserId): Effect.fn.Return<StartedRun, Fault> {
     const ground = yield* groundOf(asked.subject)
     const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis))
     const draft: RunHead = { id: yield* newRunId, ...asked, by, startedAt: yield* now }
@@ -154,27 +154,28 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
         Effect.map((later) => record.behind === undefined && later === ground),
         Effect.orElseSucceed(() => false),
       )
-      yield* takeUp(record, holds ? plan : undefined).pipe(
+      const first = holds ? plan : undefined
+      yield* takeUp(record, first).pipe(
         // the run is open and durable: whoever looks for unfinished runs next takes it up
         Effect.catch((fault) => Effect.logWarning(fault.message)),
       )
-      return record
+      return { ...record, plan: first }
     }).pipe(Effect.ensuring(Effect.sync(() => opening.delete(head.id))), Effect.uninterruptible)
   })
 
-  const startWork = Effect.fnUntraced(function* (asked: WorkRequest, by: UserId): Effect.fn.Return<RunHead, Fault> {
+  const startWork = Effect.fnUntraced(function* (asked: WorkRequest, by: UserId): Effect.fn.Return<StartedRun, Fault> {
     const kind = kinds.get(asked.kind)
     if (kind === undefined) return yield* Effect.die(new Error(`the engine was given no runs of the kind ${asked.kind}`))
     const joins = ({ kind: running }: RunRecord): boolean => running === kind.name && kind.whenBusy === "join"
     const running = yield* journal.active(asked.subject)
-    if (running !== undefined) return joins(running) ? running : yield* busy(running)
+    if (running !== undefined) return joins(running) ? { ...running, plan: undefined } : yield* busy(running)
     return yield* open(kind, asked, by).pipe(
       // somebody else was first
       Effect.catchIf(
         (fault) => fault instanceof SubjectBusy,
         (fault) =>
           Effect.flatMap(journal.active(asked.subject), (other) =>
-            other !== undefined && joins(other) ? Effect.succeed(other) : Effect.fail(fault),
+            other !== undefined && joins(other) ? Effect.succeed({ ...other, plan: undefined }) : Effect.fail(fault),
           ),
       ),
     )

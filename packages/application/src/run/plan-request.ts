@@ -21,6 +21,7 @@ import {
   readDescription,
   type UserId,
   type Vmid,
+  wholeDeploy,
 } from "@rangewright/domain"
 import {
   GuestAutomation,
@@ -122,13 +123,12 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
   })
 
 /** The part of a deploy that tells the router who may come in; in testing mode too, people come and go. */
-const accessControl: DeployOptions = { tags: ["access-control"], limit: "", onlyRoles: [], force: true, verbose: false }
+const accessControl: DeployOptions = { ...wholeDeploy, tags: ["access-control"], force: true, verbose: false }
 
 /** Reads only. Testing mode forbids deploying, not looking. */
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
-    const choice = { tags: [], limit: "", onlyRoles: [], force: false }
-    const input = yield* withTemplates({ ...(yield* deployInput(range, [], by, false)), choice })
+    const input = yield* withTemplates({ ...(yield* deployInput(range, [], by, false)), choice: wholeDeploy })
     const doing = `compare range ${range.id} with its configuration`
     return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
   })

@@ -1,11 +1,14 @@
 import type { DeployTag, Json, Vmid } from "@rangewright/domain"
 import { deployTags, isVmid, roleSequences } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { RunRequest } from "./run-engine.ts"
 
 const VmidFromJson = Schema.Int.check(Schema.makeFilter((n) => isVmid(n) || "no VMID")) as unknown as Schema.Codec<Vmid, number>
 const Tag = Schema.Literals(deployTags) satisfies Schema.Codec<DeployTag, DeployTag>
+
+const orFalse = Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 
 /** A request as a run's head keeps it, so that a run can be planned again after a crash, and resumed. */
 const StoredRequest = Schema.Union([
@@ -18,6 +21,9 @@ const StoredRequest = Schema.Union([
       force: Schema.Boolean,
       verbose: Schema.Boolean,
       roleSequence: Schema.optionalKey(Schema.Literals(roleSequences)),
+      // requests that were stored before there were these removed nothing when they are planned anew
+      prune: orFalse,
+      replace: orFalse,
     }),
   }),
   Schema.Struct({ kind: Schema.Literal("destroy") }),

@@ -1,11 +1,10 @@
 import type {
-  DeployTag,
+  DeployChoice,
   Drift,
   Fault,
   JournalEntry,
   Plan,
   Range,
-  RoleSequence,
   RunHead,
   RunId,
   RunState,
@@ -17,19 +16,9 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { WorkRequest } from "./run-kind.ts"
 
-/** What a deploy was asked to do (contract B 5.6). */
-export interface DeployOptions {
-  /** Empty: everything. */
-  readonly tags: readonly DeployTag[]
-  /** Host pattern as Ansible reads it; empty: all machines. Restricts cloning too. */
-  readonly limit: string
-  /** Empty: all roles. Naming one runs it again although nothing changed. */
-  readonly onlyRoles: readonly string[]
-  /** Skips the refusals for testing mode. A running run is never overrun. */
-  readonly force: boolean
+/** What a deploy was asked to do. `force` also skips the refusals for testing mode; a running run is never overrun. */
+export interface DeployOptions extends DeployChoice {
   readonly verbose: boolean
-  /** In which order roles run; absent: what the configuration says. */
-  readonly roleSequence?: RoleSequence
 }
 
 export type RunRequest =
@@ -45,6 +34,11 @@ export type RunRequest =
   /** Makes the router's rules anew from those who have the range now. */
   | { readonly kind: "access" }
 
+/** A run of a range that has begun, with its plan as far as it is made: one that waits for another run is planned when its turn comes. */
+export interface StartedRun extends RunHead {
+  readonly plan: Plan | undefined
+}
+
 /**
  * Plans and runs changes, of ranges and of what else has a kind of run. A run survives the process: its journal is durable, and `recover` takes up what a dead worker left.
  */
@@ -56,7 +50,7 @@ export class RunEngine extends Context.Service<
     /** How what is there differs from the configuration, also in testing mode; changes nothing. */
     readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
     /** Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range. */
-    readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<RunHead, Fault>
+    readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<StartedRun, Fault>
     /**
      * The same for any other kind of run, by what `RunKindOf.request` made. The run goes on when its caller leaves. While another run
      * changes the subject it fails with `SubjectBusy`, or gives that run where the kind says `join`.

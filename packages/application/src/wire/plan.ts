@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 export const RoleOrder = Schema.Literals(roleSequences)
 
 export const PlanChange = Schema.Struct({
-  kind: Schema.Literals(["create", "change", "replace", "remove", "none"]),
+  kind: Schema.Literals(["create", "change", "replace", "remove", "keep", "none"]),
   object: Schema.String,
   reasons: Schema.Array(Schema.String),
 }).annotate({ identifier: "PlanChange" })
@@ -90,11 +90,12 @@ export const planObject = (plan: Plan): typeof PlanObject.Type => ({
     : { roles: { role_order: plan.roles.sequence, graphSavesSeconds: plan.roles.graphSavesSeconds } }),
 })
 
-/** `2 to create, 1 to change`; what stays is not counted. */
+/** `2 to create, 1 to change`; what is as it should be is not counted. */
 export const changeCounts = (changes: readonly Change[]): string => {
   const counts = (["create", "change", "replace", "remove"] as const).flatMap((kind) => {
     const count = changes.filter((change) => change.kind === kind).length
     return count === 0 ? [] : [`${count} to ${kind}`]
   })
-  return counts.length === 0 ? "nothing to change" : counts.join(", ")
+  const kept = changes.filter(({ kind }) => kind === "keep").length
+  return [...(counts.length === 0 ? ["nothing to change"] : counts), ...(kept === 0 ? [] : [`${kept} kept`])].join(", ")
 }

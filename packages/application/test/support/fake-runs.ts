@@ -12,6 +12,7 @@ import {
   type Step,
   subjectKey,
   type UserId,
+  wholeDeploy,
 } from "@rangewright/domain"
 import { RunEngine, runEngineLayer, runKinds, runPlannerLayer, type RunRequest } from "@rangewright/application"
 import { Lease, RunJournal } from "@rangewright/ports"
@@ -95,12 +96,9 @@ export const fakeRunsLayer = (runs: FakeRuns) =>
         preview: (_range, request) => Effect.sync(() => runs.plan(request)),
         drift: () =>
           Effect.sync(() => {
-            const { changes, notes } = runs.plan({
-              kind: "deploy",
-              options: { tags: [], limit: "", onlyRoles: [], force: false, verbose: false },
-            })
+            const { changes, kept = [], notes } = runs.plan({ kind: "deploy", options: { ...wholeDeploy, verbose: false } })
             const differences = changes.filter(({ kind }) => kind !== "none")
-            return { inSync: differences.length === 0, differences, notes }
+            return { inSync: differences.length === 0, differences, kept, notes }
           }),
         start: (range, request, by) =>
           Effect.gen(function* () {
@@ -119,10 +117,11 @@ export const fakeRunsLayer = (runs: FakeRuns) =>
             const ending = runs.ending(request)
             const plan = runs.plan(request)
             yield* journal.append(head.id, generation, [{ type: "Planned", plan }], at)
-            if (ending === "running") return head
+            const started = { ...head, plan }
+            if (ending === "running") return started
             if (ending === "waiting") {
               yield* journal.append(head.id, generation, [{ type: "Waiting", reason: "node1 does not answer" }], at)
-              return head
+              return started
             }
             if (ending.status === "success") yield* runs.effect(request)
             const message = ending.message ?? ""
@@ -134,7 +133,7 @@ export const fakeRunsLayer = (runs: FakeRuns) =>
               endState(request, ending),
               at,
             )
-            return head
+            return started
           }),
         wait: (runId) =>
           chosen(

@@ -56,3 +56,7 @@ export const wanAddress = (rangeNumber: number): string => `192.0.2.${100 + rang
 export const bridgeName = (rangeNumber: number): string => `vmbr${firstBridge + rangeNumber}`
 /** `r7` for range 7: the VNet in a cluster. At most 8 characters, as the hypervisor asks. */
 export const vnetName = (rangeNumber: number): string => `r${rangeNumber}`
+
+/** Name of a range's network: a bridge or a VNet. */
+export const networkName = (rangeNumber: number, clusterMode: boolean): string =>
+  clusterMode ? vnetName(rangeNumber) : bridgeName(rangeNumber)

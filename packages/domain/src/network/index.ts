@@ -8,6 +8,7 @@ export {
   natHost,
   natNetwork,
   natNetworkName,
+  networkName,
   rangeNetwork,
   rangeNumberProblem,
   rangeNumbers,

@@ -8,7 +8,8 @@ import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import { removeSteps } from "./machine-steps.ts"
 import { type VmTasks, vmTasks } from "./machine-tasks.ts"
-import type { Allocation, Plan, Placement } from "./plan.ts"
+import { keptReason } from "./kept.ts"
+import type { Allocation, Change, Plan, Placement } from "./plan.ts"
 import { absentNotes, idleChoiceNotes, leftOutNotes, stateNotes } from "./plan-notes.ts"
 import { inFileOrder } from "./role-sequence.ts"
 import { rangeTasks } from "./range-tasks.ts"
@@ -22,7 +23,7 @@ import { templatesNamed } from "./templates.ts"
 
 /**
  * The plan that makes the world what the configuration says, or every reason why there is none. Pure and deterministic. No difference,
- * no steps; nothing that is not ours is touched.
+ * no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
  */
 export const planDeploy = (input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
   Result.map(survey(input), (found) => planOf(input, found))
@@ -34,7 +35,7 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
   const wanted = [input.config.router.template, ...input.config.machines.map((m) => m.template)]
   const needed = wanted.filter((template, i) => {
     const existing = own.get(names[i]!)
-    return existing === undefined || existing.mark.template !== template
+    return existing === undefined || (input.choice.replace && existing.mark.template !== template)
   })
   return [...new Set(needed)].flatMap((name) => templatesNamed(input.world, name).map((t) => t.vmid))
 }
@@ -77,6 +78,7 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
     changes: [...common.changes(kept), ...machineChanges(found, vms, kept)],
     placements,
     allocations: allocationsOf(found),
+    kept: found.kept,
     notes: [
       ...found.notes,
       ...selection.notes,
@@ -98,8 +100,8 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
 const savedBetween = (slow: readonly Task[], fast: readonly Task[]): number =>
   Math.max(0, simulateSchedule({ steps: slow }).makespan - simulateSchedule({ steps: fast }).makespan)
 
-const removalTasks = ({ unwanted }: Survey): readonly Task[] =>
-  unwanted.flatMap((own) =>
+const removalTasks = ({ pruned }: Survey): readonly Task[] =>
+  pruned.flatMap((own) =>
     removeSteps(own).map((step): Task => ({
       ...step,
       machine: own.mark.machine,
@@ -119,7 +121,7 @@ const stageHosts = (
     found.desired.machines.flatMap((machine) => {
       const vm = vms.get(machine.name)
       if (vm === undefined) return []
-      const holders = found.unwanted.filter((own) => {
+      const holders = found.pruned.filter((own) => {
         const held = addresses.get(own.observed.vmid)
         return held === undefined || held === machine.address
       })
@@ -128,16 +130,27 @@ const stageHosts = (
     }),
   )
 
-const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, kept: readonly Task[]) => [
-  ...found.desired.machines.flatMap((machine) => {
-    const standing = found.standings.get(machine.name)
-    if (standing === undefined) return []
-    const replacedTemplate = standing.kind === "new" ? standing.replaces?.mark.template : undefined
-    const differences = vms.get(machine.name)?.differences ?? []
-    return [changeOf({ name: machine.name, template: machine.template, differences, replacedTemplate }, kept)]
-  }),
-  ...found.unwanted.map((own) => changeOf({ name: own.mark.machine, differences: [], unwanted: true }, kept)),
-]
+const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks: readonly Task[]): readonly Change[] => {
+  const kept = new Map(found.kept.map((one) => [one.machine, one]))
+  return [
+    ...found.desired.machines.flatMap((machine) => {
+      const standing = found.standings.get(machine.name)
+      if (standing === undefined) return []
+      const replacedTemplate = standing.kind === "new" ? standing.replaces?.mark.template : undefined
+      const differences = vms.get(machine.name)?.differences ?? []
+      const { name, template } = machine
+      return [changeOf({ name, template, differences, replacedTemplate, kept: kept.get(name) }, tasks)]
+    }),
+    ...found.pruned.map(({ mark }): Change => ({
+      kind: "remove",
+      object: mark.machine,
+      reasons: ["no longer in the configuration"],
+    })),
+    ...found.kept.flatMap((one): readonly Change[] =>
+      one.template === undefined ? [{ kind: "keep", object: one.machine, reasons: [keptReason(one)] }] : [],
+    ),
+  ]
+}
 
 const placementsOf = ({ standings }: Survey, keys: ReadonlySet<string>): readonly Placement[] =>
   [...standings].flatMap(([machine, s]) => {

@@ -1,5 +1,5 @@
 import type { RangeId, UserId } from "../access/ids.ts"
-import { bridgeName, gatewayAddress, machineAddress, natHost, vnetName, wanAddress } from "../network/addressing.ts"
+import { gatewayAddress, machineAddress, natHost, networkName, wanAddress } from "../network/addressing.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../range/config/index.ts"
 import { machineGroups, routerGroups } from "../range/groups.ts"
 import { routerTag } from "../machine/router.ts"
@@ -58,10 +58,6 @@ export interface DesiredRange {
 /** Tag on every VM of ours, for people who look at the hypervisor. */
 export const ownTag = "rangewright"
 
-/** Name of a range's network: a bridge or a VNet. */
-export const networkName = (rangeNumber: number, clusterMode: boolean): string =>
-  clusterMode ? vnetName(rangeNumber) : bridgeName(rangeNumber)
-
 /** The network of a range. `node` holds the bridge; a VNet is everywhere. */
 export const networkOf = (
   range: Pick<DeployInput["range"], "id" | "number">,
@@ -93,14 +89,13 @@ export const desiredRange = (input: DeployInput, node: string): DesiredRange => 
 
 const mebibytes = (gibibytes: number): number => Math.round(gibibytes * 1024)
 
-/** Old virtual hardware for guests that look for signs of virtualisation (contract B 4.4). */
-const nicModel = (template: string): DesiredNic["model"] => (template.includes("antisandbox") ? "e1000" : "virtio")
+/** Old virtual hardware for guests that look for signs of virtualisation. */
+export const nicModel = (template: string): DesiredNic["model"] => (template.includes("antisandbox") ? "e1000" : "virtio")
 
 const desiredRouter = (context: StageContext): DesiredMachine => {
   const { range, config, settings } = context.input
   const { router } = config
   const bridge = networkName(range.number, settings.clusterMode)
-  const vlans = [...new Set(config.machines.map((m) => m.vlan))]
   const common = {
     name: context.routerName,
     hostname: `${range.id.replaceAll(/[/_]/gu, "-")}-router`,
@@ -117,7 +112,7 @@ const desiredRouter = (context: StageContext): DesiredMachine => {
     full: false,
     nics: [
       { bridge: settings.natNetwork, tag: 1, model: "virtio" },
-      ...vlans.map((tag): DesiredNic => ({ bridge, tag, model: "virtio" })),
+      ...context.legs.map((tag): DesiredNic => ({ bridge, tag, model: "virtio" })),
     ],
     gateway: natHost,
     groups: routerGroups(range.id),

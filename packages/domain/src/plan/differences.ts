@@ -2,7 +2,7 @@ import type { Vmid } from "../access/ids.ts"
 import { macOf, writeDescription } from "../machine/mark.ts"
 import type { MachineDetail, Nic } from "../machine/observed.ts"
 import type { MachineSettings } from "./action.ts"
-import type { DesiredMachine } from "./desired.ts"
+import { type DesiredMachine, type DesiredNic, nicModel } from "./desired.ts"
 import type { OwnMachine } from "./identify.ts"
 
 /** One thing in which a VM is not what it should be. */
@@ -18,11 +18,16 @@ export interface Difference {
 const keptMacs = (existing: OwnMachine | undefined): ReadonlyMap<number, string> =>
   new Map(existing?.mark.adopted === true ? existing.detail.nics.map(({ index, mac }) => [index, mac]) : [])
 
+/** The model of a card: that of the template which the VM was made from, also where the configuration names another one now. */
+const modelOf = (machine: DesiredMachine, wanted: DesiredNic["model"], own: OwnMachine | undefined): DesiredNic["model"] =>
+  machine.isRouter || own?.mark.template === undefined ? wanted : nicModel(own.mark.template)
+
 /**
  * The network cards of a machine. A router that exists keeps the card of each VLAN where it is, so that a changed order in the file
- * moves nothing; a new VLAN gets the first free place.
+ * moves nothing; a new VLAN gets the first free place. `own`: the VM that is there. Cards that others have put into it stay, unless nobody
+ * has set it up yet: then they are its template's.
  */
-export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | undefined): readonly Nic[] => {
+export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | undefined, isHalfMade: boolean): readonly Nic[] => {
   const existing = own?.detail
   const macs = keptMacs(own)
   const kept = new Map<number, number>()
@@ -31,25 +36,32 @@ export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | un
       const at = existing?.nics.find((n) => i > 0 && n.index > 0 && n.bridge === want.bridge && n.tag === want.tag)
       if (at !== undefined) kept.set(i, at.index)
     })
-  const taken = new Set(kept.values())
+  const known = new Set(kept.values())
+  // the router's legs are all wanted ones
+  const network = machine.isRouter ? machine.nics[1]?.bridge : undefined
+  const isLeg = (nic: Nic): boolean => nic.bridge === network && nic.tag !== undefined
+  const others =
+    isHalfMade && own?.mark.adopted !== true
+      ? []
+      : (existing?.nics ?? []).filter((nic) => nic.index > 0 && !known.has(nic.index) && !isLeg(nic))
+  const taken = new Set([...known, ...others.map((n) => n.index)])
   let free = 0
-  return machine.nics
-    .map((want, i): Nic => {
-      let index = kept.get(i)
-      if (index === undefined) {
-        while (taken.has(free)) free += 1
-        index = free++
-      }
-      return {
-        index,
-        model: want.model,
-        mac: macs.get(index) ?? macOf(vmid, index),
-        bridge: want.bridge,
-        tag: want.tag,
-        firewall: false,
-      }
-    })
-    .toSorted((a, b) => a.index - b.index)
+  const wanted = machine.nics.map((want, i): Nic => {
+    let index = kept.get(i)
+    if (index === undefined) {
+      while (taken.has(free)) free += 1
+      index = free++
+    }
+    return {
+      index,
+      model: modelOf(machine, want.model, own),
+      mac: macs.get(index) ?? macOf(vmid, index),
+      bridge: want.bridge,
+      tag: want.tag,
+      firewall: false,
+    }
+  })
+  return [...wanted, ...others].toSorted((a, b) => a.index - b.index)
 }
 
 /** What a VM has to be set to. Tags that others have put on it stay. */
@@ -58,11 +70,12 @@ export const settingsOf = (
   machine: DesiredMachine,
   vmid: Vmid,
   existing: OwnMachine | undefined,
+  isHalfMade: boolean,
 ): MachineSettings => ({
   cpus: machine.cpus,
   memoryMiB: machine.memoryMiB,
   balloonMiB: machine.balloonMiB,
-  nics: nicsOf(machine, vmid, existing),
+  nics: nicsOf(machine, vmid, existing, isHalfMade),
   description: writeDescription(
     {
       range: rangeId,

@@ -1,12 +1,20 @@
 import type { Change, ChangeKind, Plan } from "./plan.ts"
 import { simulateSchedule } from "./schedule.ts"
 
-const signs: Readonly<Record<ChangeKind, string>> = { create: "+", change: "~", replace: "-/+", remove: "-", none: " " }
+const signs: Readonly<Record<ChangeKind, string>> = {
+  create: "+",
+  change: "~",
+  replace: "-/+",
+  remove: "-",
+  keep: "=",
+  none: " ",
+}
 const verbs: readonly (readonly [ChangeKind, string])[] = [
   ["create", "to create"],
   ["change", "to change"],
   ["replace", "to replace"],
   ["remove", "to remove"],
+  ["keep", "kept"],
   ["none", "unchanged"],
 ]
 
@@ -19,8 +27,13 @@ export const renderPlan = (plan: Plan): string => {
   const shown = plan.changes.filter((c) => c.kind !== "none")
   const width = Math.max(0, ...shown.map((c) => c.object.length))
   const whom = plan.rangeId === undefined ? "" : ` for range ${plan.rangeId}`
+  const kept = plan.kept?.length ?? 0
+  const idle =
+    kept === 0
+      ? `Nothing to do${whom}: it is as it should be.`
+      : `Nothing to do${whom}, and ${kept} kept that ${kept === 1 ? "is" : "are"} not as configured:`
   const lines = [
-    plan.steps.length === 0 ? `Nothing to do${whom}: it is as it should be.` : `Plan${whom}: ${counted.join(", ")}`,
+    plan.steps.length === 0 ? idle : `Plan${whom}: ${counted.join(", ")}`,
     ...shown.flatMap((change) => [changeLine(change, width), ...placeLine(plan, change, width)]),
     ...(plan.steps.length === 0 ? [] : [timeLine(plan)]),
     ...rolesLine(plan),

@@ -17,6 +17,7 @@ export interface PlanIssue {
     | "name-taken"
     | "name-of-another-range"
     | "unknown-machine"
+    | "address-taken"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string
   /** The way out. */

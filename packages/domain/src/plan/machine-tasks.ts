@@ -74,7 +74,7 @@ const newVm = (
     ...base,
     key: `configure:${name}`,
     title: `Configure ${name}`,
-    action: { kind: "configure", machine: ref, settings: settingsOf(context.rangeId, machine, vmid, undefined) },
+    action: { kind: "configure", machine: ref, settings: settingsOf(context.rangeId, machine, vmid, undefined, true) },
     after: [clone.key, context.networkKey],
     uses: [],
     estimate: timing.configure,
@@ -85,7 +85,8 @@ const newVm = (
 
 const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMachine): VmTasks => {
   const ref = refOf(existing)
-  const settings = settingsOf(context.rangeId, machine, ref.vmid, existing)
+  const halfMade = isHalfMade(context, existing)
+  const settings = settingsOf(context.rangeId, machine, ref.vmid, existing, halfMade)
   const differences = differencesOf(existing, machine, settings)
   const running = isRunning(existing)
   const restarts = running && differences.some((d) => d.needsRestart)
@@ -93,7 +94,7 @@ const changedVm = (context: VmContext, machine: DesiredMachine, existing: OwnMac
     ownTag(machine),
     ...(differences.some((d) => d.field === "groups") ? ["custom-groups" as const] : []),
   ]
-  const state: TaskState = isHalfMade(context, existing) ? "missing" : "outdated"
+  const state: TaskState = halfMade ? "missing" : "outdated"
   const base = { machine: machine.name, tags, state, role: undefined, uses: [] } as const
   const tasks: Task[] = []
   const last = (): readonly string[] => tasks.slice(-1).map((t) => t.key)

@@ -1,7 +1,6 @@
 import { macOf } from "../machine/mark.ts"
 import type { Nic } from "../machine/observed.ts"
-import { natNetworkName } from "../network/addressing.ts"
-import { networkName } from "./desired.ts"
+import { natNetworkName, networkName } from "../network/addressing.ts"
 import { type Identified, labelOf, type OwnMachine } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"

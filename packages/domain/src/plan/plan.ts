@@ -57,7 +57,8 @@ export interface Step {
   readonly pointOfNoReturn?: boolean
 }
 
-export type ChangeKind = "create" | "change" | "replace" | "remove" | "none"
+/** `keep`: it is not as configured, and stays so. */
+export type ChangeKind = "create" | "change" | "replace" | "remove" | "keep" | "none"
 
 /** What a plan does to one object, for people. */
 export interface Change {
@@ -95,6 +96,14 @@ export interface RolesPlan {
   readonly graphSavesSeconds: number
 }
 
+/** A VM of ours that a deploy leaves as it is although the configuration says otherwise, because removing it was not asked for. */
+export interface KeptMachine {
+  readonly machine: string
+  readonly vmid: Vmid
+  /** The template that it was made from and the one that is configured; absent: the configuration names no such machine. */
+  readonly template?: { readonly made: string; readonly wanted: string }
+}
+
 /** A plan is data: nothing in it is left to choose. No difference, no steps. */
 export interface Plan {
   /** The range it changes; undefined when it is about something else. */
@@ -103,6 +112,8 @@ export interface Plan {
   readonly changes: readonly Change[]
   readonly placements: readonly Placement[]
   readonly allocations: readonly Allocation[]
+  /** Absent: none. */
+  readonly kept?: readonly KeptMachine[]
   /** What the reader should know: stages left out, warnings of the configuration. */
   readonly notes: readonly string[]
   /** Length of the critical path in seconds, by the timing model. */

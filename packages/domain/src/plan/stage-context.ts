@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { machineAddress } from "../network/addressing.ts"
+import { machineAddress, networkName } from "../network/addressing.ts"
 import {
   type DomainRole,
   type MachineConfig,
@@ -9,6 +9,7 @@ import {
   type RoleOrder,
 } from "../range/config/index.ts"
 import type { DeployInput } from "./input.ts"
+import { legsOf } from "./legs.ts"
 import { stageKey } from "./stage-keys.ts"
 
 /** The first domain controller of a domain. */
@@ -39,6 +40,8 @@ export interface PlacedRole {
 export interface StageContext {
   readonly input: DeployInput
   readonly routerName: string
+  /** VLANs on which the router has a leg (`legsOf`). */
+  readonly legs: readonly number[]
   readonly nameOf: (text: string) => string
   /** Only of machines for which a domain means something: those with Windows. */
   readonly placeOf: (machine: MachineConfig) => DomainPlace | undefined
@@ -69,6 +72,7 @@ export const stageContext = (input: DeployInput): StageContext => {
   return {
     input,
     routerName: nameOf(config.router.name),
+    legs: legsOf(input, networkName(range.number, input.settings.clusterMode)),
     nameOf,
     placeOf: ({ os, domain }) =>
       os.kind !== "windows" || domain === undefined

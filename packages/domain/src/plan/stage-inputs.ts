@@ -140,7 +140,7 @@ export const role = (context: StageContext, machine: MachineConfig | undefined, 
 
 export const router = (context: StageContext, hostname: string): Json => {
   const { config, range } = context.input
-  const vlans = [...new Set(config.machines.map((m) => m.vlan))].sort((a, b) => a - b)
+  const vlans = context.legs.toSorted((a, b) => a - b)
   return object({
     interface: 0,
     address: `${wanAddress(range.number)}/24`,

@@ -1,6 +1,7 @@
 import type { ObservedNode } from "../machine/observed.ts"
 import type { Difference } from "./differences.ts"
-import type { Change } from "./plan.ts"
+import { keptReason } from "./kept.ts"
+import type { Change, KeptMachine } from "./plan.ts"
 import type { Task } from "./task.ts"
 
 /** What is known of one object besides its steps. */
@@ -10,8 +11,8 @@ export interface ObjectFacts {
   /** Name of the template that the VM was made from, where another one takes its place. */
   readonly replacedTemplate?: string | undefined
   readonly template?: string | undefined
-  /** No longer in the configuration. */
-  readonly unwanted?: boolean | undefined
+  /** Not as configured, and left so. */
+  readonly kept?: KeptMachine | undefined
 }
 
 /** What the chosen tasks do to one machine, for people. */
@@ -23,10 +24,6 @@ export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change =>
   )
   const inside = stages.length === 0 ? [] : [`stages: ${stages.join(", ")}`]
   const object = facts.name
-  if (facts.unwanted === true)
-    return kinds.has("delete")
-      ? { kind: "remove", object, reasons: ["no longer in the configuration"] }
-      : { kind: "none", object, reasons: [] }
   if (kinds.has("clone"))
     return facts.replacedTemplate === undefined
       ? { kind: "create", object, reasons: [`from ${facts.template}`, ...inside] }
@@ -36,7 +33,9 @@ export const changeOf = (facts: ObjectFacts, chosen: readonly Task[]): Change =>
     ...(kinds.has("shutdown") ? ["restart"] : kinds.has("start") ? ["power on"] : []),
     ...inside,
   ]
-  return { kind: reasons.length > 0 ? "change" : "none", object, reasons }
+  const stays = facts.kept === undefined ? [] : [keptReason(facts.kept)]
+  const kind = reasons.length > 0 ? "change" : stays.length > 0 ? "keep" : "none"
+  return { kind, object, reasons: [...reasons, ...stays] }
 }
 
 /** Nodes whose memory the plan would fill beyond what they have. */

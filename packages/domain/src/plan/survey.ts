@@ -4,12 +4,14 @@ import { renderName } from "../range/config/index.ts"
 import { type DesiredMachine, type DesiredRange, desiredRange } from "./desired.ts"
 import { matchHosts } from "./host-pattern.ts"
 import { type Identified, identify, labelOf, type OwnMachine } from "./identify.ts"
-import type { DeployInput } from "./input.ts"
+import { type DeployInput, makesMachines } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
+import { otherTemplate, takenAddresses } from "./kept.ts"
 import type { Standing } from "./machine-tasks.ts"
 import { blockedMachines, isOlderNetwork, networkIssues } from "./obstacles.ts"
 import { otherNetworkIssues } from "./other-networks.ts"
 import { place, singleNode } from "./placement.ts"
+import type { KeptMachine } from "./plan.ts"
 
 /** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
 export interface Survey {
@@ -17,15 +19,13 @@ export interface Survey {
   readonly identified: Identified
   /** Names of the machines that the limit leaves, those to be removed included. */
   readonly limited: ReadonlySet<string>
-  /** Ours, and no longer in the configuration. */
-  readonly unwanted: readonly OwnMachine[]
+  /** Ours, no longer in the configuration, and to be removed. */
+  readonly pruned: readonly OwnMachine[]
+  /** Ours, not as configured, and left so. */
+  readonly kept: readonly KeptMachine[]
   readonly standings: ReadonlyMap<string, Standing>
   readonly notes: readonly string[]
 }
-
-/** Whether the VM was made from another template than the configuration names now. */
-const hasOtherTemplate = (machine: DesiredMachine, existing: OwnMachine): boolean =>
-  existing.mark.template !== undefined && existing.mark.template !== machine.template
 
 export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanIssue[]> => {
   const { world, settings, range } = input
@@ -41,8 +41,22 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
   ])
   if (Result.isFailure(limited)) return Result.fail(limited.failure)
   const blocked = blockedMachines(input, desired, identified, limited.success)
-  const issues = [...networkIssues(input, desired), ...otherNetworkIssues(input, identified), ...blocked.values()]
-  const { there, toMake, notes } = sortOut(input, desired, identified, (name) => limited.success.has(name) && !blocked.has(name))
+  const isPruned = ({ mark }: OwnMachine): boolean =>
+    input.choice.prune && makesMachines(input.choice, false) && limited.success.has(mark.machine)
+  const staying = unwanted.filter((own) => !isPruned(own))
+  const taken = takenAddresses(
+    input,
+    desired.machines.filter((m) => limited.success.has(m.name)),
+    identified.own,
+    staying,
+  )
+  const issues = [
+    ...networkIssues(input, desired),
+    ...otherNetworkIssues(input, identified),
+    ...blocked.values(),
+    ...taken.issues,
+  ]
+  const { there, toMake, older } = sortOut(input, desired, identified, (name) => limited.success.has(name) && !blocked.has(name))
   const placed = place({
     machines: toMake.map((m) => m.machine),
     waking: [...there.values()].flatMap((s) => (s.kind === "there" ? wakingOf(s.existing) : [])),
@@ -63,10 +77,11 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
         desired,
         identified,
         limited: limited.success,
-        unwanted,
+        pruned: unwanted.filter(isPruned),
+        kept: [...older, ...staying.map(({ observed, mark }) => ({ machine: mark.machine, vmid: observed.vmid }))],
         standings,
         notes: [
-          ...notes,
+          ...taken.notes,
           ...strangers(identified),
           ...(isOlderNetwork(input, desired)
             ? [`the network ${desired.network.name} is an older service's: it is used as it is, and stays when the range goes`]
@@ -80,7 +95,8 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
 interface Sorted {
   readonly there: ReadonlyMap<string, Standing>
   readonly toMake: readonly { readonly machine: DesiredMachine; readonly replaces: OwnMachine | undefined }[]
-  readonly notes: readonly string[]
+  /** Left as they are although the configuration names another template. */
+  readonly older: readonly KeptMachine[]
 }
 
 /** Which machines are there and stay, and which are to be made, in place of another or not. */
@@ -92,23 +108,23 @@ const sortOut = (
 ): Sorted => {
   const there = new Map<string, Standing>()
   const toMake: Sorted["toMake"][number][] = []
-  const notes: string[] = []
+  const older: KeptMachine[] = []
   for (const machine of desired.machines) {
     const existing = own.get(machine.name)
     if (existing === undefined) {
       if (mayChange(machine.name)) toMake.push({ machine, replaces: undefined })
       continue
     }
-    const asked = choice.tags.length === 0 || choice.tags.includes(machine.isRouter ? "network" : "vm-deploy")
-    if (hasOtherTemplate(machine, existing) && asked && mayChange(machine.name)) {
+    const made = otherTemplate(machine, existing)
+    if (made !== undefined && choice.replace && makesMachines(choice, machine.isRouter) && mayChange(machine.name)) {
       toMake.push({ machine, replaces: existing })
       continue
     }
     there.set(machine.name, { kind: "there", existing })
-    if (hasOtherTemplate(machine, existing))
-      notes.push(`${machine.name} was made from ${existing.mark.template}, and replacing it was not asked for`)
+    if (made !== undefined)
+      older.push({ machine: machine.name, vmid: existing.observed.vmid, template: { made, wanted: machine.template } })
   }
-  return { there, toMake, notes }
+  return { there, toMake, older }
 }
 
 const wakingOf = ({ observed, detail }: OwnMachine) =>

@@ -1,4 +1,5 @@
 import type { Action } from "../plan/action.ts"
+import { keptTexts } from "../plan/kept.ts"
 import type { Plan, Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent, RunHead, StepFailure } from "./event.ts"
 import { rangeOf, subjectText } from "./subject.ts"
@@ -108,7 +109,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
       onServer(
         `Plan ${head.kind} of ${rangeOf(head) ?? subjectText(head.subject)}`,
         `ok: [localhost] => ${JSON.stringify({ msg: summary })}\n`,
-      ) + event.plan.notes.map(warning).join("")
+      ) + [...keptTexts(event.plan.kept), ...event.plan.notes].map(warning).join("")
     )
   }
   const ended = (event: Extract<RunEvent, { readonly type: "Ended" }>): string => {

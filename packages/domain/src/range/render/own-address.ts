@@ -81,11 +81,8 @@ export const judgeAddresses = (
     ]),
   )
   const taken = new Set([...places.values()].map(({ address }) => address))
-  const vlansOfRange = config === undefined ? undefined : new Set(config.machines.map(({ vlan }) => vlan))
-  const isLeg = (text: string): boolean => {
-    const vlan = Number(text.split(".")[2])
-    return text === gatewayAddress(range.number, vlan) && vlansOfRange?.has(vlan) !== false
-  }
+  // of any VLAN: one that the configuration no longer has may have machines that stay
+  const isLeg = (text: string): boolean => text === gatewayAddress(range.number, Number(text.split(".")[2]))
 
   const rankOfRouters = ([text, number]: Claim): number | undefined => {
     if (text === wanAddress(range.number)) return 0

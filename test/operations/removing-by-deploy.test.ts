@@ -1,0 +1,129 @@
+import type { HandlerRequest } from "@rangewright/application"
+import { type User, wholeDeploy } from "@rangewright/domain"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+interface Change {
+  readonly kind: string
+  readonly object: string
+}
+interface Result {
+  readonly result: string
+}
+
+describe("a deploy after machines left the configuration or changed their template", () => {
+  let service: RangeService
+  let ada: User
+  const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
+  const names = () => [...service.lab.world.vms.values()].filter((vm) => !vm.template).map(({ name }) => name)
+  const vm = (name: string) => {
+    const found = [...service.lab.world.vms.values()].find((one) => one.name === name)
+    if (found === undefined) throw new Error(`no VM ${name} among ${names().join(", ")}`)
+    return found
+  }
+  const deploy = async (body?: Record<string, unknown>) => {
+    const answer = (await call("deployRange", { body })) as Result & { readonly runID: string }
+    return { ...answer, run: await service.end(ada, answer.runID) }
+  }
+  const put = async (text: string) => ((await service.putConfig(ada, await service.find("LAB"), text)) as Result).result
+  /** The company's configuration without its last machine, and with another template for its file server. */
+  const edited = () => {
+    const { config } = service.lab
+    const machines = config.indexOf("ludus:")
+    const kali = config.indexOf('  - vm_name: "{{ range_id }}-kali"', machines)
+    const rest = config.indexOf("\n\n", kali)
+    const without = config.slice(0, kali) + (rest < 0 ? "" : config.slice(rest))
+    const files = without.indexOf(`-files01"`)
+    return (
+      without.slice(0, files) + without.slice(files).replace("win2022-server-x64-template", "win11-22h2-x64-enterprise-template")
+    )
+  }
+
+  beforeEach(async () => {
+    service = makeRangeService()
+    ada = await service.addUser("Ada")
+    await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
+    expect(await put(service.lab.config)).not.toContain("kept")
+    await deploy()
+  })
+  afterEach(() => service.close())
+
+  it("removes and replaces nothing unasked, and every answer that a client prints says so", async () => {
+    const before = names()
+    const { vmid } = vm("LAB-kali")
+    const files = vm("LAB-files01").vmid
+    const stored = await put(edited())
+    for (const text of [
+      stored,
+      (await deploy()).result,
+      ((await call("deployRange", { body: { dryRun: true } })) as Result).result,
+    ]) {
+      expect(text).toContain(`Not in the configuration, and kept: LAB-kali (VM ${vmid}).`)
+      expect(text).toContain(`LAB-files01 (VM ${files}) from win2022-server-x64-template, not win11-22h2-x64-enterprise-template`)
+      expect(text).toContain('"prune": true')
+      expect(text).toContain("vm destroy")
+    }
+    expect(names().toSorted()).toEqual(before.toSorted())
+    expect(vm("LAB-files01").vmid).toBe(files)
+    const drift = (await call("getRangeDrift")) as { readonly inSync: boolean; readonly differences: readonly Change[] }
+    expect(drift).toMatchObject({
+      inSync: false,
+      differences: expect.arrayContaining([
+        expect.objectContaining({ kind: "keep", object: "LAB-kali" }),
+        expect.objectContaining({ kind: "keep", object: "LAB-files01" }),
+      ]),
+    })
+    expect(((await call("getLogs", { query: {} })) as Result).result).toMatch(
+      /^\[WARNING\]: Not in the configuration, and kept: LAB-kali/mu,
+    )
+    // what stays is still a machine of the range
+    await call("powerOffRange", { body: { machines: ["LAB-kali"] } })
+    expect(vm("LAB-kali").power).toBe("stopped")
+    await deploy()
+    expect(vm("LAB-kali").power).toBe("stopped")
+  })
+
+  it("removes with prune, and replaces with replace, what the plan with the same options shows", async () => {
+    await put(edited())
+    const changes = async (query: Record<string, unknown>) =>
+      ((await call("planRange", { query })) as { readonly changes: readonly Change[] }).changes
+        .filter(({ kind }) => kind === "remove" || kind === "replace")
+        .map(({ kind, object }) => `${kind} ${object}`)
+    expect(await changes({})).toEqual([])
+    expect(await changes({ prune: true })).toEqual(["remove LAB-kali"])
+    expect(await changes({ replace: true })).toEqual(["replace LAB-files01"])
+    const pruned = await deploy({ prune: true })
+    expect(pruned.result).not.toContain("LAB-kali")
+    expect(pruned.result).toContain("LAB-files01")
+    expect(names()).not.toContain("LAB-kali")
+    expect((await deploy({ replace: true })).result).not.toContain("kept")
+    expect(vm("LAB-files01").description).toContain("win11-22h2-x64-enterprise-template")
+    expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
+  })
+
+  it("lets one machine be removed by its number, and has nothing more to say of it", async () => {
+    await put(edited())
+    await call("destroyVM", { path: { vmID: vm("LAB-kali").vmid } })
+    const { result } = await deploy()
+    expect(result).not.toContain("LAB-kali")
+    expect(names()).not.toContain("LAB-kali")
+  })
+
+  it("is told by the upload when it cannot be: a new machine with the address of one that stays", async () => {
+    const renamed = service.lab.config.replaceAll("-kali", "-attacker")
+    expect(await put(renamed)).toMatch(/Warning: Cannot .*LAB-attacker is to get 10\.1\.\d+\.\d+, which LAB-kali \(VM \d+\) has/u)
+    await expect(call("deployRange")).rejects.toMatchObject({ kind: "precondition" })
+    await deploy({ prune: true })
+    expect(names()).toContain("LAB-attacker")
+    expect(names()).not.toContain("LAB-kali")
+  })
+
+  it("by sharing removes nothing either, and neither do options that no deploy has", async () => {
+    await put(edited())
+    const before = names()
+    const bob = await service.addUser("Bob")
+    await call("assignRangeToUser", { path: { userID: bob.id, rangeID: "LAB" } })
+    expect(names()).toEqual(before)
+    expect(wholeDeploy).toMatchObject({ prune: false, replace: false })
+  })
+})
