@@ -83,6 +83,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "createSource",
       "getCatalog",
       "getRolesAndCollections",
+      "getTemplates",
+      "getTemplatesStatus",
       "GetRoleVars",
       "InstallRoleTar",
       "getSubscriptionRoles",

@@ -1,6 +1,14 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import { makeMemoryWorld, type MemoryFiles, memoryHypervisorLayer } from "@rangewright/adapter-memory"
-import { operations, RunEngine, Settings, type AppServices, type Operation, type SettingsShape } from "@rangewright/application"
+import {
+  notYetOffered,
+  operations,
+  RunEngine,
+  Settings,
+  type AppServices,
+  type Operation,
+  type SettingsShape,
+} from "@rangewright/application"
 import type {
   BlueprintId,
   Fault,
@@ -182,6 +190,7 @@ export const startWholeService = async ({
   const runs = fakeRuns("R1")
   const service = await startService({
     operations: [...operations, ...more],
+    http: { notYetOffered },
     ...(license === undefined ? {} : { license }),
     services: fakeRunsLayer(runs).pipe(
       Layer.provideMerge(

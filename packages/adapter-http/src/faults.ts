@@ -8,7 +8,19 @@ export class BodyTooLarge extends defineFault(
   }),
 ) {}
 
-export class RouteNotFound extends defineFault("RouteNotFound", "not-found", (f: { readonly method: string }) => ({
-  message: `not found: no operation answers ${f.method} on this path`,
-  hint: "GET /api/v2/openapi lists the operations.",
+/** As much of a path that nobody knows as a person needs to see the mistake. */
+const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
+
+export class RouteNotFound extends defineFault(
+  "RouteNotFound",
+  "not-found",
+  (f: { readonly method: string; readonly path: string }) => ({
+    message: `not found: there is no ${f.method} ${shown(f.path)}`,
+    hint: "GET /api/v2/openapi lists the operations; letter case and a slash at the end count.",
+  }),
+) {}
+
+/** What clients of the API know and this version does not have. */
+export class NotOffered extends defineFault("NotOffered", "not-found", (f: { readonly does: string }) => ({
+  message: `Cannot ${f.does}: this version of the service does not offer it yet`,
 })) {}

@@ -1,8 +1,8 @@
-import { requireCaller, type Credentials } from "@rangewright/application"
+import { requireCaller, type Credentials, type NotYetOffered } from "@rangewright/application"
 import * as Exit from "effect/Exit"
 import Koa, { type Context, type Middleware } from "koa"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { RouteNotFound } from "./faults.ts"
+import { NotOffered, RouteNotFound } from "./faults.ts"
 import { fixedPaths } from "./gates.ts"
 import { describeThrown, envelope } from "./envelope.ts"
 import type { OpenStreams } from "./encode/event-stream.ts"
@@ -22,13 +22,23 @@ export interface HttpApp {
   readonly stop: () => void
 }
 
+/** Which of the operations that clients know, and that are not there, a request means. */
+const announcedIn = (announced: readonly NotYetOffered[]) => {
+  const patterns = announced.map(({ route, does }) => {
+    const [method, path = ""] = route.split(" ")
+    return { method, path: new RegExp(`^/api/v2${path.replace(/\{\w+\}/gu, "[^/]+")}$`, "u"), does }
+  })
+  return ({ method: sent, path: place }: Context) =>
+    patterns.find(({ method, path }) => method === (sent === "HEAD" ? "GET" : sent) && path.test(place))
+}
+
 /**
  * What no route matched. Below `/api/v2` nobody learns without credentials that a path is unknown; changes of unknown things are
  * answered in the record API's form, reads in our own (contract A 2).
  */
-const unknownPath =
-  (options: HttpOptions): Middleware =>
-  async (ctx) => {
+const unknownPath = (options: HttpOptions): Middleware => {
+  const announced = announcedIn(options.notYetOffered ?? [])
+  return async (ctx) => {
     const state = ctx.state as RequestState
     const isRead = ctx.method === "GET" || ctx.method === "HEAD"
     const form: ProblemForm = isRead ? formOfPath(ctx.path) : "record"
@@ -40,8 +50,11 @@ const unknownPath =
       const exit = await exitOf(options.run(requireCaller(credentials)))
       if (Exit.isFailure(exit)) return answerFailure(ctx, state, exit.cause, "api", options.observer)
     }
-    replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method }), form, state.requestId))
+    const known = announced(ctx)
+    if (known !== undefined) return replyProblem(ctx, problemOf(new NotOffered(known), "api", state.requestId))
+    replyProblem(ctx, problemOf(new RouteNotFound({ method: ctx.method, path: ctx.path }), form, state.requestId))
   }
+}
 
 export const httpApp = (options: HttpOptions): HttpApp => {
   const streams = new Set<() => void>()

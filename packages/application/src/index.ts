@@ -19,6 +19,7 @@ export { readMigrationReport, readMigrationStatus } from "./migration/read-repor
 export { CallerGone } from "./operation/caller-gone.ts"
 export * from "./operation/operation.ts"
 export * from "./operations/index.ts"
+export { notYetOffered, type NotYetOffered } from "./operations/not-yet-offered.ts"
 export * from "./run-kinds.ts"
 export { runEngineLayer, type RunEngineOptions } from "./run/engine.ts"
 export * from "./run/installation-gate.ts"

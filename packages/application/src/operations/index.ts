@@ -54,6 +54,8 @@ import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
 import { getSubscriptionRoles } from "./get-subscription-roles.ts"
+import { getTemplates } from "./get-templates.ts"
+import { getTemplatesStatus } from "./get-templates-status.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
 import { installBlueprintDeps } from "./install-blueprint-deps.ts"
@@ -236,6 +238,7 @@ const ansible = [
   getSubscriptionRoles,
   installSubscriptionRoles,
 ]
+const template = [getTemplates, getTemplatesStatus]
 const power = [powerOnRange, powerOffRange]
 const vm = [destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
@@ -251,6 +254,7 @@ export const operations: readonly Operation[] = [
   ...blueprint,
   ...source,
   ...ansible,
+  ...template,
   ...power,
   ...vm,
   ...migration,

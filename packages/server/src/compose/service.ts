@@ -1,6 +1,6 @@
 import { httpApp, usualHttpOptions, type Listener, type Runner } from "@rangewright/adapter-http"
 import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
-import type { Operation } from "@rangewright/application"
+import { notYetOffered, type Operation } from "@rangewright/application"
 import { parseProxies } from "@rangewright/domain"
 import { X509Certificate } from "node:crypto"
 import { hostname } from "node:os"
@@ -67,6 +67,7 @@ const httpOf = (container: Container, config: Config, runtime: AppRuntime, conte
   return httpApp({
     ...usualHttpOptions,
     operations: container.get<readonly Operation[]>(T.operations),
+    notYetOffered,
     run,
     corsOrigins: config.corsOrigin === "*" ? "*" : config.corsOrigin.split(",").map((o) => o.trim()),
     trustedProxies: config.trustedProxies.flatMap((text) => parseProxies(text) ?? []),

@@ -1,0 +1,30 @@
+import { templateStates, templateSystems } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { listTemplates } from "../template/list-templates.ts"
+import { userStatuses } from "../wire/statuses.ts"
+
+const TemplateItem = Schema.Struct({
+  name: Schema.String,
+  built: Schema.Boolean,
+  status: Schema.Literals(templateStates),
+  os: Schema.Literals(templateSystems),
+}).annotate({ identifier: "TemplateItem" })
+
+export const getTemplates = operation({
+  id: "getTemplates",
+  route: "GET /templates",
+  group: "Template",
+  does: "list templates",
+  summary: "Templates on the hypervisor, and those whose builder files the user has",
+  access: "user",
+  accessNote: "templates in a range's pool only for those who may use the range",
+  target: "none",
+  output: { type: "json", schema: Schema.Array(TemplateItem) },
+  statuses: { 200: "the templates that the user sees, ascending by name", ...userStatuses },
+  handle: ({ user }) =>
+    Effect.map(listTemplates(user), (templates) =>
+      templates.map(({ name, built, state, system }) => ({ name, built, status: state, os: system })),
+    ),
+})

@@ -1,0 +1,26 @@
+import { type KnownTemplate, knownTemplates, type User } from "@rangewright/domain"
+import { ArtifactLibrary, Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { hostFailures, scopeOf } from "../ansible/installed.ts"
+import { runningBuilds } from "./running-builds.ts"
+
+/** Pools of the ranges that the user may not use. */
+const closedPoolsFor = Effect.fnUntraced(function* (user: User) {
+  if (user.isAdmin) return new Set<string>()
+  const ranges = yield* Ranges
+  const open = new Set((yield* ranges.grantsOf(user.id)).map(({ rangeId }) => rangeId))
+  return new Set<string>((yield* ranges.list()).flatMap(({ id }) => (open.has(id) ? [] : [id])))
+})
+
+/** The templates that a user sees, as the hypervisor was last observed: it is not asked. */
+export const listTemplates = Effect.fnUntraced(function* (user: User) {
+  const cluster = yield* (yield* Machines).cluster
+  const { templates: installed } = yield* hostFailures((yield* ArtifactLibrary).list(scopeOf(user)))
+  const known: readonly KnownTemplate[] = knownTemplates({
+    machines: cluster?.machines ?? [],
+    closedPools: yield* closedPoolsFor(user),
+    installed,
+    building: new Set((yield* runningBuilds).map(({ template }) => template)),
+  })
+  return known
+})
