@@ -102,6 +102,38 @@ test.concurrent(
   },
 )
 
+test.concurrent(
+  "a deploy that waits for an aborted one goes on by itself after the service was killed, and the aborted one ends",
+  { timeout: 300_000 },
+  async () => {
+    const simulator = await startSimulator(["--speed", "30"])
+    const data = temporaryFolder()
+    const environment = onSimulator(simulator)
+    let service = await startService(data, environment)
+    const adminKey = await addUser(service.root, "ADA", true)
+    await addLab(service, "AGAIN", smallLab(2))
+    const admin = () => service.as(adminKey)
+    const first = await deploy(admin(), "AGAIN")
+    await follow(admin(), first, [], (event) => isDispatch(event) && String(event.data.key).startsWith("start:"))
+    await admin().send("POST", "/range/abort?rangeID=AGAIN")
+    expect((await rangeOf(admin(), "AGAIN")).rangeState).toBe("ABORTED")
+    const second = await deploy(admin(), "AGAIN")
+    expect((await rangeOf(admin(), "AGAIN")).rangeState).toBe("DEPLOYING")
+    await service.crash()
+    service = await startService(data, environment)
+    const seen: StreamEvent[] = []
+    await follow(admin(), second, seen)
+    await expectSuccess(admin(), second)
+    expect(seen[0]).toMatchObject({ type: "Waiting", data: { behind: first } })
+    expect((await rangeOf(admin(), "AGAIN")).rangeState).toBe("SUCCESS")
+    await expectMachines(simulator, admin(), "AGAIN", ["router-debian11-x64", "m1", "m2"])
+    expect(await admin().get("/range/logs/history?rangeID=AGAIN")).toMatchObject([
+      { id: second, status: "success" },
+      { id: first, status: "aborted" },
+    ])
+  },
+)
+
 /** What a first start makes, in its order. */
 const firstFiles = [
   "lock.db",

@@ -162,7 +162,7 @@ it("gives a database of the first release what later ones brought, with all its 
 const goesOnWithTheRun = Effect.gen(function* () {
   const journal = yield* RunJournal
   const lease = yield* Lease
-  const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1 }
+  const record = { ...run, status: "running", endedAt: undefined, lastSeq: 1, cancelRequested: false }
   expect(yield* journal.active(run.subject)).toEqual(record)
   expect(yield* journal.unfinished).toEqual([record])
   expect((yield* journal.list({ subject: run.subject, limit: 9 })).map(({ status }) => status)).toEqual(["failure", "running"])

@@ -21,7 +21,9 @@ export interface RunRecord extends RunHead {
   readonly endedAt: Date | undefined
   /** Last sequence number of its journal. */
   readonly lastSeq: number
-  /** The run of the installation that a run of a range was opened behind: it begins when that one has ended. */
+  /** Whether it was asked to stop. */
+  readonly cancelRequested: boolean
+  /** The run that a run of a range was opened behind, one of the installation or a cancelled one of the range: it begins when that has ended. */
   readonly behind: RunId | undefined
 }
 
@@ -35,6 +37,8 @@ export class RunJournal extends Context.Service<
     /**
      * Opens a changing run, atomically. A subject has at most one unfinished run: else `RangeBusy` for a range, `SubjectBusy` for another.
      * A run of a range that opens while one of the installation is unfinished keeps which one: so of the two, whichever opened later waits.
+     * One that opens while a cancelled one of its range is unfinished keeps that, and takes its place: the cancelled one is active no more,
+     * and does not show in the range's state.
      * Opening the same run again changes nothing. Gives the run as it is stored.
      *
      * With a range's run the range's state is set; a deploy stamps its `lastDeploymentAt`. The range must be stored, and takes its runs
@@ -75,7 +79,7 @@ export class RunJournal extends Context.Service<
     /** Entries after `seq`, ascending. */
     readonly read: (runId: RunId, afterSeq: number, limit?: number) => Effect.Effect<readonly JournalEntry[], StorageFault>
     readonly find: (runId: RunId) => Effect.Effect<RunRecord | undefined, StorageFault>
-    /** The unfinished run of a subject. */
+    /** The unfinished run of a subject, which another one must not pass; a cancelled one that another was opened behind is none. */
     readonly active: (subject: RunSubject) => Effect.Effect<RunRecord | undefined, StorageFault>
     readonly unfinished: Effect.Effect<readonly RunRecord[], StorageFault>
     /** Newest first. Empty `kinds` or `types` mean none. */

@@ -37,7 +37,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const { range } = yield* aliceWithLab
         const journal = yield* RunJournal
         yield* journal.open({ ...run, startedAt: later(7) }, "DEPLOYING")
-        const record = { ...run, startedAt: later(7), status: "running", endedAt: undefined, lastSeq: 0 }
+        const record = { ...run, startedAt: later(7), status: "running", endedAt: undefined, lastSeq: 0, cancelRequested: false }
         expect(yield* journal.find(run.id)).toEqual(record)
         expect(yield* journal.active(rangeSubject(lab))).toEqual(record)
         expect(yield* journal.unfinished).toEqual([record])
@@ -109,6 +109,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           status: "running",
           endedAt: undefined,
           lastSeq: 0,
+          cancelRequested: false,
         })
         const refused = yield* Effect.flip(journal.open(fetchRun("again"), undefined))
         expect(refused).toBeInstanceOf(SubjectBusy)
@@ -144,6 +145,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
           status: "running",
           endedAt: undefined,
           lastSeq: 0,
+          cancelRequested: false,
           behind: migration.id,
         })
         expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "DEPLOYING" })
@@ -202,6 +204,46 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.forget(source)
         expect(yield* journal.read(fetchRun("old").id, 0)).toEqual([])
         expect((yield* journal.list({ limit: 10 })).map(({ id }) => id)).toEqual([fetchRun("new").id])
+      }),
+    )
+
+    it(
+      "opens a run behind one of the same range that was cancelled, which shows in the range's state no more",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        const stateOf = Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.find(lab), (range) => range?.state))
+        const [second, third] = [deployRun("second", { startedAt: later(2) }), deployRun("third", { startedAt: later(4) })]
+        yield* journal.open(run, "DEPLOYING")
+        expect(yield* Effect.flip(journal.open(second, "DEPLOYING"))).toBeInstanceOf(RangeBusy)
+        yield* journal.requestCancel(run.id, cancel, later(1), "ABORTED")
+        expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: run.id, cancelRequested: true })
+        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ behind: run.id, cancelRequested: false })
+        expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: second.id })
+        expect((yield* journal.unfinished).map(({ id }) => id).toSorted()).toEqual([run.id, second.id].toSorted())
+        // the one that goes on is not out of the way: nothing passes it
+        expect(yield* Effect.flip(journal.open(third, "DEPLOYING"))).toMatchObject({ facts: { runId: second.id } })
+        expect(yield* journal.requestCancel(run.id, cancel, later(3), "ABORTED")).toBe(true)
+        expect(yield* stateOf).toBe("DEPLOYING")
+        yield* journal.append(run.id, 0, [output("it settles")], later(3))
+        yield* journal.close(run.id, 0, ended("aborted"), "ABORTED", later(3))
+        expect(yield* stateOf).toBe("DEPLOYING")
+        expect(yield* journal.find(run.id)).toMatchObject({ status: "aborted", endedAt: later(3) })
+        yield* journal.requestCancel(second.id, cancel, later(4), "ABORTED")
+        expect(yield* stateOf).toBe("ABORTED")
+        yield* journal.close(second.id, 0, ended("aborted"), "ABORTED", later(4))
+        expect(yield* journal.open(third, "DEPLOYING")).toMatchObject({ behind: undefined })
+        expect((yield* journal.unfinished).map(({ id }) => id)).toEqual([third.id])
+      }),
+    )
+
+    it(
+      "opens no run behind a cancelled one that is about something else than a range",
+      Effect.gen(function* () {
+        const journal = yield* RunJournal
+        yield* journal.open(fetchRun("first"), undefined)
+        yield* journal.requestCancel(runId("first"), cancel, later(1))
+        expect(yield* Effect.flip(journal.open(fetchRun("second"), undefined))).toBeInstanceOf(SubjectBusy)
       }),
     )
 
@@ -287,7 +329,13 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
         yield* journal.close(run.id, 7, ended("success"), "SUCCESS", later(3))
         yield* journal.close(runId("unknown"), 0, ended("success"), "SUCCESS", later(3))
-        expect(yield* journal.find(run.id)).toEqual({ ...run, status: "failure", endedAt: later(2), lastSeq: 2 })
+        expect(yield* journal.find(run.id)).toEqual({
+          ...run,
+          status: "failure",
+          endedAt: later(2),
+          lastSeq: 2,
+          cancelRequested: false,
+        })
         expect((yield* journal.read(run.id, 1)).map((entry) => entry.event)).toEqual([ended("failure")])
         expect(yield* (yield* Ranges).find(lab)).toMatchObject({ state: "ERROR" })
         expect(yield* journal.active(rangeSubject(lab))).toBeUndefined()

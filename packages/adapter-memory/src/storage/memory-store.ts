@@ -27,7 +27,8 @@ import type { Freshness, KeptAuditEntry, KeptLogin, RunRecord, SourceClaim } fro
 export interface StoredRun {
   readonly record: RunRecord
   readonly entries: readonly JournalEntry[]
-  readonly cancelRequested: boolean
+  /** True: another run was opened behind it. */
+  readonly yielded: boolean
   /** 0 before the first claim. */
   readonly generation: number
   readonly lease: { readonly owner: string; readonly until: number } | undefined

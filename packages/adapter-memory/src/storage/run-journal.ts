@@ -48,11 +48,14 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
   }
 
   const isAbout = (subject: RunSubject) => (run: RunRecord) => subjectKey(run.subject) === subjectKey(subject)
-  const active = (subject: RunSubject) => unfinished().find(isAbout(subject))
+  const active = (subject: RunSubject) =>
+    unfinished().find((run) => isAbout(subject)(run) && store.runs.get(run.id)?.yielded !== true)
+  /** A cancelled run of a range gives its place to the next one, which waits for its end. */
+  const givesWay = ({ subject, cancelRequested }: RunRecord) => subject.type === "range" && cancelRequested
   /** Why a run about this subject cannot open now. */
   const refusal = (subject: RunSubject) => {
     const busy = active(subject)
-    if (busy === undefined) return undefined
+    if (busy === undefined || givesWay(busy)) return undefined
     return subject.type === "range"
       ? new RangeBusy({ rangeId: subject.id, runId: busy.id, doing: busy.kind })
       : new SubjectBusy({ subject, runId: busy.id, doing: busy.kind })
@@ -68,16 +71,20 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           return yield* Result.fail(new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` }))
         const refused = refusal(head.subject)
         if (refused !== undefined) return yield* Result.fail(refused)
-        const behind = rangeId === undefined ? undefined : active(installation)?.id
+        const before = active(head.subject)
+        const yielding = before === undefined ? undefined : store.runs.get(before.id)
+        if (yielding !== undefined) store.runs.set(yielding.record.id, { ...yielding, yielded: true })
+        const behind = rangeId === undefined ? undefined : (active(installation)?.id ?? before?.id)
         const record = {
           ...head,
           options: asStored(head.options),
           status: "running" as const,
           endedAt: undefined,
           lastSeq: 0,
+          cancelRequested: false,
           behind,
         }
-        store.runs.set(head.id, { record, entries: [], cancelRequested: false, generation: 0, lease: undefined })
+        store.runs.set(head.id, { record, entries: [], yielded: false, generation: 0, lease: undefined })
         setState(head, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
         return record
       }),
@@ -90,14 +97,14 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         if (store.runs.get(runId)?.record.status !== "running") return
         const run = yield* fenced(runId, generation)
         write(run, [ended], at, { record: { ...run.record, status: ended.status, endedAt: at }, lease: undefined })
-        setState(run.record, rangeState, at)
+        if (!run.yielded) setState(run.record, rangeState, at)
       }),
     requestCancel: (runId, event, at, rangeState) =>
       Effect.sync(() => {
         const run = store.runs.get(runId)
         if (run === undefined || run.record.status !== "running") return false
-        if (run.cancelRequested) return true
-        write(run, [event], at, { cancelRequested: true })
+        if (run.record.cancelRequested) return true
+        write(run, [event], at, { record: { ...run.record, cancelRequested: true } })
         setState(run.record, rangeState, at)
         return true
       }),

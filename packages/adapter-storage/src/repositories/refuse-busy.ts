@@ -7,17 +7,24 @@ export const unfinishedRun = (tx: Transaction, subject: RunSubject) =>
   tx((db) =>
     db
       .selectFrom("runs")
-      .select(["id", "kind"])
+      .select(["id", "kind", "cancel_requested"])
       .where("busy_subject", "=", subjectKey(subject))
       .$narrowType<{ id: RunId }>()
       .executeTakeFirst(),
   )
 
-/** Fails when the subject has an unfinished run. In a transaction that runs alone. */
-export const refuseBusy = (tx: Transaction, subject: RunSubject) =>
+/**
+ * Makes room for a new run of the subject: the unfinished one that it has to wait for, if there is one. That is a cancelled run of a range,
+ * which gives its place up; any other one refuses. In a transaction that runs alone.
+ */
+export const makeRoom = (tx: Transaction, subject: RunSubject) =>
   Effect.gen(function* () {
     const other = yield* unfinishedRun(tx, subject)
-    if (other === undefined) return
-    if (subject.type === "range") return yield* new RangeBusy({ rangeId: subject.id, runId: other.id, doing: other.kind })
-    return yield* new SubjectBusy({ subject, runId: other.id, doing: other.kind })
+    if (other === undefined) return undefined
+    if (subject.type !== "range") return yield* new SubjectBusy({ subject, runId: other.id, doing: other.kind })
+    if (!other.cancel_requested) return yield* new RangeBusy({ rangeId: subject.id, runId: other.id, doing: other.kind })
+    // unfinished runs have something here; no subject is called so
+    const busy_subject = `${subjectKey(subject)}#${other.id}`
+    yield* tx((db) => db.updateTable("runs").set({ busy_subject }).where("id", "=", other.id).execute())
+    return other.id
   })

@@ -7,7 +7,7 @@ import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toDate, toRun } from "../schema/rows.ts"
 import { pruneRuns } from "./prune-runs.ts"
-import { refuseBusy, unfinishedRun } from "./refuse-busy.ts"
+import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
 import { holdRange, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
 
 type RunRow = Selectable<Tables["runs"]>
@@ -55,7 +55,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
               return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` })
             const there = yield* readRunForWriting(tx, head.id)
             if (there !== undefined) return toRun(there)
-            yield* refuseBusy(tx, head.subject)
+            const before = yield* makeRoom(tx, head.subject)
             const over = rangeId === undefined ? undefined : yield* unfinishedRun(tx, installation)
             const started_at = head.startedAt.getTime()
             const row = yield* tx((db) =>
@@ -77,7 +77,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                   generation: 0,
                   lease_owner: null,
                   lease_until: null,
-                  behind: over?.id ?? null,
+                  behind: over?.id ?? before ?? null,
                 })
                 .returningAll()
                 .executeTakeFirstOrThrow(),
@@ -107,7 +107,8 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
               lease_until: null,
             }
             yield* writeEntries(tx, run, [ended], at, over)
-            yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
+            // one that gave its place to another run shows no more
+            if (run.busy_subject === run.subject) yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
           }),
         ),
       requestCancel: (runId, event, at, rangeState) =>

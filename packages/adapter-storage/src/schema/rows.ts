@@ -176,6 +176,7 @@ export const toRun = (row: Row<"runs">): RunRecord => ({
   status: row.status as RunRecord["status"],
   endedAt: toDateOr(row.ended_at),
   lastSeq: row.last_seq,
+  cancelRequested: Boolean(row.cancel_requested),
   behind: (row.behind ?? undefined) as RunRecord["behind"],
 })
 

@@ -15,7 +15,11 @@ export const abortRange = operation({
   access: "range-access",
   target: "range",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "no new step starts; the range shows ABORTED", ...rangeStatuses, 500: "nothing is running" },
+  statuses: {
+    200: "no new step starts; the range shows ABORTED, and its next run may be started",
+    ...rangeStatuses,
+    500: "nothing is running",
+  },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
       const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
@@ -23,6 +27,8 @@ export const abortRange = operation({
         return yield* Effect.fail(
           new Failed({ what: `Cannot abort range ${range.id}: nothing is running`, hint: "GET /runs shows what ran." }),
         )
-      return { result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted` }
+      return {
+        result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. What it had begun ends first; the next run of the range may be started now, and begins by itself after that`,
+      }
     }),
 })

@@ -64,7 +64,8 @@ export const deployRange = operation({
         return { result, plan: planObject(plan) }
       }
       const run = yield* engine.start(range, request, user.id)
-      const result = [`Deploy of range ${range.id} started as run ${run.id}`, ...keptTexts(run.plan?.kept)].join("\n")
+      const begins = run.behind === undefined ? "" : `; it begins by itself when run ${run.behind} has ended`
+      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...keptTexts(run.plan?.kept)].join("\n")
       return { result, runID: run.id }
     }),
 })

@@ -45,7 +45,9 @@ export const parentStays = (id: RangeId): Effect.Effect<void, Fault, RunJournal>
     for (let upper = parentRangeId(id); upper !== undefined; upper = parentRangeId(upper)) {
       const run = yield* (yield* RunJournal).active(rangeSubject(upper))
       if (run?.kind === "delete-range")
-        return yield* Effect.fail(new RangeBusy({ rangeId: upper, runId: run.id, doing: "its removal" }))
+        return yield* Effect.fail(
+          new RangeBusy({ rangeId: upper, runId: run.id, doing: "its removal", cancelled: run.cancelRequested }),
+        )
     }
   })
 

@@ -49,7 +49,7 @@ export const storeConfig = <R>(change: {
     yield* (yield* Ranges).setConfig(range.id, text)
     const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
     return [
-      ...(run === undefined
+      ...(run === undefined || run.cancelRequested
         ? []
         : [`Run ${run.id} (${run.kind}) goes on with what it was planned from; deploy again to apply this`]),
       ...(yield* keptByNextDeploy(range, user)),

@@ -108,12 +108,15 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       return true
     }).pipe(Effect.uninterruptible)
 
-  const busy = ({ id, subject, kind }: RunRecord): RangeBusy | SubjectBusy => {
+  const busy = ({ id, subject, kind, cancelRequested }: RunRecord): RangeBusy | SubjectBusy => {
     const doing = kinds.get(kind)?.doing ?? kind
     return subject.type === "range"
-      ? new RangeBusy({ rangeId: subject.id, runId: id, doing })
-      : new SubjectBusy({ subject, runId: id, doing })
+      ? new RangeBusy({ rangeId: subject.id, runId: id, doing, cancelled: cancelRequested })
+      : new SubjectBusy({ subject, runId: id, doing, cancelled: cancelRequested })
   }
+
+  /** A run that was aborted and settles what it had begun: another one of its range may open, and waits for its end. */
+  const givesWay = ({ subject, cancelRequested }: RunRecord): boolean => subject.type === "range" && cancelRequested
 
   /** The newest run that changes a subject, or all of them, and whether it goes on; the run itself left out. A plan rests on these. */
   const groundOf = (subject: RunSubject, runId?: RunId) =>
@@ -128,9 +131,12 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
           .join(),
     )
 
-  /** The plan of what is asked for; undefined where a change of the installation stands in its way, which may be over when its turn comes. */
+  /** The plan of what is asked for; undefined where a run that it waits for stands in its way, which may be over when its turn comes. */
   const planNow = Effect.fnUntraced(function* (kind: RunKind, draft: RunHead): Effect.fn.Return<Plan | undefined, Fault> {
-    const over = draft.subject.type === "range" ? yield* journal.active(installation) : undefined
+    const over =
+      draft.subject.type === "range"
+        ? ((yield* journal.active(installation)) ?? (yield* journal.active(draft.subject)))
+        : undefined
     return yield* kind.plan(draft).pipe(
       Effect.catchIf(
         (fault) => over !== undefined && ofTheWorld.has(fault.kind),
@@ -168,7 +174,8 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     if (kind === undefined) return yield* Effect.die(new Error(`the engine was given no runs of the kind ${asked.kind}`))
     const joins = ({ kind: running }: RunRecord): boolean => running === kind.name && kind.whenBusy === "join"
     const running = yield* journal.active(asked.subject)
-    if (running !== undefined) return joins(running) ? { ...running, plan: undefined } : yield* busy(running)
+    if (running !== undefined && !givesWay(running))
+      return joins(running) ? { ...running, plan: undefined } : yield* busy(running)
     return yield* open(kind, asked, by).pipe(
       // somebody else was first
       Effect.catchIf(
@@ -238,7 +245,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     resume: Effect.fnUntraced(function* (runId, by) {
       const record = yield* journal.find(runId)
       if (record === undefined) return yield* new RunNotFound({ runId })
-      if (record.status === "running") return yield* busy(record)
+      if (record.status === "running" && !givesWay(record)) return yield* busy(record)
       const why = record.status === "success" ? "it succeeded" : kinds.has(record.kind) ? undefined : "its kind is not known"
       if (why !== undefined) return yield* new Conflict({ what: `Cannot resume run ${runId}: ${why}`, hint: "Start a new run." })
       return yield* startWork({ kind: record.kind, subject: record.subject, options: record.options }, by)

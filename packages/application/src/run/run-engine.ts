@@ -11,6 +11,7 @@ import type {
   UserId,
   Vmid,
 } from "@rangewright/domain"
+import type { RunRecord } from "@rangewright/ports"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
@@ -35,7 +36,7 @@ export type RunRequest =
   | { readonly kind: "access" }
 
 /** A run of a range that has begun, with its plan as far as it is made: one that waits for another run is planned when its turn comes. */
-export interface StartedRun extends RunHead {
+export interface StartedRun extends RunRecord {
   readonly plan: Plan | undefined
 }
 
@@ -49,7 +50,10 @@ export class RunEngine extends Context.Service<
     readonly preview: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<Plan, Fault>
     /** How what is there differs from the configuration, also in testing mode; changes nothing. */
     readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
-    /** Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range. */
+    /**
+     * Checks, plans, opens the run and returns at once; the work goes on. Fails with `RangeBusy` while another run changes the range; behind
+     * one that was aborted and still settles it opens, and begins by itself when that has ended.
+     */
     readonly start: (range: Range, request: RunRequest, by: UserId) => Effect.Effect<StartedRun, Fault>
     /**
      * The same for any other kind of run, by what `RunKindOf.request` made. The run goes on when its caller leaves. While another run
@@ -61,7 +65,7 @@ export class RunEngine extends Context.Service<
     /** Waits for the end. What its steps found out is in their facts. */
     readonly wait: (runId: RunId) => Effect.Effect<RunState, Fault>
     /**
-     * Starts no new step and lets what is in flight settle; the range shows ABORTED at once. False when the run was over. Fails with
+     * Starts no new step and lets what is in flight settle; the range shows ABORTED at once, and takes its next run. False when the run was over. Fails with
      * `Conflict` when the run is past a point of no return.
      */
     readonly cancel: (runId: RunId, by: UserId) => Effect.Effect<boolean, Fault>

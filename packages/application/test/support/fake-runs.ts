@@ -111,13 +111,13 @@ export const fakeRunsLayer = (runs: FakeRuns) =>
               options: { kind: request.kind } satisfies Json,
               startedAt: at,
             }
-            yield* journal.open(head, request.kind === "deploy" ? "DEPLOYING" : undefined)
+            const record = yield* journal.open(head, request.kind === "deploy" ? "DEPLOYING" : undefined)
             runs.asked.push({ request, by })
             const generation = (yield* lease.claim(head.id, "test", at, 60)) ?? 0
             const ending = runs.ending(request)
             const plan = runs.plan(request)
             yield* journal.append(head.id, generation, [{ type: "Planned", plan }], at)
-            const started = { ...head, plan }
+            const started = { ...record, plan }
             if (ending === "running") return started
             if (ending === "waiting") {
               yield* journal.append(head.id, generation, [{ type: "Waiting", reason: "node1 does not answer" }], at)

@@ -101,13 +101,23 @@ export class LastAdministrator extends defineFault("LastAdministrator", "conflic
   hint: "Make another user an administrator first.",
 })) {}
 
+/** How an unfinished run holds what it is about. */
+const holds = ({ cancelled }: { readonly cancelled?: boolean }, ended: string): string =>
+  cancelled === true ? `was ${ended}, and what it had begun is not over yet` : "is changing it"
+
 /** A changing run holds the range. */
 export class RangeBusy extends defineFault(
   "RangeBusy",
   "conflict",
-  (f: { readonly rangeId: string; readonly runId: string; readonly doing: string }) => ({
-    message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) is changing it`,
-    hint: `Wait for it (GET /runs/${f.runId}/events) or abort it (POST /range/abort?rangeID=${f.rangeId}).`,
+  (f: {
+    readonly rangeId: string
+    readonly runId: string
+    readonly doing: string
+    /** It was aborted, and settles what it had begun. */
+    readonly cancelled?: boolean
+  }) => ({
+    message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) ${holds(f, "aborted")}`,
+    hint: `Wait for it (GET /runs/${f.runId}/events)${f.cancelled === true ? "" : ` or abort it (POST /range/abort?rangeID=${f.rangeId})`}.`,
   }),
 ) {}
 
@@ -115,9 +125,15 @@ export class RangeBusy extends defineFault(
 export class SubjectBusy extends defineFault(
   "SubjectBusy",
   "conflict",
-  (f: { readonly subject: RunSubject; readonly runId: string; readonly doing: string }) => ({
-    message: `Cannot change ${subjectText(f.subject)}: run ${f.runId} (${f.doing}) is changing it`,
-    hint: `Wait for it (GET /runs/${f.runId}/events) or cancel it (POST /runs/${f.runId}/cancel).`,
+  (f: {
+    readonly subject: RunSubject
+    readonly runId: string
+    readonly doing: string
+    /** It was cancelled, and settles what it had begun. */
+    readonly cancelled?: boolean
+  }) => ({
+    message: `Cannot change ${subjectText(f.subject)}: run ${f.runId} (${f.doing}) ${holds(f, "cancelled")}`,
+    hint: `Wait for it (GET /runs/${f.runId}/events)${f.cancelled === true ? "" : ` or cancel it (POST /runs/${f.runId}/cancel)`}.`,
   }),
 ) {}
 

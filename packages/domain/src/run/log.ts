@@ -155,7 +155,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
         case "Resumed":
           return onServer("Take the run over", warning("the service was restarted; the run goes on where it stood"))
         case "CancelRequested":
-          return onServer("Abort", warning(`${event.by} aborted the run; no new step starts`))
+          return onServer("Abort", warning(`${event.by} aborted the run; no new step starts, and what has begun ends`))
         case "Ended":
           return ended(event)
         case "StepStarted":
