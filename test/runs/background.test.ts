@@ -1,6 +1,6 @@
 import { activityLayer, makeAutoShutdown, makeObserver, RunPlanner } from "@rangewright/application"
 import { communityLicense, licenseLayer, openLicense } from "@rangewright/adapter-memory"
-import { installation, isRouter, type RunId } from "@rangewright/domain"
+import { installation, isRouter, type RunId, type Vmid } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -80,6 +80,35 @@ describe("the observer", () => {
     const asked = lab.world.calls.filter(({ method }) => method === "addresses").length
     expect(asked).toBeGreaterThan(4)
     expect(asked).toBeLessThan(10)
+    await process.dispose()
+  })
+
+  it("asks each running guest once which system it runs, again after it was off, and keeps it for readers", async () => {
+    const { lab, range, process } = await deployed()
+    const vmids = [...lab.world.vms.values()].filter(({ template }) => !template).map(({ vmid }) => vmid)
+    const [first, silent] = vmids
+    const change = (vmid: Vmid, more: object) => lab.world.vms.set(vmid, { ...lab.world.vms.get(vmid)!, ...more })
+    change(first!, { system: { id: "rocky" } })
+    change(silent!, { system: undefined })
+    const asked = () => lab.world.calls.filter(({ method }) => method === "system").length
+    const found = await process.runPromise(
+      Effect.gen(function* () {
+        const tick = yield* makeObserver
+        lab.world.calls.length = 0
+        yield* Effect.repeat(tick, { times: 62 })
+        // the silent one 6 times, less and less often
+        expect(asked()).toBeLessThan(9)
+        const before = (yield* (yield* Machines).systems(range.id)).get(first!)
+        change(first!, { power: "stopped", system: { id: "debian" } })
+        yield* tick
+        change(first!, { power: "running" })
+        yield* tick
+        const after = yield* (yield* Machines).systems(range.id)
+        expect(after.has(silent!)).toBe(false)
+        return [before, after.get(first!)]
+      }),
+    )
+    expect(found).toEqual([{ id: "rocky" }, { id: "debian" }])
     await process.dispose()
   })
 })

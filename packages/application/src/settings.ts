@@ -1,3 +1,4 @@
+import type { TemplateLogin } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** What the operator decides and the application needs; read once at start. */
@@ -28,6 +29,8 @@ export interface SettingsShape {
   readonly inactivityShutdown: string
   /** Merged key by key under the configuration's `defaults`. */
   readonly rangeDefaults: Readonly<Record<string, unknown>>
+  /** Logins of templates that have others than their system's, by the template's name; secrets. Absent: none. */
+  readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
   /** Nobody but administrators installs or removes roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */

@@ -1,10 +1,18 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type DeployChoice, renderPlan, renderTopology, type SeenNow } from "../src/index.ts"
+import {
+  type DeployChoice,
+  type GuestSystem,
+  type PlanSettings,
+  renderPlan,
+  renderTopology,
+  type SeenNow,
+  type Vmid,
+} from "../src/index.ts"
 import { secondsText } from "../src/plan/explain.ts"
 import { anyConfig } from "./plan-arbitrary.ts"
-import { labConfig, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, type ModelWorld, planned, range } from "./plan-model.ts"
+import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, type ModelWorld, planned, range, settings } from "./plan-model.ts"
 
 const explain = (world: ModelWorld, config = labConfig(), choice: Partial<DeployChoice> = {}): string =>
   renderPlan(planned(inputFor(world, config, choice)))
@@ -61,6 +69,40 @@ describe("a plan as text", () => {
     const world = labWorld()
     world.add({ vmid: 301, name: "helper", pool: "LAB" })
     expect(explain(world)).toMatch(/\nNotes:\n {2}! helper \(VM 301\) is in the range's pool/u)
+  })
+
+  test("warns of machines that work is to be done in and whose login nobody knows", () => {
+    const noteOf = (more: Partial<PlanSettings>, systems?: ReadonlyMap<Vmid, GuestSystem>): string => {
+      const input = inputFor(
+        labWorld({ templates: [...labTemplates, "golden"] }),
+        labConfig({ web: { template: "golden" } }),
+        {},
+        { settings: { ...settings, ...more } },
+      )
+      return renderPlan(planned({ ...input, world: { ...input.world, ...(systems === undefined ? {} : { systems }) } }))
+    }
+    const note = "! no login is known for LAB-web (template golden): nothing says which system that has."
+    expect(noteOf({ guestsOverNetwork: true })).toContain(note)
+    // the hypervisor needs none, and the installation knows one
+    expect(noteOf({})).not.toContain("no login is known")
+    expect(noteOf({ guestsOverNetwork: true, templatesWithLogin: new Set(["golden"]) })).not.toContain("no login is known")
+  })
+
+  test("knows the login of a machine by its template's tag, and by what its agent said", () => {
+    const tagged = labWorld()
+    tagged.add({ vmid: 905, name: "golden", template: true, pool: "SHARED", tags: ["ubuntu"] })
+    const config = labConfig({ web: { template: "golden" } })
+    const more = { settings: { ...settings, guestsOverNetwork: true } }
+    expect(renderPlan(planned(inputFor(tagged, config, {}, more)))).not.toContain("no login is known")
+
+    const world = labWorld({ templates: [...labTemplates, "golden"] })
+    world.apply(planned(inputFor(world, config, {}, more)))
+    const input = inputFor(world, config, { force: true }, more)
+    const [web] = input.world.cluster.machines.filter(({ name }) => name === "LAB-web")
+    const seen = (id: string) =>
+      renderPlan(planned({ ...input, world: { ...input.world, systems: new Map([[web!.vmid, { id }]]) } }))
+    expect(seen("debian")).not.toContain("no login is known")
+    expect(seen("fedora")).toContain("no login is known for LAB-web (template golden): it runs fedora.")
   })
 
   test("holds no password", () => {

@@ -121,11 +121,12 @@ export class ModelWorld {
     storage?: string
     description?: string
     power?: ObservedMachine["power"]
+    tags?: readonly string[]
   }): void {
     const vmid = vm.vmid as Vmid
     const common = { vmid, node: vm.node ?? this.nodes[0]!.name, name: vm.name, template: vm.template ?? false }
     this.vms.set(vmid, {
-      machine: { ...common, power: vm.power ?? "stopped", pool: vm.pool, cpus: 1, memoryMiB: 512, tags: [] },
+      machine: { ...common, power: vm.power ?? "stopped", pool: vm.pool, cpus: 1, memoryMiB: 512, tags: vm.tags ?? [] },
       detail: {
         ...common,
         description: vm.description ?? "",

@@ -1,4 +1,5 @@
 import {
+  type GuestSystem,
   type MachineConfig,
   parseDuration,
   parseRangeConfig,
@@ -130,17 +131,58 @@ describe("hosts file", () => {
   })
 })
 
+describe("the login of a template", () => {
+  it("is in the inventory, and its password goes where the machine was given one of its own", () => {
+    const templateLogins = new Map([["debian-12-x64-server-template", { user: "ops", password: "of the template" }]])
+    const of = (passwords: ReadonlyMap<Vmid, string>) =>
+      renderInventory([{ rangeId: range.id, hosts: rangeHosts(range, config, deployed, { templateLogins, passwords }) }])
+    expect(of(new Map()).match(/ansible_\w*password: of the template|ansible_user: ops/gu)).toHaveLength(3)
+    expect(of(new Map([[143 as Vmid, "Rw1-own"]])).match(/ansible_\w*password: Rw1-own|ansible_user: ops/gu)).toHaveLength(3)
+    expect(of(new Map([[143 as Vmid, "Rw1-own"]]))).not.toContain("of the template")
+  })
+})
+
+describe("what machines say of their systems", () => {
+  const inventoryOf = (system: GuestSystem, from = config) =>
+    parse(
+      renderInventory([
+        { rangeId: range.id, hosts: rangeHosts(range, from, deployed, { systems: new Map([[143 as Vmid, system]]) }) },
+      ]),
+    ) as { readonly all: { readonly children: Record<string, { readonly hosts?: Record<string, Record<string, unknown>> }> } }
+  const variables = (inventory: ReturnType<typeof inventoryOf>) =>
+    Object.assign({}, ...Object.values(inventory.all.children).map(({ hosts: all }) => all?.["LAB-web"] ?? {})) as object
+
+  it("is in the inventory, as group and variables, with the login of that system", () => {
+    const inventory = inventoryOf({ id: "rocky", name: "Rocky Linux", versionId: "9.4", kernel: "5.14.0", machine: "x86_64" })
+    expect(inventory.all.children["rocky"]?.hosts).toHaveProperty("LAB-web")
+    expect(variables(inventory)).toMatchObject({
+      ansible_user: "root",
+      proxmox_os_id: "rocky",
+      proxmox_os_kernel: "5.14.0",
+      proxmox_os_machine: "x86_64",
+      proxmox_os_name: "Rocky Linux",
+      proxmox_os_version_id: "9.4",
+    })
+  })
+
+  it("joins no group that the configuration or a range's ID made", () => {
+    const machines = config.machines.map((machine) =>
+      machine.name.includes("web") ? machine : { ...machine, ansibleGroups: ["rocky"] },
+    )
+    const inventory = inventoryOf({ id: "rocky" }, { ...config, machines })
+    expect(inventory.all.children["rocky"]?.hosts).not.toHaveProperty("LAB-web")
+    expect(Object.keys(inventoryOf({ id: "LAB_test_range_dc" }).all.children)).toEqual(Object.keys(inventoryOf({}).all.children))
+  })
+})
+
 describe("passwords that the service gave to machines", () => {
   it("are in the inventory in the place of the template's", () => {
-    const own = rangeHosts(
-      range,
-      config,
-      deployed,
-      new Map([
+    const own = rangeHosts(range, config, deployed, {
+      passwords: new Map([
         [143 as Vmid, "Rw1-of-its-own"],
         [142 as Vmid, "Rw1-of-windows"],
       ]),
-    )
+    })
     const inventory = renderInventory([{ rangeId: range.id, hosts: own }])
     expect(inventory.match(/ansible_password: .*|ansible_become_password: .*/gu)?.toSorted()).toEqual([
       "ansible_become_password: Rw1-of-its-own",

@@ -1,4 +1,4 @@
-import type { Action, Json, MachineDetail, ObservedCluster, Vmid } from "@rangewright/domain"
+import type { Action, GuestSystem, Json, MachineDetail, ObservedCluster, Vmid } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { HypervisorFault } from "./faults.ts"
@@ -41,6 +41,8 @@ export class Hypervisor extends Context.Service<
     ) => Effect.Effect<void, HypervisorFault>
     /** IPv4 addresses that the guest reports, without loopback and link-local; empty while it does not answer. `node`: where it was last seen. */
     readonly addresses: (node: string, vmid: Vmid) => Effect.Effect<readonly string[], HypervisorFault>
+    /** What the guest's agent says of its operating system, plain words only; undefined while it does not answer, or says nothing of use. */
+    readonly system: (node: string, vmid: Vmid) => Effect.Effect<GuestSystem | undefined, HypervisorFault>
     /** Names of users with a session in the guest; undefined when no agent answers. */
     readonly sessions: (node: string, vmid: Vmid) => Effect.Effect<readonly string[] | undefined, HypervisorFault>
     /** The time of one node, to the second. */

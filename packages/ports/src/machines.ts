@@ -1,4 +1,4 @@
-import type { ObservedCluster, ObservedMachine, RangeId, Vmid } from "@rangewright/domain"
+import type { GuestSystem, ObservedCluster, ObservedMachine, RangeId, Vmid } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Exhausted } from "@rangewright/domain"
@@ -71,6 +71,10 @@ export class Machines extends Context.Service<
     readonly reservations: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<string, Vmid>, StorageFault>
     /** Stages inside machines that have succeeded: step key -> fingerprint of its input, by VMID. Forgotten with the VM. */
     readonly stages: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, ReadonlyMap<string, string>>, StorageFault>
+    /** What guests said of their operating systems, by VMID. Forgotten with the VM when the service removes it. */
+    readonly systems: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, GuestSystem>, StorageFault>
+    /** Replaces what is kept of one; the same again changes nothing. */
+    readonly keepSystem: (rangeId: RangeId, vmid: Vmid, system: GuestSystem) => Effect.Effect<void, StorageFault>
     /** The passwords that logins of machines were given, sealed, by VMID. Forgotten with the VM when the service removes it. */
     readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
     /** Replaces what is kept of a machine's login; nothing in it means the template's. */

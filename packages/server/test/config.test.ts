@@ -97,6 +97,27 @@ describe("the configuration", () => {
     expect(problems({}, fileWith(text)).join()).toContain("rangewright.yml")
   })
 
+  test("logins of templates come from the file or one of their own, and are never told when they are wrong", () => {
+    const golden = { user: "Administrator", password: "S3cret:of the golden one" }
+    const of = (yaml: string) => load({}, fileWith(yaml)).templateLogins.get("win2022-golden")
+    expect(of(`template_logins: { win2022-golden: ${JSON.stringify(golden)} }`)).toEqual(golden)
+    writeFileSync(join(folder, "logins.yml"), `win2022-golden: ${JSON.stringify(golden)}\n`)
+    expect(of(`template_logins_file: ${join(folder, "logins.yml")}`)).toEqual(golden)
+    for (const [login, problem] of [
+      [{ ...golden, passwort: "x" }, "there is no passwort"],
+      [{ ...golden, user: "x'; id" }, "user must be a name"],
+      [{ user: "root" }, "password must be a text"],
+      [{ ...golden, password: "{{ S3cret }}" }, "without {{"],
+      [{ ...golden, password: "S3cret\n  x: y" }, "in one line"],
+      ["S3cret", "user and password are needed"],
+    ] as const) {
+      const told = problems({}, fileWith(`template_logins: { win2022-golden: ${JSON.stringify(login)} }`)).join()
+      expect(told).toContain("template_logins: win2022-golden: ")
+      expect(told).toContain(problem)
+      expect(told).not.toContain("S3cret")
+    }
+  })
+
   test("names proxies by addresses and networks", () => {
     expect(load({ RANGEWRIGHT_TRUSTED_PROXIES: "127.0.0.1, 10.0.5.0/24, fd00::/8" }).trustedProxies).toHaveLength(3)
     expect(problems({ RANGEWRIGHT_TRUSTED_PROXIES: "10.0.5.0/24, proxy.example" })).toEqual([

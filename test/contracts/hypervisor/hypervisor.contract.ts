@@ -156,6 +156,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       const ref = await world.run(cloned(world))
       expect(await world.run(Hypervisor.use((h) => h.addresses(world.node, ref.vmid)))).toEqual([])
       expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeUndefined()
+      expect(await world.run(Hypervisor.use((h) => h.system(world.node, ref.vmid)))).toBeUndefined()
       await world.run(perform(configureOf(ref)))
       await world.run(perform(startOf(ref, true)))
       // the network comes up a while after the agent does
@@ -163,6 +164,7 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(addresses.length).toBeGreaterThan(0)
       expect(addresses.every((address) => !/^(?:127|169\.254)\./u.test(address))).toBe(true)
       expect(await world.run(Hypervisor.use((h) => h.sessions(world.node, ref.vmid)))).toBeInstanceOf(Array)
+      expect(await world.run(Hypervisor.use((h) => h.system(world.node, ref.vmid)))).toMatchObject({ id: "debian" })
     })
 
     promises("shuts down a guest that answers", async (world) => {

@@ -100,6 +100,29 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps what guests said of their systems until the machine is removed, whatever an observation misses",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.record(machine(2))
+        yield* machines.keepSystem(lab, vmid(2), { id: "debian", name: "Debian GNU/Linux", versionId: "12" })
+        yield* machines.keepSystem(lab, vmid(3), { id: "windows" })
+        yield* machines.keepSystem(lab, vmid(2), { id: "kali" })
+        yield* machines.keepSystem(lab, vmid(2), { id: "kali" })
+        yield* machines.replace(cluster(later(1), []))
+        expect(yield* machines.systems(lab)).toEqual(
+          new Map([
+            [vmid(2), { id: "kali" }],
+            [vmid(3), { id: "windows" }],
+          ]),
+        )
+        yield* machines.forget(vmid(2))
+        yield* machines.forget(vmid(3))
+        expect((yield* machines.systems(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
       "keeps the addresses of others that a guest claims, until it is told again",
       Effect.gen(function* () {
         yield* aliceWithLab

@@ -124,7 +124,10 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, kn
     verbose: task.verbose,
   })
   const secretsOfRange = isRole && site.config !== undefined ? configSecrets(site.config) : []
-  const passwords = [...login.secrets, ...site.hosts.flatMap(({ password = [] }) => password)]
+  const passwords = [
+    ...login.secrets,
+    ...site.hosts.flatMap(({ password = [], templateLogin }) => [password, templateLogin?.password ?? []].flat()),
+  ]
   const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange, ...passwords])
   const lines = logLines(cover, logBytes)
   const account = openAccount(callbackOf(found), cover)

@@ -1,4 +1,4 @@
-import type { GuestLogin, GuestStage, Json, RangeDefaults } from "@rangewright/domain"
+import type { GuestLogin, TemplateLogin, GuestStage, Json, RangeDefaults } from "@rangewright/domain"
 import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Redacted from "effect/Redacted"
 import { join } from "node:path"
@@ -45,6 +45,8 @@ export interface PlaybookOptions {
   readonly windows?: "winrm" | "psrp"
   /** Logins by operating system id, before those that the known templates have. */
   readonly logins?: ReadonlyMap<string, GuestLogin>
+  /** Logins of templates that have others than their system's, by the template's name. Their passwords count as secrets. */
+  readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
   /** Environment of roles, such as `LUDUS_SECRET_*`; every value counts as a secret. */
   readonly environment?: Readonly<Record<string, string>>
   /** The service's own defaults of range configurations. */
@@ -96,6 +98,7 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
   route: { type: "direct" },
   windows: "winrm",
   logins: new Map(),
+  templateLogins: new Map(),
   environment: {},
   variables: {},
   stageSeconds: {},

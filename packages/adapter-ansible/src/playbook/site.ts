@@ -14,6 +14,7 @@ import {
   renderName,
   type SeenMachine,
   stageKey,
+  taggedTemplates,
   type User,
   type Vmid,
 } from "@rangewright/domain"
@@ -106,6 +107,23 @@ export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<Sit
 const firstLooks = 300
 const lookEveryMillis = 2000
 
+/** Stages that are the first of a machine: what it says of its system then may be new. */
+const isFirst = ({ stage }: GuestTask): boolean => stage === "address" || stage === "router"
+
+/**
+ * What the range's machines said of their systems. The stage's own machine is asked, and what it says is kept, when nothing is known of it or
+ * it was made anew; one that says nothing is what is known otherwise.
+ */
+const systemsNow = Effect.fnUntraced(function* ({ hypervisor, machines }: SitePorts, task: GuestTask) {
+  const { vmid, node, mark } = task.machine
+  const kept = yield* machines.systems(mark.range)
+  if (kept.has(vmid) && !isFirst(task)) return kept
+  const system = yield* hypervisor.system(node, vmid).pipe(Effect.orElseSucceed(() => undefined))
+  if (system === undefined) return kept
+  yield* machines.keepSystem(mark.range, vmid, system)
+  return new Map([...kept, [vmid, system]])
+})
+
 /** Reads what is around a stage's machine. Waits for the first address of one; any other that has none is away. */
 export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings: Settings, task: GuestTask) {
   const { machine, name, by } = task
@@ -126,7 +144,12 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   const routerName = config === undefined ? undefined : renderName(config.router.name, { rangeId: range.id })
   const logins = yield* unreadable(knownLogins(ports, range.id))
   const passwords = new Map([...logins].flatMap(([vmid, { current }]) => (current === undefined ? [] : [[vmid, current]])))
-  const hosts = rangeHosts(range, config, [...others, seenAs(task, detail, known, routerName)], passwords)
+  const hosts = rangeHosts(range, config, [...others, seenAs(task, detail, known, routerName)], {
+    passwords,
+    systems: yield* unreadable(systemsNow(ports, task)),
+    templateLogins: settings.templateLogins,
+    templateSystems: taggedTemplates((yield* unreadable(ports.machines.cluster))?.machines ?? [], range.id),
+  })
   const target = hosts.find((host) => host.seen.vmid === machine.vmid)
   if (target === undefined) return yield* fault("failed", `${JSON.stringify(name)} is no name that an inventory can hold`)
 
@@ -144,11 +167,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   )
   let seen = yield* look
   // a machine that just started has its first address from the router, which may have come up after it
-  for (
-    let left = task.stage === "address" || task.stage === "router" ? firstLooks : 0;
-    seen.own === undefined && left > 0;
-    left--
-  ) {
+  for (let left = isFirst(task) ? firstLooks : 0; seen.own === undefined && left > 0; left--) {
     yield* Effect.sleep(lookEveryMillis)
     seen = yield* look
   }

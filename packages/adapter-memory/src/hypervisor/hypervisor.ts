@@ -215,6 +215,12 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         call("addresses", false),
         Effect.map(answering(vmid), (vm) => vm?.addresses ?? []),
       ),
+    system: (_node, vmid) =>
+      called(
+        world,
+        call("system", false),
+        Effect.map(answering(vmid), (vm) => vm?.system),
+      ),
     sessions: (_node, vmid) =>
       called(
         world,

@@ -1,4 +1,5 @@
 import type {
+  GuestSystem,
   Action,
   GuestStage,
   Json,
@@ -10,6 +11,7 @@ import type {
   RangeId,
   Vmid,
 } from "@rangewright/domain"
+import { osIdOf } from "@rangewright/domain"
 import { GuestFault, HypervisorFault, type HypervisorReason } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -32,6 +34,8 @@ export interface MemoryVm {
   /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
   readonly agentAt: number | undefined
   readonly addresses: readonly string[]
+  /** What its agent says of its system. */
+  readonly system?: GuestSystem | undefined
   /** Users with a session. */
   readonly sessions: readonly string[]
   /** Stages that ran inside: `stage fingerprint` -> how often it really did something. */
@@ -152,6 +156,9 @@ export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node
     storage: "local",
     agentAt: undefined,
     addresses: [],
+    system: {
+      id: name.startsWith("win") ? "windows" : (osIdOf({ kind: "linux", claimed: undefined, template: name }) ?? "linux"),
+    },
     sessions: [],
     stages: new Map(),
   }

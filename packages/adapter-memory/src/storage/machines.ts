@@ -83,7 +83,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     forget: (vmid) =>
       atomically(function* (now) {
-        for (const logins of store.logins.values()) logins.delete(vmid)
+        for (const kept of [...store.logins.values(), ...store.systems.values()]) kept.delete(vmid)
         store.gone.set(vmid, now.getTime())
         dropStages(store, (other) => other === vmid)
         if (store.machines.delete(vmid)) store.revision++
@@ -131,6 +131,12 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     reservations: (rangeId) => Effect.sync(() => reservedOf(rangeId)),
     stages: (rangeId) =>
       Effect.sync(() => new Map([...(store.stages.get(rangeId) ?? [])].map(([vmid, stages]) => [vmid, new Map(stages)]))),
+    systems: (rangeId) => Effect.sync(() => new Map(store.systems.get(rangeId))),
+    keepSystem: (rangeId, vmid, system) =>
+      atomically(function* () {
+        yield* knownRange("keep an operating system", rangeId)
+        store.systems.set(rangeId, new Map(store.systems.get(rangeId)).set(vmid, { ...system }))
+      }),
     logins: (rangeId) => Effect.sync(() => new Map(store.logins.get(rangeId))),
     keepLogin: (rangeId, vmid, login) =>
       atomically(function* () {

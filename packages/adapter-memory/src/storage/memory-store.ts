@@ -7,6 +7,7 @@ import {
   type JournalEntry,
   type LegacyInstallation,
   type MigrationRecord,
+  type GuestSystem,
   type ObservedCluster,
   type ObservedMachine,
   type Picture,
@@ -81,6 +82,7 @@ export interface MemoryStore {
   readonly reservations: Map<RangeId, Map<string, Vmid>>
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
   readonly logins: Map<RangeId, Map<Vmid, KeptLogin>>
+  readonly systems: Map<RangeId, Map<Vmid, GuestSystem>>
   readonly runs: Map<RunId, StoredRun>
   readonly audit: KeptAuditEntry[]
   migrationRecord: MigrationRecord | undefined
@@ -105,6 +107,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   reservations: new Map(),
   stages: new Map(),
   logins: new Map(),
+  systems: new Map(),
   runs: new Map(),
   audit: [],
   migrationRecord: undefined,
@@ -117,7 +120,7 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  for (const kept of [store.configs, store.grants, store.reservations, store.stages, store.logins]) kept.delete(id)
+  for (const kept of [store.configs, store.grants, store.reservations, store.stages, store.logins, store.systems]) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)

@@ -1,4 +1,4 @@
-import type { MachineRef, Vmid } from "@rangewright/domain"
+import { type GuestSystem, type MachineRef, readGuestSystem, type Vmid } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
@@ -78,16 +78,16 @@ const usableAddress = (address: string): boolean => {
   return octets.length === 4 && octets.every((octet) => octet < 256) && !/^(?:0|127|169\.254)\./u.test(address)
 }
 
-/** What the guest's agent tells, on whichever node the VM is; undefined while the guest does not answer. */
+/** The `result` of what the guest's agent tells, on whichever node the VM is; undefined while the guest does not answer. */
 const askGuest = (
   client: PveClient,
   machine: Pick<MachineRef, "node" | "vmid">,
   command: string,
   doing: string,
-): Effect.Effect<readonly Fields[] | undefined, HypervisorFault> =>
+): Effect.Effect<Fields | undefined, HypervisorFault> =>
   onItsNode(client, machine, doing, (node) =>
     client.guest.get(path`/nodes/${node}/qemu/${machine.vmid}/agent/${command}`, {}, { doing }).pipe(
-      Effect.map((reply): readonly Fields[] | undefined => list(recordOf(reply.data), "result")),
+      Effect.map((reply): Fields | undefined => recordOf(reply.data)),
       Effect.catchTag("GuestSilent", () => Effect.succeed(undefined)),
     ),
   )
@@ -95,8 +95,8 @@ const askGuest = (
 /** IPv4 addresses of all interfaces, without loopback and link-local; empty while the guest does not answer. */
 export const guestAddresses = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<readonly string[], HypervisorFault> =>
   askGuest(client, { node, vmid }, "network-get-interfaces", `read the addresses of VM ${vmid}`).pipe(
-    Effect.map((ports = []) => {
-      const found = ports
+    Effect.map((told = {}) => {
+      const found = list(told, "result")
         .slice(0, 64)
         .flatMap((port) => list(port, "ip-addresses").slice(0, 64))
         .flatMap((entry) => text(entry, "ip-address") ?? [])
@@ -112,5 +112,24 @@ export const guestSessions = (
   vmid: Vmid,
 ): Effect.Effect<readonly string[] | undefined, HypervisorFault> =>
   askGuest(client, { node, vmid }, "get-users", `read the sessions of VM ${vmid}`).pipe(
-    Effect.map((users) => users && [...new Set(users.slice(0, 1000).flatMap((row) => text(row, "user") ?? []))]),
+    Effect.map(
+      (told) =>
+        told && [
+          ...new Set(
+            list(told, "result")
+              .slice(0, 1000)
+              .flatMap((row) => text(row, "user") ?? []),
+          ),
+        ],
+    ),
+  )
+
+/** What the guest says of its operating system; undefined while it does not answer, or says nothing of use. */
+export const guestSystem = (
+  client: PveClient,
+  node: string,
+  vmid: Vmid,
+): Effect.Effect<GuestSystem | undefined, HypervisorFault> =>
+  askGuest(client, { node, vmid }, "get-osinfo", `read the operating system of VM ${vmid}`).pipe(
+    Effect.map((told) => (told === undefined ? undefined : readGuestSystem(recordOf(told["result"])))),
   )

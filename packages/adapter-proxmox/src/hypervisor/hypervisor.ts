@@ -13,7 +13,7 @@ import { machineOf, nodeOf, pick, storageOf, zoneOf } from "../wire/cluster.ts"
 import { flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { detailOf } from "../wire/vm-config.ts"
 import { adopt } from "./adopt.ts"
-import { guestAddresses, guestSessions } from "./agent.ts"
+import { guestAddresses, guestSessions, guestSystem } from "./agent.ts"
 import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
 import { configure } from "./configure.ts"
@@ -93,6 +93,7 @@ export const makeHypervisor = (
     }),
     adopt: (vm, description) => adopt(client, vm, description),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),
+    system: (node, vmid) => guestSystem(client, node, vmid),
     sessions: (node, vmid) => guestSessions(client, node, vmid),
     clock: Effect.gen(function* () {
       const doing = "read the time of a node"

@@ -1,4 +1,4 @@
-import type { ObservedCluster, RangeId, Vmid } from "@rangewright/domain"
+import type { GuestSystem, ObservedCluster, RangeId, Vmid } from "@rangewright/domain"
 import { type Freshness, Machines } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -47,6 +47,11 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       "select * from machine_logins where range_id = ? order by vmid",
     )
 
+    const systemsOf = database.prepared<Selectable<Tables["machine_systems"]>>(
+      "read the operating systems of machines",
+      "select * from machine_systems where range_id = ? order by vmid",
+    )
+
     return {
       replace: (cluster) => database.writeAlone("keep an observation", (tx) => replaceMachines(tx, cluster)),
       cluster: Effect.gen(function* () {
@@ -84,6 +89,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             yield* tx((db) => db.deleteFrom("machines").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_stages").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_logins").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("machine_systems").where("vmid", "=", vmid).execute())
             yield* tx((db) =>
               db
                 .insertInto("departed_machines")
@@ -127,6 +133,28 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           }
           return stages
         }),
+      systems: (rangeId) =>
+        Effect.map(
+          systemsOf(rangeId),
+          (rows) => new Map(rows.map(({ vmid, system }) => [vmid as Vmid, JSON.parse(system) as GuestSystem])),
+        ),
+      keepSystem: (rangeId, vmid, system) =>
+        database.write(`keep the operating system of machine ${vmid}`, (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .insertInto("machine_systems")
+                .values({ range_id: rangeId, vmid, system: JSON.stringify(system) })
+                .onConflict((conflict) =>
+                  conflict
+                    .columns(["range_id", "vmid"])
+                    .doUpdateSet({ system: JSON.stringify(system) })
+                    .where("machine_systems.system", "!=", JSON.stringify(system)),
+                )
+                .execute(),
+            ),
+          ),
+        ),
       logins: (rangeId) =>
         Effect.map(
           loginsOf(rangeId),

@@ -306,6 +306,17 @@ const MachineLogin = defineEntity({
   },
 })
 
+/** What guests said of their operating systems: a JSON object. */
+const MachineSystem = defineEntity({
+  name: "MachineSystem",
+  tableName: "machine_systems",
+  properties: {
+    rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
+    vmid: p.integer().primary().autoincrement(false),
+    system: p.text(),
+  },
+})
+
 const Run = defineEntity({
   name: "Run",
   tableName: "runs",
@@ -404,6 +415,7 @@ export const entities = [
   JournalEntry,
   Machine,
   MachineLogin,
+  MachineSystem,
   MachineStage,
   MigrationRecord,
   Observation,

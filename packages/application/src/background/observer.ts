@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { storedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
+import { makeSystemLearner } from "./guest-systems.ts"
 
 /** Guests asked for their address in one tick: each is a call of its own. */
 const askedPerTick = 8
@@ -23,6 +24,7 @@ export const makeObserver = Effect.gen(function* () {
   const machines = yield* Machines
   const ranges = yield* Ranges
   const context = yield* Effect.context<Ranges | Settings>()
+  const learnSystems = yield* makeSystemLearner
   const silent = new Map<Vmid, Silence>()
   let ticks = 0
   let away = false
@@ -70,6 +72,7 @@ export const makeObserver = Effect.gen(function* () {
     if (away) yield* Effect.logInfo("the hypervisor answers again")
     away = false
     yield* askSilent
+    yield* learnSystems(yield* ranges.overview({}))
   })
 
   const tick: Effect.Effect<void, StorageFault> = Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { hostFacts } from "../range/hosts.ts"
 import { machinePasswords } from "../range/passwords.ts"
 import { storedConfig } from "../range/read-config.ts"
 import { TextResult } from "../wire/common.ts"
@@ -11,7 +12,8 @@ import { rangeStatuses } from "../wire/statuses.ts"
 
 const hostsOf = (range: Range, machines: readonly RangeMachine[]) =>
   Effect.gen(function* () {
-    return rangeHosts(range, yield* storedConfig(range.id), machines, yield* machinePasswords(range.id))
+    const facts = { ...(yield* hostFacts(range.id)), passwords: yield* machinePasswords(range.id) }
+    return rangeHosts(range, yield* storedConfig(range.id), machines, facts)
   })
 
 export const getAnsibleInventory = operation({

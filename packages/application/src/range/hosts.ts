@@ -1,7 +1,16 @@
-import { type Failed, type Range, type RangeConfig, type RangeHost, rangeHosts } from "@rangewright/domain"
+import {
+  type Failed,
+  type HostFacts,
+  type Range,
+  type RangeConfig,
+  type RangeHost,
+  rangeHosts,
+  type RangeId,
+  taggedTemplates,
+} from "@rangewright/domain"
 import { Machines, type Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { Settings } from "../settings.ts"
+import { Settings } from "../settings.ts"
 import { storedConfig } from "./read-config.ts"
 
 export interface LoadedHosts {
@@ -10,9 +19,19 @@ export interface LoadedHosts {
   readonly hosts: readonly RangeHost[]
 }
 
+/** What is known of a range's machines beside what was seen of them, without passwords that the service gave them. From kept state alone. */
+export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFault, Machines | Settings> =>
+  Effect.gen(function* () {
+    const machines = yield* Machines
+    const { templateLogins = new Map() } = yield* Settings
+    const cluster = yield* machines.cluster
+    const systems = yield* machines.systems(rangeId)
+    return { systems, templateLogins, templateSystems: taggedTemplates(cluster?.machines ?? [], rangeId) }
+  })
+
 /** The hosts of a range as files and inventories show them, from kept state alone. */
 export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
     const config = yield* storedConfig(range.id)
-    return { config, hosts: rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id)) }
+    return { config, hosts: rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id), yield* hostFacts(range.id)) }
   })

@@ -49,6 +49,7 @@ export const planSettings = (
       guestStages: stages,
       guestsOverNetwork: overNetwork,
       protectedAddresses: settings.protectedAddresses,
+      templatesWithLogin: new Set(settings.templateLogins?.keys()),
     }
   })
 
@@ -106,6 +107,7 @@ export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster)
         kept.flatMap(({ vmid, foreignAddresses }) => (foreignAddresses ? [[vmid, foreignAddresses]] : [])),
       ),
       stages: yield* machines.stages(range.id),
+      systems: yield* machines.systems(range.id),
       reservations,
     }
     return world

@@ -11,6 +11,7 @@ import { type VmTasks, vmTasks } from "./machine-tasks.ts"
 import { keptReason } from "./kept.ts"
 import type { Allocation, Change, Plan, Placement } from "./plan.ts"
 import { absentNotes, idleChoiceNotes, leftOutNotes, stateNotes } from "./plan-notes.ts"
+import { loginNotes } from "./login-notes.ts"
 import { inFileOrder } from "./role-sequence.ts"
 import { rangeTasks } from "./range-tasks.ts"
 import { criticalPath, simulateSchedule } from "./schedule.ts"
@@ -84,6 +85,7 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
       ...selection.notes,
       ...absentNotes(desired, tasks, kept),
       ...leftOutNotes(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
+      ...loginNotes(input, found, kept),
       ...idleChoiceNotes(input.choice, tasks),
       ...stateNotes(found),
       ...foreignNotes,

@@ -1,4 +1,5 @@
 import type { Vmid } from "../access/ids.ts"
+import type { GuestSystem } from "../machine/guest-system.ts"
 import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
 import type { OtherRange } from "../range/naming.ts"
 import type { GuestStage } from "./action.ts"
@@ -36,6 +37,8 @@ export interface PlanWorld {
   readonly foreignAddresses?: ReadonlyMap<Vmid, readonly string[]>
   /** Stages inside machines that have succeeded: step key -> fingerprint of its input (`stageFingerprint`). */
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
+  /** What guests said of their operating systems. Absent: nothing. */
+  readonly systems?: ReadonlyMap<Vmid, GuestSystem>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
   readonly reservations: ReadonlyMap<string, Vmid>
   /** All other ranges. Their pools are named like them. Absent: there are none. */
@@ -60,6 +63,8 @@ export interface PlanSettings {
   readonly guestStages: ReadonlySet<GuestStage>
   /** Stages speak to machines over the range's network, which begins at its router; otherwise through the hypervisor. */
   readonly guestsOverNetwork?: boolean
+  /** Templates that have a login of their own. Absent: none. */
+  readonly templatesWithLogin?: ReadonlySet<string>
   /** Addresses that machines of a range may not reach: the hypervisor's own. */
   readonly protectedAddresses: readonly string[]
 }

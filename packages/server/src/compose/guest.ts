@@ -92,6 +92,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),
   rangeDefaults: config.rangeDefaults,
+  templateLogins: config.templateLogins,
   variables: installation(config),
 })
 

@@ -24,6 +24,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   maxLogHistory: config.maxLogHistory,
   inactivityShutdown: config.inactivityShutdown,
   rangeDefaults: config.rangeDefaults,
+  templateLogins: config.templateLogins,
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:
     config.protectedAddresses.length > 0

@@ -23,10 +23,12 @@ interface Facts<A> {
   readonly secret?: boolean
 }
 
-type Reader<A> = Key<A>["read"]
+/** Gives the value, or why there is none. */
+export type Read<A> = Key<A>["read"]
 
-const make =
-  <A>(read: Reader<A>) =>
+/** A kind of keys, all read in one way. */
+export const keyOf =
+  <A>(read: Read<A>) =>
   (group: string, name: string, facts: Facts<A>): Key<A> => ({
     name,
     group,
@@ -41,27 +43,27 @@ const make =
 const asText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
 
-const readText: Reader<string> = (value) => {
+const readText: Read<string> = (value) => {
   const text = asText(value)
   return text === undefined ? { problem: "a text is needed" } : { value: text.trim() }
 }
 
 /** A text that may be absent; an empty one counts as absent. */
-export const optionalText = make<string | undefined>((value) => {
+export const optionalText = keyOf<string | undefined>((value) => {
   const read = readText(value)
   return "problem" in read ? read : { value: read.value === "" ? undefined : read.value }
 })
-export const text = make<string>(readText)
+export const text = keyOf<string>(readText)
 
 export const wholeNumber = (min: number, max: number) =>
-  make<number>((value) => {
+  keyOf<number>((value) => {
     const n = Number(asText(value) ?? Number.NaN)
     return Number.isInteger(n) && n >= min && n <= max
       ? { value: n }
       : { problem: `a whole number from ${min} to ${max} is needed` }
   })
 
-export const optionalPort = make<number | undefined>((value) => {
+export const optionalPort = keyOf<number | undefined>((value) => {
   const n = Number(asText(value) ?? Number.NaN)
   return Number.isInteger(n) && n >= 1 && n <= 65_535 ? { value: n } : { problem: "a port from 1 to 65535 is needed" }
 })
@@ -76,21 +78,21 @@ const truths = new Map([
   ["off", false],
   ["0", false],
 ])
-const readBoolean: Reader<boolean> = (value) => {
+const readBoolean: Read<boolean> = (value) => {
   const found = truths.get((asText(value) ?? "").toLowerCase())
   return found === undefined ? { problem: "true or false is needed" } : { value: found }
 }
-export const boolean = make<boolean>(readBoolean)
-export const optionalBoolean = make<boolean | undefined>(readBoolean)
+export const boolean = keyOf<boolean>(readBoolean)
+export const optionalBoolean = keyOf<boolean | undefined>(readBoolean)
 
 export const oneOf = <const T extends string>(allowed: readonly T[]) =>
-  make<T>((value) => {
+  keyOf<T>((value) => {
     const found = allowed.find((a) => a === asText(value))
     return found === undefined ? { problem: `one of ${allowed.join(", ")} is needed` } : { value: found }
   })
 
 /** A YAML list, or a text parted by commas. */
-export const list = make<readonly string[]>((value) => {
+export const list = keyOf<readonly string[]>((value) => {
   if (Array.isArray(value)) {
     const items = value.map(asText)
     return items.includes(undefined) ? { problem: "a list of texts is needed" } : { value: items as string[] }
@@ -106,7 +108,7 @@ export const list = make<readonly string[]>((value) => {
       }
 })
 
-export const mapping = make<Readonly<Record<string, unknown>>>((value) =>
+export const mapping = keyOf<Readonly<Record<string, unknown>>>((value) =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? { value: value as Record<string, unknown> }
     : { problem: "a mapping is needed (only in the file)" },

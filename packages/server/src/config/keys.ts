@@ -1,3 +1,4 @@
+import { templateLogins } from "./template-logins.ts"
 import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
 
 const service = "Service"
@@ -198,6 +199,15 @@ export const keys = {
   windowsProtocol: oneOf(["winrm", "psrp"])(inside, "windows_protocol", {
     about: "How Windows machines are spoken to.",
     default: "winrm",
+  }),
+
+  templateLogins: templateLogins(inside, "template_logins", {
+    about:
+      "Logins of templates that have others than their system's usual one: a mapping of templates' names to `user` and `password`. Whoever may use a range finds the logins of its machines in its inventory, and roles are given them.",
+    default: new Map(),
+    shown: "none",
+    example: 'template_logins: { win2022-golden: { user: Administrator, password: "…" } }',
+    secret: true,
   }),
 
   clusterMode: optionalBoolean(network, "cluster_mode", {

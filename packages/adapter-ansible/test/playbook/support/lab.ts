@@ -152,6 +152,7 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
     settle: () => Effect.die("not asked for"),
     adopt: () => Effect.die("not asked for"),
     addresses: (_node, vmid) => Effect.promise(async () => (await made.get(vmid)?.host.addresses()) ?? []),
+    system: () => Effect.succeed(undefined),
     sessions: () => Effect.succeed(undefined),
     clock: Effect.die("not asked for"),
     version: Effect.succeed("9.0.0"),

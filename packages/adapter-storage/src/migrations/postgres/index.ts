@@ -13,6 +13,7 @@ import { M0011RangeIdKeys } from "./m0011-range-id-keys.ts"
 import { M0012ForeignAddresses } from "./m0012-foreign-addresses.ts"
 import { M0013AuditIndexes } from "./m0013-audit-indexes.ts"
 import { M0014MachineLogins } from "./m0014-machine-logins.ts"
+import { M0015MachineSystems } from "./m0015-machine-systems.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const postgresMigrations: MigrationList = [
@@ -30,4 +31,5 @@ export const postgresMigrations: MigrationList = [
   { name: "0012-foreign-addresses", class: M0012ForeignAddresses },
   { name: "0013-audit-indexes", class: M0013AuditIndexes },
   { name: "0014-machine-logins", class: M0014MachineLogins },
+  { name: "0015-machine-systems", class: M0015MachineSystems },
 ]

@@ -1,6 +1,6 @@
 import type { RangeId, Vmid } from "../../access/ids.ts"
 
-/** How automation and people get into a machine made from one of the known templates. Lab defaults, no secrets of an installation. */
+/** How automation and people get into a machine. */
 export interface GuestLogin {
   readonly connection: "ssh" | "winrm"
   readonly user: string
@@ -9,7 +9,7 @@ export interface GuestLogin {
 
 const local: GuestLogin = { connection: "ssh", user: "localuser", password: "password" }
 
-/** By operating system id, as guest agents name it (contract B 9.3). */
+/** Logins that all templates of a system have, by its id (`osIdOf`): lab defaults, no secrets of an installation. */
 const logins: ReadonlyMap<string, GuestLogin> = new Map([
   ["windows", { connection: "winrm", user: "localuser", password: "password" }],
   ["debian", { connection: "ssh", user: "debian", password: "debian" }],
@@ -22,33 +22,35 @@ const logins: ReadonlyMap<string, GuestLogin> = new Map([
   ["macos", local],
 ])
 
-/** Undefined where no template promises a login: a Linux of no known distribution. */
-const templateLogin = (osId: string): GuestLogin | undefined => logins.get(osId)
+/** The login of one template, where it is another than its system's. */
+export interface TemplateLogin {
+  readonly user: string
+  readonly password: string
+}
+
+/** What a login follows from. */
+export interface LoginFacts {
+  readonly osId: string | undefined
+  /** The password that the service gave the machine. */
+  readonly password?: string | undefined
+  /** The login of the template that the configuration names for the machine: never by what a machine says of itself. */
+  readonly templateLogin?: TemplateLogin | undefined
+}
 
 /**
  * The login that a machine has now: its template's, with the password that the service gave it where it gave one. `known`: logins of
- * templates that an installation has besides, by operating system id; they win.
+ * systems that an installation has besides; they win over the usual ones. What a machine says of its system chooses among logins that
+ * everybody knows, and nothing else.
  */
 export const guestLoginOf = (
-  { osId, password }: { readonly osId: string | undefined; readonly password?: string | undefined },
+  { osId, password, templateLogin }: LoginFacts,
   known?: ReadonlyMap<string, GuestLogin>,
 ): GuestLogin | undefined => {
-  const login = osId === undefined ? undefined : (known?.get(osId) ?? templateLogin(osId))
+  if (osId === undefined) return undefined
+  const connection = osId === "windows" ? ("winrm" as const) : ("ssh" as const)
+  const login = templateLogin === undefined ? (known?.get(osId) ?? logins.get(osId)) : { connection, ...templateLogin }
   return login === undefined || password === undefined ? login : { ...login, password }
 }
 
 /** What a sealed password is bound to: the VM that has it. */
 export const passwordContext = (rangeId: RangeId, vmid: Vmid): string => `login of VM ${vmid} in range ${rangeId}`
-
-const distributions = ["debian", "kali", "ubuntu", "rocky", "almalinux", "centos", "rhel"] as const
-
-/** What a machine of this kind and template runs: `windows`, `macos`, a distribution named by the template, else `linux`. */
-export const osIdOf = (kind: "windows" | "linux" | "macos", template: string): string =>
-  kind === "linux"
-    ? (distributions.find((name) =>
-        template
-          .toLowerCase()
-          .split(/[^a-z]+/u)
-          .includes(name),
-      ) ?? "linux")
-    : kind

@@ -5,7 +5,8 @@ import { machineGroups, routerGroups } from "../groups.ts"
 import { gatewayAddress, machineAddress, rangeNetwork, wanAddress } from "../../network/addressing.ts"
 import { addressNumber } from "../../network/cidr.ts"
 import type { Range } from "../range.ts"
-import { osIdOf } from "./guest-login.ts"
+import { type GuestSystem, osIdOf } from "../../machine/guest-system.ts"
+import type { TemplateLogin } from "./guest-login.ts"
 import { judgeAddresses } from "./own-address.ts"
 
 /** A VM of a range as the service last saw it. */
@@ -25,12 +26,30 @@ export interface RangeHost {
   readonly address: string | undefined
   /** Where the machine is to be found once its stages are done; undefined for machines that the configuration does not name. */
   readonly configuredAddress: string | undefined
-  /** `windows`, `macos`, a distribution or `linux`; undefined for machines that the configuration does not name. */
+  /** `windows`, `macos`, a distribution or `linux` (`osIdOf`); undefined where nobody says it. */
   readonly osId: string | undefined
+  /** True: only the machine itself says so. */
+  readonly isOsClaimed?: boolean
+  /** What its agent says of its system: a claim. */
+  readonly system?: GuestSystem | undefined
   /** The password that the service gave the machine's login; absent: the login is its template's. */
   readonly password?: string | undefined
+  /** The login of its template, where the installation knows one. */
+  readonly templateLogin?: TemplateLogin | undefined
   readonly groups: readonly string[]
   readonly machine: MachineConfig | undefined
+}
+
+/** What is known of a range's machines beside what was seen of them. Absent: nothing. */
+export interface HostFacts {
+  /** Those that the service gave to machines' logins. */
+  readonly passwords?: ReadonlyMap<Vmid, string>
+  /** What machines' agents said. */
+  readonly systems?: ReadonlyMap<Vmid, GuestSystem>
+  /** By name of a template. */
+  readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
+  /** The system that a template is tagged with, by its name. */
+  readonly templateSystems?: ReadonlyMap<string, string>
 }
 
 /** Names that DNS, SSH and Ansible all take. What the hypervisor names otherwise appears in no file of ours. */
@@ -70,15 +89,12 @@ export const shownAddresses = (
   }
 }
 
-/**
- * The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. `passwords`: those that the
- * service gave to machines' logins.
- */
+/** The hosts of a range, ascending by name. Templates and machines with names that no file can hold are left out. */
 export const rangeHosts = (
   range: Pick<Range, "id" | "number">,
   config: RangeConfig | undefined,
   machines: readonly SeenMachine[],
-  passwords: ReadonlyMap<Vmid, string> = new Map(),
+  facts: HostFacts = {},
 ): readonly RangeHost[] => {
   const configured = new Map(
     (config?.machines ?? []).map((machine) => [renderName(machine.name, { rangeId: range.id }), machine] as const),
@@ -89,9 +105,7 @@ export const rangeHosts = (
     .flatMap((seen) => {
       if (seen.name === undefined || !plainName.test(seen.name)) return []
       const { own } = judge(seen, seen.address === undefined ? [] : [seen.address])
-      const password = passwords.get(seen.vmid)
-      const host = hostOf(range, config, seen, seen.name, own, configured)
-      return [password === undefined ? host : { ...host, password }]
+      return [hostOf(range, config, { seen, name: seen.name, address: own }, configured, facts)]
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.seen.vmid - b.seen.vmid))
 }
@@ -99,32 +113,35 @@ export const rangeHosts = (
 const hostOf = (
   range: Pick<Range, "id" | "number">,
   config: RangeConfig | undefined,
-  seen: SeenMachine,
-  name: string,
-  address: string | undefined,
+  { seen, name, address }: Pick<RangeHost, "seen" | "name" | "address">,
   configured: ReadonlyMap<string, MachineConfig>,
+  { passwords, systems, templateLogins, templateSystems }: HostFacts,
 ): RangeHost => {
-  if (seen.isRouter)
-    return {
-      seen,
-      name,
-      address,
-      configuredAddress: undefined,
-      osId: config === undefined ? undefined : osIdOf("linux", config.router.template),
-      groups: routerGroups(range.id),
-      machine: undefined,
-    }
-  const machine = configured.get(name)
-  if (machine === undefined)
-    return { seen, name, address, configuredAddress: undefined, osId: undefined, groups: [range.id], machine }
-  const configuredAddress = staticAddress(range, machine)
-  return {
+  const machine = seen.isRouter ? undefined : configured.get(name)
+  const template = seen.isRouter ? config?.router.template : machine?.template
+  const system = systems?.get(seen.vmid)
+  const kind = seen.isRouter && config !== undefined ? "linux" : machine?.os.kind
+  const tagged = template === undefined ? undefined : templateSystems?.get(template)
+  const osId = osIdOf({ kind, claimed: system, tagged, template })
+  const common = {
     seen,
     name,
+    osId,
+    isOsClaimed: osId !== osIdOf({ kind, claimed: undefined, tagged, template }),
+    system,
+    password: passwords?.get(seen.vmid),
+    templateLogin: template === undefined ? undefined : templateLogins?.get(template),
+    machine,
+  }
+  if (machine === undefined) {
+    const groups = seen.isRouter ? routerGroups(range.id) : [range.id]
+    return { ...common, address, configuredAddress: undefined, groups }
+  }
+  const configuredAddress = staticAddress(range, machine)
+  return {
+    ...common,
     address: address ?? (machine.forceIp ? configuredAddress : undefined),
     configuredAddress,
-    osId: osIdOf(machine.os.kind, machine.template),
     groups: machineGroups(range.id, machine),
-    machine,
   }
 }

@@ -34,12 +34,15 @@ export const renderInventory = (ranges: readonly InventoryRange[]): string => {
 
 const groupsOf = (ranges: readonly InventoryRange[]): ReadonlyMap<string, readonly RangeHost[]> => {
   const groups = new Map<string, RangeHost[]>()
+  const meant = new Set(ranges.flatMap(({ rangeId, hosts }) => [rangeId, ...hosts.flatMap((host) => host.groups)]))
+  // a group that somebody gave a meaning of their own is not joined by what a machine says of itself
+  const mayJoin = ({ isOsClaimed = false }: RangeHost, group: string): boolean => !isOsClaimed || !meant.has(group)
   for (const { rangeId, hosts } of ranges) {
     groups.set(rangeId, [])
     for (const host of hosts) {
       const own = [
         ...host.groups,
-        ...(host.osId === undefined ? [] : [host.osId]),
+        ...(host.osId === undefined || !mayJoin(host, host.osId) ? [] : [host.osId]),
         ...(host.seen.power === "running" ? ["running"] : []),
       ]
       for (const group of new Set(own)) groups.set(group, [...(groups.get(group) ?? []), host])
@@ -61,12 +64,21 @@ const variablesOf = (host: RangeHost): Variables => ({
   proxmox_maxmem: host.seen.memoryMiB * 1_048_576,
   proxmox_name: host.name,
   proxmox_node: host.seen.node,
-  ...(host.osId === undefined ? {} : { proxmox_os_id: host.osId }),
+  ...systemOf(host),
   ...(host.seen.pool === undefined ? {} : { proxmox_pool: host.seen.pool }),
   proxmox_status: host.seen.power,
   ...(host.seen.tags.length === 0 ? {} : { proxmox_tags: host.seen.tags.join(";") }),
   proxmox_type: "qemu",
   proxmox_vmid: host.seen.vmid,
+})
+
+/** What the agent said, in plain words only (`readGuestSystem`): Ansible would read templates in them. */
+const systemOf = ({ osId, system }: RangeHost): Variables => ({
+  ...(osId === undefined ? {} : { proxmox_os_id: osId }),
+  ...(system?.kernel === undefined ? {} : { proxmox_os_kernel: system.kernel }),
+  ...(system?.machine === undefined ? {} : { proxmox_os_machine: system.machine }),
+  ...(system?.name === undefined ? {} : { proxmox_os_name: system.name }),
+  ...(system?.versionId === undefined ? {} : { proxmox_os_version_id: system.versionId }),
 })
 
 const connectionOf = (host: RangeHost): Variables => {

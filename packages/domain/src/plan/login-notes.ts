@@ -1,0 +1,26 @@
+import { osIdOf, taggedTemplates } from "../machine/guest-system.ts"
+import { guestLoginOf } from "../range/render/guest-login.ts"
+import type { DeployInput } from "./input.ts"
+import type { Survey } from "./survey.ts"
+import type { Task } from "./task.ts"
+
+/** Machines that the steps work in, and that nobody knows how to get into. Said before they fail there. */
+export const loginNotes = ({ settings, world, range }: DeployInput, found: Survey, kept: readonly Task[]): readonly string[] => {
+  // the hypervisor's own way into a machine needs no login
+  if (settings.guestsOverNetwork !== true) return []
+  const worked = new Set(
+    kept.flatMap(({ action, machine }) => (action.kind === "guest" && machine !== undefined ? [machine] : [])),
+  )
+  const tags = taggedTemplates(world.cluster.machines, range.id)
+  return found.desired.machines.flatMap(({ name, template, os }) => {
+    if (!worked.has(name) || settings.templatesWithLogin?.has(template) === true) return []
+    const standing = found.standings.get(name)
+    const claimed = standing?.kind === "there" ? world.systems?.get(standing.existing.observed.vmid) : undefined
+    const osId = osIdOf({ kind: os, claimed, tagged: tags.get(template), template })
+    if (guestLoginOf({ osId }) !== undefined) return []
+    const why = osId === "linux" || osId === undefined ? "nothing says which system that has" : `it runs ${osId}`
+    return [
+      `no login is known for ${name} (template ${template}): ${why}. What is done inside it fails, unless its guest agent names a system whose login is known; template_logins of the service's configuration can name one`,
+    ]
+  })
+}
