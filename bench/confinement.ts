@@ -13,7 +13,7 @@ import { permission } from "../packages/host-tools/src/reach.ts"
 import { openRelay } from "../packages/host-tools/src/relay.ts"
 import { runCommand } from "../packages/host-tools/src/run-command.ts"
 import { reachCommand, sandboxArguments, sandboxed } from "../packages/host-tools/src/sandbox.ts"
-import { systemPath } from "../packages/host-tools/src/sandbox-availability.ts"
+import { systemPath } from "../packages/host-tools/src/places.ts"
 
 const goalMillis = 50
 

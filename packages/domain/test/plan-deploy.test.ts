@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { DeployChoice, GuestStage, ObservedZone, RangeConfig, Vmid } from "../src/index.ts"
+import type { DeployChoice, ObservedZone, RangeConfig, Vmid } from "../src/index.ts"
 import { labConfig, labTemplates, labWorld, routerName } from "./plan-lab.ts"
 import { inputFor, isBefore, keysOf, lab, type ModelWorld, planned, refusal, settings, stepOf } from "./plan-model.ts"
 
@@ -107,11 +107,11 @@ describe("the first deploy", () => {
     )
   })
 
-  test("leaves out stages that nothing can run, and says so once for each", () => {
-    const guestStages = new Set<GuestStage>(["address", "router"])
-    const { steps, notes } = planned(inputFor(labWorld(), labConfig(), {}, { settings: { ...settings, guestStages } }))
-    expect(new Set(steps.flatMap(({ action }) => (action.kind === "guest" ? [action.stage] : [])))).toEqual(guestStages)
-    expect(notes).toContain("the stage role is left out, because no automation here can run it: LAB-web, LAB-kali")
+  test("leaves all work inside machines out where the operator wants none, and says so once for each stage", () => {
+    const { steps, notes } = planned(inputFor(labWorld(), labConfig(), {}, { settings: { ...settings, guestsLeftOut: true } }))
+    expect(steps.filter(({ action }) => action.kind === "guest")).toEqual([])
+    expect(notes).toContain("nothing is done inside machines: the service is configured with guest_automation: none")
+    expect(notes).toContain("the stage role is left out: LAB-web, LAB-kali")
   })
 
   test("does not wait for the agent of an unmanaged machine and sets no address there", () => {

@@ -6,7 +6,6 @@ import {
   type DeployChoice,
   type DeployInput,
   type Grant,
-  guestStages,
   machineNames,
   type MachineDetail,
   type ObservedMachine,
@@ -37,7 +36,7 @@ export const settings: PlanSettings = {
   natNetwork: "vmbr1000",
   defaultNode: undefined,
   vmStorage: undefined,
-  guestStages: new Set(guestStages),
+  guestsLeftOut: false,
   protectedAddresses: ["10.0.0.2"],
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { rm } from "node:fs/promises"
-import { systemPath } from "./sandbox-availability.ts"
+import { systemPath } from "./places.ts"
 
 /** Walks from folder to folder, whatever the whole path's length is, and follows no link. */
 const thorough = `chmod -R u+rwx -- "$1"

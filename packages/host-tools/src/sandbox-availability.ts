@@ -3,6 +3,7 @@ import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { placesOf, systemPath, traceOf } from "./places.ts"
 import { sandboxed } from "./sandbox.ts"
 
 /** Whether tools can be kept from the rest of this host, and if not, why. */
@@ -29,15 +30,20 @@ const tryOnce = Effect.scoped(
   }),
 )
 
-/** Where programs of the system are found. */
-export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+// a fact of the host: that it worked serves all adapters of the process for as long as the program is the same
+let worked: string | undefined
 
-// a fact of the host: one look serves all adapters of the process
-const known = Effect.runSync(Effect.cached(tryOnce))
-
-/** Tries the sandbox once for the life of this process, unless it is switched off. */
+/** Tries the sandbox, unless it is switched off or worked before; one that does not work may have been mended since. */
 export const sandboxAvailability = (choice: SandboxChoice): Effect.Effect<SandboxAvailability> =>
-  choice === "off" ? Effect.succeed({ works: false, because: "it is switched off" }) : known
+  choice === "off"
+    ? Effect.succeed({ works: false, because: "it is switched off" })
+    : Effect.gen(function* () {
+        const trace = yield* Effect.promise(() => traceOf(placesOf("bwrap")))
+        if (trace === worked) return { works: true }
+        const found = yield* tryOnce
+        worked = found.works ? trace : undefined
+        return found
+      })
 
 /** Why no tool may run at all; undefined where one may. */
 export const sandboxProblem = (choice: SandboxChoice, found: SandboxAvailability): string | undefined =>

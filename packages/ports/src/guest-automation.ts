@@ -1,4 +1,4 @@
-import type { GuestOs, GuestStage, Json, MachineRef, StepFacts, UserId } from "@rangewright/domain"
+import type { GuestObstacle, GuestOs, GuestStage, Json, MachineRef, RangeId, StepFacts, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { GuestFault } from "./faults.ts"
@@ -31,8 +31,13 @@ export interface GuestResult {
 export class GuestAutomation extends Context.Service<
   GuestAutomation,
   {
-    /** Stages it can run; the planner leaves the others out and says so. */
-    readonly stages: ReadonlySet<GuestStage>
+    /** True: the operator wants nothing done inside machines. Plans leave it out, and the range says so. */
+    readonly leftOut?: boolean
+    /**
+     * What stands in the way of work inside the machines of a range when this user deploys it, as things are now: asked for each plan, which
+     * is refused where it needs such work. Absent: nothing ever does.
+     */
+    readonly obstacles?: (rangeId: RangeId, by: UserId) => Effect.Effect<readonly GuestObstacle[], GuestFault>
     /** True: it speaks to machines over their networks, so that a range's router comes first. Otherwise the hypervisor carries it. */
     readonly overNetwork?: boolean
     /** Role names that it can run for this user; undefined when it cannot tell. */

@@ -41,7 +41,7 @@ describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skippe
         yield* performOn(networkAction("remove-network", bridgeOf(rig)))
         yield* access.removePool(rangeId)
         yield* (yield* Hypervisor).version
-        expect((yield* GuestAutomation).stages.has("address")).toBe(true)
+        expect((yield* GuestAutomation).leftOut).toBeUndefined()
       }),
     )
     expect(rig.sim.guest(ref.vmid)).toBeUndefined()

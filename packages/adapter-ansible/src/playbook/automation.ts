@@ -1,4 +1,4 @@
-import { coverOf, foreignAddressNote, type GuestStage, guestStages, renderInventory } from "@rangewright/domain"
+import { coverOf, foreignAddressNote, hinders, renderInventory } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import { prepareRun, runCommand, sizeOf, untilLarger } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
@@ -14,6 +14,7 @@ import { cancelled, failureOf, overgrown } from "./failure.ts"
 import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
 import { LoginRefused, type LoginTry, withLogin } from "./login.ts"
 import { logLines } from "./log-lines.ts"
+import { hostObstacles } from "./obstacles.ts"
 import type { settingsOf } from "./options.ts"
 import { dialFrom, reachOf } from "./reach.ts"
 import { rolePlay, roleProblem } from "./role-play.ts"
@@ -21,7 +22,7 @@ import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder, writeF
 import { sameMachineCommand } from "./same-machine.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
 import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
-import { trustedScope, trustProblem } from "./trust.ts"
+import { trustedScope, trustObstacles, trustProblem } from "./trust.ts"
 import { unsafeYaml } from "./unsafe-yaml.ts"
 import { localhostVariables, roleEnvironment, roleVariables } from "./variables.ts"
 
@@ -33,12 +34,16 @@ const errorTail = 2000
 
 export interface Workshop {
   readonly settings: ReturnType<typeof settingsOf>
-  readonly found: AutomationAvailability
+  /** What the host has now. */
+  readonly current: Effect.Effect<AutomationAvailability>
   readonly folders: Folders
   readonly lendWay: LendWay
   readonly ports: SitePorts
   readonly roles: Context.Service.Shape<typeof GuestAutomation>["roles"]
 }
+
+/** With what the host has while one stage runs. */
+type Equipped = Workshop & { readonly found: AutomationAvailability }
 
 const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsupported", detail: string): GuestFault =>
   new GuestFault({
@@ -48,16 +53,8 @@ const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsup
     detail,
   })
 
-/** Says why this host cannot run a stage at all; undefined when it can. */
-const obstacle = ({ settings, found }: Workshop, task: GuestTask): string | undefined => {
-  if (found.ansible === undefined) return found.because
-  if (task.os !== "windows") return found.sshpass ? undefined : "sshpass is not installed on the service's host"
-  const speaks = settings.windows === "winrm" ? found.winrm : found.psrp
-  return speaks ? undefined : `Ansible on the service's host has no ${settings.windows === "winrm" ? "pywinrm" : "pypsrp"}`
-}
-
 /** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Workshop, task: GuestTask, site: Site, login: LoginTry, workspace: string) => {
+const filesOf = ({ settings, found }: Equipped, task: GuestTask, site: Site, login: LoginTry, workspace: string) => {
   const { password: _, ...asTemplate } = site.target
   const newPassword = login.set && (login.set.password ?? loginOf(settings, asTemplate)?.password)
   const role = roleOf(task)
@@ -91,7 +88,7 @@ const withPassword = (site: Site, password: string | undefined): Site => {
   return { ...site, target, hosts: site.hosts.map((host) => (host.seen.vmid === target.seen.vmid ? target : host)) }
 }
 
-const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, known: Site, login: LoginTry) {
+const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, known: Site, login: LoginTry) {
   const site = withPassword(known, login.inUse)
   const { settings, found, folders } = workshop
   // what is kept for a user goes with the user, and is not made again by a run that goes on
@@ -189,29 +186,50 @@ const run = Effect.fnUntraced(function* (workshop: Workshop, task: GuestTask, kn
  * that is settled again is run again, which changes nothing that is done.
  */
 export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<typeof GuestAutomation> => {
-  const able = (task: GuestTask): Effect.Effect<void, GuestFault> => {
-    const because = obstacle(workshop, task)
-    if (because !== undefined) return Effect.fail(faultOf(task, "unsupported", because))
+  const { settings, ports } = workshop
+  const able = Effect.fnUntraced(function* (task: GuestTask) {
+    const found = yield* workshop.current
+    const work = { os: task.os, stage: task.stage, role: roleOf(task) }
+    const obstacle = hostObstacles(found, settings.windows).find((one) => hinders(one, work))
+    if (obstacle !== undefined) return yield* faultOf(task, "unsupported", obstacle.because)
     const problem = task.stage === "role" ? roleProblem(roleOf(task), task.input) : undefined
-    return problem === undefined ? Effect.void : Effect.fail(faultOf(task, "failed", problem))
-  }
+    return problem === undefined ? found : yield* faultOf(task, "failed", problem)
+  })
   const perform = Effect.fnUntraced(function* (task: GuestTask) {
-    yield* able(task)
-    const site = yield* readSite(workshop.ports, workshop.settings, task)
-    const untrusted = yield* Effect.promise(() => trustProblem(workshop, task, site))
+    const equipped = { ...workshop, found: yield* able(task) }
+    const site = yield* readSite(ports, settings, task)
+    const untrusted = yield* Effect.promise(() => trustProblem(equipped, task, site))
     if (untrusted !== undefined) return yield* faultOf(task, "unsupported", untrusted)
     const { osId, machine } = site.target
-    if (loginOf(workshop.settings, site.target) !== undefined) {
+    if (loginOf(settings, site.target) !== undefined) {
       const known = site.logins.get(task.machine.vmid) ?? { current: undefined, pending: undefined }
-      return yield* withLogin(workshop.ports, site.range.id, task, known, (login) =>
-        Effect.scoped(run(workshop, task, site, login)),
-      ).pipe(Effect.catchTag("StorageFault", (error) => Effect.fail(faultOf(task, "away", error.message))))
+      return yield* withLogin(ports, site.range.id, task, known, (login) => Effect.scoped(run(equipped, task, site, login))).pipe(
+        Effect.catchTag("StorageFault", (error) => Effect.fail(faultOf(task, "away", error.message))),
+      )
     }
     const template = machine === undefined ? "" : `, template ${machine.template}`
     return yield* faultOf(task, "unsupported", `no login is known for its operating system (${osId ?? "unknown"}${template})`)
   })
   return {
-    stages: workshop.found.ansible === undefined ? new Set<GuestStage>() : new Set(guestStages),
+    obstacles: Effect.fnUntraced(
+      function* (rangeId, by) {
+        const found = yield* workshop.current
+        const user = yield* ports.users.find(by)
+        const stored = yield* ports.ranges.config(rangeId)
+        const untrusted = yield* Effect.promise(() => trustObstacles({ settings, found }, user, stored?.text ?? "{}"))
+        return [...hostObstacles(found, settings.windows), ...untrusted]
+      },
+      Effect.catchTag("StorageFault", ({ message }) =>
+        Effect.fail(
+          new GuestFault({
+            doing: "tell what can be run inside machines",
+            machine: "this host",
+            reason: "away",
+            detail: message,
+          }),
+        ),
+      ),
+    ),
     overNetwork: true,
     roles: workshop.roles,
     forget: (userId) =>

@@ -1,17 +1,25 @@
-import { openToolHost, sandboxProblem, type ToolHost } from "@rangewright/host-tools"
+import { type GuestStage, guestStages } from "@rangewright/domain"
+import { openToolHost, placesOf, sandboxProblem, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
+import { join } from "node:path"
 import { ask, collectionsIn, hostCollectionFolders, programFolders, readVersion, versionProblem } from "../tool/host-ansible.ts"
 import { type PlaybookOptions, settingsOf } from "./options.ts"
 
-/** The collections that the built-in playbooks use; `needs` says what cannot be done without one. */
+const windowsStages = guestStages.filter((stage) => stage !== "role")
+
+/** The collections that the built-in playbooks use; `needs` says what cannot be done without one, `stages` which of Windows cannot. */
 export const usedCollections = [
-  { name: "ansible.posix", needs: "the log tells tasks one by one" },
-  { name: "ansible.windows", needs: "Windows machines" },
-  { name: "community.windows", needs: "Windows machines" },
-  { name: "microsoft.ad", needs: "domains" },
-  { name: "chocolatey.chocolatey", needs: "packages on Windows" },
-  { name: "community.general", needs: "roles that expect it" },
-] as const
+  { name: "ansible.posix", needs: "the log tells tasks one by one", stages: [] },
+  { name: "ansible.windows", needs: "Windows machines", stages: windowsStages },
+  { name: "community.windows", needs: "Windows machines", stages: ["windows-base"] },
+  { name: "microsoft.ad", needs: "domains", stages: ["primary-dc", "alt-dc", "domain-join"] },
+  { name: "chocolatey.chocolatey", needs: "packages on Windows", stages: ["chocolatey", "additional-tools"] },
+  { name: "community.general", needs: "roles that expect it", stages: [] },
+] as const satisfies readonly {
+  readonly name: string
+  readonly needs: string
+  readonly stages: readonly GuestStage[]
+}[]
 
 type CollectionName = (typeof usedCollections)[number]["name"]
 
@@ -19,6 +27,8 @@ export interface AutomationAvailability {
   /** Undefined: nothing can be run. */
   readonly ansible: string | undefined
   readonly because: string | undefined
+  /** What to do where nothing can be run. */
+  readonly hint: string
   /** Version by name, of those that are used and were found. */
   readonly collections: ReadonlyMap<string, string>
   readonly missing: readonly CollectionName[]
@@ -32,7 +42,30 @@ export interface AutomationAvailability {
   readonly collectionFolders: readonly string[]
   /** The tool's own folder where that is not the system's: a virtual environment, such as pipx makes. */
   readonly toolFolders: readonly string[]
+  /** Files and folders of the host that all this was read from. */
+  readonly foundBy: readonly string[]
 }
+
+/** What Ansible's own Python answers of its modules. */
+interface PythonHas {
+  readonly winrm: boolean
+  readonly psrp: boolean
+  readonly path: readonly string[]
+}
+
+const pythonHas = `import json, sys
+def has(name):
+    try: __import__(name)
+    except Exception: return False
+    return True
+print(json.dumps({"winrm": has("winrm"), "psrp": has("pypsrp"), "path": [p for p in sys.path if p]}))`
+
+const askPython = (python: string | undefined): Effect.Effect<PythonHas> =>
+  python === undefined
+    ? Effect.succeed({ winrm: false, psrp: false, path: [] })
+    : Effect.map(ask(python, ["-c", pythonHas]), ({ ok, output }) =>
+        ok ? (JSON.parse(output) as PythonHas) : { winrm: false, psrp: false, path: [] },
+      )
 
 /** Asks the host what it has. Changes nothing. */
 export const automationAvailability = (options: PlaybookOptions): Effect.Effect<AutomationAvailability> =>
@@ -44,20 +77,20 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
     const ofHost = yield* Effect.promise(() => collectionsIn(folders))
     const used = usedCollections.filter(({ name }) => ofHost.has(name))
     const collections = new Map(used.map(({ name }) => [name, ofHost.get(name) ?? "unknown"]))
-    const imports = (module: string) =>
-      python === undefined ? Effect.succeed(false) : Effect.map(ask(python, ["-c", `import ${module}`]), ({ ok }) => ok)
-    const [winrm, psrp, sshpass, host] = yield* Effect.all(
-      [imports("winrm"), imports("pypsrp"), Effect.map(ask("sshpass", ["-V"]), ({ ok }) => ok), openToolHost(settings.tools)],
+    const [{ winrm, psrp, path }, sshpass, host] = yield* Effect.all(
+      [askPython(python), Effect.map(ask("sshpass", ["-V"]), ({ ok }) => ok), openToolHost(settings.tools)],
       { concurrency: "unbounded" },
     )
-    const because = !told.ok
+    const tool = !told.ok
       ? `${settings.program}: ${told.because}`
       : version === undefined
         ? `${settings.program} does not tell its version`
-        : (versionProblem(version) ?? sandboxProblem(host.choice, host.sandbox))
+        : versionProblem(version)
+    const because = tool ?? sandboxProblem(host.choice, host.sandbox)
     return {
       ansible: because === undefined ? version : undefined,
       because,
+      hint: tool === undefined ? remedies.sandbox : remedies.ansible,
       collections,
       missing: usedCollections.filter(({ name }) => !collections.has(name)).map(({ name }) => name),
       winrm,
@@ -66,8 +99,30 @@ export const automationAvailability = (options: PlaybookOptions): Effect.Effect<
       host,
       collectionFolders: folders,
       toolFolders: yield* Effect.promise(() => programFolders(settings.program)),
+      foundBy: [
+        ...placesOf(settings.program),
+        ...placesOf("sshpass"),
+        ...folders.flatMap((folder) =>
+          ["", ...new Set(usedCollections.map(({ name }) => name.split(".")[0] ?? ""))].map((namespace) =>
+            join(folder, "ansible_collections", namespace),
+          ),
+        ),
+        ...path,
+      ],
     }
   })
+
+/** What to do where something misses. */
+export const remedies = {
+  ansible: "Install ansible-core 2.14 or later and the collections of the package `ansible`.",
+  sandbox: "Install the package `bubblewrap` (0.8 or later) and let the service make namespaces.",
+  collections: "Install the package `ansible`, or name a folder that holds `ansible_collections`.",
+  sshpass: "Install the package `sshpass`.",
+  windows: (protocol: "winrm" | "psrp") =>
+    `Install ${windowsModule(protocol)} for Ansible's Python (package \`python3-${protocol === "winrm" ? "winrm" : "pypsrp"}\`).`,
+}
+
+export const windowsModule = (protocol: "winrm" | "psrp"): string => (protocol === "winrm" ? "pywinrm" : "pypsrp")
 
 /** One thing that an operator should know, as the service's own checks show it. */
 export interface AutomationFinding {
@@ -88,7 +143,7 @@ const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly Automati
           choice === "off"
             ? `roles can read what the service can read, and reach what it can reach: ${sandbox.because}`
             : `only roles that administrators installed run, in ranges whose configuration has no templates: ${sandbox.because}`,
-        hint: "Install the package `bubblewrap` (0.8 or later) and let the service make namespaces.",
+        hint: remedies.sandbox,
       },
   "hierarchies" in cgroups
     ? { level: "ok", what: "limits", detail: "each run of a tool has a control group" }
@@ -108,11 +163,11 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
         level: "fail",
         what: "ansible",
         detail: `nothing can be run inside machines: ${found.because ?? "Ansible was not found"}`,
-        hint: "Install ansible-core 2.14 or later and the collections of the package `ansible`.",
+        hint: found.hint,
       },
     ]
   const speaks = windows === "winrm" ? found.winrm : found.psrp
-  const module = windows === "winrm" ? "pywinrm" : "pypsrp"
+  const module = windowsModule(windows)
   return [
     { level: "ok", what: "ansible", detail: `ansible-core ${found.ansible}` },
     found.missing.length === 0
@@ -124,7 +179,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
             .filter(({ name }) => found.missing.includes(name))
             .map(({ name, needs }) => `${name} (${needs})`)
             .join(", ")}`,
-          hint: "Install the package `ansible`, or name a folder that holds `ansible_collections`.",
+          hint: remedies.collections,
         },
     found.sshpass
       ? { level: "ok", what: "sshpass", detail: "SSH can be given the templates' passwords" }
@@ -132,7 +187,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
           level: "fail",
           what: "sshpass",
           detail: "Linux machines cannot be logged in to",
-          hint: "Install the package `sshpass`.",
+          hint: remedies.sshpass,
         },
     speaks
       ? { level: "ok", what: "Windows", detail: `spoken to with ${module}` }
@@ -140,7 +195,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
           level: "warn",
           what: "Windows",
           detail: `Windows machines cannot be spoken to: Ansible's Python has no ${module}`,
-          hint: `Install ${module} for Ansible's Python (package \`python3-${windows === "winrm" ? "winrm" : "pypsrp"}\`).`,
+          hint: remedies.windows(windows),
         },
     ...hostFindings(found.host),
   ]

@@ -12,7 +12,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { playbookAutomation } from "./automation.ts"
-import { automationAvailability, automationFindings } from "./availability.ts"
+import { currentAvailability } from "./current.ts"
 import { installedRoles } from "./installed-roles.ts"
 import { sharedWays } from "./jump.ts"
 import { type PlaybookOptions, settingsOf } from "./options.ts"
@@ -20,8 +20,7 @@ import { openFolders } from "./scratch.ts"
 import { sitePorts } from "./site.ts"
 
 /**
- * What happens inside machines, done with `ansible-playbook`. Asks the host once what it has, and says what is missing in the log; without
- * Ansible it offers no stage. Fails when its folder cannot be used.
+ * What happens inside machines, done with `ansible-playbook`. Says in the log what the host misses. Fails when its folder cannot be used.
  */
 export const playbookLayer = (
   options: PlaybookOptions,
@@ -34,11 +33,7 @@ export const playbookLayer = (
     GuestAutomation,
     Effect.gen(function* () {
       const settings = settingsOf(options)
-      const found = yield* automationAvailability(options)
-      for (const { level, what, detail, hint } of automationFindings(found, settings.windows))
-        yield* level === "ok"
-          ? Effect.logDebug(`${what}: ${detail}`)
-          : Effect.logWarning(`${what}: ${detail}${hint === undefined ? "" : `. ${hint}`}`)
+      const current = yield* currentAvailability(options)
       const folders = yield* Effect.tryPromise({
         try: () => openFolders(settings.folder),
         catch: (cause) =>
@@ -49,9 +44,10 @@ export const playbookLayer = (
             detail: String(cause),
           }),
       })
-      const lendWay = yield* sharedWays(found.host, folders)
+      const { host, collectionFolders } = yield* current
+      const lendWay = yield* sharedWays(host, folders)
       const ports = yield* sitePorts
-      const roles = yield* installedRoles(settings, found.collectionFolders, yield* ArtifactLibrary)
-      return playbookAutomation({ settings, found, folders, lendWay, ports, roles })
+      const roles = yield* installedRoles(settings, collectionFolders, yield* ArtifactLibrary)
+      return playbookAutomation({ settings, current, folders, lendWay, ports, roles })
     }),
   )

@@ -1,7 +1,6 @@
-import type { User } from "@rangewright/domain"
+import { type GuestObstacle, hinders, type User } from "@rangewright/domain"
 import type { GuestTask } from "@rangewright/ports"
-import { lstat } from "node:fs/promises"
-import { join } from "node:path"
+import { readdir } from "node:fs/promises"
 import { parse } from "yaml"
 import type { AutomationAvailability } from "./availability.ts"
 import { type Settings, searchPaths } from "./options.ts"
@@ -38,27 +37,46 @@ export const configHoldsTemplate = (text: string): boolean => {
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  )
+/** Names of a member's own roles, which would be found before global ones. */
+const ownRoles = async ({ settings }: Trusting, user: User | undefined): Promise<readonly string[]> =>
+  user === undefined || user.isAdmin ? [] : readdir(searchPaths(settings, user.id).roles[0] ?? "").catch(() => [])
 
-/** A member's own role of this name would be found before a global one. */
-const hidesOwnRole = async ({ settings }: Trusting, site: Site, role: string): Promise<boolean> =>
-  site.user !== undefined && !site.user.isAdmin && (await isThere(join(searchPaths(settings, site.user.id).roles[0] ?? "", role)))
+const holdsTemplates = "the range's configuration holds templates, which are evaluated in a sandbox alone, and there is none"
 
 /**
- * Why a role may not run without a sandbox; undefined where it may. Roles of members, and templates in what members write, could do whatever
- * the service can.
+ * What may not run without a sandbox for this user, with this configuration: roles of members, and templates in what members write, could do
+ * whatever the service can. Nothing where there is a sandbox, or an operator does without.
  */
+export const trustObstacles = async (
+  trusting: Trusting,
+  user: User | undefined,
+  configText: string,
+): Promise<readonly GuestObstacle[]> => {
+  const { host } = trusting.found
+  if (host.sandbox.works || !isUnprotected(trusting.found)) return []
+  const stages = ["role"] as const
+  const hint = "Let an administrator install what the sandbox needs (see the operator's guide), or set ansible_sandbox to off."
+  const roles = await ownRoles(trusting, user)
+  return [
+    ...(roles.length === 0
+      ? []
+      : [
+          {
+            stages,
+            roles,
+            because: `it was installed by a member, whose roles run in a sandbox alone, and there is none: ${host.sandbox.because}`,
+            hint,
+          },
+        ]),
+    ...(configHoldsTemplate(configText) ? [{ stages, because: `${holdsTemplates}: ${host.sandbox.because}`, hint }] : []),
+  ]
+}
+
+/** Why a role may not run without a sandbox; undefined where it may. What was planned may hold what the configuration holds no longer. */
 export const trustProblem = async (trusting: Trusting, task: GuestTask, site: Site): Promise<string | undefined> => {
-  const { sandbox } = trusting.found.host
-  if (task.stage !== "role" || sandbox.works || !isUnprotected(trusting.found)) return undefined
-  const wayOut = `${sandbox.because}. Let an administrator install what the sandbox needs (see the operator's guide), or set ansible_sandbox to off`
-  if (await hidesOwnRole(trusting, site, roleOf(task) ?? ""))
-    return `it was installed by a member, whose roles run in a sandbox alone, and there is none: ${wayOut}`
-  return configHoldsTemplate(site.configText) || holdsTemplate(task.input)
-    ? `the range's configuration holds templates, which are evaluated in a sandbox alone, and there is none: ${wayOut}`
-    : undefined
+  if (task.stage !== "role" || !isUnprotected(trusting.found)) return undefined
+  const work = { os: task.os, stage: task.stage, role: roleOf(task) }
+  const text = holdsTemplate(task.input) ? "{{ }}" : site.configText
+  const obstacle = (await trustObstacles(trusting, site.user, text)).find((one) => hinders(one, work))
+  return obstacle === undefined ? undefined : `${obstacle.because}. ${obstacle.hint}`
 }

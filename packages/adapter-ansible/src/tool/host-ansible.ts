@@ -1,10 +1,10 @@
 import { collectionSegments } from "@rangewright/domain"
-import { systemPath } from "@rangewright/host-tools"
+import { placesOf, systemPath } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import { mkdtemp, open, readdir, readFile, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, isAbsolute, join } from "node:path"
+import { dirname, join } from "node:path"
 
 /** What a program of the host answered. */
 export interface Answer {
@@ -13,14 +13,14 @@ export interface Answer {
   readonly because: string
 }
 
-/** Asks a program of the host something that takes no time, with nothing of the service's own environment. */
+/** Asks a program of the host something that takes no time, found and run as tools are: with nothing of the service's own environment. */
 export const ask = (program: string, args: readonly string[]): Effect.Effect<Answer> =>
   Effect.acquireUseRelease(
     // Ansible writes there whatever it is asked, and an ordinary account can make no folder elsewhere
     Effect.promise(() => mkdtemp(join(tmpdir(), "rangewright-ask-"))),
     (home) =>
       Effect.callback<Answer>((resume) => {
-        const env = { PATH: process.env["PATH"] ?? systemPath, LC_ALL: "C.UTF-8", HOME: home }
+        const env = { PATH: systemPath, LC_ALL: "C.UTF-8", HOME: home }
         execFile(program, args, { env, timeout: 20_000, cwd: "/" }, (error, stdout, stderr) => {
           const because = error === null ? "" : error.code === "ENOENT" ? "it is not installed" : stderr.trim() || error.message
           resume(Effect.succeed({ ok: error === null, output: stdout, because: because.slice(0, 300) }))
@@ -44,8 +44,7 @@ const foldersOf = async (file: string): Promise<readonly string[]> => {
 
 /** Folders outside the system's own that a program needs, read from its file: it is not run. None for one that is not there. */
 export const programFolders = async (program: string): Promise<readonly string[]> => {
-  const places = isAbsolute(program) ? [program] : systemPath.split(":").map((folder) => join(folder, program))
-  for (const file of places) {
+  for (const file of placesOf(program)) {
     const found = await foldersOf(file).catch(() => undefined)
     if (found !== undefined) return found
   }

@@ -9,7 +9,7 @@ import {
   memoryStorageLayer,
   openLicense,
 } from "@rangewright/adapter-memory"
-import type { UserId } from "@rangewright/domain"
+import type { RangeId, UserId } from "@rangewright/domain"
 import { GuestAutomation } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -93,7 +93,7 @@ describe("what the service's host has", () => {
     expect(automationFindings(required, "psrp").find(({ what }) => what === "sandbox")?.detail).toContain("bwrap: no")
   })
 
-  it("without Ansible no stage is offered, and what a killed service left is swept all the same", async () => {
+  it("without Ansible all work inside machines is hindered, and what a killed service left is swept all the same", async () => {
     const runs = join(folder, "automation", "runs", "left")
     await mkdir(runs, { recursive: true })
     await writeFile(join(runs, "stage.yml"), "secret")
@@ -109,12 +109,20 @@ describe("what the service's host has", () => {
       library: join(folder, "library"),
       program: join(folder, "none"),
     })
-    const { stages, roles } = await Effect.runPromise(
-      GuestAutomation.use(({ stages, roles }) =>
-        Effect.map(roles("alice" as UserId), (names) => ({ stages, roles: names })),
+    const { obstacles, roles } = await Effect.runPromise(
+      GuestAutomation.use((guests) =>
+        Effect.all({
+          obstacles: guests.obstacles?.("LAB" as RangeId, "alice" as UserId) ?? Effect.succeed([]),
+          roles: guests.roles("alice" as UserId),
+        }),
       ).pipe(Effect.provide(layer.pipe(Layer.provide(needs), Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))))),
     )
-    expect(stages.size).toBe(0)
+    expect(obstacles).toEqual([
+      {
+        because: `${join(folder, "none")}: it is not installed`,
+        hint: expect.stringMatching(/^On the service's host: Install ansible-core 2\.14 .*guest_automation: none/u) as string,
+      },
+    ])
     expect(roles?.size).toBe(0)
     expect(existsSync(runs)).toBe(false)
   })

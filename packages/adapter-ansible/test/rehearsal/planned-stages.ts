@@ -1,7 +1,6 @@
 import {
   type Action,
   type Grant,
-  guestStages,
   machineNames,
   type ObservedMachine,
   parseRangeConfig,
@@ -53,7 +52,7 @@ export const plannedStages = (configText: string): ReadonlyMap<string, Stage> =>
       natNetwork: "vmbr1000",
       defaultNode: undefined,
       vmStorage: undefined,
-      guestStages: new Set(guestStages),
+      guestsLeftOut: false,
       protectedAddresses: [],
     },
     choice: wholeDeploy,

@@ -1,4 +1,4 @@
-import { carriesMark, guestStages, stageFingerprint } from "@rangewright/domain"
+import { carriesMark, stageFingerprint } from "@rangewright/domain"
 import { GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -35,7 +35,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
   })
 
   return Layer.succeed(GuestAutomation, {
-    stages: new Set(guestStages),
+    obstacles: () => Effect.sync(() => world.guestObstacles),
     roles: () => Effect.sync(() => world.roles),
     dispatch: (task) =>
       calledGuest(

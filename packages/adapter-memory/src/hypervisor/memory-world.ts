@@ -1,6 +1,7 @@
 import type {
   GuestSystem,
   Action,
+  GuestObstacle,
   GuestStage,
   Json,
   NetworkSpec,
@@ -99,6 +100,8 @@ export interface MemoryWorld {
   durations: MemoryDurations
   /** Roles that the guest automation can run; undefined: it cannot tell. */
   roles: ReadonlySet<string> | undefined
+  /** What stands in the way of work inside machines. */
+  guestObstacles: readonly GuestObstacle[]
   /** What a stage inside a machine prints. */
   print: (stage: GuestStage, machine: string, input: Json) => string
   /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
@@ -134,6 +137,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   quorate: true,
   durations: quick,
   roles: undefined,
+  guestObstacles: [],
   print: () => "",
   fault: () => undefined,
 })

@@ -1,4 +1,4 @@
-import { coverOf, guestStages } from "@rangewright/domain"
+import { coverOf } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -135,7 +135,6 @@ export const guestProgramAutomation = (
     Effect.mapError(effect, (error) => (error._tag === "GuestFault" ? error : faultOf(task)(error)))
 
   return {
-    stages: new Set(guestStages),
     roles: () => Effect.succeed(undefined),
     dispatch: (task) =>
       own(

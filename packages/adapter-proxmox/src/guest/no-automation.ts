@@ -2,9 +2,9 @@ import { type GuestAutomation, GuestFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** Nothing can be run in guests: it offers no stage, so plans leave them out and say so. */
+/** For operators who want nothing done inside machines: plans leave such work out and say so. */
 export const noGuestAutomation: Context.Service.Shape<typeof GuestAutomation> = {
-  stages: new Set(),
+  leftOut: true,
   roles: () => Effect.succeed(undefined),
   dispatch: (task) =>
     Effect.fail(

@@ -1,4 +1,4 @@
-import { keptTexts } from "@rangewright/domain"
+import { keptTexts, leftOutTexts } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -60,12 +60,17 @@ export const deployRange = operation({
       const request = { kind: "deploy", options: yield* deployOptions({ ...query, ...body }) } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* engine.preview(range, request, user.id)
-        const result = [`Plan of range ${range.id}: ${changeCounts(plan.changes)}`, ...keptTexts(plan.kept)].join("\n")
+        const result = [
+          `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
+          ...keptTexts(plan.kept),
+          ...leftOutTexts(plan),
+        ].join("\n")
         return { result, plan: planObject(plan) }
       }
       const run = yield* engine.start(range, request, user.id)
       const begins = run.behind === undefined ? "" : `; it begins by itself when run ${run.behind} has ended`
-      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...keptTexts(run.plan?.kept)].join("\n")
+      const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
+      const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")
       return { result, runID: run.id }
     }),
 })

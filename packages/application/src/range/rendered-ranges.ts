@@ -1,9 +1,9 @@
 import { type Failed, isInside, type Range, type RangeConfig, type RangeId, shownAddresses } from "@rangewright/domain"
-import { type Freshness, Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
+import { type Freshness, GuestAutomation, Machines, type RangeOverview, Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../settings.ts"
-import { freshnessTail, rangeObject } from "../wire/range-object.ts"
+import { commonTail, rangeObject } from "../wire/range-object.ts"
 import { readRangeConfig } from "./read-config.ts"
 
 /**
@@ -65,15 +65,18 @@ const render = (overview: RangeOverview, rendered: Rendered, details: boolean) =
 /** A store that gives the same freshness again spares making the text of it. */
 const tails = new WeakMap<Freshness, string>()
 
-const tailOf = (freshness: Freshness): string => {
+const tailOf = (freshness: Freshness, guestsLeftOut: boolean | undefined): string => {
   const known = tails.get(freshness)
   if (known !== undefined) return known
-  const made = freshnessTail(freshness)
+  const made = commonTail(freshness, guestsLeftOut)
   tails.set(freshness, made)
   return made
 }
 
-const tail = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshness, tailOf))
+const tail = Effect.gen(function* () {
+  const { leftOut } = yield* GuestAutomation
+  return tailOf(yield* (yield* Machines).freshness, leftOut)
+})
 
 const encoder = new TextEncoder()
 
@@ -90,7 +93,7 @@ const bytesOf = ({ answers }: Rendered, of: RangeId | undefined, ending: string,
 export const renderedRange = Effect.fnUntraced(function* (
   range: Range,
   details: boolean,
-): Effect.fn.Return<Uint8Array | undefined, Failed | StorageFault, Ranges | Machines | Settings> {
+): Effect.fn.Return<Uint8Array | undefined, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const ranges = yield* Ranges
   const rendered = yield* current(ranges, details)
   let object = rendered.objects.get(range.id)
@@ -124,7 +127,7 @@ const list = (objects: Iterable<string>, ending: string): string => {
 export const renderedRanges = Effect.fnUntraced(function* (
   only: ReadonlySet<RangeId> | undefined,
   details: boolean,
-): Effect.fn.Return<Uint8Array, Failed | StorageFault, Ranges | Machines | Settings> {
+): Effect.fn.Return<Uint8Array, Failed | StorageFault, GuestAutomation | Ranges | Machines | Settings> {
   const ranges = yield* Ranges
   const rendered = yield* current(ranges, details)
   if (!rendered.complete) yield* renderAll(ranges, rendered, details)

@@ -95,7 +95,9 @@ const deployInput = (range: Range, onlyRoles: readonly string[], by: UserId, res
     const grants = yield* (yield* Ranges).grants(range.id)
     const world = yield* readRange(range, cluster, settings, grants)
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
-    return { range, config, grants, settings, world: { ...world, reservations, otherRanges: yield* otherRanges(range) } }
+    const guestObstacles = yield* (yield* GuestAutomation).obstacles?.(range.id, by) ?? Effect.succeed([])
+    const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles }
+    return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
 
 const countingIn = (promises: Promises, input: DeployInput): DeployInput => {

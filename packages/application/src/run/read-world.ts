@@ -37,7 +37,7 @@ export const planSettings = (
   settings: SettingsShape,
   cluster: ObservedCluster,
 ): Effect.Effect<PlanSettings, never, GuestAutomation> =>
-  Effect.map(GuestAutomation, ({ stages, overNetwork = false }) => {
+  Effect.map(GuestAutomation, ({ leftOut = false, overNetwork = false }) => {
     const clusterMode = settings.clusterMode ?? cluster.nodes.length > 1
     return {
       clusterMode,
@@ -46,7 +46,7 @@ export const planSettings = (
       natNetwork: settings.natNetwork ?? natNetworkName(clusterMode),
       defaultNode: settings.defaultNode,
       vmStorage: settings.vmStorage,
-      guestStages: stages,
+      guestsLeftOut: leftOut,
       guestsOverNetwork: overNetwork,
       protectedAddresses: settings.protectedAddresses,
       templatesWithLogin: new Set(settings.templateLogins?.keys()),

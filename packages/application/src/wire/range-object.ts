@@ -20,7 +20,10 @@ export const VMObject = Schema.Struct({
   lastUpdate: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "VMObject" })
 
-/** A range with its machines (contract B 1.2). `observedAt` and `awaySince` are ours: how fresh the machines' state is. */
+/**
+ * A range with its machines. `observedAt` and `awaySince` are ours: how fresh the machines' state is. So is `guestAutomation`: it is there
+ * where the service is configured to do nothing inside machines, so that no deploy sets up their networks, firewalls, domains and roles.
+ */
 export const RangeObject = Schema.Struct({
   rangeState: Schema.Literals(rangeStates),
   rangeNumber: Schema.Int,
@@ -38,6 +41,7 @@ export const RangeObject = Schema.Struct({
   VMs: Schema.Array(VMObject),
   observedAt: Schema.optionalKey(Schema.String),
   awaySince: Schema.optionalKey(Schema.String),
+  guestAutomation: Schema.optionalKey(Schema.Literal("none")),
 }).annotate({ identifier: "RangeObject" })
 
 /** Facts that only a live look into the guest could tell. Reads never call the hypervisor, so they are not known. */
@@ -80,10 +84,14 @@ export const rangeObject = ({ range, machines }: RangeOverview, options: RangeOb
   }
 }
 
-/** The freshness as the last members of a JSON object, closing brace included. */
-export const freshnessTail = ({ observedAt, awaySince }: Pick<Freshness, "observedAt" | "awaySince">): string =>
+/** The last members of a JSON object, which all ranges have in common, closing brace included. */
+export const commonTail = (
+  { observedAt, awaySince }: Pick<Freshness, "observedAt" | "awaySince">,
+  guestsLeftOut = false,
+): string =>
   [
     ...(observedAt === undefined ? [] : [`,"observedAt":"${observedAt.toISOString()}"`]),
     ...(awaySince === undefined ? [] : [`,"awaySince":"${awaySince.toISOString()}"`]),
+    ...(guestsLeftOut ? [`,"guestAutomation":"none"`] : []),
     "}",
   ].join("")

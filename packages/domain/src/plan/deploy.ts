@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import type { Vmid } from "../access/ids.ts"
 import { machineNames } from "./desired.ts"
 import { keepOnly } from "./graph.ts"
+import { hinderedTasks } from "./guest-obstacles.ts"
 import { identify } from "./identify.ts"
 import { judgedWorld } from "./judged-world.ts"
 import type { DeployInput } from "./input.ts"
@@ -27,7 +28,19 @@ import { templatesNamed } from "./templates.ts"
  * no steps; nothing that is not ours is touched, and no VM is removed or replaced unless the choice says so.
  */
 export const planDeploy = (input: DeployInput): Result.Result<Plan, readonly PlanIssue[]> =>
-  Result.map(survey(input), (found) => planOf(input, found))
+  Result.flatMap(outlineDeploy(input), ({ plan, hindered }) =>
+    hindered.length > 0 ? Result.fail(hindered) : Result.succeed(plan),
+  )
+
+/** What a deploy would do, and what of that cannot be done inside machines as things are now. */
+export const outlineDeploy = (input: DeployInput): Result.Result<DeployOutline, readonly PlanIssue[]> =>
+  Result.map(survey(input), (found) => outlineOf(input, found))
+
+export interface DeployOutline {
+  readonly plan: Plan
+  /** Empty: the plan can be carried out. */
+  readonly hindered: readonly PlanIssue[]
+}
 
 /** Templates whose detail `planDeploy` wants in `world.details`, because machines will be cloned from them. */
 export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
@@ -41,7 +54,7 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
   return [...new Set(needed)].flatMap((name) => templatesNamed(input.world, name).map((t) => t.vmid))
 }
 
-const planOf = (input: DeployInput, found: Survey): Plan => {
+const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
   const { range, settings } = input
   const { desired, standings } = found
   const { world, notes: foreignNotes } = judgedWorld(input, found.identified.own.values())
@@ -67,13 +80,13 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
   const file = [...others, ...inFileOrder(stages, desired, hosts)]
   const sequence = input.choice.roleSequence ?? input.config.roleSequence
   const tasks = sequence === "file" ? file : graph
-  const possible = (t: Task): boolean => t.action.kind !== "guest" || settings.guestStages.has(t.action.stage)
+  const possible = (t: Task): boolean => t.action.kind !== "guest" || !settings.guestsLeftOut
   const selection = select({ tasks, choice: input.choice, machines: found.limited, possible })
   const keep = (some: readonly Task[]) => keepOnly(some, (t) => selection.keys.has(t.key))
   const kept = keep(tasks)
   const steps = kept.map(stepOf)
   const placements = placementsOf(found, selection.keys)
-  return {
+  const plan: Plan = {
     rangeId: range.id,
     steps,
     changes: [...common.changes(kept), ...machineChanges(found, vms, kept)],
@@ -96,6 +109,7 @@ const planOf = (input: DeployInput, found: Survey): Plan => {
       ? { roles: { sequence, graphSavesSeconds: savedBetween(keep(file), keep(graph)) } }
       : {}),
   }
+  return { plan, hindered: hinderedTasks(world.guestObstacles ?? [], kept) }
 }
 
 /** Seconds by which the second one ends sooner. */

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { planDeploy } from "./deploy.ts"
+import { outlineDeploy } from "./deploy.ts"
 import { type DeployInput, wholeDeploy } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Change, KeptMachine } from "./plan.ts"
@@ -16,7 +16,8 @@ export interface Drift {
 
 /** The differences that a whole deploy finds; the same facts as its plan, so that the two never disagree. */
 export const driftOf = (input: Omit<DeployInput, "choice">): Result.Result<Drift, readonly PlanIssue[]> =>
-  Result.map(planDeploy({ ...input, choice: wholeDeploy }), ({ changes, kept = [], notes }) => {
-    const differences = changes.filter((c) => c.kind !== "none")
-    return { inSync: differences.length === 0, differences, kept, notes }
+  Result.map(outlineDeploy({ ...input, choice: wholeDeploy }), ({ plan, hindered }) => {
+    const differences = plan.changes.filter((c) => c.kind !== "none")
+    const refused = hindered.map(({ message, hint }) => `a deploy is refused now: ${message}. ${hint}`)
+    return { inSync: differences.length === 0, differences, kept: plan.kept ?? [], notes: [...refused, ...plan.notes] }
   })

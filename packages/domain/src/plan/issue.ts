@@ -18,6 +18,7 @@ export interface PlanIssue {
     | "name-of-another-range"
     | "unknown-machine"
     | "address-taken"
+    | "nothing-runs-inside"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string
   /** The way out. */

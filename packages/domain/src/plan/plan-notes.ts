@@ -1,18 +1,18 @@
 import type { GuestStage } from "./action.ts"
+import { guestsLeftOut } from "./guest-obstacles.ts"
 import type { DeployChoice } from "./input.ts"
 import type { DesiredRange } from "./desired.ts"
 import type { Survey } from "./survey.ts"
 import type { Task } from "./task.ts"
 
-/** One note for each stage that nothing here can run. */
+/** What is left out because nothing is to be done inside machines: one note for each stage. */
 export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {
   const machines = new Map<GuestStage, Set<string>>()
   for (const { action, machine } of tasks)
     if (action.kind === "guest" && machine !== undefined)
       machines.set(action.stage, (machines.get(action.stage) ?? new Set()).add(machine))
-  return [...machines].map(
-    ([stage, names]) => `the stage ${stage} is left out, because no automation here can run it: ${[...names].join(", ")}`,
-  )
+  const stages = [...machines].map(([stage, names]) => `the stage ${stage} is left out: ${[...names].join(", ")}`)
+  return stages.length === 0 ? [] : [guestsLeftOut, ...stages]
 }
 
 /** Steps that stand on a machine which does not exist and which the limit leaves out. */

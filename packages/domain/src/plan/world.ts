@@ -2,7 +2,7 @@ import type { Vmid } from "../access/ids.ts"
 import type { GuestSystem } from "../machine/guest-system.ts"
 import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
 import type { OtherRange } from "../range/naming.ts"
-import type { GuestStage } from "./action.ts"
+import type { GuestObstacle } from "./guest-obstacles.ts"
 
 /** A network of the hypervisor, as far as a plan cares. */
 export interface PlanNetwork {
@@ -45,6 +45,8 @@ export interface PlanWorld {
   readonly otherRanges?: readonly OtherRange[]
   /** Absent: nothing is known of other plans. */
   readonly promised?: readonly PromisedRoom[]
+  /** What stands in the way of work inside machines: a plan that needs such work is none. Absent: nothing does. */
+  readonly guestObstacles?: readonly GuestObstacle[]
 }
 
 /** What the operator decides and a plan needs. */
@@ -59,8 +61,8 @@ export interface PlanSettings {
   readonly defaultNode: string | undefined
   /** Storage for full clones; undefined: the template's own. */
   readonly vmStorage: string | undefined
-  /** Stages that the guest automation in use can run; the others are left out and named in the plan's notes. */
-  readonly guestStages: ReadonlySet<GuestStage>
+  /** True: the operator wants nothing done inside machines. What would be is left out, and named in the plan's notes. */
+  readonly guestsLeftOut: boolean
   /** Stages speak to machines over the range's network, which begins at its router; otherwise through the hypervisor. */
   readonly guestsOverNetwork?: boolean
   /** Templates that have a login of their own. Absent: none. */

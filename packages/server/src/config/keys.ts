@@ -144,7 +144,7 @@ export const keys = {
 
   guestAutomation: oneOf(["auto", "ansible", "guest-program", "none"])(inside, "guest_automation", {
     about:
-      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. With `none` the plan leaves the stages inside machines out and says so.",
+      "What works inside machines. `ansible` runs playbooks from this host; `guest-program` is the simulator's stand-in. `auto`: ansible on Proxmox VE, the stand-in on the simulator. A deploy that needs work inside machines which nothing here can do is refused. With `none` such work is left out, and the range, its plans and deploys say so.",
     default: "auto",
   }),
   ansiblePlaybook: text(inside, "ansible_playbook", {

@@ -32,7 +32,7 @@ export const checkInside = (config: Config): Effect.Effect<readonly Finding[]> =
         warn(
           "machines",
           "nothing is configured that works inside machines",
-          "Deploys clone, wire, size and start machines; roles and domains are left out of the plan. See guest_automation.",
+          "Deploys clone, wire, size and start machines; networks inside them, firewalls, domains and roles are left out. See guest_automation.",
         ),
       ])
   }

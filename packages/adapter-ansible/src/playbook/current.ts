@@ -1,0 +1,39 @@
+import { traceOf } from "@rangewright/host-tools"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { type AutomationAvailability, automationAvailability, automationFindings } from "./availability.ts"
+import { type PlaybookOptions, settingsOf } from "./options.ts"
+
+const tell = (found: AutomationAvailability, windows: "winrm" | "psrp"): Effect.Effect<void> =>
+  Effect.forEach(
+    automationFindings(found, windows),
+    ({ level, what, detail, hint }) =>
+      level === "ok"
+        ? Effect.logDebug(`${what}: ${detail}`)
+        : Effect.logWarning(`${what}: ${detail}${hint === undefined ? "" : `. ${hint}`}`),
+    { discard: true },
+  )
+
+/**
+ * What the host has, asked at once and told in the log. Whoever wants to know later gets what was found, as long as nothing changed of what it
+ * was found by and the sandbox works; else the host is asked again: what was removed or installed since counts without a new start.
+ */
+export const currentAvailability = (options: PlaybookOptions): Effect.Effect<Effect.Effect<AutomationAvailability>> =>
+  Effect.gen(function* () {
+    const { windows } = settingsOf(options)
+    const look = Effect.gen(function* () {
+      const found = yield* automationAvailability(options)
+      yield* tell(found, windows)
+      return { found, trace: yield* Effect.promise(() => traceOf(found.foundBy)) }
+    })
+    let known = yield* look
+    const turn = yield* Semaphore.make(1)
+    return turn.withPermits(1)(
+      Effect.gen(function* () {
+        const { host, foundBy } = known.found
+        const settled = host.sandbox.works || host.choice === "off"
+        if (!settled || (yield* Effect.promise(() => traceOf(foundBy))) !== known.trace) known = yield* look
+        return known.found
+      }),
+    )
+  })

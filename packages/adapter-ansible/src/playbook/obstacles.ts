@@ -1,0 +1,48 @@
+import { type GuestObstacle, guestStages } from "@rangewright/domain"
+import { type AutomationAvailability, remedies, usedCollections, windowsModule } from "./availability.ts"
+
+const onHost = (remedy: string): string => `On the service's host: ${remedy}`
+
+/** What the service's host cannot do inside machines. Whoever wants none of it can say so, instead of finding out afterwards. */
+export const hostObstacles = (found: AutomationAvailability, windows: "winrm" | "psrp"): readonly GuestObstacle[] => {
+  if (found.ansible === undefined)
+    return [
+      {
+        because: found.because ?? "Ansible was not found",
+        hint: `${onHost(found.hint)} With guest_automation: none deploys leave work inside machines out.`,
+      },
+    ]
+  const speaks = windows === "winrm" ? found.winrm : found.psrp
+  return [
+    ...(found.sshpass
+      ? []
+      : [
+          {
+            os: ["linux", "macos"] as const,
+            because: "sshpass is not installed on the service's host, without which SSH cannot be given their passwords",
+            hint: onHost(remedies.sshpass),
+          },
+        ]),
+    ...(speaks
+      ? []
+      : [
+          {
+            os: ["windows"] as const,
+            because: `Ansible on the service's host has no ${windowsModule(windows)}, without which Windows cannot be spoken to`,
+            hint: onHost(remedies.windows(windows)),
+          },
+        ]),
+    ...usedCollections.flatMap(({ name, stages }) =>
+      found.missing.includes(name) && stages.length > 0
+        ? [
+            {
+              os: ["windows"] as const,
+              stages: guestStages.filter((stage) => (stages as readonly string[]).includes(stage)),
+              because: `the collection ${name} is not there`,
+              hint: onHost(remedies.collections),
+            },
+          ]
+        : [],
+    ),
+  ]
+}

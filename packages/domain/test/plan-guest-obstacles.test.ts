@@ -1,0 +1,63 @@
+import * as Result from "effect/Result"
+import { describe, expect, test } from "vitest"
+import { type DeployChoice, driftOf, type GuestObstacle, leftOutTexts, planDeploy } from "../src/index.ts"
+import { labConfig, labWorld, routerName } from "./plan-lab.ts"
+import { inputFor, keysOf, type ModelWorld, planned, refusal, settings } from "./plan-model.ts"
+
+const nothing: GuestObstacle = { because: "Ansible is not installed", hint: "Install it." }
+const withObstacles = (world: ModelWorld, guestObstacles: readonly GuestObstacle[], choice: Partial<DeployChoice> = {}) => {
+  const input = inputFor(world, labConfig(), choice)
+  return { ...input, world: { ...input.world, guestObstacles } }
+}
+const messages = (obstacles: readonly GuestObstacle[], choice: Partial<DeployChoice> = {}) =>
+  refusal(withObstacles(labWorld(), obstacles, choice)).map(({ message }) => message)
+
+describe("work inside machines that nothing can do", () => {
+  test("refuses a deploy that needs it, with the machines, the reason and the way out", () => {
+    expect(refusal(withObstacles(labWorld(), [nothing]))).toEqual([
+      {
+        code: "nothing-runs-inside",
+        message: `nothing can be run inside ${routerName}, LAB-dc, LAB-dc2, LAB-ws, LAB-web, LAB-kali: Ansible is not installed`,
+        hint: "Install it.",
+      },
+    ])
+  })
+
+  test("is told of each machine's system, stage and role that is concerned, and of no other", () => {
+    const because = "it misses something"
+    expect(messages([{ because, hint: "", os: ["windows"] }])).toEqual([
+      `nothing can be run inside LAB-dc, LAB-dc2, LAB-ws: ${because}`,
+    ])
+    expect(messages([{ because, hint: "", stages: ["primary-dc", "domain-join"] }])).toEqual([
+      `the stage primary-dc, domain-join cannot be run on LAB-dc, LAB-ws: ${because}`,
+    ])
+    expect(messages([{ because, hint: "", stages: ["role"], roles: ["shop", "unused"] }])).toEqual([
+      `the role shop cannot be run on LAB-web: ${because}`,
+    ])
+    for (const idle of [{ stages: ["office"] }, { roles: ["unused"] }, { os: ["macos"] }] as const)
+      expect(Result.isSuccess(planDeploy(withObstacles(labWorld(), [{ because, hint: "", ...idle }])))).toBe(true)
+  })
+
+  test("stands in the way of no deploy that does without", () => {
+    expect(keysOf(planned(withObstacles(labWorld(), [nothing], { tags: ["vm-deploy"] })))).toContain("clone:LAB-web")
+    const world = labWorld()
+    world.apply(planned(inputFor(world, labConfig())))
+    expect(keysOf(planned(withObstacles(world, [nothing])))).toEqual([])
+    expect(messages([nothing], { limit: "LAB-web" })).toEqual(["nothing can be run inside LAB-web: Ansible is not installed"])
+  })
+
+  test("is no secret to whoever asks for the drift", () => {
+    const drift = driftOf(withObstacles(labWorld(), [nothing]))
+    expect(Result.isSuccess(drift) && drift.success).toMatchObject({
+      inSync: false,
+      notes: expect.arrayContaining([expect.stringMatching(/^a deploy is refused now: nothing can be run inside /u)]) as string[],
+    })
+  })
+
+  test("is left out where the operator wants so, whatever stands in its way, and the answer says so", () => {
+    const input = withObstacles(labWorld(), [nothing])
+    const plan = planned({ ...input, settings: { ...settings, guestsLeftOut: true } })
+    expect(leftOutTexts(plan)).toEqual([expect.stringMatching(/^Nothing is done inside machines: .*guest_automation: none/u)])
+    expect(leftOutTexts(planned(inputFor(labWorld(), labConfig())))).toEqual([])
+  })
+})
