@@ -70,7 +70,7 @@ const planned = Effect.gen(function* () {
     createdAt: new Date(0),
   })
   const options = { ...wholeDeploy, verbose: false } as const
-  return yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, "ROOT" as UserId, false)
+  return yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, "ROOT" as UserId, "preview")
 })
 
 const adapters = Layer.mergeAll(memoryStorageLayer(makeMemoryStore()), memoryHypervisorLayer(world), settings)

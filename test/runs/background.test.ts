@@ -131,7 +131,7 @@ describe("addresses that guests claim and that are not theirs", () => {
         const planner = yield* RunPlanner
         return {
           machine: yield* (yield* Machines).find(vmid),
-          plan: yield* planner.plan(range, deploy, admin, false),
+          plan: yield* planner.plan(range, deploy, admin, "preview"),
           drift: yield* planner.drift(range, admin),
         }
       }).pipe(Effect.provide(lab.planner)),

@@ -90,6 +90,8 @@ export class Ranges extends Context.Service<
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>
     /** The bytes as they were uploaded (UTF-8 text), and when. */
     readonly config: (id: RangeId) => Effect.Effect<{ readonly text: string; readonly updatedAt: Date } | undefined, StorageFault>
+    /** The text with which the newest deploy opened, or an older service made the range; before the first one, what is stored. */
+    readonly deployedConfig: (id: RangeId) => Effect.Effect<string | undefined, StorageFault>
     readonly setConfig: (id: RangeId, text: string) => Effect.Effect<void, RangeNotFound | StorageFault>
     /** Every path by which users have the range, ascending by user id, then by access type: one row for a direct grant, and one for each group. */
     readonly grants: (id: RangeId) => Effect.Effect<readonly Grant[], StorageFault>

@@ -41,7 +41,8 @@ export class RunJournal extends Context.Service<
      * and does not show in the range's state.
      * Opening the same run again changes nothing. Gives the run as it is stored.
      *
-     * With a range's run the range's state is set; a deploy stamps its `lastDeploymentAt`. The range must be stored, and takes its runs
+     * With a range's run the range's state is set; a deploy stamps its `lastDeploymentAt`, and keeps its configuration as the
+     * deployed one. The range must be stored, and takes its runs
      * along when it is removed. Other subjects have no state here: `rangeState` means nothing to them.
      */
     readonly open: (

@@ -208,6 +208,32 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps with a deploy the configuration as it is when that opens; no other run changes what is deployed",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        const ranges = yield* Ranges
+        expect(yield* ranges.deployedConfig(lab)).toBe((yield* ranges.config(lab))?.text)
+        const first = `# ${hostileText}\nludus: []\n`
+        yield* ranges.setConfig(lab, first)
+        expect(yield* ranges.deployedConfig(lab)).toBe(first)
+        yield* journal.open(run, "DEPLOYING")
+        yield* ranges.setConfig(lab, "ludus: [] # later\n")
+        // asked for again, it opened when it opened
+        yield* journal.open(run, "DEPLOYING")
+        expect(yield* ranges.deployedConfig(lab)).toBe(first)
+        yield* journal.close(run.id, 0, ended("failure"), "ERROR", later(1))
+        const access = deployRun("access", { kind: "access" })
+        yield* journal.open(access, undefined)
+        yield* journal.close(access.id, 0, ended("success"), undefined, later(2))
+        expect(yield* ranges.deployedConfig(lab)).toBe(first)
+        yield* journal.open(deployRun("second"), "DEPLOYING")
+        expect(yield* ranges.deployedConfig(lab)).toBe("ludus: [] # later\n")
+        expect(yield* ranges.deployedConfig(rangeId("NO"))).toBeUndefined()
+      }),
+    )
+
+    it(
       "opens a run behind one of the same range that was cancelled, which shows in the range's state no more",
       Effect.gen(function* () {
         yield* aliceWithLab

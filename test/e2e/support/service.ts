@@ -29,6 +29,7 @@ export const serviceEnvironment = (data: string, more: Environment = {}): Enviro
   RANGEWRIGHT_PORT: "0",
   RANGEWRIGHT_DATA: data,
   RANGEWRIGHT_OBSERVE_EVERY: "1",
+  RANGEWRIGHT_DEPLOY_SHOWN: "0",
   ...more,
 })
 

@@ -133,9 +133,9 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
 
   const range = yield* unreadable(ports.ranges.find(machine.mark.range))
   if (range === undefined) return yield* fault("failed", `range ${machine.mark.range} does not exist`)
-  const stored = yield* unreadable(ports.ranges.config(range.id))
+  const text = yield* unreadable(ports.ranges.deployedConfig(range.id))
   const options = settings.rangeDefaults === undefined ? {} : { defaults: settings.rangeDefaults }
-  const parsed = stored === undefined ? undefined : parseRangeConfig(stored.text, options)
+  const parsed = text === undefined ? undefined : parseRangeConfig(text, options)
   const config = parsed !== undefined && Result.isSuccess(parsed) ? parsed.success.config : undefined
 
   const kept = yield* unreadable(ports.machines.ofRange(range.id))
@@ -180,7 +180,7 @@ export const readSite = Effect.fnUntraced(function* (ports: SitePorts, settings:
   const site: Site = {
     range,
     config,
-    configText: stored?.text ?? "{}",
+    configText: text ?? "{}",
     grants: yield* unreadable(ports.ranges.grants(range.id)),
     user: by === undefined ? undefined : yield* unreadable(ports.users.find(by)),
     license: yield* ports.license.current,

@@ -72,6 +72,8 @@ export interface MemoryStore {
   readonly restingNumbers: Map<number, number>
   readonly ranges: Map<RangeId, Range>
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
+  /** As they were when the newest deploy opened. */
+  readonly deployedConfigs: Map<RangeId, string>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
@@ -98,6 +100,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   restingNumbers: new Map(),
   ranges: new Map(),
   configs: new Map(),
+  deployedConfigs: new Map(),
   grants: new Map(),
   groups: new Map(),
   blueprints: new Map(),
@@ -120,7 +123,8 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  for (const kept of [store.configs, store.grants, store.reservations, store.stages, store.logins, store.systems]) kept.delete(id)
+  const { configs, deployedConfigs, grants, reservations, stages, logins, systems } = store
+  for (const kept of [configs, deployedConfigs, grants, reservations, stages, logins, systems]) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)

@@ -80,6 +80,8 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         }
         store.ranges.set(range.id, range)
         store.configs.set(range.id, { text: config, updatedAt: range.createdAt })
+        // what an older service has deployed
+        if (past !== undefined) store.deployedConfigs.set(range.id, config)
         store.grants.set(range.id, new Set(owners))
         store.revision++
         return range
@@ -93,6 +95,7 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
       }),
     remove: (id) => Effect.sync(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
     config: (id) => Effect.sync(() => store.configs.get(id)),
+    deployedConfig: (id) => Effect.sync(() => store.deployedConfigs.get(id) ?? store.configs.get(id)?.text),
     setConfig: (id, text) =>
       atomically(function* (now) {
         yield* known(id)

@@ -85,6 +85,8 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           behind,
         }
         store.runs.set(head.id, { record, entries: [], yielded: false, generation: 0, lease: undefined })
+        const config = rangeId === undefined || head.kind !== "deploy" ? undefined : store.configs.get(rangeId)
+        if (rangeId !== undefined && config !== undefined) store.deployedConfigs.set(rangeId, config.text)
         setState(head, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
         return record
       }),

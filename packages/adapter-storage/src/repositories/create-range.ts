@@ -46,9 +46,11 @@ export const createRange = (tx: Transaction, range: NewRange) =>
       ...(range.past === undefined ? {} : { taken_over: true }),
     }
     const content = Buffer.from(toStorable(range.config))
+    // what an older service has deployed
+    const deployed = range.past === undefined ? null : content
     const owners = [...new Set(range.owners)].map((user_id) => ({ range_id: range.id, user_id }))
     yield* tx((db) => db.insertInto("ranges").values(row).execute())
-    yield* tx((db) => db.insertInto("range_configs").values({ range_id: range.id, content, updated_at: at }).execute())
+    yield* tx((db) => db.insertInto("range_configs").values({ range_id: range.id, content, deployed, updated_at: at }).execute())
     if (owners.length > 0) yield* tx((db) => db.insertInto("range_grants").values(owners).execute())
     return toRange({ taken_over: false, ...row })
   })

@@ -71,6 +71,11 @@ export const rangeReads = ({ prepared, kept }: Database["Service"]) => {
     "select * from range_configs where range_id = ?",
   )
 
+  const deployedConfig = prepared<Pick<Selectable<Tables["range_configs"]>, "content">>(
+    "read the configuration of a deploy",
+    "select coalesce(deployed, content) as content from range_configs where range_id = ?",
+  )
+
   const first = Effect.map(([row]: readonly RangeRow[]): Range | undefined => row && toRange(row))
   const list = (filter: { readonly for?: UserId; readonly rangeId?: RangeId }) => {
     if (filter.rangeId === undefined) return Effect.map(filter.for === undefined ? all() : allOf(filter.for), toRanges)
@@ -100,5 +105,6 @@ export const rangeReads = ({ prepared, kept }: Database["Service"]) => {
       Effect.map(grantsOfUser(userId), (rows) => rows.map((row) => ({ ...toGrant(row), rangeNumber: row.range_number }))),
     revision: revision(),
     config,
+    deployedConfig,
   }
 }

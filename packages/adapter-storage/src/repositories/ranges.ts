@@ -35,6 +35,8 @@ const refuseStrangers = (tx: Transaction, id: RangeId, userId: UserId) =>
     if (user === undefined) return yield* new UserNotFound({ userId })
   })
 
+const textOf = (content: Uint8Array): string => fromStorable(Buffer.from(content).toString("utf8"))
+
 export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
   Ranges,
   Effect.gen(function* () {
@@ -80,10 +82,9 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
         ),
       config: (id) =>
         Effect.map(reads.config(id), ([row]) =>
-          row === undefined
-            ? undefined
-            : { text: fromStorable(Buffer.from(row.content).toString("utf8")), updatedAt: toDate(row.updated_at) },
+          row === undefined ? undefined : { text: textOf(row.content), updatedAt: toDate(row.updated_at) },
         ),
+      deployedConfig: (id) => Effect.map(reads.deployedConfig(id), ([row]) => row && textOf(row.content)),
       setConfig: (id, text) =>
         database.writeAlone(`save the configuration of range ${id}`, (tx) =>
           Effect.gen(function* () {

@@ -8,7 +8,7 @@ import type { Tables } from "../engine/orm.ts"
 import { toDate, toRun } from "../schema/rows.ts"
 import { pruneRuns } from "./prune-runs.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
-import { holdRange, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
+import { holdRange, keepDeployedConfig, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
 
 type RunRow = Selectable<Tables["runs"]>
 type EntryRow = Selectable<Tables["journal_entries"]>
@@ -82,6 +82,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                 .returningAll()
                 .executeTakeFirstOrThrow(),
             )
+            if (rangeId !== undefined && head.kind === "deploy") yield* keepDeployedConfig(tx, rangeId)
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
             yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
             return toRun(row)

@@ -31,6 +31,16 @@ export const holdRange = (tx: Transaction, rangeId: RangeId) =>
       .executeTakeFirst(),
   )
 
+/** Makes the range's configuration as it is now the deployed one. */
+export const keepDeployedConfig = (tx: Transaction, rangeId: RangeId) =>
+  tx((db) =>
+    db
+      .updateTable("range_configs")
+      .set((column) => ({ deployed: column.ref("content") }))
+      .where("range_id", "=", rangeId)
+      .execute(),
+  )
+
 /** Adds events with the next numbers, and changes the run with them. The run's row must be held. */
 export const writeEntries = (
   tx: Transaction,

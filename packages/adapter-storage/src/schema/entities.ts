@@ -77,6 +77,8 @@ const RangeConfig = defineEntity({
     rangeId: () => p.manyToOne(Range).primary().fieldName("range_id").deleteRule("cascade"),
     /** UTF-8, byte by byte as it was uploaded. */
     content: p.blob(),
+    /** The same, as it was when the newest deploy opened. */
+    deployed: p.blob().nullable(),
     updatedAt: time(),
   },
 })

@@ -3,7 +3,7 @@ import { Hypervisor, Machines, type RangeMachine, Ranges, type StorageFault } fr
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { storedConfig } from "../range/read-config.ts"
+import { deployedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { makeSystemLearner } from "./guest-systems.ts"
 
@@ -35,7 +35,7 @@ export const makeObserver = Effect.gen(function* () {
   const ask = Effect.fnUntraced(function* (machine: RangeMachine, range: Range) {
     // a guest that cannot be asked is as silent as one that does not answer
     const addresses = yield* hypervisor.addresses(machine.node, machine.vmid).pipe(Effect.orElseSucceed(() => []))
-    const config = addresses.length === 0 ? undefined : yield* Effect.provide(storedConfig(range.id), context)
+    const config = addresses.length === 0 ? undefined : yield* Effect.provide(deployedConfig(range.id), context)
     const { own, foreign } = judgeAddresses(range, config)(machine, addresses)
     if (own === undefined) {
       const pause = Math.min(ticksAtMost, (silent.get(machine.vmid)?.ticks ?? 0.5) * 2)

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { hostFacts } from "../range/hosts.ts"
 import { machinePasswords } from "../range/passwords.ts"
-import { storedConfig } from "../range/read-config.ts"
+import { deployedConfig } from "../range/read-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
@@ -13,7 +13,7 @@ import { rangeStatuses } from "../wire/statuses.ts"
 const hostsOf = (range: Range, machines: readonly RangeMachine[]) =>
   Effect.gen(function* () {
     const facts = { ...(yield* hostFacts(range.id)), passwords: yield* machinePasswords(range.id) }
-    return rangeHosts(range, yield* storedConfig(range.id), machines, facts)
+    return rangeHosts(range, yield* deployedConfig(range.id), machines, facts)
   })
 
 export const getAnsibleInventory = operation({

@@ -11,7 +11,7 @@ import {
 import { Machines, type Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
-import { storedConfig } from "./read-config.ts"
+import { deployedConfig } from "./read-config.ts"
 
 export interface LoadedHosts {
   readonly config: RangeConfig | undefined
@@ -32,6 +32,6 @@ export const hostFacts = (rangeId: RangeId): Effect.Effect<HostFacts, StorageFau
 /** The hosts of a range as files and inventories show them, from kept state alone. */
 export const loadHosts = (range: Range): Effect.Effect<LoadedHosts, Failed | StorageFault, Ranges | Machines | Settings> =>
   Effect.gen(function* () {
-    const config = yield* storedConfig(range.id)
+    const config = yield* deployedConfig(range.id)
     return { config, hosts: rangeHosts(range, config, yield* (yield* Machines).ofRange(range.id), yield* hostFacts(range.id)) }
   })

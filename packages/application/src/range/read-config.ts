@@ -53,13 +53,13 @@ export const refusedConfig = (issues: readonly ConfigIssue[]): InvalidInput => {
   })
 }
 
-/** The stored configuration; undefined when there is none, or none that today's rules accept. */
-export const storedConfig = (
+/** The configuration that is deployed; undefined when there is none, or none that today's rules accept. */
+export const deployedConfig = (
   rangeId: RangeId,
 ): Effect.Effect<RangeConfig | undefined, Failed | StorageFault, Ranges | Settings> =>
   Effect.gen(function* () {
-    const stored = yield* (yield* Ranges).config(rangeId)
-    if (stored === undefined) return undefined
-    const parsed = yield* readRangeConfig(stored.text)
+    const text = yield* (yield* Ranges).deployedConfig(rangeId)
+    if (text === undefined) return undefined
+    const parsed = yield* readRangeConfig(text)
     return Result.isSuccess(parsed) ? parsed.success.config : undefined
   })

@@ -46,13 +46,13 @@ const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Ren
 const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
   Effect.gen(function* () {
     if (machines.every(({ template, address }) => template || isInside(range, address))) return undefined
-    const stored = yield* (yield* Ranges).config(range.id)
+    const text = yield* (yield* Ranges).deployedConfig(range.id)
     const known = configs.get(range.id)
-    if (stored === undefined) return undefined
-    if (known?.text === stored.text) return known.config
-    const parsed = yield* readRangeConfig(stored.text)
+    if (text === undefined) return undefined
+    if (known?.text === text) return known.config
+    const parsed = yield* readRangeConfig(text)
     const config = Result.isSuccess(parsed) ? parsed.success.config : undefined
-    configs.set(range.id, { text: stored.text, config })
+    configs.set(range.id, { text, config })
     return config
   })
 

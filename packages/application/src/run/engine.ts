@@ -19,7 +19,7 @@ import {
   SubjectBusy,
   type UserId,
 } from "@rangewright/domain"
-import { Lease, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
+import { Lease, Ranges, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,6 +45,11 @@ export interface RunEngineOptions {
   readonly owner: string
   /** How long a run stays with a worker that does not answer. Default 30. */
   readonly leaseSeconds?: number
+  /**
+   * A deploy ends no sooner than so long after it opened, unless it is aborted: clients that look at its range now and then wait until they have
+   * seen it at work, also where there was nothing to do. Default 0.
+   */
+  readonly deployShownSeconds?: number
 }
 
 /** Runs gone with their range whose end is still told. */
@@ -62,10 +67,14 @@ const newRunId = Effect.gen(function* () {
   return id as RunId
 })
 
-const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: RunEngineOptions, others: readonly RunKind[]) {
+const makeEngine = Effect.fnUntraced(function* (
+  { owner, leaseSeconds = 30, deployShownSeconds = 0 }: RunEngineOptions,
+  others: readonly RunKind[],
+) {
   const journal = yield* RunJournal
   const lease = yield* Lease
   const planner = yield* RunPlanner
+  const stored = yield* Ranges
   const scope = yield* Effect.scope
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof workOn>>>()
   const ranges = yield* Effect.context<ServicesOfKind<(typeof rangeKinds)[number]>>()
@@ -82,6 +91,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
     signals,
     gate: yield* makeWorldGate,
     leaseSeconds,
+    deployShownSeconds,
     books: new Map(),
     onRemoved: (head, state) => {
       removed.set(head.id, { head, state })
@@ -118,18 +128,18 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   /** A run that was aborted and settles what it had begun: another one of its range may open, and waits for its end. */
   const givesWay = ({ subject, cancelRequested }: RunRecord): boolean => subject.type === "range" && cancelRequested
 
-  /** The newest run that changes a subject, or all of them, and whether it goes on; the run itself left out. A plan rests on these. */
-  const groundOf = (subject: RunSubject, runId?: RunId) =>
-    Effect.map(
-      Effect.forEach(subject.type === "range" ? [subject, installation] : [subject], (one) =>
-        journal.list({ subject: one, limit: 2 }),
-      ),
-      (all) =>
-        all
-          .map((runs) => runs.find(({ id }) => id !== runId))
-          .map((run) => `${run?.id} ${run?.status}`)
-          .join(),
+  /**
+   * The newest run that changes a subject, or all of them, and whether it goes on, the run itself left out; and which configuration a range
+   * has. A plan rests on these.
+   */
+  const groundOf = Effect.fnUntraced(function* (subject: RunSubject, runId?: RunId) {
+    const all = yield* Effect.forEach(subject.type === "range" ? [subject, installation] : [subject], (one) =>
+      journal.list({ subject: one, limit: 2 }),
     )
+    const runs = all.map((some) => some.find(({ id }) => id !== runId)).map((run) => `${run?.id} ${run?.status}`)
+    const config = subject.type === "range" ? yield* stored.config(subject.id) : undefined
+    return [...runs, config?.updatedAt.getTime()].join()
+  })
 
   /** The plan of what is asked for; undefined where a run that it waits for stands in its way, which may be over when its turn comes. */
   const planNow = Effect.fnUntraced(function* (kind: RunKind, draft: RunHead): Effect.fn.Return<Plan | undefined, Fault> {
@@ -137,7 +147,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
       draft.subject.type === "range"
         ? ((yield* journal.active(installation)) ?? (yield* journal.active(draft.subject)))
         : undefined
-    return yield* kind.plan(draft).pipe(
+    return yield* kind.plan(draft, false).pipe(
       Effect.catchIf(
         (fault) => over !== undefined && ofTheWorld.has(fault.kind),
         () => Effect.succeed(undefined),
@@ -219,7 +229,7 @@ const makeEngine = Effect.fnUntraced(function* ({ owner, leaseSeconds = 30 }: Ru
   const events = (runId: RunId, afterSeq: number) => followRun(journal, signals, removed, runId, afterSeq)
 
   return RunEngine.of({
-    preview: (range, request, by) => planner.plan(range, request, by, false),
+    preview: (range, request, by) => planner.plan(range, request, by, "preview"),
     drift: planner.drift,
     start: (range, request, by) =>
       startWork({ kind: request.kind, subject: rangeSubject(range.id), options: storeRequest(request) }, by),

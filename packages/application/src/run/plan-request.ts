@@ -3,6 +3,7 @@ import {
   CannotPlan,
   checkRangeConfig,
   Conflict,
+  type DeployChoice,
   type DeployInput,
   driftOf,
   type Fault,
@@ -18,7 +19,9 @@ import {
   type PlanIssue,
   planPower,
   type Range,
+  type RangeConfig,
   readDescription,
+  renderName,
   type UserId,
   type Vmid,
   wholeDeploy,
@@ -39,7 +42,7 @@ import * as Result from "effect/Result"
 import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
-import { RunPlanner } from "./planner.ts"
+import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { learnPromises, makePromises, type Promises } from "./promises.ts"
 import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest } from "./run-engine.ts"
@@ -47,18 +50,21 @@ import type { DeployOptions, RunRequest } from "./run-engine.ts"
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
 
-/** The stored configuration, checked again: what is installed may have changed since it was uploaded. */
-const deployableConfig = (range: Range, by: UserId, onlyRoles: readonly string[]) =>
+const readConfig = (range: Range, text: string | undefined) =>
   Effect.gen(function* () {
-    const stored = yield* (yield* Ranges).config(range.id)
-    if (stored === undefined)
+    if (text === undefined)
       return yield* new NotFound({
         what: `Cannot deploy range ${range.id}: it has no configuration`,
         hint: "Upload one with PUT /range/config.",
       })
-    const read = yield* readRangeConfig(stored.text)
-    if (Result.isFailure(read)) return yield* refusedConfig(read.failure)
-    const parsed: ParsedRangeConfig = read.success
+    const read = yield* readRangeConfig(text)
+    return Result.isFailure(read) ? yield* refusedConfig(read.failure) : read.success
+  })
+
+/** The configuration, checked again: what is installed may have changed since it was uploaded. */
+const deployableConfig = (range: Range, text: string | undefined, by: UserId, onlyRoles: readonly string[]) =>
+  Effect.gen(function* () {
+    const parsed: ParsedRangeConfig = yield* readConfig(range, text)
     const names = yield* (yield* GuestAutomation).roles(by)
     const missing = onlyRoles.filter((role) => names !== undefined && !names.has(role))
     if (missing.length > 0)
@@ -87,9 +93,8 @@ const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedClust
   })
 
 /** Everything that a deploy is planned from, but what is chosen of it. */
-const deployInput = (range: Range, onlyRoles: readonly string[], by: UserId, reserve: boolean) =>
+const deployInput = (range: Range, config: RangeConfig, reserve: boolean) =>
   Effect.gen(function* () {
-    const config = yield* deployableConfig(range, by, onlyRoles)
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
     const grants = yield* (yield* Ranges).grants(range.id)
@@ -105,14 +110,21 @@ const countingIn = (promises: Promises, input: DeployInput): DeployInput => {
   return { ...input, world: { ...world, promised: promises.toOthers(input.range.id, world.cluster) } }
 }
 
-const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by: UserId, reserve: boolean) =>
+const storedText = (range: Range) =>
+  Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.config(range.id), (stored) => stored?.text))
+const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges.deployedConfig(range.id))
+
+const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     if (range.testing.enabled && !choice.force)
       return yield* new Conflict({
         what: `Cannot deploy range ${range.id}: testing mode is on`,
         hint: "Stop testing first, or deploy with force.",
       })
-    const input = yield* withTemplates({ ...(yield* deployInput(range, choice.onlyRoles, by, reserve)), choice })
+    const text = yield* moment === "when open" ? deployedText(range) : storedText(range)
+    const config = yield* deployableConfig(range, text, by, choice.onlyRoles)
+    const reserve = moment !== "preview"
+    const input = yield* withTemplates({ ...(yield* deployInput(range, config, reserve)), choice })
     yield* learnPromises(promises)
     // looked up, planned and promised in one go: of two plans at the same time one knows of the other
     return yield* planned(
@@ -124,13 +136,24 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
     )
   })
 
-/** The part of a deploy that tells the router who may come in; in testing mode too, people come and go. */
-const accessControl: DeployOptions = { ...wholeDeploy, tags: ["access-control"], force: true, verbose: false }
+/**
+ * The part of the last deploy that tells the router who may come in: what was uploaded since is none of it. In testing mode too, people come
+ * and go.
+ */
+const accessPlan = (range: Range, moment: PlanMoment) =>
+  Effect.gen(function* () {
+    const { config } = yield* readConfig(range, yield* deployedText(range))
+    const limit = renderName(config.router.name, { rangeId: range.id })
+    const choice: DeployChoice = { ...wholeDeploy, tags: ["access-control"], limit, force: true }
+    const input = yield* deployInput(range, config, moment !== "preview")
+    return yield* planned(`change who may use range ${range.id}`, planDeploy(yield* withTemplates({ ...input, choice })))
+  })
 
 /** Reads only. Testing mode forbids deploying, not looking. */
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
-    const input = yield* withTemplates({ ...(yield* deployInput(range, [], by, false)), choice: wholeDeploy })
+    const config = yield* deployableConfig(range, yield* storedText(range), by, [])
+    const input = yield* withTemplates({ ...(yield* deployInput(range, config, false)), choice: wholeDeploy })
     const doing = `compare range ${range.id} with its configuration`
     return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
   })
@@ -199,12 +222,12 @@ const make = Effect.gen(function* () {
     | Users
   const services = yield* Effect.context<Needs>()
   const promises = makePromises()
-  const plan = (range: Range, request: RunRequest, by: UserId, reserve: boolean): Effect.Effect<Plan, Fault, Needs> => {
+  const plan = (range: Range, request: RunRequest, by: UserId, moment: PlanMoment): Effect.Effect<Plan, Fault, Needs> => {
     switch (request.kind) {
       case "deploy":
-        return deployPlan(promises, range, request.options, by, reserve)
+        return deployPlan(promises, range, request.options, by, moment)
       case "access":
-        return deployPlan(promises, range, accessControl, by, reserve)
+        return accessPlan(range, moment)
       case "destroy":
       case "delete-range":
       case "destroy-vm":
@@ -215,7 +238,7 @@ const make = Effect.gen(function* () {
     }
   }
   return RunPlanner.of({
-    plan: (range, request, by, reserve) => Effect.provideContext(plan(range, request, by, reserve), services),
+    plan: (range, request, by, moment) => Effect.provideContext(plan(range, request, by, moment), services),
     drift: (range, by) => Effect.provideContext(driftPlan(range, by), services),
   })
 })

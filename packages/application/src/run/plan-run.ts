@@ -20,7 +20,7 @@ export const planRun = Effect.fnUntraced(function* (
   book: RunBook,
 ): Effect.fn.Return<Result.Result<Plan, string>, LeaseLost> {
   const waiting = makeWaiting(book.write)
-  const attempt = Effect.result(untilStored(kind.plan(head)))
+  const attempt = Effect.result(untilStored(kind.plan(head, true)))
   const untilBack = Effect.gen(function* () {
     for (let tries = 0; ; tries++) {
       yield* Effect.raceFirst(Effect.sleep(backoffSeconds(tries, backoffMost) * 1000), book.cancelled)

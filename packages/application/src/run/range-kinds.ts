@@ -20,7 +20,7 @@ const rangeKind = (name: RangeRunKind): RunKind<RunPlanner | Ranges | Machines> 
   name,
   doing: doing[name],
   whenBusy: "refuse",
-  plan: Effect.fnUntraced(function* (head) {
+  plan: Effect.fnUntraced(function* (head, isOpen) {
     const request = restoreRequest(head.options)
     const rangeId = rangeOf(head)
     if (request === undefined || rangeId === undefined)
@@ -30,7 +30,7 @@ const rangeKind = (name: RangeRunKind): RunKind<RunPlanner | Ranges | Machines> 
       })
     const range = yield* (yield* Ranges).find(rangeId)
     if (range === undefined) return yield* new RangeNotFound({ rangeId })
-    return yield* (yield* RunPlanner).plan(range, request, head.by, true)
+    return yield* (yield* RunPlanner).plan(range, request, head.by, isOpen ? "when open" : "before opening")
   }),
   workNamed: () => undefined,
   owner: () => Effect.succeed(undefined),

@@ -28,8 +28,8 @@ export interface RunKind<out R = never> {
   readonly doing: string
   /** What a second run of this kind about the same subject comes to: a conflict, or the run that goes on already. */
   readonly whenBusy: "refuse" | "join"
-  /** The plan of what the head asks for, from what there is now. Fails when it cannot be done, and changes nothing then. */
-  readonly plan: (head: RunHead) => Effect.Effect<Plan, Fault, R>
+  /** The plan of what the head asks for, from what there is now, before or after the run was opened. Fails when it cannot be done, and changes nothing then. */
+  readonly plan: (head: RunHead, isOpen: boolean) => Effect.Effect<Plan, Fault, R>
   readonly workNamed: (name: string) => Work<R> | undefined
   /** Whose the subject is, beside administrators; undefined: nobody's. */
   readonly owner: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, R>
@@ -112,7 +112,7 @@ export const bindKind = <R>(kind: RunKind<R>, services: Context.Context<R>): Run
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   return {
     ...kind,
-    plan: (head) => given(kind.plan(head)),
+    plan: (head, isOpen) => given(kind.plan(head, isOpen)),
     owner: (subject) => given(kind.owner(subject)),
     finish: (head, state, end, onRemoval) => given(kind.finish(head, state, end, onRemoval)),
     workNamed: (name) => {

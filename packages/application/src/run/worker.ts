@@ -4,6 +4,7 @@ import {
   isFault,
   type Plan,
   rangeStateAfter,
+  rangeStateDuring,
   type RunHead,
   type RunId,
   type RunState,
@@ -32,6 +33,7 @@ export interface Workshop {
   readonly signals: Signals
   readonly gate: WorldGate
   readonly leaseSeconds: number
+  readonly deployShownSeconds: number
   /** The journals in work in this process. */
   readonly books: Map<RunId, RunBook>
   /** Told of a run whose journal goes with its range, so that those who wait for it learn its end. */
@@ -80,6 +82,11 @@ export const workOn = (
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
       if (!(yield* finish(end))) yield* close(end)
     })
+    const untilShown = Effect.gen(function* () {
+      if (rangeStateDuring(head.kind) !== "DEPLOYING") return
+      const left = head.startedAt.getTime() + workshop.deployShownSeconds * 1000 - (yield* Clock.currentTimeMillis)
+      if (left > 0) yield* Effect.raceFirst(Effect.sleep(left), book.cancelled)
+    })
 
     const work = Effect.gen(function* () {
       if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
@@ -89,12 +96,15 @@ export const workOn = (
         return yield* conclude({ status: "aborted", message: "the run was aborted before it began" })
       if (book.state().plan === undefined) {
         const plan = firstPlan === undefined ? yield* planRun(kind, head, book) : Result.succeed(firstPlan)
-        if (Result.isFailure(plan))
+        if (Result.isFailure(plan)) {
+          yield* untilShown
           return yield* conclude({ status: book.state().cancelRequested ? "aborted" : "failure", message: plan.failure })
+        }
         yield* book.write({ type: "Planned", plan: plan.success })
       }
       const runStep = yield* makeStepRunner(kind, head, book, workshop.gate)
       yield* runSteps(book, workshop.slots, runStep, head.startedAt.getTime())
+      yield* untilShown
       yield* conclude(concludeRun(book.state()))
       yield* Effect.ignore(journal.prune(maxLogHistory > 0 ? maxLogHistory : historyAtLeast))
     })

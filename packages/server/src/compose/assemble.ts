@@ -66,6 +66,8 @@ export interface Parts<E> {
   readonly auditDays: number
   /** Names this process among those that share the store. */
   readonly owner: string
+  /** See `RunEngineOptions`. */
+  readonly deployShownSeconds: number
   /** False for a command: it does what it is told, and nothing by itself. */
   readonly background: boolean
 }
@@ -85,7 +87,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
   return background.pipe(
-    Layer.provideMerge(runEngineLayer({ owner: parts.owner }, runKinds)),
+    Layer.provideMerge(runEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),

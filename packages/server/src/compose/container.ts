@@ -104,6 +104,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               description: apiDescriptionLayer(all, { version }),
               auditDays: config.auditDays,
               owner,
+              deployShownSeconds: config.deployShown,
               background,
             }).pipe(Layer.provideMerge(effectLog(log))),
           ),

@@ -251,6 +251,11 @@ export const keys = {
     default: {},
     shown: "none",
   }),
+  deployShown: wholeNumber(0, 60)(ranges, "deploy_shown", {
+    about:
+      "Seconds for which a deploy shows as DEPLOYING at least, also where there is nothing to do: clients that look every two seconds wait until they have seen it.",
+    default: 5,
+  }),
   inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {
     about: "Ranges idle for so long are shut down, `4h` or `30m`; `0` never. A range may say otherwise.",
     default: "0",

@@ -14,6 +14,7 @@ import { M0012ForeignAddresses } from "./m0012-foreign-addresses.ts"
 import { M0013AuditIndexes } from "./m0013-audit-indexes.ts"
 import { M0014MachineLogins } from "./m0014-machine-logins.ts"
 import { M0015MachineSystems } from "./m0015-machine-systems.ts"
+import { M0016DeployedConfigs } from "./m0016-deployed-configs.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const sqliteMigrations: MigrationList = [
@@ -32,4 +33,5 @@ export const sqliteMigrations: MigrationList = [
   { name: "0013-audit-indexes", class: M0013AuditIndexes },
   { name: "0014-machine-logins", class: M0014MachineLogins },
   { name: "0015-machine-systems", class: M0015MachineSystems },
+  { name: "0016-deployed-configs", class: M0016DeployedConfigs },
 ]
