@@ -92,7 +92,7 @@ export class RunJournal extends Context.Service<
       readonly limit: number
       readonly before?: Date
     }) => Effect.Effect<readonly RunRecord[], StorageFault>
-    /** Keeps the newest `keep` finished runs of each subject; returns how many went. */
+    /** Keeps the newest `keep` finished runs of each kind for each subject; returns how many went. */
     readonly prune: (keep: number) => Effect.Effect<number, StorageFault>
     /** Removes the finished runs of a subject that is gone, with their journals. A range takes its runs along by itself. */
     readonly forget: (subject: RunSubject) => Effect.Effect<void, StorageFault>

@@ -442,4 +442,18 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* journal.read(runId("r4"), 0)).toHaveLength(2)
       }),
     )
+
+    it(
+      "keeps as many deploys however many runs of other kinds came between",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const journal = yield* RunJournal
+        for (const [i, kind] of ["deploy", "destroy", "deploy", "destroy", "destroy"].entries()) {
+          yield* journal.open(deployRun(`r${i + 1}`, { kind, startedAt: later(i) }), undefined)
+          yield* journal.close(runId(`r${i + 1}`), 0, ended("success"), undefined, later(i))
+        }
+        expect(yield* journal.prune(2)).toBe(1)
+        expect((yield* journal.list({ limit: 10 })).map((r) => r.id)).toEqual(["r5", "r4", "r3", "r1"].map(runId))
+      }),
+    )
   })

@@ -131,7 +131,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         let went = 0
         for (const run of records()) {
           if (run.status === "running") continue
-          const key = subjectKey(run.subject)
+          const key = JSON.stringify([subjectKey(run.subject), run.kind])
           const newer = seen.get(key) ?? 0
           seen.set(key, newer + 1)
           if (newer >= keep && store.runs.delete(run.id)) went++

@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect"
 import { sql } from "kysely"
 import type { Transaction } from "../engine/database.ts"
 
-/** Removes all but the newest `keep` finished runs of each subject, with their journals; says how many went. */
+/** Removes all but the newest `keep` finished runs of each kind for each subject, with their journals; says how many went. */
 export const pruneRuns = (tx: Transaction, keep: number) =>
   Effect.gen(function* () {
     const old = yield* tx(async (db) => {
-      const age = sql<number>`row_number() over (partition by subject order by started_at desc, id desc)`.as("age")
+      const age = sql<number>`row_number() over (partition by subject, kind order by started_at desc, id desc)`.as("age")
       const finished = db.selectFrom("runs").select(["id", age]).where("busy_subject", "is", null).as("finished")
       return db.selectFrom(finished).select("id").where("age", ">", keep).execute()
     })

@@ -340,7 +340,7 @@ export const keys = {
   }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
-    about: "Finished runs, with their logs, kept for each range.",
+    about: "Deploys, with their logs, kept for each range, and as many runs of every other kind.",
     default: 100,
   }),
   legacyDirectory: text(keeping, "legacy_directory", {
