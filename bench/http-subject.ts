@@ -3,7 +3,7 @@
  * `bare`: a node:http server that answers every path with the bytes it was given by PUT. Writes one line of JSON when it is ready, and
  * tells its processor time to whoever sends it a message.
  */
-import { credentialHasher, cryptoLayer } from "@rangewright/adapter-crypto"
+import { credentialHasher, cryptoLayer, firstHashKey } from "@rangewright/adapter-crypto"
 import { httpApp, listen, usualHttpOptions, type Runner } from "@rangewright/adapter-http"
 import { licenseLayer, openLicense } from "@rangewright/adapter-memory"
 import { storageLayer } from "@rangewright/adapter-storage"
@@ -39,7 +39,7 @@ const serveOurs = async (folder: string): Promise<Ready> => {
   const settings = Layer.succeed(Settings, { version: "0.0.0", peerVersion: "2.3.0" } as SettingsShape)
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, settings), ports))
   await runtime.runPromise(stock)
-  const hasher = credentialHasher(secret)
+  const hasher = credentialHasher(firstHashKey(secret))
   const stored = hasher.hash(keyOf("ME"))
   const hash = await timeEach(50_000, () => hasher.verify(keyOf("ME"), stored))
   const whole = await timeEach(10_000, () => runtime.runPromise(authenticate({ apiKey: keyOf("ME"), authorization: undefined })))

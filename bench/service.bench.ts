@@ -2,7 +2,7 @@
  * How soon the service is ready, and how much memory it takes when nothing happens: the real process, on SQLite with 100 ranges and 1,000
  * VMs, observing a simulator in this process that has the same VMs. `ready` is the moment its log says so; /readyz agrees then.
  */
-import { credentialHasher } from "@rangewright/adapter-crypto"
+import { credentialHasher, firstHashKey } from "@rangewright/adapter-crypto"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -106,7 +106,7 @@ const seedStore = (folder: string): Promise<void> =>
       stock,
       Layer.merge(
         storageLayer({ file: join(folder, "rangewright.db") }),
-        Layer.succeed(CredentialHasher, credentialHasher({ bytes: secretKey })),
+        Layer.succeed(CredentialHasher, credentialHasher(firstHashKey({ bytes: secretKey }))),
       ),
     ),
   )

@@ -81,7 +81,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
     },
     "a sealing key that is none": {
       env: { RANGEWRIGHT_SECRET_KEY: "hunter2" },
-      says: [/^Cannot use the key from secret_key: /u],
+      says: [/^Cannot use the key from secret_key: /u, "Make one with: openssl rand -base64 32"],
     },
     "a database server that is not there": {
       env: { RANGEWRIGHT_DATABASE_URL: "postgres://rangewright:hunter2@127.0.0.1:1/rangewright" },

@@ -1,6 +1,13 @@
 import { commitTo } from "@rangewright/adapter-memory"
-import { type HandlerRequest, operations, type Operation, passwordContext, type ServerSentEvent } from "@rangewright/application"
-import type { BlueprintId, Fault, GroupName, RecordId, SourceId } from "@rangewright/domain"
+import { type HandlerRequest, operations, type Operation, type ServerSentEvent } from "@rangewright/application"
+import {
+  type BlueprintId,
+  type Fault,
+  type GroupName,
+  type RecordId,
+  type SourceId,
+  userPasswordContext,
+} from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Groups, Ranges, SecretStore, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -91,7 +98,7 @@ describe("an API read", () => {
     const [user, range, group] = await lab.run(
       Effect.gen(function* () {
         const users = yield* Users
-        const sealedPassword = (yield* SecretStore).seal("a long password", passwordContext(owner))
+        const sealedPassword = (yield* SecretStore).seal("a long password", userPasswordContext(owner))
         yield* users.setSecrets(owner, { sealedPassword })
         yield* users.change(owner, { defaultRangeId: lab.range.id })
         yield* seedSource

@@ -10,10 +10,16 @@ const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 const sameDigest = (actual: string, stored: string): boolean =>
   actual.length === stored.length && timingSafeEqual(Buffer.from(actual, "latin1"), Buffer.from(stored, "latin1"))
 
-/** API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds (contract A 17-20). */
-export const credentialHasher = (master: MasterKey): CredentialHasher["Service"] => {
+/** What API keys are hashed with while the installation's key is its first one. */
+export const firstHashKey = (master: MasterKey): Buffer => keyFor(master, "api-key")
+
+/**
+ * API keys are 40 random characters, so a keyed hash is as strong as a slow one and costs microseconds. The key of the hashes outlives
+ * a change of the installation's key: API keys are not known here, and so cannot be hashed anew.
+ */
+export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] => {
   // a key object: made of bytes anew for every digest, the key would cost more than the digest
-  const key = createSecretKey(keyFor(master, "api-key"))
+  const key = createSecretKey(hashKey)
   const hash = (text: string): string => createHmac("sha256", key).update(text, "utf8").digest("hex")
   return {
     hash,
@@ -29,5 +35,5 @@ export const credentialHasher = (master: MasterKey): CredentialHasher["Service"]
   }
 }
 
-export const credentialHasherLayer = (master: MasterKey): Layer.Layer<CredentialHasher> =>
-  Layer.succeed(CredentialHasher, credentialHasher(master))
+export const credentialHasherLayer = (hashKey: Buffer): Layer.Layer<CredentialHasher> =>
+  Layer.succeed(CredentialHasher, credentialHasher(hashKey))

@@ -1,6 +1,7 @@
 export * from "./certificate.ts"
 export * from "./credential-hasher.ts"
 export * from "./faults.ts"
+export * from "./hash-key.ts"
 export * from "./layer.ts"
 export * from "./master-key.ts"
 export * from "./secret-store.ts"

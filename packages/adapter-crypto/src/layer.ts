@@ -1,10 +1,13 @@
 import type { CredentialHasher, SecretStore, TokenSigner } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
-import { credentialHasherLayer } from "./credential-hasher.ts"
+import { credentialHasherLayer, firstHashKey } from "./credential-hasher.ts"
 import type { MasterKey } from "./master-key.ts"
 import { secretStoreLayer } from "./secret-store.ts"
 import { tokenSignerLayer } from "./token-signer.ts"
 
-/** Everything secret that the application asks for, from the installation's one key. */
-export const cryptoLayer = (master: MasterKey): Layer.Layer<CredentialHasher | SecretStore | TokenSigner> =>
-  Layer.mergeAll(credentialHasherLayer(master), secretStoreLayer(master), tokenSignerLayer(master))
+/** Everything secret that the application asks for, from the installation's one key, and what its API keys are hashed with. */
+export const cryptoLayer = (
+  master: MasterKey,
+  hashKey = firstHashKey(master),
+): Layer.Layer<CredentialHasher | SecretStore | TokenSigner> =>
+  Layer.mergeAll(credentialHasherLayer(hashKey), secretStoreLayer(master), tokenSignerLayer(master))

@@ -1,18 +1,23 @@
 import * as Effect from "effect/Effect"
 import { hkdfSync, randomBytes } from "node:crypto"
 import { KeyUnusable } from "./faults.ts"
-import { loadOrCreateSecretFile } from "./secret-file.ts"
+import { loadOrCreateSecretFile, readSecretFile } from "./secret-file.ts"
 
 const keyBytes = 32
 
-/** The one secret of an installation, 32 bytes. Losing it loses every sealed secret and every API key hash. */
+/** The one secret of an installation, 32 bytes. Losing it loses every sealed secret and makes every API key void. */
 export interface MasterKey {
   readonly bytes: Uint8Array
 }
 
 /** A key for one purpose (HKDF-SHA-256), so that no two uses share bytes. Purposes are part of the stored format: never rename one. */
-export const keyFor = (master: MasterKey, purpose: "api-key" | "seal" | "token"): Buffer =>
+export const keyFor = (master: MasterKey, purpose: "api-key" | "id" | "seal" | "token"): Buffer =>
   Buffer.from(hkdfSync("sha256", master.bytes, Buffer.alloc(0), `rangewright/${purpose}`, keyBytes))
+
+const idBytes = 6
+
+/** Tells keys apart, and tells nothing else of them: 8 characters of base64url, which stand in texts that the key sealed. */
+export const keyId = (master: MasterKey): string => keyFor(master, "id").subarray(0, idBytes).toString("base64url")
 
 /** A key given as text, base64 or 64 hex digits. `from` says in faults where the text came from; the text itself is never shown. */
 export const masterKeyFromText = (text: string, from: string): Effect.Effect<MasterKey, KeyUnusable> => {
@@ -30,9 +35,23 @@ export const masterKeyFromText = (text: string, from: string): Effect.Effect<Mas
       )
 }
 
-/** The installation's key from a file of mode 0600; made on first use. */
+/** The key in a file of mode 0600; undefined when there is no such file. */
+export const loadKey = (path: string): Effect.Effect<MasterKey | undefined, KeyUnusable> =>
+  Effect.flatMap(readSecretFile(path), (text) => (text === undefined ? Effect.undefined : masterKeyFromText(text, path)))
+
+/** The key in a file of mode 0600; made on first use. */
 export const loadOrCreateKey = (path: string): Effect.Effect<MasterKey, KeyUnusable> =>
-  loadOrCreateSecretFile(
-    path,
-    Effect.sync(() => `${randomBytes(keyBytes).toString("base64")}\n`),
-  ).pipe(Effect.flatMap((text) => masterKeyFromText(text, path)))
+  Effect.suspend(() => keepKey(path, newKey()))
+
+/** The key in a file of mode 0600, which gets this one where it is missing. */
+export const keepKey = (path: string, { bytes }: MasterKey): Effect.Effect<MasterKey, KeyUnusable> =>
+  Effect.flatMap(
+    loadOrCreateSecretFile(
+      path,
+      Effect.sync(() => `${Buffer.from(bytes).toString("base64")}\n`),
+    ),
+    (text) => masterKeyFromText(text, path),
+  )
+
+/** A key that nobody has had before. */
+export const newKey = (): MasterKey => ({ bytes: randomBytes(keyBytes) })

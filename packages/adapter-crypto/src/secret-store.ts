@@ -1,20 +1,23 @@
+import { sealedText } from "@rangewright/domain"
 import { SealBroken, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
-import { keyFor, type MasterKey } from "./master-key.ts"
+import { keyFor, keyId, type MasterKey } from "./master-key.ts"
 
-/** Names the algorithm and layout, so that a later one can be told apart. */
-const version = "v1."
+/** Before texts that were sealed when they did not name their key yet. */
+const nameless = "v1."
 const nonceBytes = 12
 const tagBytes = 16
 
-/** AES-256-GCM: `v1.` and base64url of nonce, tag, ciphertext. The context is authenticated but not stored. */
+/** AES-256-GCM: the id of the key, and base64url of nonce, tag, ciphertext. The context is authenticated but not stored. */
 export const secretStore = (master: MasterKey): SecretStore["Service"] => {
   const key = keyFor(master, "seal")
+  const ours = sealedText(keyId(master), "")
   const open = (sealed: string, context: string): string => {
-    if (!sealed.startsWith(version)) throw new Error("unknown format")
-    const bytes = Buffer.from(sealed.slice(version.length), "base64url")
+    const prefix = [ours, nameless].find((text) => sealed.startsWith(text))
+    if (prefix === undefined) throw new Error("another key or an unknown format")
+    const bytes = Buffer.from(sealed.slice(prefix.length), "base64url")
     if (bytes.length < nonceBytes + tagBytes) throw new Error("too short")
     const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
     decipher.setAAD(Buffer.from(context, "utf8"))
@@ -27,7 +30,7 @@ export const secretStore = (master: MasterKey): SecretStore["Service"] => {
       const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes })
       cipher.setAAD(Buffer.from(context, "utf8"))
       const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()])
-      return version + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")
+      return ours + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")
     },
     open: (sealed, context) =>
       Effect.try({ try: () => open(sealed, context), catch: () => new SealBroken({ what: `the secret of ${context}` }) }),

@@ -2,7 +2,7 @@ import { credentialHasher } from "@rangewright/adapter-crypto"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 
-const hasher = credentialHasher({ bytes: new Uint8Array(32) })
+const hasher = credentialHasher(Buffer.alloc(32))
 const verify = (key: string, hash: string) => Effect.runPromise(hasher.verifyFirstGeneration(key, hash))
 
 describe("hashes of API keys of the first generation", () => {

@@ -1,16 +1,23 @@
-import type { UserId } from "@rangewright/domain"
+import { sealingKeyOf, type UserId } from "@rangewright/domain"
 import { SealBroken } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
-import { randomBytes } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import { credentialHasher, secretStore, tokenSigner, type MasterKey } from "@rangewright/adapter-crypto"
+import {
+  credentialHasher,
+  firstHashKey,
+  keyId,
+  newKey,
+  openHashKey,
+  sealHashKey,
+  secretStore,
+  tokenSigner,
+} from "@rangewright/adapter-crypto"
 
-const newKey = (): MasterKey => ({ bytes: randomBytes(32) })
 const key = newKey()
 
 describe("hashes of API keys", () => {
-  const hasher = credentialHasher(key)
+  const hasher = credentialHasher(firstHashKey(key))
 
   it("verify the key they were made of and no other text", () => {
     fc.assert(
@@ -22,7 +29,7 @@ describe("hashes of API keys", () => {
   })
 
   it("are worth nothing under another installation's key", () => {
-    expect(credentialHasher(newKey()).verify("AB.x", hasher.hash("AB.x"))).toBe(false)
+    expect(credentialHasher(firstHashKey(newKey())).verify("AB.x", hasher.hash("AB.x"))).toBe(false)
   })
 
   it.each(["", "zz", "0".repeat(63), "g".repeat(64), "$2a$04$abc"])("refuse a damaged stored hash (%j)", (stored) => {
@@ -43,6 +50,7 @@ describe("hashes of API keys", () => {
 
 describe("sealed secrets", () => {
   const store = secretStore(key)
+  const prefix = `v2.${keyId(key)}.`
   const open = (sealed: string, context: string) => Effect.runSync(Effect.result(store.open(sealed, context)))
 
   it("open to what was sealed, in the place they were sealed for only", () => {
@@ -57,25 +65,50 @@ describe("sealed secrets", () => {
 
   it("never look alike, and do not show the secret", () => {
     const sealed = store.seal("hunter2-hunter2", "user AB")
-    expect(sealed).toMatch(/^v1\.[\w-]+$/u)
+    expect(sealed).toMatch(/^v2\.[\w-]{8}\.[\w-]+$/u)
+    expect(sealingKeyOf(sealed)).toBe(keyId(key))
     expect(sealed).not.toBe(store.seal("hunter2-hunter2", "user AB"))
-    expect(Buffer.from(sealed.slice(3), "base64url").includes("hunter2")).toBe(false)
+    expect(Buffer.from(sealed.slice(prefix.length), "base64url").includes("hunter2")).toBe(false)
+  })
+
+  it("open also when they were sealed before they named their key", () => {
+    const older = { bytes: Buffer.alloc(32, 7) }
+    expect(Effect.runSync(secretStore(older).open("v1.CQkJCQkJCQkJCQkJcSm0q-TGVE7JtIdyw84Gz6MVV6uiBNo", "password of AB"))).toBe(
+      "hunter2",
+    )
+    expect(
+      Effect.runSync(Effect.flip(store.open("v1.CQkJCQkJCQkJCQkJcSm0q-TGVE7JtIdyw84Gz6MVV6uiBNo", "password of AB"))),
+    ).toBeInstanceOf(SealBroken)
   })
 
   it("cannot be opened after any change, nor with another key", () => {
     const sealed = store.seal("secret", "user AB")
-    const bytes = Buffer.from(sealed.slice(3), "base64url")
+    const bytes = Buffer.from(sealed.slice(prefix.length), "base64url")
     for (let i = 0; i < bytes.length; i++) {
       const changed = Buffer.from(bytes)
       changed[i] = (changed[i] ?? 0) ^ 1
-      expect(open(`v1.${changed.toString("base64url")}`, "user AB")._tag).toBe("Failure")
+      expect(open(`${prefix}${changed.toString("base64url")}`, "user AB")._tag).toBe("Failure")
     }
-    for (const broken of ["", "v1.", "v2.abc", "v1.AAAA", sealed.slice(0, -4)]) {
+    for (const broken of ["", "v1.", "v2.abc", "v1.AAAA", prefix, `${prefix}AAAA`, `v3${sealed.slice(2)}`, sealed.slice(0, -4)]) {
       expect(open(broken, "user AB")).toMatchObject({ _tag: "Failure", failure: { _tag: "SealBroken" } })
     }
     const fault = Effect.runSync(Effect.flip(secretStore(newKey()).open(sealed, "user AB")))
     expect(fault).toBeInstanceOf(SealBroken)
     expect(fault.message).toContain("user AB")
+  })
+})
+
+describe("what API keys are hashed with", () => {
+  it("opens with the key that sealed it, and with no other", () => {
+    const hashKey = firstHashKey(key)
+    const sealed = sealHashKey(key, hashKey)
+    expect(Effect.runSync(openHashKey(key, sealed))).toEqual(hashKey)
+    expect(Effect.runSync(Effect.flip(openHashKey(newKey(), sealed)))).toBeInstanceOf(SealBroken)
+  })
+
+  it("is the same for a key at any time, because stored hashes were made with it", () => {
+    const hasher = credentialHasher(firstHashKey({ bytes: Buffer.alloc(32, 1) }))
+    expect(hasher.hash("AB.x")).toBe("700ad436e13fa9523b093a11c5a83fdc7c79dfae4c5139f2a7b02fc2be282126")
   })
 })
 

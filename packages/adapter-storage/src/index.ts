@@ -1,6 +1,15 @@
 export { Database } from "./engine/database.ts"
 export { legacyLayer } from "./legacy/legacy-layer.ts"
-export { backupTo, checkBackup } from "./maintenance/backup.ts"
+export { backupTo, checkBackup, removeDatabase } from "./maintenance/backup.ts"
+export { sealAnew, sealedTexts } from "./maintenance/sealed-texts.ts"
+export {
+  adoptSealingKey,
+  apiKeyHash,
+  hasUsers,
+  keepSealedRootKey,
+  type SealingKey,
+  sealingKey,
+} from "./maintenance/sealing-key.ts"
 export { storageHealth } from "./maintenance/health.ts"
 export { restoreFrom } from "./maintenance/restore.ts"
 export { storageLayer, type StorageOptions } from "./storage-layer.ts"

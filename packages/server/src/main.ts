@@ -1,3 +1,4 @@
+import { isFault } from "@rangewright/domain"
 import { readArguments, UsageError } from "./command/arguments.ts"
 import { helpText } from "./command/help.ts"
 import { version } from "./version.ts"
@@ -7,6 +8,7 @@ const run = async (argv: readonly string[]): Promise<number> => {
   // these have words and options of their own
   if (argv[0] === "subscription") return (await import("./command/subscription.ts")).subscription(argv.slice(1))
   if (argv[0] === "migrate") return (await import("./command/migrate/migrate.ts")).migrate(argv.slice(1))
+  if (argv[0] === "rotate-key") return (await import("./command/rotate-key.ts")).rotateKey(argv.slice(1))
   const args = readArguments(argv)
   switch (args.command) {
     case "help":
@@ -27,6 +29,8 @@ const run = async (argv: readonly string[]): Promise<number> => {
       return (await import("./command/doctor.ts")).doctor(args)
     case "backup":
       return (await import("./command/backup.ts")).backup(args)
+    case "begin-anew":
+      return (await import("./command/begin-anew.ts")).beginAnew(args)
     case "root-key":
       return (await import("./command/root-key.ts")).rootKey(args)
     case "restore":
@@ -41,7 +45,9 @@ try {
     process.stderr.write(`${error.message}\nTry --help.\n`)
     process.exitCode = 2
   } else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    // what is not available now has hints for whoever calls a running service
+    const hint = isFault(error) && error.kind !== "unavailable" && error.hint !== undefined ? `${error.hint}\n` : ""
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${hint}`)
     process.exitCode = 1
   }
 }

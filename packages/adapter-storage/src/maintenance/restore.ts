@@ -4,24 +4,23 @@ import type { Conflict } from "@rangewright/domain"
 import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Database } from "../engine/database.ts"
-import { migrateSqlite } from "../engine/migrate.ts"
 import { storageFault } from "../engine/storage-fault.ts"
-import { sqliteMigrations } from "../migrations/sqlite/index.ts"
 import { entities } from "../schema/entities.ts"
 import { checkBackup, fileOf, removeDatabase } from "./backup.ts"
 
-/** Brings a copy of the backup to this version's schema; the backup itself is not touched. */
-const prepareCopy = async (backupFile: string, copy: string): Promise<void> => {
-  await copyFile(backupFile, copy)
-  // loaded when it is needed: a service on PostgreSQL never is
-  const { sqliteOrm } = await import("../engine/sqlite.ts")
-  const orm = await sqliteOrm(copy)
-  try {
-    await migrateSqlite(orm, copy, sqliteMigrations)
-  } finally {
-    await orm.close()
-  }
-}
+/** Brings a copy of the backup to this version's schema and to what `prepare` makes of it; the backup itself is not touched. */
+const prepareCopy = <E>(doing: string, backupFile: string, copy: string, prepare: Effect.Effect<void, E, Database>) =>
+  Effect.gen(function* () {
+    // loaded when it is needed: a service on PostgreSQL never is
+    const { sqliteLayer } = yield* Effect.tryPromise({
+      try: async () => {
+        await copyFile(backupFile, copy)
+        return import("../engine/sqlite.ts")
+      },
+      catch: (cause) => storageFault(doing, cause),
+    })
+    yield* Effect.provide(prepare, sqliteLayer(copy), { local: true })
+  })
 
 /** One transaction: all rows of all tables are those of the copy, or nothing has changed. */
 const replaceRows = (file: string, copy: string): void => {
@@ -60,19 +59,20 @@ const replaceRows = (file: string, copy: string): void => {
 
 /**
  * Makes the data what a backup holds, also while the service works: others see the old data, then the restored. Backups of older versions
- * are brought up to date on the way. A run that the backup does not know loses its lease and stops.
+ * are brought up to date on the way. A run that the backup does not know loses its lease and stops. `prepare` looks at the backup's data,
+ * and may change them, before they take the place of ours; where it fails nothing has changed.
  */
-export const restoreFrom = (backupFile: string): Effect.Effect<void, Conflict | StorageFault, Database> =>
+export const restoreFrom = <E = never>(
+  backupFile: string,
+  prepare: Effect.Effect<void, E, Database> = Effect.void,
+): Effect.Effect<void, E | Conflict | StorageFault, Database> =>
   Effect.gen(function* () {
     const doing = `restore ${backupFile}`
     const database = yield* Database
     const file = yield* fileOf(database, doing)
     yield* checkBackup(backupFile)
     const copy = `${file}.restore-${process.pid}`
-    yield* Effect.tryPromise({
-      try: () => prepareCopy(backupFile, copy),
-      catch: (cause) => storageFault(doing, cause),
-    }).pipe(
+    yield* prepareCopy(doing, backupFile, copy, prepare).pipe(
       // our own connection is held meanwhile: a transaction of ours that is open could not end while this one waits for it
       Effect.andThen(database.read(doing, (db) => db.connection().execute(async () => replaceRows(file, copy)))),
       Effect.ensuring(Effect.promise(() => removeDatabase(copy))),

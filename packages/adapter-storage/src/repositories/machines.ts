@@ -7,6 +7,7 @@ import type { Selectable } from "kysely"
 import { Database } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { fromMachine, toDate, toMachine, toRangeMachine } from "../schema/rows.ts"
+import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { replaceMachines } from "./replace-machines.ts"
 import { releaseVmids, replaceVmid, reserveVmids } from "./vmid-reservations.ts"
 
@@ -169,6 +170,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       keepLogin: (rangeId, vmid, { current, pending }) =>
         database.write(`keep the login of machine ${vmid}`, (tx) =>
           Effect.gen(function* () {
+            yield* refuseForeignSeal(tx, database.engine, current, pending)
             yield* tx((db) => db.deleteFrom("machine_logins").where("range_id", "=", rangeId).where("vmid", "=", vmid).execute())
             if (current === undefined && pending === undefined) return
             const row = { range_id: rangeId, vmid, sealed: current ?? null, sealed_next: pending ?? null }

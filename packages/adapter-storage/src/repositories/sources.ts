@@ -14,6 +14,7 @@ import type { Insertable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toSource } from "../schema/rows.ts"
+import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { sourceColumns, sourceReads } from "./source-reads.ts"
 
 type Columns = Partial<Insertable<Tables["sources"]>>
@@ -88,6 +89,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
             const owner = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", source.owner).executeTakeFirst())
             if (owner === undefined) return yield* new UserNotFound({ userId: source.owner })
             const { recordId, nextSyncAt, createdAt, schedule, access, ...rest } = source
+            yield* refuseForeignSeal(tx, database.engine, access)
             const row = {
               ...rest,
               record_id: recordId,
@@ -119,6 +121,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           Effect.gen(function* () {
             const before = yield* rowOf(tx, database.engine, recordId)
             if (before === undefined) return yield* new SourceNotFound({ source: recordId })
+            yield* refuseForeignSeal(tx, database.engine, change.access)
             const columns = changedColumns(before, change)
             return Object.keys(columns).length === 0 ? toSource(before) : yield* update(tx, recordId, columns)
           }),

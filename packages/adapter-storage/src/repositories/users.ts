@@ -17,6 +17,7 @@ import { Database, type Transaction } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
 import { toSecrets, toUser } from "../schema/rows.ts"
 import { inOrder } from "./in-order.ts"
+import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 
 type UserRow = Selectable<Tables["users"]>
 
@@ -97,6 +98,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
       create: (user) =>
         database.writeAlone(`create user ${user.id}`, (tx) =>
           Effect.gen(function* () {
+            yield* refuseForeignSeal(tx, database.engine, user.secrets.sealedPassword)
             yield* refuseTwin(tx, user)
             const number = yield* takeNumber(tx, user, yield* Clock.currentTimeMillis)
             const created = user.createdAt.getTime()
@@ -173,6 +175,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
       setSecrets: (id, secrets, condition) =>
         database.write(`change the secrets of user ${id}`, (tx) =>
           Effect.gen(function* () {
+            yield* refuseForeignSeal(tx, database.engine, secrets.sealedPassword)
             const updated_at = yield* Clock.currentTimeMillis
             const { numUpdatedRows } = yield* tx((db) =>
               db

@@ -404,6 +404,20 @@ const Revision = defineEntity({
   properties: { id: p.integer().primary().autoincrement(false), value: p.bigint("number") },
 })
 
+/** One row: the key that sealed what is sealed in the other tables. */
+const SealingKey = defineEntity({
+  name: "SealingKey",
+  tableName: "sealing_key",
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    keyId: p.string().length(16),
+    /** What API keys are hashed with. */
+    sealedHashKey: p.text(),
+    /** ROOT's API key, for its file; null where it is not known. */
+    sealedRootKey: p.text().nullable(),
+  },
+})
+
 export const entities = [
   AuditEntry,
   Blueprint,
@@ -427,6 +441,7 @@ export const entities = [
   RestingNumber,
   Revision,
   Run,
+  SealingKey,
   Source,
   SourceClaim,
   User,

@@ -1,7 +1,7 @@
-import type { Fault, User } from "@rangewright/domain"
+import { type Fault, type User, userPasswordContext } from "@rangewright/domain"
 import { type CredentialHasher, HypervisorAccess, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { newTokenKey, passwordContext } from "./identity.ts"
+import { newTokenKey } from "./identity.ts"
 
 /**
  * Sets a user's password on the hypervisor and here, and ends all the user's tokens. When the second write fails the call may be
@@ -14,7 +14,7 @@ export const changePassword = (
   Effect.gen(function* () {
     yield* (yield* HypervisorAccess).setPassword({ username: user.hypervisorUsername, realm: user.hypervisorRealm }, password)
     yield* (yield* Users).setSecrets(user.id, {
-      sealedPassword: (yield* SecretStore).seal(password, passwordContext(user.id)),
+      sealedPassword: (yield* SecretStore).seal(password, userPasswordContext(user.id)),
       tokenKey: yield* newTokenKey,
     })
   })

@@ -22,9 +22,6 @@ export const newApiKey = (
     return { key, hash: hasher.hash(key) }
   })
 
-/** What the user's sealed password is bound to: it cannot be opened for another user. */
-export const passwordContext = (userId: UserId): string => `password of ${userId}`
-
 /** Random text that signs a user's tokens (contract A 3.2: 50 letters and digits). */
 export const newTokenKey: Effect.Effect<string, never, CredentialHasher> = Effect.map(CredentialHasher, (hasher) =>
   hasher.randomText(50),

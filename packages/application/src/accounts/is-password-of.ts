@@ -1,8 +1,7 @@
-import { rootUserId, type User } from "@rangewright/domain"
+import { rootUserId, type User, userPasswordContext } from "@rangewright/domain"
 import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { SignIns } from "../sign-in/sign-ins.ts"
-import { passwordContext } from "./identity.ts"
 
 /** Whether this is the user's password. The same work is done for nobody and for a user without one, so that time tells nothing. */
 export const isPasswordOf = (user: User | undefined, password: string) =>
@@ -10,7 +9,7 @@ export const isPasswordOf = (user: User | undefined, password: string) =>
     const found = yield* (yield* Users).forAuthentication(user?.id ?? rootUserId)
     const own = user === undefined ? undefined : found?.secrets.sealedPassword
     const { decoy } = yield* SignIns
-    const sealed = user === undefined || own === undefined ? decoy : { sealed: own, context: passwordContext(user.id) }
+    const sealed = user === undefined || own === undefined ? decoy : { sealed: own, context: userPasswordContext(user.id) }
     const actual = yield* (yield* SecretStore).open(sealed.sealed, sealed.context)
     return (yield* CredentialHasher).equal(actual, password) && own !== undefined
   })

@@ -6,6 +6,7 @@ import {
   type Fault,
   type User,
   type UserId,
+  userPasswordContext,
 } from "@rangewright/domain"
 import { CredentialHasher, HypervisorAccess, type Ranges, type RunJournal, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -13,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { checkUserDraft, type UserDraft } from "./check-user.ts"
-import { newApiKey, newRecordId, newTokenKey, passwordContext } from "./identity.ts"
+import { newApiKey, newRecordId, newTokenKey } from "./identity.ts"
 import { makeRange } from "./make-range.ts"
 
 export interface ProvisionedUser {
@@ -81,7 +82,7 @@ export const provisionUser = (
       hypervisorRealm: account.realm,
       secrets: {
         apiKeyHash: hash,
-        sealedPassword: (yield* SecretStore).seal(password, passwordContext(id)),
+        sealedPassword: (yield* SecretStore).seal(password, userPasswordContext(id)),
         tokenKey: yield* newTokenKey,
       },
       createdAt: new Date(yield* Clock.currentTimeMillis),

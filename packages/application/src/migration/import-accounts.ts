@@ -6,12 +6,13 @@ import {
   type LegacyImport,
   type Range,
   type User,
+  userPasswordContext,
 } from "@rangewright/domain"
 import { HypervisorAccess, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { newRecordId, newTokenKey, passwordContext } from "../accounts/identity.ts"
+import { newRecordId, newTokenKey } from "../accounts/identity.ts"
 import { emptyRangeConfig } from "../accounts/provision-user.ts"
 import { rightsNetwork } from "../range/router-access.ts"
 import { readRangeConfig } from "../range/read-config.ts"
@@ -41,7 +42,7 @@ const importUser = (user: ImportedUser) =>
       hypervisorRealm: legacyRealm,
       secrets: {
         apiKeyHash: user.apiKeyHash,
-        sealedPassword: user.password === undefined ? undefined : seal(user.password, passwordContext(user.id)),
+        sealedPassword: user.password === undefined ? undefined : seal(user.password, userPasswordContext(user.id)),
         tokenKey: yield* newTokenKey,
       },
       createdAt: user.createdAt ?? now,

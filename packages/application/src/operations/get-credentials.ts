@@ -1,8 +1,7 @@
-import { NotFound } from "@rangewright/domain"
+import { NotFound, userPasswordContext } from "@rangewright/domain"
 import { SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { passwordContext } from "../accounts/identity.ts"
 import { operation } from "../operation/operation.ts"
 
 const UserCredentialObject = Schema.Struct({
@@ -35,7 +34,7 @@ export const getCredentials = operation({
       const found = yield* (yield* Users).forAuthentication(user.id)
       const sealed = found?.secrets.sealedPassword
       if (sealed === undefined) return yield* Effect.fail(new NotFound({ what: `User ${user.id} has no hypervisor login` }))
-      const password = yield* (yield* SecretStore).open(sealed, passwordContext(user.id))
+      const password = yield* (yield* SecretStore).open(sealed, userPasswordContext(user.id))
       return {
         result: {
           ludusEmail: user.email,

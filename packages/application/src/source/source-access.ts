@@ -1,4 +1,4 @@
-import { InvalidInput, type RecordId, type Source } from "@rangewright/domain"
+import { InvalidInput, type RecordId, type Source, sourceAccessContext } from "@rangewright/domain"
 import { type GitAccess, SecretStore, Sources, type SealBroken, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -17,9 +17,6 @@ export interface AccessWish {
 type Plain =
   | { readonly type: "token"; readonly username?: string; readonly token: string }
   | { readonly type: "ssh-key"; readonly privateKey: string; readonly hostKey: string }
-
-/** Sealed for one source: it cannot be opened for another one. */
-const contextOf = (recordId: RecordId): string => `access of source ${recordId}`
 
 const hostKeyForm = /^SHA256:[A-Za-z0-9+/]{43}=?$/u
 const longestSecret = 16 * 1024
@@ -103,7 +100,7 @@ export const sealedAccess = Effect.fnUntraced(function* (
   const plain = yield* plainOf(wish)
   if (plain === undefined) return {}
   if (plain === "none") return { access: undefined }
-  return { access: (yield* SecretStore).seal(JSON.stringify(plain), contextOf(recordId)) }
+  return { access: (yield* SecretStore).seal(JSON.stringify(plain), sourceAccessContext(recordId)) }
 })
 
 /** What opens the source's repository; undefined: nothing was given. */
@@ -113,7 +110,7 @@ export const openedAccess = Effect.fnUntraced(function* ({
   const sealed = yield* (yield* Sources).access(recordId)
   if (sealed === undefined) return undefined
   // we wrote it ourselves, and the seal says that nobody changed it
-  const plain = JSON.parse(yield* (yield* SecretStore).open(sealed, contextOf(recordId))) as Plain
+  const plain = JSON.parse(yield* (yield* SecretStore).open(sealed, sourceAccessContext(recordId))) as Plain
   return plain.type === "token"
     ? { ...plain, token: Redacted.make(plain.token) }
     : { ...plain, privateKey: Redacted.make(plain.privateKey) }

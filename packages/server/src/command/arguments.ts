@@ -1,10 +1,11 @@
-import { parseArgs } from "node:util"
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 
 export const commands = [
   "serve",
   "doctor",
   "backup",
   "restore",
+  "begin-anew",
   "root-key",
   "openapi",
   "docs",
@@ -26,6 +27,15 @@ export interface Arguments {
 /** What was typed cannot be understood. */
 export class UsageError extends Error {}
 
+/** Words and options as they were typed; fails with one clear line. */
+export const parseWords = <const Options extends ParseArgsOptionsConfig>(argv: readonly string[], options: Options) => {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
 const wholeNumber = (name: string, text: string | undefined, min: number, max: number): number | undefined => {
   if (text === undefined) return undefined
   const n = Number(text)
@@ -43,20 +53,12 @@ const options = {
   version: { type: "boolean", default: false },
 } as const
 
-const parse = (argv: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 const needsFile: readonly Command[] = ["backup", "restore"]
 const mayHaveFile: readonly Command[] = [...needsFile, "root-key"]
 
 /** Reads the command line; fails with one clear line. */
 export const readArguments = (argv: readonly string[]): Arguments => {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseWords(argv, options)
   const [first = "serve", file, ...rest] = positionals
   const command = values.help ? "help" : values.version ? "version" : commands.find((c) => c === first)
   if (command === undefined) throw new UsageError(`There is no command ${first}. Commands: ${commands.join(", ")}`)

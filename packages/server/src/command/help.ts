@@ -7,8 +7,10 @@ commands:
   serve             run the service (the default)
   doctor            check the hypervisor, the token's rights, storage, templates, network, clock and disk, and say what to do
   backup FILE       write a copy of the database to FILE, while the service runs
-  restore FILE      put a copy back, also while the service runs
+  restore FILE      put a copy back, also while the service runs, and where the database is gone
   root-key [FILE]   give ROOT a new key, or the one in FILE, also while the service runs; the old one is void
+  rotate-key [FILE] seal the secrets of the database with a new key (rotate-key --help)
+  begin-anew        set aside what the data folder holds: the next start begins with an empty database
   migrate           move networks from bridges to SDN VNets and back, take an older installation over (migrate --help)
   subscription      pack a registry of subscription roles, make keys, issue licences (subscription --help)
   openapi           print the OpenAPI document as JSON and end

@@ -8,17 +8,25 @@ import { DataFolderError } from "../compose/data-folder.ts"
 import type { StoragePorts } from "../compose/assemble.ts"
 import type { Config } from "../config/config.ts"
 
-/** Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. */
+/** The file of the configured database; undefined on PostgreSQL. */
+export const databaseFile = (config: Config): string | undefined =>
+  config.databaseUrl === undefined ? join(resolve(config.data), "rangewright.db") : undefined
+
+/**
+ * Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. `make`: also where
+ * there is no database yet.
+ */
 export const withStore = async <A>(
   config: Config,
   effect: Effect.Effect<A, Fault, Exclude<StoragePorts, LegacyData>>,
+  { make = false } = {},
 ): Promise<A> => {
-  const file = join(resolve(config.data), "rangewright.db")
-  if (config.databaseUrl === undefined && !existsSync(file))
+  const file = databaseFile(config)
+  if (file !== undefined && !make && !existsSync(file))
     throw new DataFolderError(
       `Cannot open the database: there is no ${file}. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
     )
   return Effect.runPromise(
-    effect.pipe(Effect.provide(storageLayer(config.databaseUrl === undefined ? { file } : { databaseUrl: config.databaseUrl }))),
+    effect.pipe(Effect.provide(storageLayer(file === undefined ? { databaseUrl: config.databaseUrl ?? "" } : { file }))),
   )
 }

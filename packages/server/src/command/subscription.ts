@@ -2,8 +2,7 @@ import { createKeyFile, issueLicense, packRegistry, readKeyFile } from "@rangewr
 import { isFault, readLicenseTerms, tiers, writeLicenseTerms } from "@rangewright/domain"
 import * as Result from "effect/Result"
 import { writeFile } from "node:fs/promises"
-import { parseArgs } from "node:util"
-import { UsageError } from "./arguments.ts"
+import { parseWords, UsageError } from "./arguments.ts"
 
 const helpText = `Subscription roles of your own: pack a registry, issue licences
 
@@ -35,14 +34,7 @@ const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const
 
-const parse = (argv: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-type Values = ReturnType<typeof parse>["values"]
+type Values = ReturnType<typeof parseWords<typeof options>>["values"]
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
@@ -100,7 +92,7 @@ const license = async (values: Values): Promise<void> => {
 }
 
 const run = async (argv: readonly string[]): Promise<void> => {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseWords(argv, options)
   const [command, ...rest] = positionals
   if (values.help || command === undefined || command === "help") return void process.stdout.write(helpText)
   const surplus = command === "pack" ? rest.slice(1) : rest

@@ -1,5 +1,4 @@
 import type { Database } from "@rangewright/adapter-storage"
-import { cryptoLayer, type MasterKey } from "@rangewright/adapter-crypto"
 import {
   activityLayer,
   backgroundLayer,
@@ -17,6 +16,7 @@ import {
 import type {
   AuditTrail,
   Blueprints,
+  CredentialHasher,
   Groups,
   GuestFault,
   Lease,
@@ -25,7 +25,9 @@ import type {
   MigrationRecords,
   Ranges,
   RunJournal,
+  SecretStore,
   Sources,
+  TokenSigner,
   Users,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
@@ -51,10 +53,13 @@ export type StoragePorts =
   | Sources
   | Users
 
+/** What holds the installation's secrets. */
+export type CryptoPorts = CredentialHasher | SecretStore | TokenSigner
+
 /** What inversify chose. */
 export interface Parts<E> {
   readonly settings: SettingsShape
-  readonly masterKey: MasterKey
+  readonly crypto: Layer.Layer<CryptoPorts, E, Database>
   readonly subscription: Layer.Layer<SubscriptionPorts, E, ContentPorts>
   readonly storage: Layer.Layer<StoragePorts, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
@@ -77,13 +82,12 @@ export type Service = AppServices | RunPlanner | Database
 /** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
 export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault> => {
   const driven = Layer.mergeAll(
-    parts.storage,
     parts.hypervisor,
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
-    cryptoLayer(parts.masterKey),
     Layer.succeed(Settings, parts.settings),
     parts.description,
-  )
+    // first of all: nothing begins before the key has opened the database
+  ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(parts.storage))
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
   return background.pipe(

@@ -2,10 +2,9 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
 import { buildContainer } from "./container.ts"
-import { type DataFolder, DataFolderError, openDataFolder, shareDataFolder } from "./data-folder.ts"
+import { type DataFolder, DataFolderError, openDataFolder, requireDatabase, shareDataFolder } from "./data-folder.ts"
 import { makeSimulator } from "./hypervisor.ts"
 import { keepSimulator } from "./keep-simulator.ts"
-import { masterKeyOf } from "./master-key.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
 /** The whole application without its surface and its background, for the length of a command. */
@@ -38,13 +37,12 @@ export const openForCommand = async (config: Config): Promise<CommandRuntime> =>
     for (const one of closers.reverse()) await one()
   }
   try {
-    const masterKey = await masterKeyOf(config, folder.keyFile)
+    if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
     if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
     const container = buildContainer({
       config: { ...config, logLevel: "error" },
       folder,
-      masterKey,
       simulator,
       // a name of its own: two living processes must not share one
       owner: `${folder.instance}-${randomBytes(4).toString("hex")}`,

@@ -1,8 +1,7 @@
 import "reflect-metadata"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { legacyLayer, storageLayer } from "@rangewright/adapter-storage"
+import { type Database, legacyLayer, storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
-import type { MasterKey } from "@rangewright/adapter-crypto"
 import type { Simulator } from "@rangewright/pve-simulator"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -11,11 +10,12 @@ import type { Config } from "../config/config.ts"
 import { effectLog, makeLog, type Log } from "../observe/log.ts"
 import { makeMetrics } from "../observe/metrics.ts"
 import { version } from "../version.ts"
-import { assemble, type StoragePorts } from "./assemble.ts"
+import { assemble, type CryptoPorts, type StoragePorts } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { bindGuest } from "./guest.ts"
 import { bindHypervisor, type BoundHypervisor } from "./hypervisor.ts"
+import { cryptoOf } from "./installation-key.ts"
 import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
@@ -25,7 +25,6 @@ import { T, type AppRuntime } from "./tokens.ts"
 export interface Given {
   readonly config: Config
   readonly folder: DataFolder
-  readonly masterKey: MasterKey
   /** The built-in simulator, when the configuration means it. */
   readonly simulator: Simulator | undefined
   /** Names this process among those that share the store. */
@@ -34,7 +33,7 @@ export interface Given {
   readonly background: boolean
 }
 
-/** Process-wide things that are no port: settings, log, figures, the key, the list of operations. */
+/** Process-wide things that are no port: settings, log, figures, the list of operations. */
 const process = new ContainerModule(({ bind }) => {
   bind<SettingsShape>(T.settings)
     .toResolvedValue((config: Config) => settingsOf(config), [T.config])
@@ -59,6 +58,9 @@ const adaptersWith = (simulator: Simulator | undefined) =>
         [T.config, T.folder],
       )
       .inSingletonScope()
+    bind<Layer.Layer<CryptoPorts, unknown, Database>>(T.crypto)
+      .toResolvedValue((config: Config, folder: DataFolder) => cryptoOf(config, folder), [T.config, T.folder])
+      .inSingletonScope()
     bind<Layer.Layer<ContentPorts, unknown>>(T.content)
       .toResolvedValue((config: Config, folder: DataFolder) => bindContent(config, folder.content), [T.config, T.folder])
       .inSingletonScope()
@@ -81,7 +83,7 @@ const runtimeOf = ({ background, owner }: Given) =>
         (
           settings: SettingsShape,
           log: Log,
-          masterKey: MasterKey,
+          crypto: Layer.Layer<CryptoPorts, unknown, Database>,
           subscription: Layer.Layer<SubscriptionPorts, unknown, ContentPorts>,
           storage: Layer.Layer<StoragePorts, unknown>,
           hypervisor: BoundHypervisor,
@@ -94,7 +96,7 @@ const runtimeOf = ({ background, owner }: Given) =>
           ManagedRuntime.make(
             assemble({
               settings,
-              masterKey,
+              crypto,
               subscription,
               storage,
               hypervisor: hypervisor.layer,
@@ -111,7 +113,7 @@ const runtimeOf = ({ background, owner }: Given) =>
         [
           T.settings,
           T.log,
-          T.masterKey,
+          T.crypto,
           T.subscription,
           T.storage,
           T.hypervisor,
@@ -130,7 +132,6 @@ export const buildContainer = (given: Given): Container => {
   const container = new Container()
   container.bind<Config>(T.config).toConstantValue(given.config)
   container.bind<DataFolder>(T.folder).toConstantValue(given.folder)
-  container.bind<MasterKey>(T.masterKey).toConstantValue(given.masterKey)
   container.load(process, adaptersWith(given.simulator), runtimeOf(given))
   return container
 }

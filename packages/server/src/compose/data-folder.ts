@@ -1,3 +1,4 @@
+import { Conflict } from "@rangewright/domain"
 import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -94,7 +95,44 @@ export const shareDataFolder = (configured: string): DataFolder => {
   return { ...placesIn(path), release: () => undefined }
 }
 
+/** The folder of a service that is not running, held for a command that needs it alone. Fails where no service has been. */
+export const holdUsedFolder = (configured: string): DataFolder => {
+  shareDataFolder(configured)
+  return openDataFolder(configured)
+}
+
 const instanceFile = "instance"
+const usedFile = "has-database"
+/** Versions that did not mark a used folder left ROOT's key in it. */
+const rootKeyName = "root-api-key"
+
+/** Whether a service has worked with a database in this folder, also one on a server. */
+export const isUsed = (path: string): boolean => [usedFile, rootKeyName].some((name) => existsSync(join(path, name)))
+
+/** From now on the folder does without its database no more. */
+export const markUsed = (path: string): void => {
+  if (!existsSync(join(path, usedFile)))
+    writeFileSync(join(path, usedFile), "This folder belongs to a database. Without that database no service starts here.\n", {
+      mode: 0o600,
+    })
+}
+
+/** Where ROOT's key is kept for the operator, mode 0400. */
+export const rootKeyFile = (data: string): string => join(data, rootKeyName)
+
+/** The database of a used folder is not there, or there is nothing in it. A new one in its place would make all keys void. */
+export const databaseGone = (path: string, what: string, because: string): Conflict =>
+  new Conflict({
+    what: `Cannot use ${what}: ${because}, but the data folder ${path} was in use`,
+    hint: "Put the database back (the file itself, or npm start -- restore FILE; on PostgreSQL look at database_url). To begin with an empty one, run npm start -- begin-anew: it sets aside what the folder holds.",
+  })
+
+/** Fails when the file of a used folder's database is gone; nothing is made in its place. */
+export const requireDatabase = ({ path, database }: Pick<DataFolder, "path" | "database">): void => {
+  const bytes = statSync(database, { throwIfNoEntry: false })?.size
+  if (isUsed(path) && (bytes ?? 0) === 0)
+    throw databaseGone(path, `the database ${database}`, bytes === undefined ? "there is no such file" : "the file is empty")
+}
 
 const placesIn = (path: string): Omit<DataFolder, "release"> => ({
   path,

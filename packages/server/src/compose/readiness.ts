@@ -1,7 +1,8 @@
 import type { Probes } from "@rangewright/adapter-http"
-import { storageHealth } from "@rangewright/adapter-storage"
+import { sealingKey, storageHealth } from "@rangewright/adapter-storage"
 import { SignIns } from "@rangewright/application"
-import { Machines, RunJournal } from "@rangewright/ports"
+import { sealingKeyOf } from "@rangewright/domain"
+import { Machines, RunJournal, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
@@ -35,6 +36,12 @@ const look = Effect.gen(function* () {
   return { freshness, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
 })
 
+/** Another instance, or a command, has changed the key since this service started. */
+const keyWasChanged = Effect.gen(function* () {
+  const ours = sealingKeyOf((yield* SecretStore).seal("", "which key is it?"))
+  return (yield* sealingKey)?.keyId !== ours
+})
+
 /**
  * Ready means that requests can be served: the store answers and takes writes, and the disk under its `folder` (undefined: it is on a
  * server) has room. A hypervisor that is away does not make the service unready, because reads go on; it is told in the detail and in the
@@ -46,6 +53,9 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
     ready: async () => {
       const writable = await runtime.runPromiseExit(storageHealth)
       if (Exit.isFailure(writable)) return { ready: false, detail: { store: problemOf(writable.cause) } }
+      const changed = await runtime.runPromiseExit(keyWasChanged)
+      if (Exit.isSuccess(changed) && changed.value)
+        return { ready: false, detail: { store: "its key was changed: give this service the new one, and restart it" } }
       const full = folder === undefined ? undefined : await fullness(folder)
       if (full !== undefined) return { ready: false, detail: { store: full } }
       const exit = await looked()

@@ -1,15 +1,16 @@
+import { type Database, keepSealedRootKey, sealingKey } from "@rangewright/adapter-storage"
 import { InvalidInput, rootUserId, type Fault } from "@rangewright/domain"
 import { newApiKey, newRecordId, newTokenKey } from "@rangewright/application"
-import { CredentialHasher, Users } from "@rangewright/ports"
+import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-
-/** Where ROOT's key is kept for the operator, mode 0400. */
-export const rootKeyFile = (data: string): string => join(data, "root-api-key")
+import { rootKeyFile } from "./data-folder.ts"
 
 const readKey = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8").trim() : undefined)
+
+/** ROOT's key as it is in its file. */
+export const readRootKey = (data: string): string | undefined => readKey(rootKeyFile(data))
 
 /** Whole or not at all: written beside, then renamed. */
 const writeKey = (path: string, key: string): void => {
@@ -31,12 +32,19 @@ export const keyInFile = (path: string): Effect.Effect<string, InvalidInput> =>
     return rootKeyPattern.test(key) ? key : yield* cannot("it holds none of the form ROOT.<40 characters>")
   })
 
+/** What ROOT's sealed key is bound to. Part of the stored format. */
+export const rootKeyContext = "API key of ROOT"
+
 /** Gives ROOT a key, a fresh one where none is named, and keeps it in the file; the old one is void. Makes ROOT when there is none. */
-export const renewRootKey = (data: string, named?: string): Effect.Effect<void, Fault, Users | CredentialHasher> =>
+export const renewRootKey = (
+  data: string,
+  named?: string,
+): Effect.Effect<void, Fault, CredentialHasher | Database | SecretStore | Users> =>
   Effect.gen(function* () {
     const users = yield* Users
     const hasher = yield* CredentialHasher
     const { key, hash } = named === undefined ? yield* newApiKey(rootUserId) : { key: named, hash: hasher.hash(named) }
+    yield* keepSealedRootKey((yield* SecretStore).seal(key, rootKeyContext))
     if ((yield* users.find(rootUserId)) !== undefined) yield* users.setSecrets(rootUserId, { apiKeyHash: hash })
     else
       yield* users.create({
@@ -53,20 +61,39 @@ export const renewRootKey = (data: string, named?: string): Effect.Effect<void, 
     yield* Effect.sync(() => writeKey(rootKeyFile(data), key))
   })
 
+/** ROOT's key as the database keeps it for the file; undefined where an older version wrote it, or it cannot be opened. */
+const sealedRootKey = Effect.gen(function* () {
+  const sealed = (yield* sealingKey)?.sealedRootKey
+  if (sealed === undefined) return undefined
+  return yield* Effect.orElseSucceed((yield* SecretStore).open(sealed, rootKeyContext), () => undefined)
+})
+
+/** What became of the file of ROOT's key; `unknown`: it is not in the file, nor known otherwise. */
+export type RootKeyState = "kept" | "made" | "put back" | "unknown"
+
 /**
- * Makes sure that ROOT exists and that its key is in the file. A file that was removed gets a new key, and the old one is void: the way
- * back for an operator who lost it (contract A 11). With a database that several instances share, one of them keeps the key, and
- * only the command `root-key` makes a new one. Returns whether a key was written.
+ * Makes sure that ROOT exists and that its key is in the file. A file that is missing, or that holds another key because the database
+ * was restored, gets ROOT's key again where that is known. A key that ROOT has is never replaced by a new one: that is what the command
+ * `root-key` is for. With a database that several instances share, one of them keeps the key.
  */
 export const ensureRootKey = (
   data: string,
   database: { readonly shared: boolean },
-): Effect.Effect<boolean, Fault, Users | CredentialHasher> =>
+): Effect.Effect<RootKeyState, Fault, CredentialHasher | Database | SecretStore | Users> =>
   Effect.gen(function* () {
     const hash = (yield* (yield* Users).forAuthentication(rootUserId))?.secrets.apiKeyHash
-    const kept = readKey(rootKeyFile(data))
+    if (hash === undefined) return yield* Effect.as(renewRootKey(data), "made" as const)
     const hasher = yield* CredentialHasher
-    if (hash !== undefined && (database.shared || (kept !== undefined && hasher.verify(kept, hash)))) return false
-    yield* renewRootKey(data)
-    return true
+    const kept = readRootKey(data)
+    const known = yield* sealedRootKey
+    if (kept !== undefined && hasher.verify(kept, hash)) {
+      if (kept !== known) yield* keepSealedRootKey((yield* SecretStore).seal(kept, rootKeyContext))
+      return "kept"
+    }
+    if (database.shared) return "kept"
+    if (known !== undefined && hasher.verify(known, hash)) {
+      yield* Effect.sync(() => writeKey(rootKeyFile(data), known))
+      return "put back"
+    }
+    return "unknown"
   })

@@ -3,6 +3,7 @@ import { loadOrCreateCertificate } from "@rangewright/adapter-crypto"
 import { notYetOffered, type Operation } from "@rangewright/application"
 import { parseProxies } from "@rangewright/domain"
 import { X509Certificate } from "node:crypto"
+import { rmSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { createSecureContext } from "node:tls"
@@ -15,14 +16,14 @@ import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
 import type { Service } from "./assemble.ts"
 import { buildContainer } from "./container.ts"
-import { openDataFolder, type DataFolder } from "./data-folder.ts"
+import { openDataFolder, requireDatabase, rootKeyFile, type DataFolder } from "./data-folder.ts"
 import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
 import { keepSimulator } from "./keep-simulator.ts"
-import { masterKeyOf } from "./master-key.ts"
+import { nextKeyFile } from "./key-files.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
-import { ensureRootKey, rootKeyFile } from "./root-key.ts"
+import { ensureRootKey, type RootKeyState } from "./root-key.ts"
 import { useTemporaryFolder } from "./temporary-folder.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
@@ -93,6 +94,12 @@ const tellWhatIsMissing = (log: Log) =>
       log.warn({ because: installer.because }, "roles and collections that are published elsewhere cannot be installed")
   })
 
+const tellOfRootKey = (log: Log, state: RootKeyState, file: string): void => {
+  if (state === "made") log.info({ file }, "a key for ROOT was written")
+  if (state === "put back") log.info({ file }, "ROOT's key was put back")
+  if (state === "unknown") log.warn({ file }, "ROOT's key is not in its file: put it there, or make a new one with root-key")
+}
+
 const shown = (host: string): string =>
   host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
 
@@ -105,17 +112,19 @@ export const startService = async (config: Config): Promise<RunningService> => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    const masterKey = await masterKeyOf(config, folder.keyFile)
+    if (config.databaseUrl === undefined) requireDatabase(folder)
     const simulator = await makeSimulator(config)
     if (simulator !== undefined) closers.push(await keepSimulator(simulator, join(folder.path, "simulator.json")))
-    const container = buildContainer({ config, folder, masterKey, simulator, owner: folder.instance, background: true })
+    const container = buildContainer({ config, folder, simulator, owner: folder.instance, background: true })
     const runtime = container.get<AppRuntime>(T.runtime)
     const log = container.get<Log>(T.log)
     const hypervisor = container.get<BoundHypervisor>(T.hypervisor)
     closers.push(() => container.unbindAllAsync())
     const context = await runtime.context()
-    if (await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined })))
-      log.info({ file: rootKeyFile(folder.path) }, "a key for ROOT was written")
+    // the key in place was proven: one that was to follow it and never did is nobody's
+    rmSync(nextKeyFile(folder), { force: true })
+    const rootKey = await runtime.runPromise(ensureRootKey(folder.path, { shared: config.databaseUrl !== undefined }))
+    tellOfRootKey(log, rootKey, rootKeyFile(folder.path))
     if (hypervisor.kind === "simulator")
       log.warn("no hypervisor is configured: running on the built-in simulator, nothing real happens")
     // asking takes a second of another program's time: nobody waits for it

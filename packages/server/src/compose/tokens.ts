@@ -1,11 +1,11 @@
 import type { Operation, SettingsShape } from "@rangewright/application"
-import type { MasterKey } from "@rangewright/adapter-crypto"
+import type { Database } from "@rangewright/adapter-storage"
 import type * as Layer from "effect/Layer"
 import type * as ManagedRuntime from "effect/ManagedRuntime"
 import type { Config } from "../config/config.ts"
 import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
-import type { Service, StoragePorts } from "./assemble.ts"
+import type { CryptoPorts, Service, StoragePorts } from "./assemble.ts"
 import type { ContentPorts } from "./content.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
@@ -25,7 +25,7 @@ export const T = {
   settings: token<SettingsShape>("settings"),
   log: token<Log>("log"),
   metrics: token<Metrics>("metrics"),
-  masterKey: token<MasterKey>("master-key"),
+  crypto: token<Layer.Layer<CryptoPorts, unknown, Database>>("crypto"),
   subscription: token<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>("subscription"),
   storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),

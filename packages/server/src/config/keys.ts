@@ -45,7 +45,7 @@ export const keys = {
   }),
   secretKey: optionalText(service, "secret_key", {
     about:
-      "32 bytes as base64 or hex that seal stored secrets and key the hashes of API keys. Without it a key file is made in `data`.",
+      "32 bytes as base64 or hex that seal stored secrets. Without it a key file is made in `data`. A database opens with its own key alone; the command `rotate-key` gives it another one.",
     default: undefined,
     secret: true,
   }),

@@ -1,5 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
+import { isFault } from "@rangewright/domain"
+import { requireDatabase } from "../compose/data-folder.ts"
 import type { Config } from "../config/config.ts"
 import { fail, ok, warn, type Finding } from "./finding.ts"
 
@@ -8,6 +10,18 @@ const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 const leastFreeBytes = 2 * 2 ** 30
 
 const nearestFolder = (path: string): string => (existsSync(path) ? path : nearestFolder(dirname(path)))
+
+/** The database of a folder that was in use. */
+const databaseFinding = (config: Config, path: string): readonly Finding[] => {
+  if (config.databaseUrl !== undefined) return []
+  try {
+    requireDatabase({ path, database: join(path, "rangewright.db") })
+    return []
+  } catch (fault) {
+    if (!isFault(fault)) throw fault
+    return [fail("database", fault.message, fault.hint ?? "")]
+  }
+}
 
 /** The data folder: there, writable, private, with room. */
 export const checkDataFolder = (config: Config): readonly Finding[] => {
@@ -47,5 +61,5 @@ export const checkDataFolder = (config: Config): readonly Finding[] => {
           ),
         ]
       : []
-  return [folderFinding, room, ...keyFinding]
+  return [folderFinding, room, ...keyFinding, ...databaseFinding(config, path)]
 }

@@ -15,6 +15,7 @@ import { M0013AuditIndexes } from "./m0013-audit-indexes.ts"
 import { M0014MachineLogins } from "./m0014-machine-logins.ts"
 import { M0015MachineSystems } from "./m0015-machine-systems.ts"
 import { M0016DeployedConfigs } from "./m0016-deployed-configs.ts"
+import { M0017SealingKey } from "./m0017-sealing-key.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const sqliteMigrations: MigrationList = [
@@ -34,4 +35,5 @@ export const sqliteMigrations: MigrationList = [
   { name: "0014-machine-logins", class: M0014MachineLogins },
   { name: "0015-machine-systems", class: M0015MachineSystems },
   { name: "0016-deployed-configs", class: M0016DeployedConfigs },
+  { name: "0017-sealing-key", class: M0017SealingKey },
 ]

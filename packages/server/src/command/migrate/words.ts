@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util"
-import { UsageError } from "../arguments.ts"
+import { parseWords, UsageError } from "../arguments.ts"
 
 export const helpText = `Move the networks of ranges between Linux bridges and SDN VNets, or take an older installation over
 
@@ -61,17 +60,9 @@ const fits: Readonly<Record<"dry-run" | "create-zone" | "yes", readonly Subject[
   yes: ["sdn", "rollback"],
 }
 
-const parse = (argv: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 /** Reads the words after `migrate`; undefined: help is wanted. Fails with one clear line. */
 export const readWish = (argv: readonly string[]): Wish | undefined => {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseWords(argv, options)
   const [first, ...rest] = positionals
   if (values.help || first === undefined || first === "help") return undefined
   const what = subjects.find((subject) => subject === first)

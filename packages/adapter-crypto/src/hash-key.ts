@@ -1,0 +1,14 @@
+import type { SealBroken } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { MasterKey } from "./master-key.ts"
+import { secretStore } from "./secret-store.ts"
+
+/** Part of the stored format. */
+const context = "hashes of API keys"
+
+/** What API keys are hashed with, sealed. Whether a key opens it tells whether that is the key of the database that holds it. */
+export const sealHashKey = (master: MasterKey, hashKey: Buffer): string =>
+  secretStore(master).seal(hashKey.toString("base64"), context)
+
+export const openHashKey = (master: MasterKey, sealed: string): Effect.Effect<Buffer, SealBroken> =>
+  Effect.map(secretStore(master).open(sealed, context), (text) => Buffer.from(text, "base64"))

@@ -1,0 +1,79 @@
+import type { UserId } from "@rangewright/domain"
+import type { StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { Database } from "../engine/database.ts"
+import { refuseForeignSeal } from "../repositories/refuse-foreign-seal.ts"
+
+/** What a database tells of the key that sealed its secrets. */
+export interface SealingKey {
+  readonly keyId: string
+  /** What API keys are hashed with: only that key opens it. */
+  readonly sealedHashKey: string
+  /** ROOT's API key; undefined where it is not known. */
+  readonly sealedRootKey: string | undefined
+}
+
+/** There is one. */
+const row = 1
+
+/** The key of this database; undefined in an empty one, and in one that an older version wrote. */
+export const sealingKey: Effect.Effect<SealingKey | undefined, StorageFault, Database> = Database.use((database) =>
+  database.read("read which key sealed the database", async (db) => {
+    const found = await db.selectFrom("sealing_key").selectAll().executeTakeFirst()
+    return (
+      found && {
+        keyId: found.key_id,
+        sealedHashKey: found.sealed_hash_key,
+        sealedRootKey: found.sealed_root_key ?? undefined,
+      }
+    )
+  }),
+)
+
+/** Makes this the key of a database that has none yet. Of two that do it at once one is first; who asks afterwards learns which. */
+export const adoptSealingKey = ({
+  keyId,
+  sealedHashKey,
+  sealedRootKey,
+}: SealingKey): Effect.Effect<void, StorageFault, Database> =>
+  Database.use((database) =>
+    database.write("keep which key seals the database", (tx) =>
+      Effect.asVoid(
+        tx((db) =>
+          db
+            .insertInto("sealing_key")
+            .values({ id: row, key_id: keyId, sealed_hash_key: sealedHashKey, sealed_root_key: sealedRootKey ?? null })
+            .onConflict((conflict) => conflict.column("id").doNothing())
+            .execute(),
+        ),
+      ),
+    ),
+  )
+
+/** Keeps ROOT's API key, sealed. */
+export const keepSealedRootKey = (sealed: string): Effect.Effect<void, StorageFault, Database> =>
+  Database.use((database) =>
+    database.write("keep the key of ROOT", (tx) =>
+      Effect.gen(function* () {
+        yield* refuseForeignSeal(tx, database.engine, sealed)
+        yield* tx((db) => db.updateTable("sealing_key").set({ sealed_root_key: sealed }).execute())
+      }),
+    ),
+  )
+
+/** Whether anybody has used this database: a service makes ROOT when it starts with it. */
+export const hasUsers: Effect.Effect<boolean, StorageFault, Database> = Database.use((database) =>
+  database.read(
+    "look for users",
+    async (db) => (await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined,
+  ),
+)
+
+/** The hash of a user's API key, as it is stored. */
+export const apiKeyHash = (userId: UserId): Effect.Effect<string | undefined, StorageFault, Database> =>
+  Database.use((database) =>
+    database.read("read the hash of an API key", async (db) => {
+      const found = await db.selectFrom("users").select("api_key_hash").where("id", "=", userId).executeTakeFirst()
+      return found?.api_key_hash ?? undefined
+    }),
+  )

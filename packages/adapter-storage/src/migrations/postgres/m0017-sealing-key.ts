@@ -1,0 +1,18 @@
+import { Migration } from "@mikro-orm/migrations"
+
+const statements: readonly string[] = [
+  `create table sealing_key (
+    id int not null,
+    key_id varchar(16) not null,
+    sealed_hash_key text not null,
+    sealed_root_key text null,
+    primary key (id)
+  )`,
+]
+
+/** The database knows the key that seals its secrets. Released: never changed. */
+export class M0017SealingKey extends Migration {
+  override up(): void {
+    for (const statement of statements) this.addSql(statement)
+  }
+}

@@ -1,0 +1,30 @@
+import { sealingKeyOf } from "@rangewright/domain"
+import { StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { Database, Transaction } from "../engine/database.ts"
+
+/**
+ * Fails when a text was sealed with another key than the database's: the key was changed while the process that sealed it ran. Nobody
+ * could open the text later. Until the end of the transaction nobody changes the key.
+ */
+export const refuseForeignSeal = (
+  tx: Transaction,
+  engine: Database["Service"]["engine"],
+  ...texts: readonly (string | null | undefined)[]
+) =>
+  Effect.gen(function* () {
+    const ids = texts.flatMap((text) => sealingKeyOf(text ?? "") ?? [])
+    if (ids.length === 0) return
+    const current = yield* tx((db) =>
+      db
+        .selectFrom("sealing_key")
+        .select("key_id")
+        .$if(engine === "postgresql", (query) => query.forShare())
+        .executeTakeFirst(),
+    )
+    if (current === undefined || ids.every((id) => id === current.key_id)) return
+    return yield* new StorageFault({
+      doing: "keep a secret",
+      because: `its key was changed to ${current.key_id} since this service started: give it that key and restart it`,
+    })
+  })

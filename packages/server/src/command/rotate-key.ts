@@ -1,0 +1,100 @@
+import { KeyUnusable, loadKey, type MasterKey } from "@rangewright/adapter-crypto"
+import * as Effect from "effect/Effect"
+import { resolve } from "node:path"
+import { changeKey, type KeyChange, replaceLostKey } from "../compose/change-key.ts"
+import { type DataFolder, holdUsedFolder, rootKeyFile } from "../compose/data-folder.ts"
+import { formerKeyFile } from "../compose/key-files.ts"
+import type { Config } from "../config/config.ts"
+import { parseWords, UsageError } from "./arguments.ts"
+import { withStore } from "./open-store.ts"
+import { configAt } from "./serve.ts"
+
+const helpText = `Seal the secrets of the database with a new key
+
+usage: npm start -- rotate-key [FILE] [options]
+
+  FILE              the new key, 32 bytes as base64 or hex, in a file of mode 0600; else one is made. Needed where the key comes from
+                    secret_key: afterwards set that to what FILE holds
+
+options:
+  --lost            the old key is lost for good: go on without what it sealed. All API keys are void, ROOT gets a new one, and a copy of
+                    the database is kept (of SQLite's)
+  --config FILE     configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)
+  --help, -h        this text
+
+Stop the service first; with PostgreSQL, all of its instances. API keys stay valid; who is signed in on the web page signs in again. The
+old key stays beside the new one in the data folder, as secret-key. and its id: backups of before can only be restored while it lies there.
+Cut off at any point it leaves a working installation, and may be run again.
+`
+
+interface Wish {
+  readonly file: string | undefined
+  readonly lost: boolean
+  readonly config: string | undefined
+}
+
+const options = {
+  lost: { type: "boolean", default: false },
+  config: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const
+
+/** Reads the words after `rotate-key`; undefined: help is wanted. Fails with one clear line. */
+const readWish = (argv: readonly string[]): Wish | undefined => {
+  const { values, positionals } = parseWords(argv, options)
+  const [file, ...rest] = positionals
+  if (values.help) return undefined
+  if (rest.length > 0) throw new UsageError(`rotate-key takes no ${rest.join(" ")}`)
+  if (values.lost && file !== undefined) throw new UsageError("rotate-key --lost takes no file")
+  return { file, lost: values.lost, config: values.config }
+}
+
+const keyIn = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
+  Effect.flatMap(loadKey(file), (key) =>
+    key === undefined
+      ? Effect.fail(
+          new KeyUnusable({
+            what: file,
+            because: "there is no such file",
+            hint: "Make a key with: umask 077; openssl rand -base64 32 > FILE",
+          }),
+        )
+      : Effect.succeed(key),
+  )
+
+const plural = (count: number): string => `${count} secret${count === 1 ? "" : "s"}`
+
+const told = ({ keyId, formerId, sealed, left }: KeyChange, { lost, file }: Wish, config: Config, folder: DataFolder): string => {
+  const configure =
+    config.secretKey === undefined || lost ? "" : ` Set secret_key to what ${file ?? ""} holds before the next start.`
+  if (formerId === undefined && !lost) return `The database is sealed with the key ${keyId} already.${configure}\n`
+  if (lost)
+    return `The database has the new key ${keyId}, and no secrets. ${rootKeyFile(folder.path)} holds ROOT's new key. All other API keys are void: give each user a new one. Passwords of users and access to private sources have to be set again; remove routers, and machines with generated logins, and deploy again.${config.databaseUrl === undefined ? ` before-${keyId}.db is the database as it was.` : ""}\n`
+  const unopened = left.length === 0 ? "" : ` The old key did not open: ${left.join(", ")}; that stays as it was.`
+  const former =
+    config.secretKey === undefined
+      ? ` The old one is ${formerKeyFile(folder, formerId ?? "")}: keep it as long as backups of before, apart from them.`
+      : " Keep the old one as long as backups of before."
+  return `${plural(sealed)} sealed with the new key ${keyId}.${unopened}${former}${configure}\n`
+}
+
+/** Gives the installation a new key while no service uses it. */
+export const rotateKey = async (argv: readonly string[]): Promise<number> => {
+  const wish = readWish(argv)
+  if (wish === undefined) {
+    process.stdout.write(helpText)
+    return 0
+  }
+  const config = configAt(wish.config)
+  const folder = holdUsedFolder(config.data)
+  try {
+    const { file } = wish
+    const change = wish.lost
+      ? replaceLostKey(config, folder)
+      : Effect.flatMap(file === undefined ? Effect.undefined : keyIn(resolve(file)), (key) => changeKey(config, folder, key))
+    process.stdout.write(told(await withStore(config, change), wish, config, folder))
+    return 0
+  } finally {
+    folder.release()
+  }
+}

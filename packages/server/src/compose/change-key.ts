@@ -1,0 +1,128 @@
+import {
+  cryptoLayer,
+  firstHashKey,
+  keepKey,
+  keyId,
+  type KeyUnusable,
+  type MasterKey,
+  newKey,
+  sealHashKey,
+  secretStore,
+} from "@rangewright/adapter-crypto"
+import { backupTo, type Database, sealAnew, type SealingKey, sealingKey } from "@rangewright/adapter-storage"
+import { Conflict, type Fault } from "@rangewright/domain"
+import type { StorageFault, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { adopt, givenKey, type KeyConfig, type KeyFolder, type OpenedKey, openKey, opened } from "./installation-key.ts"
+import { nextKeyFile, takeNextKey } from "./key-files.ts"
+import { renewRootKey, rootKeyContext } from "./root-key.ts"
+
+/** What a change of the key did. */
+export interface KeyChange {
+  readonly keyId: string
+  /** The key before; undefined: this one was in use already, and nothing was done. */
+  readonly formerId: string | undefined
+  /** How many secrets the new key sealed. */
+  readonly sealed: number
+  /** What the old key did not open; it stays as it is. */
+  readonly left: readonly string[]
+}
+
+/** Seals everything that a key opens with another one, the key of the hashes too: API keys stay valid. */
+export const sealWith = (
+  from: OpenedKey,
+  to: MasterKey,
+): Effect.Effect<Pick<KeyChange, "left" | "sealed">, Conflict | StorageFault, Database> =>
+  Effect.gen(function* () {
+    const known = yield* sealingKey
+    if (known === undefined) return { sealed: 0, left: [] }
+    const [before, after] = [secretStore(from.key), secretStore(to)]
+    const again = (sealed: string, context: string): Effect.Effect<string | undefined> =>
+      Effect.match(before.open(sealed, context), {
+        onFailure: () => undefined,
+        onSuccess: (plain) => after.seal(plain, context),
+      })
+    let sealed = 0
+    const left: string[] = []
+    const sealedRootKey = known.sealedRootKey && (yield* again(known.sealedRootKey, rootKeyContext))
+    const next: SealingKey = { keyId: keyId(to), sealedHashKey: sealHashKey(to, from.hashKey), sealedRootKey }
+    yield* sealAnew(known, next, (text, context) =>
+      Effect.tap(again(text, context), (made) =>
+        Effect.sync(() => {
+          if (made === undefined) left.push(context)
+          else sealed++
+        }),
+      ),
+    )
+    return { sealed, left }
+  })
+
+/** The key to come. In a file it lies beside the one in use before the database takes it, so that no moment is without the right one. */
+const keyToCome = (
+  config: KeyConfig,
+  folder: KeyFolder,
+  wished: MasterKey | undefined,
+): Effect.Effect<MasterKey, Conflict | KeyUnusable> => {
+  if (config.secretKey === undefined) {
+    // one that lies there from a change that was cut off never became the key
+    rmSync(nextKeyFile(folder), { force: true })
+    return keepKey(nextKeyFile(folder), wished ?? newKey())
+  }
+  return wished === undefined
+    ? Effect.fail(
+        new Conflict({
+          what: "Cannot change the key: the one in use comes from secret_key, where no new one can be written",
+          hint: "Make a new one (umask 077; openssl rand -base64 32 > FILE), and name its file: rotate-key FILE",
+        }),
+      )
+    : Effect.succeed(wished)
+}
+
+/** Gives the installation a new key, the wished one where there is one. May be repeated after it was cut off at any point. */
+export const changeKey = (
+  config: KeyConfig,
+  folder: KeyFolder,
+  wished: MasterKey | undefined,
+): Effect.Effect<KeyChange, Fault, Database> =>
+  Effect.gen(function* () {
+    const known = yield* sealingKey
+    const taken = (key: MasterKey): KeyChange => ({ keyId: keyId(key), formerId: undefined, sealed: 0, left: [] })
+    if (config.secretKey !== undefined && wished && known && (yield* opened(wished, known))) return taken(wished)
+    const current = yield* openKey(config, folder)
+    const formerId = keyId(current.key)
+    if (wished !== undefined && keyId(wished) === formerId) return taken(wished)
+    const next = yield* keyToCome(config, folder, wished)
+    const done = yield* sealWith(current, next)
+    if (config.secretKey === undefined) yield* takeNextKey(folder, formerId)
+    return { keyId: keyId(next), formerId, ...done }
+  })
+
+/**
+ * Gives the installation a new key, the configured one where there is one, when the old one is lost for good: what it sealed is given
+ * up, all API keys are void, and ROOT gets a new one. A copy of the database is kept first. Fails when the key in place is the right one.
+ */
+export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<KeyChange, Fault, Database | Users> =>
+  Effect.gen(function* () {
+    const found = yield* openKey(config, folder).pipe(Effect.catchTag("KeyUnusable", () => Effect.undefined))
+    if (found !== undefined)
+      return yield* new Conflict({
+        what: "Cannot give up what the key of the database sealed: the key is there, and it opens the database",
+        hint: "To change it, run rotate-key without --lost.",
+      })
+    const given = yield* givenKey(config, folder)
+    const next = config.secretKey !== undefined && given !== undefined ? given.key : yield* keyToCome(config, folder, undefined)
+    if (config.databaseUrl === undefined) yield* backupTo(join(folder.path, `before-${keyId(next)}.db`))
+    // a database of an older version names no key
+    yield* adopt(next)
+    const known = yield* sealingKey
+    const hashKey = firstHashKey(next)
+    if (known !== undefined)
+      yield* sealAnew(known, { keyId: keyId(next), sealedHashKey: sealHashKey(next, hashKey), sealedRootKey: undefined }, () =>
+        Effect.succeed(null),
+      )
+    if (config.secretKey === undefined) yield* takeNextKey(folder, given === undefined ? "lost" : keyId(given.key))
+    yield* renewRootKey(folder.path).pipe(Effect.provide(cryptoLayer(next, hashKey)))
+    return { keyId: keyId(next), formerId: known?.keyId, sealed: 0, left: [] }
+  })

@@ -1,0 +1,149 @@
+import {
+  credentialHasher,
+  cryptoLayer,
+  firstHashKey,
+  keyId,
+  KeyUnusable,
+  loadKey,
+  loadOrCreateKey,
+  type MasterKey,
+  masterKeyFromText,
+  openHashKey,
+  sealHashKey,
+  secretStore,
+} from "@rangewright/adapter-crypto"
+import {
+  adoptSealingKey,
+  apiKeyHash,
+  type Database,
+  hasUsers,
+  sealedTexts,
+  type SealingKey,
+  sealingKey,
+} from "@rangewright/adapter-storage"
+import { type Fault, rootUserId } from "@rangewright/domain"
+import type { CredentialHasher, SecretStore, StorageFault, TokenSigner } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Config } from "../config/config.ts"
+import { type DataFolder, databaseGone, isUsed, markUsed } from "./data-folder.ts"
+import { nextKeyFile, takeNextKey } from "./key-files.ts"
+import { readRootKey } from "./root-key.ts"
+
+export type KeyConfig = Pick<Config, "databaseUrl" | "secretKey">
+export type KeyFolder = Pick<DataFolder, "database" | "keyFile" | "path">
+
+/** A key, and where it was found. */
+export interface GivenKey {
+  readonly key: MasterKey
+  readonly from: string
+}
+
+/** A key that belongs to the database, and what API keys are hashed with there. */
+export interface OpenedKey {
+  readonly key: MasterKey
+  readonly hashKey: Buffer
+}
+
+/** The configured key, else that of the file; undefined where there is neither. */
+export const givenKey = (config: KeyConfig, { keyFile }: KeyFolder): Effect.Effect<GivenKey | undefined, KeyUnusable> =>
+  config.secretKey === undefined
+    ? Effect.map(loadKey(keyFile), (key) => key && { key, from: `the key in ${keyFile}` })
+    : Effect.map(masterKeyFromText(config.secretKey, "secret_key"), (key) => ({ key, from: "the key of secret_key" }))
+
+/** What a key opens of a database; undefined: it is another database's. */
+export const opened = (key: MasterKey, known: SealingKey): Effect.Effect<OpenedKey | undefined> =>
+  Effect.match(openHashKey(key, known.sealedHashKey), {
+    onFailure: () => undefined,
+    onSuccess: (hashKey) => ({ key, hashKey }),
+  })
+
+const wayOut =
+  "Put the key of this database back: a copy of secret-key, or the secret_key of its other instances. Where it is lost for good, npm start -- rotate-key --lost goes on with a new key, without what the old one sealed."
+
+/** The given key is not that of the database, or the backup. */
+export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "the database"): KeyUnusable => {
+  const ids = known === undefined ? "" : `: its id is ${keyId(key)}, and ${what} was sealed with ${known.keyId}`
+  return new KeyUnusable({
+    what: from,
+    because: `it does not belong to ${what}${ids}`,
+    hint:
+      what === "the database"
+        ? wayOut
+        : "Put the key of that time beside secret-key, under the name secret-key. and its id, and repeat: the backup is then sealed anew with the key in use.",
+  })
+}
+
+export const missingKey = ({ keyFile }: KeyFolder): KeyUnusable =>
+  new KeyUnusable({ what: "the database", because: `there is no ${keyFile} to open its secrets with`, hint: wayOut })
+
+/** What the sealed texts of a database say of a key when it does not name its key; `unknown`: nothing is sealed. */
+export const proof = (key: MasterKey): Effect.Effect<"opens" | "fails" | "unknown", StorageFault, Database> =>
+  Effect.gen(function* () {
+    const texts = yield* sealedTexts
+    const store = secretStore(key)
+    for (const { sealed, context } of texts)
+      if (yield* Effect.match(store.open(sealed, context), { onFailure: () => false, onSuccess: () => true })) return "opens"
+    return texts.length === 0 ? "unknown" : "fails"
+  })
+
+const isKeyedHash = (hash: string | undefined): hash is string => hash !== undefined && /^[0-9a-f]{64}$/u.test(hash)
+
+/** Fails when something shows that the key is not that of a database which an older version wrote. */
+const refuteWrong = (given: GivenKey, { path }: KeyFolder) =>
+  Effect.gen(function* () {
+    const said = yield* proof(given.key)
+    if (said === "fails") return yield* wrongKey(given)
+    if (said === "opens") return
+    const hash = yield* apiKeyHash(rootUserId)
+    const rootKey = readRootKey(path)
+    if (rootKey === undefined || !isKeyedHash(hash)) return
+    if (!credentialHasher(firstHashKey(given.key)).verify(rootKey, hash)) return yield* wrongKey(given)
+  })
+
+/** Takes a key for that of a database that names none. */
+export const adopt = (key: MasterKey): Effect.Effect<void, StorageFault, Database> =>
+  adoptSealingKey({ keyId: keyId(key), sealedHashKey: sealHashKey(key, firstHashKey(key)), sealedRootKey: undefined })
+
+/** The given key where it belongs to the database; ends a change of the key that was cut off after the database had taken it. */
+const matching = (known: SealingKey, given: GivenKey | undefined, config: KeyConfig, folder: KeyFolder) =>
+  Effect.gen(function* () {
+    if (given === undefined) return yield* missingKey(folder)
+    const fits = yield* opened(given.key, known)
+    if (fits !== undefined) return fits
+    const next = config.secretKey === undefined ? yield* loadKey(nextKeyFile(folder)) : undefined
+    const follows = next && (yield* opened(next, known))
+    if (follows === undefined) return yield* wrongKey(given, known)
+    yield* takeNextKey(folder, keyId(given.key))
+    return follows
+  })
+
+/**
+ * The key of the installation, proven on its database; where both are new, it is made. Fails when the key is missing or another one's,
+ * and when the database of a used folder holds nothing; then nothing was written.
+ */
+export const openKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<OpenedKey, Fault, Database> =>
+  Effect.gen(function* () {
+    const given = yield* givenKey(config, folder)
+    const known = yield* sealingKey
+    if (known !== undefined) return yield* matching(known, given, config, folder)
+    if (yield* hasUsers) {
+      if (given === undefined) return yield* missingKey(folder)
+      yield* refuteWrong(given, folder)
+    } else if (isUsed(folder.path)) {
+      const what = config.databaseUrl === undefined ? `the database ${folder.database}` : "the database of database_url"
+      return yield* databaseGone(folder.path, what, "it holds nothing")
+    }
+    const first = given ?? { key: yield* loadOrCreateKey(folder.keyFile), from: `the key in ${folder.keyFile}` }
+    yield* adopt(first.key)
+    // of several instances that start at once, one was the first
+    const adopted = yield* sealingKey
+    return adopted === undefined ? yield* missingKey(folder) : yield* matching(adopted, first, config, folder)
+  }).pipe(Effect.tap(() => Effect.sync(() => markUsed(folder.path))))
+
+/** Everything secret that the application asks for, after the key was proven on the database. */
+export const cryptoOf = (
+  config: KeyConfig,
+  folder: KeyFolder,
+): Layer.Layer<CredentialHasher | SecretStore | TokenSigner, Fault, Database> =>
+  Layer.unwrap(Effect.map(openKey(config, folder), ({ key, hashKey }) => cryptoLayer(key, hashKey)))

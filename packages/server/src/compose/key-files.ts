@@ -1,0 +1,36 @@
+import { KeyUnusable } from "@rangewright/adapter-crypto"
+import * as Effect from "effect/Effect"
+import { link, open, rename } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { DataFolder } from "./data-folder.ts"
+
+type KeyFolder = Pick<DataFolder, "keyFile">
+
+/** The key that takes the place of the one in use as soon as the database has taken it. */
+export const nextKeyFile = ({ keyFile }: KeyFolder): string => `${keyFile}.next`
+
+/** A key that was in use, by its id: what it sealed may come back with a backup. */
+export const formerKeyFile = ({ keyFile }: KeyFolder, id: string): string => `${keyFile}.${id}`
+
+const unless =
+  (...codes: readonly string[]) =>
+  (cause: NodeJS.ErrnoException): void => {
+    if (!codes.includes(cause.code ?? "")) throw cause
+  }
+
+/** The next key becomes the one in use; the one before, where there is one, stays under its id. May be repeated, and done by two processes at once. */
+export const takeNextKey = (folder: KeyFolder, formerId: string): Effect.Effect<void, KeyUnusable> =>
+  Effect.tryPromise({
+    try: async () => {
+      await link(folder.keyFile, formerKeyFile(folder, formerId)).catch(unless("EEXIST", "ENOENT"))
+      await rename(nextKeyFile(folder), folder.keyFile).catch(unless("ENOENT"))
+      await using parent = await open(dirname(folder.keyFile), "r")
+      await parent.sync()
+    },
+    catch: (cause) =>
+      new KeyUnusable({
+        what: nextKeyFile(folder),
+        because: cause instanceof Error ? cause.message : String(cause),
+        hint: `It holds the key of the database now: rename it to ${folder.keyFile}.`,
+      }),
+  })
