@@ -75,6 +75,7 @@ const made = (scale: number): Values => {
       source: { id: "acme", name: "Acme" },
       content: {
         manifest: { authors: [] },
+        broken: [],
         blueprints: many(size.blueprints * scale, (index) => blueprint(index, scale)),
         templates: many(size.templates * scale, (index) => ({ name: `template${index}`, directory: `templates/t${index}` })),
         roles: many(size.roles * scale, (index) => ({ name: `acme.role${index}`, directory: `ansible/roles/dir${index}` })),

@@ -58,6 +58,11 @@ afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
 
 const library = (...path: readonly string[]) => join(root, "library", "users", "Ada", ...path)
 const path = { sourceID: "labs" }
+interface ArtifactResult {
+  readonly name: string
+  readonly ok: boolean
+  readonly message?: string
+}
 const install = (body?: object) => app.call("installSource", ada, { path, body })
 
 it("puts everything of a repository where Ansible and Packer look for it, links and programs as they are", async () => {
@@ -113,8 +118,12 @@ it("keeps to names and folders of its own, whatever a source calls its things", 
   ]
   for (const [item, bad] of named) {
     repository.commit(bad)
-    const fault = await app.fails("installSource", ada, { path, body: { force: true } })
-    expect([fault.kind, fault.message], item).toEqual(["failed", expect.stringContaining(item)])
+    const done = (await install({ force: true })) as {
+      readonly templateResults: readonly ArtifactResult[]
+      readonly localAnsibleResults: { readonly collectionResults: readonly ArtifactResult[] }
+    }
+    const refused = [...done.templateResults, ...done.localAnsibleResults.collectionResults].filter(({ ok }) => !ok)
+    expect(refused, item).toEqual([{ name: item.split("/").at(-1), ok: false, message: expect.stringContaining(item) as string }])
     repository.commit(files)
   }
   // what leads nowhere in the source is a dead link in the copy, what leads to a folder outside of the role is refused
@@ -124,6 +133,7 @@ it("keeps to names and folders of its own, whatever a source calls its things", 
       roleResults: [{ name: "acme.hello", ok: false, message: expect.stringContaining("ansible/roles/hello/files/motd") }],
     },
   })
-  expect(existsSync(library("roles", "acme.hello"))).toBe(false)
+  // what was installed with everything else stays as it was
+  expect(lstatSync(library("roles/acme.hello/files/motd")).isFile()).toBe(true)
   expect(readFileSync(outside, "utf8")).toBe("mine\n")
 })

@@ -313,19 +313,61 @@ describe("hostile archives", () => {
       [{ name: "ansible/collections/c/galaxy.yml", content: "namespace: ../..\nname: mark\nversion: 1.0.0\n" }],
       "ansible/collections/c",
     ],
-    [
-      "two of one name",
-      [
-        { name: "ansible/collections/a/galaxy.yml", content: "namespace: x\nname: y\nversion: 1.0.0\n" },
-        { name: "ansible/collections/b/galaxy.yml", content: "namespace: x\nname: y\nversion: 1.0.0\n" },
-      ],
-      "ansible/collections/b",
-    ],
     ["nothing", [{ name: "readme.md", content: "x" }], "ships nothing"],
   ])("with %s are refused with one error that names it, and leave nothing", async (_what, entries, told) => {
     const { status, json } = await call("POST", "/sources", form(tarGz(entries), "labs.tar.gz", { type: "upload", id: "labs" }))
     expect([status, json.error]).toEqual([400, expect.stringContaining(told)])
     await expectNothingLeft()
+  })
+
+  it("with things that are wrong beside others are listed, the wrong ones with the reason, and never installed", async () => {
+    const template = (name: string) => `variable "vm_name" {\n  default = "${name}"\n}\n`
+    const collection = "namespace: x\nname: y\nversion: 1.0.0\n"
+    const entries = [
+      { name: "templates/a/a.pkr.hcl", content: template("debian") },
+      { name: "templates/b/b.pkr.hcl", content: template("debian") },
+      { name: "templates/c/c.pkr.hcl", content: template("../../mark") },
+      { name: "templates/d/d.pkr.hcl", content: template("kali") },
+      { name: "ansible/collections/a/galaxy.yml", content: collection },
+      { name: "ansible/collections/b/galaxy.yml", content: collection },
+      { name: "ansible/roles/-rf/tasks/main.yml", content: "[]\n" },
+      { name: "blueprints/lab/blueprint.yml", content: "id: [" },
+    ]
+    expect((await call("POST", "/sources", form(tarGz(entries), "labs.tar.gz", { type: "upload", id: "labs" }))).status).toBe(200)
+    const { json: catalog } = await call("GET", "/sources/labs/catalog")
+    const states = (list: unknown) =>
+      (list as { name: string; state: string; problem?: string }[]).map(({ name, state, problem }) => [name, state, problem])
+    const because = (text: string): unknown => expect.stringContaining(text)
+    expect(states(catalog["templates"])).toEqual([
+      ["c", "invalid", because("templates/c/c.pkr.hcl")],
+      ["debian", "not_installed", undefined],
+      ["debian", "conflict", because("the one in templates/a has the name")],
+      ["kali", "not_installed", undefined],
+    ])
+    expect(states(catalog["localCollections"])).toEqual([
+      ["x.y", "not_installed", undefined],
+      ["x.y", "conflict", because("ansible/collections/a")],
+    ])
+    expect(states(catalog["localRoles"])).toEqual([["-rf", "invalid", because("no role can be called")]])
+    expect(states((catalog["blueprints"] as unknown as { items: unknown }).items)).toEqual([
+      ["lab", "invalid", because("blueprints/lab")],
+    ])
+    const { json: all } = await call("GET", "/catalog")
+    expect(states(all["items"])).toHaveLength(8)
+
+    const asked = await call("POST", "/sources/labs/install", { selection: { localRoles: ["-rf"], blueprints: ["lab", "none"] } })
+    expect([asked.status, asked.json.error]).toEqual([
+      400,
+      because("it does not ship blueprint none; its blueprint lab cannot be installed ("),
+    ])
+    const { json: done } = await call("POST", "/sources/labs/install", {})
+    const results = (list: unknown) => (list as { name: string; ok: boolean }[]).map(({ name, ok }) => [name, ok])
+    expect(results(done["templateResults"])).toEqual([
+      ["debian", true],
+      ["kali", true],
+      ["c", false],
+      ["templates/b", false],
+    ])
   })
 
   it("that are small and unpack to much are refused", async () => {

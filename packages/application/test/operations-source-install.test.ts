@@ -74,6 +74,22 @@ describe("an installation", () => {
     expect(lab.installed()).toEqual([])
   })
 
+  it("keeps a blueprint that the source ships broken now, and installs the others", async () => {
+    await lab.installOnly({ blueprints: ["web", "bare"] })
+    lab.ship({
+      ...labsFiles,
+      "blueprints/web/blueprint.yml": "id: elsewhere\nname: Web\nversion: 2.0.0\nconfig: range-config.yml\n",
+    })
+    await lab.app.call("syncSource", lab.ada, { path })
+    await lab.installOnly({ blueprints: ["bare"] })
+    expect(await lab.listed("listSourceBlueprints")).toHaveLength(2)
+    const fault = await lab.app.fails("installSource", lab.ada, { path, body: { selection: { blueprints: ["web"] } } })
+    expect([fault.kind, fault.message]).toEqual([
+      "invalid",
+      expect.stringContaining("its blueprint web cannot be installed (blueprints/web/blueprint.yml"),
+    ])
+  })
+
   it("goes to everybody only by an administrator, and templates to nobody but the caller", async () => {
     expect((await lab.app.fails("installSource", lab.ada, { path, body: { global: true } })).kind).toBe("forbidden")
     await lab.install({ global: true }, lab.admin)

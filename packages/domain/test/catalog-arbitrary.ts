@@ -53,6 +53,7 @@ export const content: fc.Arbitrary<SourceContent> = fc.record({
     "ansible/collections",
     fc.tuple(word, word).map((parts) => parts.join(".")),
   ),
+  broken: fc.constant([]),
 })
 const copies = unique(
   fc

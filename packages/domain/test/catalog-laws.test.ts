@@ -30,6 +30,7 @@ test("a catalog is the same whatever the order of what it is made of, and whethe
       templates: templates.toReversed(),
       roles: roles.toReversed(),
       collections: collections.toReversed(),
+      broken: given.broken.toReversed(),
     }
     const others: Installed = {
       templates: present.templates.toReversed(),

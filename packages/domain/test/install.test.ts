@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import { describe, expect, test } from "vitest"
 import type { TreeEntry } from "../src/content/tree.ts"
 import { dryRunOf, entriesBelow, planInstall, type Present, sayFailures, unmetDeclarations } from "../src/install/index.ts"
-import type { ShippedBlueprint, SourceContent } from "../src/source/index.ts"
+import type { BrokenItem, ShippedBlueprint, SourceContent } from "../src/source/index.ts"
 
 const blueprint = (
   id: string,
@@ -23,6 +23,7 @@ const content = (shipped: Partial<SourceContent>): SourceContent => ({
   templates: [],
   roles: [],
   collections: [],
+  broken: [],
   ...shipped,
 })
 const nothing: Present = {
@@ -85,13 +86,46 @@ describe("an item", () => {
   })
 })
 
-test("a folder that should be a collection and is none is told of where everything is asked for", () => {
-  const paths = ["acme.util/README.md", "bare/README.md", "util/galaxy.yml"]
-  const files = paths.map((path) => file(`ansible/collections/${path}`))
-  const shipped = { collections: [{ name: "acme.util", directory: "ansible/collections/util" }] }
+describe("what nobody can install of a source", () => {
+  const broken = (kind: BrokenItem["kind"], name: string, directory: string, state: BrokenItem["state"] = "invalid") => ({
+    kind,
+    name,
+    directory,
+    state,
+    problem: `${directory} is wrong`,
+  })
+  const files = ["acme.util/README.md", "bare/README.md", "util/galaxy.yml"].map((path) => file(`ansible/collections/${path}`))
+  const shipped = {
+    collections: [{ name: "acme.util", directory: "ansible/collections/util" }],
+    broken: [
+      broken("collection", "acme.util", "ansible/collections/acme.util", "conflict"),
+      broken("collection", "bare", "ansible/collections/bare"),
+      broken("blueprint", "lab", "blueprints/lab"),
+      broken("role", "-rf", "ansible/roles/-rf"),
+    ],
+  }
   const told = (wish: object) => plan(shipped, {}, wish, files).artifacts.map(({ name, change }) => `${name} ${change}`)
-  expect(told({})).toEqual(["acme.util place", "ansible/collections/acme.util refuse", "bare refuse"])
-  expect(told({ selection: { localCollections: ["acme.util"] } })).toEqual(["acme.util place"])
+
+  test("is told of where everything is asked for; the first of a name is installed", () => {
+    expect(told({})).toEqual(["acme.util place", "-rf refuse", "ansible/collections/acme.util refuse", "bare refuse"])
+    expect(told({ selection: { localCollections: ["acme.util"] } })).toEqual(["acme.util place"])
+  })
+
+  test("cannot be asked for: why it cannot is told", () => {
+    const wish = { selection: { localRoles: ["-rf", "away"], blueprints: ["lab"] } }
+    expect(planInstall({ id: "s", content: content(shipped) }, nothing, wish)).toEqual(
+      Result.fail([
+        { kind: "blueprint", name: "lab", problem: "blueprints/lab is wrong" },
+        { kind: "role", name: "-rf", problem: "ansible/roles/-rf is wrong" },
+        { kind: "role", name: "away" },
+      ]),
+    )
+  })
+
+  test("is not gone: a blueprint of it that is installed stays", () => {
+    const rows = ["lab", "gone"].map((sourceBlueprintID) => ({ sourceBlueprintID, same: false }))
+    expect(plan(shipped, { blueprints: rows }, { selection: {} }).pruned).toEqual(["gone"])
+  })
 })
 
 describe("a blueprint", () => {

@@ -3,7 +3,18 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { neededTexts, readSource, sayIssues, type SourceFiles, sourceLimits } from "../src/source/index.ts"
 import { hostileFiles } from "./range-config-hostile.ts"
-import { blueprint, config, filesOf, readOf, refusalsOf, refusedAs, type Tree, withBlueprint } from "./source-tree.ts"
+import {
+  blueprint,
+  brokenIn,
+  config,
+  filesOf,
+  readOf,
+  refusalsOf,
+  refusedAs,
+  toldOf,
+  type Tree,
+  withBlueprint,
+} from "./source-tree.ts"
 
 describe("a path that leads elsewhere, or that no file can have, refuses the source and is never asked for", () => {
   test.each([
@@ -52,41 +63,52 @@ describe("paths that some file systems take for one refuse the source", () => {
   })
 })
 
-describe("a name that would lead elsewhere when it becomes a folder refuses the source", () => {
+describe("a name that would lead elsewhere when it becomes a folder is never the name of an item that can be installed", () => {
   const template = (name: string): Tree => ({
     "templates/t/t.pkr.hcl": `source "a" "b" {\n vm_name = ${JSON.stringify(name)}\n}\n`,
   })
   test.each(["../../x", "a/b", "..", ".hidden", "-rf", "a b", "a\0b", "a\nb", "ä", "~", "a".repeat(300)])(
     "of a template: %j",
     (name) => {
-      expect(refusedAs(withBlueprint(template(name)))).toEqual(["templates/t/t.pkr.hcl unsafe-name"])
+      const files = withBlueprint(template(name))
+      expect([toldOf(files), brokenIn(files)]).toEqual([["templates/t/t.pkr.hcl unsafe-name"], ["template t invalid"]])
+      expect(readOf(files).content).toMatchObject({ templates: [], blueprints: [{ id: "lab" }] })
     },
   )
 
   test.each(["..", "../../x", "a/b", "A", "a-b", "-a", "a.b", "'a\\0b'"])("of a collection: %s", (part) => {
-    const [refusal] = refusalsOf(withBlueprint({ "ansible/collections/c/galaxy.yml": `namespace: ${part}\nname: x\n` }))
-    expect(refusal?.file).toBe("ansible/collections/c/galaxy.yml")
-    expect(refusal?.code).toBe("unsafe-name")
+    const files = withBlueprint({ "ansible/collections/c/galaxy.yml": `namespace: ${part}\nname: x\n` })
+    expect([toldOf(files)[0], brokenIn(files)]).toEqual([
+      "ansible/collections/c/galaxy.yml unsafe-name",
+      ["collection c invalid"],
+    ])
+    expect(readOf(files).content.collections).toEqual([])
   })
 
   test.each(["-rf", "a b", "ä", "a:b"])("of a role's directory: %s", (name) => {
-    expect(refusedAs(withBlueprint({ [`ansible/roles/${name}/tasks/main.yml`]: "" }))).toEqual([
-      `ansible/roles/${name} unsafe-name`,
-    ])
+    const files = withBlueprint({ [`ansible/roles/${name}/tasks/main.yml`]: "" })
+    expect([toldOf(files), brokenIn(files)]).toEqual([[`ansible/roles/${name} unsafe-name`], [`role ${name} invalid`]])
+    expect(readOf(files).content.roles).toEqual([])
   })
 
-  test("and so do two things of one name, whatever their case", () => {
+  test("nor is the second of two that would lie in one folder, whatever their case", () => {
     const role = (author: string): string => `galaxy_info: {author: ${author}, role_name: web}`
-    expect(
-      refusedAs(
-        withBlueprint({ "ansible/roles/one/meta/main.yml": role("acme"), "ansible/roles/two/meta/main.yml": role("Acme") }),
-      ),
-    ).toHaveLength(1)
-    expect(refusedAs(withBlueprint({ ...template("x"), "templates/x/readme": "" }))).toEqual(["templates/x repeated-name"])
+    const roles = withBlueprint({
+      "ansible/roles/one/meta/main.yml": role("acme"),
+      "ansible/roles/two/meta/main.yml": role("Acme"),
+    })
+    expect([toldOf(roles), brokenIn(roles)]).toEqual([["ansible/roles/two repeated-name"], ["role Acme.web conflict"]])
+    expect(readOf(roles).content.roles).toMatchObject([{ name: "acme.web", directory: "ansible/roles/one" }])
+    const templates = withBlueprint({ ...template("x"), "templates/x/readme": "" })
+    expect([toldOf(templates), brokenIn(templates)]).toEqual([
+      ["templates/x builder-files", "templates/x repeated-name"],
+      ["template x conflict"],
+    ])
+    expect(readOf(templates).content.templates).toEqual([{ name: "x", directory: "templates/t" }])
   })
 })
 
-describe("a requirement that a program would take for an option refuses the source", () => {
+describe("a requirement that a program would take for an option refuses a source that ships nothing else", () => {
   test.each([
     "roles:\n  - name: -rf\n",
     "roles:\n  - src: --upload-pack=x\n    name: a\n",
@@ -105,7 +127,7 @@ describe("a requirement that a program would take for an option refuses the sour
 describe("text that would steer a terminal", () => {
   const steering = String.raw`"\e]0;owned\a"`
 
-  test("in a manifest refuses the source", () => {
+  test("in a manifest refuses the source, or the blueprint that it is of", () => {
     expect(refusedAs(withBlueprint({ "source.yml": `name: ${steering}\nauthors: [${steering}]\n` }))).toEqual([
       "source.yml control-character",
       "source.yml control-character",
@@ -114,7 +136,8 @@ describe("text that would steer a terminal", () => {
       "blueprints/a/blueprint.yml": blueprint("a", `description: ${steering}\n`),
       "blueprints/a/range-config.yml": "",
     }
-    expect(refusedAs(withBlueprint(tree))).toEqual(["blueprints/a/blueprint.yml control-character"])
+    expect(toldOf(withBlueprint(tree))).toEqual(["blueprints/a/blueprint.yml control-character"])
+    expect(brokenIn(withBlueprint(tree))).toEqual(["blueprint a invalid"])
   })
 
   test("and what roles, collections and templates say of themselves is left out", () => {

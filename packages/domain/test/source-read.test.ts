@@ -57,6 +57,7 @@ describe("a source", () => {
         { name: "bare", directory: "ansible/roles/bare" },
       ],
       collections: [{ name: "acme.util", directory: "ansible/collections/util", description: "Helpers", version: "1.0.0" }],
+      broken: [],
     })
   })
 
@@ -238,6 +239,51 @@ describe("a blueprint", () => {
     )
     const refused = readBlueprintManifest("id: a\nname: b\nversion: 1\nconfig: ../c\n")
     expect(Result.isFailure(refused) && refused.failure.map(({ code, line }) => [code, line])).toEqual([["unsafe-path", 4]])
+  })
+})
+
+describe("an item that is wrong", () => {
+  const sound = {
+    "templates/a/a.pkr.hcl": 'source "x" "y" {\n vm_name = "debian"\n}\n',
+    "ansible/roles/hello/tasks/main.yml": "[]\n",
+    "ansible/collections/util/galaxy.yml": "namespace: acme\nname: util\n",
+  }
+  const wrong = {
+    "templates/b/b.pkr.hcl": 'source "x" "y" {\n vm_name = "debian"\n}\n',
+    "templates/c/c.pkr.hcl": 'source "x" "y" {\n vm_name = "../c"\n}\n',
+    "blueprints/bad/blueprint.yml": "id: other\nversion: [",
+    "blueprints/deep/er/blueprint.yml": "id: elsewhere\nname: n\nversion: 1\nconfig: gone.yml\n",
+    "ansible/roles/-x/tasks/main.yml": "[]\n",
+    "ansible/collections/none/README.md": "",
+    "ansible/collections/half/galaxy.yml": "namespace: acme\n",
+  }
+
+  test("is listed with what is wrong, and hides no other", () => {
+    const { content } = readOf(withBlueprint({ ...sound, ...wrong }))
+    const alone = readOf(withBlueprint(sound)).content
+    expect({ ...content, broken: [] }).toEqual(alone)
+    expect(content.broken.map(({ kind, name, state, problem }) => [kind, name, state, problem])).toEqual([
+      ["role", "-x", "invalid", expect.stringContaining("no role can be called")],
+      ["blueprint", "bad", "invalid", expect.stringContaining("blueprints/bad/blueprint.yml")],
+      ["template", "c", "invalid", expect.stringContaining("the template cannot be called")],
+      ["template", "debian", "conflict", expect.stringContaining("the one in templates/a has the name")],
+      ["blueprint", "deep/er", "invalid", expect.stringContaining("differs from the directory")],
+      ["collection", "half", "invalid", expect.stringContaining("name")],
+      ["collection", "none", "invalid", expect.stringContaining("galaxy.yml")],
+    ])
+  })
+
+  test("refuses a source in which nothing else is", () => {
+    expect(refusedAs(filesOf(wrong)).length).toBe(0)
+    const { "templates/b/b.pkr.hcl": _, ...unsound } = wrong
+    expect(refusedAs(filesOf(unsound)).map((text) => text.split(" ")[0])).toEqual([
+      "ansible/collections/half/galaxy.yml",
+      "ansible/collections/none",
+      "ansible/roles/-x",
+      "blueprints/bad/blueprint.yml",
+      "blueprints/deep/er/blueprint.yml",
+      "templates/c/c.pkr.hcl",
+    ])
   })
 })
 

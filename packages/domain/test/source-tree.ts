@@ -39,3 +39,11 @@ export const refusalsOf = (files: SourceFiles): ReadonlyArray<SourceIssue> => {
 /** Codes of the refusals with their files. */
 export const refusedAs = (files: SourceFiles): ReadonlyArray<string> =>
   refusalsOf(files).map(({ file, code }) => `${file} ${code}`)
+
+/** Of a source that is read: what is said of it, as files and codes. */
+export const toldOf = (files: SourceFiles): ReadonlyArray<string> =>
+  readOf(files).warnings.map(({ file, code }) => `${file} ${code}`)
+
+/** Of a source that is read: what nobody can install of it. */
+export const brokenIn = (files: SourceFiles): ReadonlyArray<string> =>
+  readOf(files).content.broken.map(({ kind, name, state }) => `${kind} ${name} ${state}`)

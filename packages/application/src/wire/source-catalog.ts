@@ -1,15 +1,18 @@
+import { brokenStates, installStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
 /** The catalog of a source (specification 2.1 to 2.3). The domain makes it in these words; what is marked optional is absent when empty. */
 const texts = Schema.optionalKey(Schema.Array(Schema.String))
 const text = Schema.optionalKey(Schema.String)
-const State = Schema.Literals(["not_installed", "installed", "upgrade_available"])
+/** Ours beside the usual ones: `conflict` and `invalid`, of what nobody can install; `problem` says why. */
+const State = Schema.Literals([...installStates, ...brokenStates])
 
 export const CatalogItem = Schema.Struct({
   name: Schema.String,
   description: text,
   version: text,
   state: State,
+  problem: text,
   installedVersion: text,
   global: Schema.optionalKey(Schema.Literal(true)),
   scopes: Schema.optionalKey(
@@ -33,6 +36,7 @@ export const CatalogBlueprint = Schema.Struct({
   description: text,
   version: Schema.String,
   state: State,
+  problem: text,
   installedVersion: text,
   requiredTemplates: texts,
   requiredLocalRoles: texts,

@@ -1,5 +1,6 @@
 import { type Copies, copiesByName, findCopies, stateOfCopies } from "./copies.ts"
 import type { BlueprintRow, Installed, Shipped } from "./installed.ts"
+import { type BrokenItem, compareNames, type ItemKind } from "../source/content.ts"
 import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog } from "./source-catalog.ts"
 import { type SourceSurvey, type SurveyedItem, surveySource } from "./survey.ts"
 
@@ -20,6 +21,7 @@ export const catalogOf = (
   // They are always installed globally: a user's role of the same name is another one.
   const globalRoles: Copies = { global: roles.global, user: new Map() }
   const collections = copiesByName(installed.collections)
+  const broken = (kind: ItemKind) => content.broken.filter((item) => item.kind === kind)
   return {
     sourceID: source.id,
     sourceName: source.name,
@@ -27,20 +29,44 @@ export const catalogOf = (
     ...(source.type ? { sourceType: source.type } : {}),
     ...(source.lastSyncedAt ? { lastSyncedAt: source.lastSyncedAt } : {}),
     blueprints: {
-      items: survey.blueprints.map((entry) => withBlueprintState(entry, rows.get(entry.id))),
+      items: inOrder(
+        survey.blueprints.map((entry) => withBlueprintState(entry, rows.get(entry.id))),
+        broken("blueprint").map((item) => brokenBlueprint(item, rows.get(item.name))),
+        ({ id }) => id,
+      ),
       requiredRoles: withStates(survey.roles, roles),
       requiredCollections: withStates(survey.collections, collections),
       subscriptionRoles: withStates(survey.subscriptionRoles, globalRoles),
       ...(survey.undeclared.length === 0 ? {} : { undeclaredDependencies: survey.undeclared }),
     },
-    templates: survey.templates.map(({ item }) => ({
-      ...item,
-      state: templates.has(item.name) ? "installed" : "not_installed",
-    })),
-    localRoles: withStates(survey.localRoles, roles),
-    localCollections: withStates(survey.localCollections, collections),
+    templates: withBroken(
+      survey.templates.map(({ item }) => ({ ...item, state: templates.has(item.name) ? "installed" : "not_installed" })),
+      broken("template"),
+    ),
+    localRoles: withBroken(withStates(survey.localRoles, roles), broken("role")),
+    localCollections: withBroken(withStates(survey.localCollections, collections), broken("collection")),
   }
 }
+
+/** Both lists as one; of the same name the sound one comes first. */
+const inOrder = <T>(sound: ReadonlyArray<T>, broken: ReadonlyArray<T>, nameOf: (item: T) => string): ReadonlyArray<T> =>
+  broken.length === 0 ? sound : [...sound, ...broken].toSorted((a, b) => compareNames(nameOf(a), nameOf(b)))
+
+const withBroken = (items: ReadonlyArray<CatalogItem>, broken: ReadonlyArray<BrokenItem>): ReadonlyArray<CatalogItem> =>
+  inOrder(
+    items,
+    broken.map(({ name, state, problem }) => ({ name, state, problem })),
+    ({ name }) => name,
+  )
+
+const brokenBlueprint = ({ name, state, problem }: BrokenItem, installedVersion: string | undefined): CatalogBlueprint => ({
+  id: name,
+  name,
+  version: "",
+  state,
+  problem,
+  ...(installedVersion ? { installedVersion } : {}),
+})
 
 const withStates = (items: ReadonlyArray<SurveyedItem>, copies: Copies): ReadonlyArray<CatalogItem> =>
   items.map(({ item, copiedAs, pin, unknowable }) => {

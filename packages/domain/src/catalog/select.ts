@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { SourceContent } from "../source/content.ts"
+import type { ItemKind, SourceContent } from "../source/content.ts"
 import { needsOf, shippedNames, sortedUnique } from "./needs.ts"
 
 /** Items of a source by name: blueprints by the id in their manifest. */
@@ -10,10 +10,11 @@ export interface Selection {
   readonly localCollections: ReadonlyArray<string>
 }
 
-/** What was selected and is not shipped. */
+/** What was selected and is not shipped, or shipped so that nobody can install it: then `problem` says why. */
 export interface UnknownItem {
-  readonly kind: "blueprint" | "template" | "role" | "collection"
+  readonly kind: ItemKind
   readonly name: string
+  readonly problem?: string
 }
 
 /** Everything that a source ships. */
@@ -27,7 +28,7 @@ export const everythingShipped = ({ blueprints, templates, roles, collections }:
 /**
  * A selection with all that its blueprints need of the same source (contract C 5.8, 6.2): templates and roles that their configurations
  * name, roles and collections that their requirements name. Never adds blueprints; selecting again adds nothing. Lists are sorted and
- * without repetition. Fails with every name that the source does not ship.
+ * without repetition. Fails with every name that the source does not ship, or not so that it can be installed.
  */
 export const expandSelection = (
   content: SourceContent,
@@ -40,7 +41,7 @@ export const expandSelection = (
     ...unknownNames("role", wanted.localRoles, all.localRoles),
     ...unknownNames("collection", wanted.localCollections, all.localCollections),
   ]
-  if (unknown.length > 0) return Result.fail(unknown)
+  if (unknown.length > 0) return Result.fail(unknown.map((item) => withProblem(content, item)))
   const names = shippedNames(content)
   const selected = new Set(wanted.blueprints)
   const needs = content.blueprints.filter(({ id }) => selected.has(id)).map((blueprint) => needsOf(names, blueprint))
@@ -53,6 +54,11 @@ export const expandSelection = (
     ]),
     localCollections: sortedUnique([...(wanted.localCollections ?? []), ...needs.flatMap(({ collections }) => collections)]),
   })
+}
+
+const withProblem = ({ broken }: SourceContent, { kind, name }: UnknownItem): UnknownItem => {
+  const found = broken.find((item) => item.kind === kind && item.name === name)
+  return found === undefined ? { kind, name } : { kind, name, problem: found.problem }
 }
 
 const unknownNames = (

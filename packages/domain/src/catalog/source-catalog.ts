@@ -1,6 +1,10 @@
 /** The catalog of a source, in the words of the wire (specification 2.1 to 2.3). Fields marked optional are absent when empty. */
 
-export type InstallState = "not_installed" | "installed" | "upgrade_available"
+export const installStates = ["not_installed", "installed", "upgrade_available"] as const
+export type InstallState = (typeof installStates)[number]
+/** Of what nobody can install: another item has its name, or something is wrong with it. Its entry has `problem`, which says what. */
+export const brokenStates = ["conflict", "invalid"] as const
+export type BrokenState = (typeof brokenStates)[number]
 export type InstallScope = "global" | "user"
 
 export interface SourceCatalog {
@@ -30,8 +34,10 @@ export interface CatalogBlueprint {
   readonly id: string
   readonly name: string
   readonly description?: string
+  /** Empty where it cannot be read. */
   readonly version: string
-  readonly state: InstallState
+  readonly state: InstallState | BrokenState
+  readonly problem?: string
   readonly installedVersion?: string
   /** Templates that the configuration names, whether or not the source ships them. */
   readonly requiredTemplates?: ReadonlyArray<string>
@@ -49,7 +55,8 @@ export interface CatalogItem {
   /** What is shipped, or the pin that copies are compared with. */
   readonly version?: string
   /** That of the first of the scopes. */
-  readonly state: InstallState
+  readonly state: InstallState | BrokenState
+  readonly problem?: string
   readonly installedVersion?: string
   /** True where a copy is global; otherwise absent. */
   readonly global?: true

@@ -6,7 +6,7 @@ import type { CatalogBlueprint, CatalogItem, UndeclaredDependency } from "./sour
 
 /** An entry of a catalog before the viewer's copies are looked for. */
 export interface SurveyedItem {
-  readonly item: Omit<CatalogItem, "state" | "installedVersion" | "global" | "scopes">
+  readonly item: Omit<CatalogItem, "state" | "problem" | "installedVersion" | "global" | "scopes">
   /** What a copy of it may be called; none where that cannot be told. */
   readonly copiedAs: ReadonlyArray<string>
   /** What copies are compared with; undefined: that one is there is enough. */
@@ -17,7 +17,7 @@ export interface SurveyedItem {
 
 /** All lists are in the order of the catalog. */
 export interface SourceSurvey {
-  readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "installedVersion">>
+  readonly blueprints: ReadonlyArray<Omit<CatalogBlueprint, "state" | "problem" | "installedVersion">>
   readonly templates: ReadonlyArray<SurveyedItem>
   readonly localRoles: ReadonlyArray<SurveyedItem>
   readonly localCollections: ReadonlyArray<SurveyedItem>

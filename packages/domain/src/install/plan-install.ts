@@ -1,11 +1,10 @@
 import * as Result from "effect/Result"
 import { idOfSourceBlueprint } from "../blueprint/origin.ts"
-import { sortedUnique } from "../catalog/needs.ts"
 import { expandSelection, everythingShipped, type Selection, type UnknownItem } from "../catalog/select.ts"
 import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
 import type { TreeEntry } from "../content/tree.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
-import { compareNames, type SourceContent } from "../source/content.ts"
+import { type BrokenItem, compareNames, type ItemKind, type SourceContent } from "../source/content.ts"
 import { artifactProblem } from "./entries-below.ts"
 import type { InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
 import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
@@ -76,7 +75,11 @@ export const planInstall = (
   return Result.map(expandSelection(content, wish.selection ?? everythingShipped(content)), (selection) => {
     const chosen = new Set(selection.blueprints)
     const blueprints = content.blueprints.filter(({ id }) => chosen.has(id)).toSorted((a, b) => compareNames(a.id, b.id))
-    const shippedIds = new Set(content.blueprints.map(({ id }) => id))
+    // one that cannot be read at present is not gone
+    const shippedIds = new Set([
+      ...content.blueprints.map(({ id }) => id),
+      ...brokenOf(content, "blueprint").map(({ name }) => name),
+    ])
     const rows = new Map(present.blueprints.map((row) => [row.sourceBlueprintID, row]))
     return {
       selection,
@@ -84,7 +87,7 @@ export const planInstall = (
         ...artifacts(source, "template", selection.templates, present, force),
         ...artifacts(source, "role", selection.localRoles, present, force),
         ...artifacts(source, "collection", selection.localCollections, present, force),
-        ...(wish.selection === undefined ? unnamedCollections(source) : []),
+        ...(wish.selection === undefined ? brokenArtifacts(content) : []),
       ],
       blueprints: blueprints.map((blueprint): PlannedBlueprint => {
         const publicId = idOfSourceBlueprint(source.id, blueprint.id)
@@ -136,21 +139,20 @@ const artifacts = (
     })
 }
 
-const collectionFolder = /^ansible\/collections\/([^/]+)\//u
+const brokenOf = ({ broken }: SourceContent, kind: ItemKind): ReadonlyArray<BrokenItem> =>
+  broken.filter((item) => item.kind === kind)
 
-/** Folders that should be collections and do not say which: whoever asks for everything is told (contract C 3.7). */
-const unnamedCollections = ({ content, files = [] }: InstallSource): ReadonlyArray<PlannedArtifact> => {
-  const named = new Set(content.collections.map(({ directory }) => directory))
-  const names = new Set(content.collections.map(({ name }) => name))
-  const folders = sortedUnique(files.flatMap(({ path }) => collectionFolder.exec(path)?.[1] ?? []))
-  return folders.flatMap((folder): ReadonlyArray<PlannedArtifact> => {
-    const directory = `ansible/collections/${folder}`
-    // no two items of a plan share a name
-    const name = names.has(folder) ? directory : folder
-    const because = `${directory} has no galaxy.yml that says which collection it is`
-    return named.has(directory) ? [] : [{ kind: "collection", name, directory, change: "refuse", because }]
+/** What cannot be installed: whoever asks for everything is told. */
+const brokenArtifacts = (content: SourceContent): ReadonlyArray<PlannedArtifact> =>
+  (["template", "role", "collection"] as const).flatMap((kind) => {
+    const names = new Set(content[shippedLists[kind]].map(({ name }) => name))
+    return brokenOf(content, kind).map((item): PlannedArtifact => {
+      // no two items of a plan share a name
+      const name = names.has(item.name) ? item.directory : item.name
+      names.add(name)
+      return { kind, name, directory: item.directory, change: "refuse", because: item.problem }
+    })
   })
-}
 
 const changeOf = (
   copy: PresentCopy | undefined,

@@ -91,6 +91,22 @@ export interface ShippedCollection {
   readonly version?: string
 }
 
+/** What a thing that a source ships may be. */
+export type ItemKind = "blueprint" | "template" | "role" | "collection"
+
+/** Something that a source ships and that nobody can install. What else the source ships does not suffer for it. */
+export interface BrokenItem {
+  readonly kind: ItemKind
+  /** The one that it has; where it cannot be read or used, that of its directory. Of a blueprint the path below `blueprints/`. */
+  readonly name: string
+  /** Path from the root of the source. */
+  readonly directory: string
+  /** `conflict`: one that lies before it has its name · `invalid`: it cannot be read, or would lead elsewhere. */
+  readonly state: "conflict" | "invalid"
+  /** Why, in a sentence without a full stop. */
+  readonly problem: string
+}
+
 /** All that one state of a source ships. `readSource` gives the lists sorted by id or name, without duplicates. */
 export interface SourceContent {
   readonly manifest: SourceManifest
@@ -98,6 +114,8 @@ export interface SourceContent {
   readonly templates: ReadonlyArray<ShippedTemplate>
   readonly roles: ReadonlyArray<ShippedRole>
   readonly collections: ReadonlyArray<ShippedCollection>
+  /** In none of the other lists. Sorted by name, then by directory. */
+  readonly broken: ReadonlyArray<BrokenItem>
 }
 
 /** Of a source that was never fetched. */
@@ -107,6 +125,7 @@ export const emptyContent: SourceContent = {
   templates: [],
   roles: [],
   collections: [],
+  broken: [],
 }
 
 /** The name by which a role or template lies in the source: the last part of its directory. */

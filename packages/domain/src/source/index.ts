@@ -1,10 +1,12 @@
 export { type BlueprintManifest, readBlueprintManifest } from "./blueprint.ts"
 export { type BuilderFacts, readBuilderFile } from "./builder-file.ts"
 export {
+  type BrokenItem,
   type CollectionRequirement,
   type ConfigReferences,
   emptyContent,
   type FileText,
+  type ItemKind,
   type Requirements,
   type RoleRequirement,
   type ShippedBlueprint,

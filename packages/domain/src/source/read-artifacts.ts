@@ -9,12 +9,12 @@ import { tellOfFile, tellOfText } from "./issue.ts"
 import type { CollectionPlace, RolePlace, TemplatePlace } from "./layout.ts"
 import { present } from "./manifest.ts"
 import { isRoleName, isTemplateName } from "./names.ts"
-import { type InParts, readEach, readFile, type Reading, textAt } from "./reading.ts"
+import { type InParts, readFile, type Reading, type ReadItems, readItems, textAt } from "./reading.ts"
 import { readRoleMetadata, roleVersion } from "./role.ts"
 import { isShownText } from "./shown-text.ts"
 
-export const readTemplates = (reading: Reading): InParts<ReadonlyArray<ShippedTemplate>> =>
-  readEach(reading.layout.templates, (place) => readTemplate(reading, place))
+export const readTemplates = (reading: Reading): InParts<ReadItems<ShippedTemplate>> =>
+  readItems(reading, "template", reading.layout.templates, readTemplate)
 
 const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace): ShippedTemplate | undefined => {
   const { issues } = reading
@@ -41,8 +41,8 @@ const readTemplate = (reading: Reading, { directory, builders }: TemplatePlace):
   return { name, directory, ...present({ description, os: facts?.os, icon: iconThere }) }
 }
 
-export const readRoles = (reading: Reading): InParts<ReadonlyArray<ShippedRole>> =>
-  readEach(reading.layout.roles, (place) => readRole(reading, place))
+export const readRoles = (reading: Reading): InParts<ReadItems<ShippedRole>> =>
+  readItems(reading, "role", reading.layout.roles, readRole)
 
 const readRole = (reading: Reading, { directory, metadata, version }: RolePlace): ShippedRole | undefined => {
   const own = directoryName(directory)
@@ -65,24 +65,22 @@ const readRole = (reading: Reading, { directory, metadata, version }: RolePlace)
   }
 }
 
-export const readCollections = (reading: Reading): InParts<ReadonlyArray<ShippedCollection>> =>
-  readEach(reading.layout.collections, (place) => readCollection(reading, place))
+export const readCollections = (reading: Reading): InParts<ReadItems<ShippedCollection>> =>
+  readItems(reading, "collection", reading.layout.collections, readCollection)
 
 const readCollection = (reading: Reading, { directory, metadata }: CollectionPlace): ShippedCollection | undefined => {
   if (metadata === undefined) {
     const message = "has no galaxy.yml and cannot be installed"
-    tellOfFile(reading.issues, "warning", directory, { code: "not-a-collection", message })
+    tellOfFile(reading.issues, "error", directory, { code: "not-a-collection", message })
     return undefined
   }
-  const file = readFile(reading, metadata, "warning")
+  const file = readFile(reading, metadata, "error")
   if (file === undefined) return undefined
   const read = readCollectionMetadata(file.root)
   if (Result.isSuccess(read)) {
     const { name, ...said } = read.success
     return { name, directory, ...present(said) }
   }
-  // A name that leads elsewhere is no mistake; one that is missing is.
-  const unsafe = read.failure.some(({ code }) => code === "unsafe-name")
-  tellOfText(reading.issues, metadata, file.text, read.failure, unsafe ? "error" : "warning")
+  tellOfText(reading.issues, metadata, file.text, read.failure)
   return undefined
 }

@@ -3,13 +3,12 @@ import { blueprintManifestOf, type BlueprintManifest } from "./blueprint.ts"
 import type { FileText, ShippedBlueprint } from "./content.ts"
 import { tellOfFile, tellOfText } from "./issue.ts"
 import type { BlueprintPlace } from "./layout.ts"
-import { type InParts, readEach, readFile, type Reading, textAt } from "./reading.ts"
+import { type InParts, readFile, type Reading, type ReadItems, readItems, textAt } from "./reading.ts"
 import { readReferences } from "./references.ts"
 import { noRequirements, readRequirements } from "./requirements.ts"
 
-/** The blueprints that can be read; what is wrong with the others is told. */
-export const readBlueprints = (reading: Reading): InParts<ReadonlyArray<ShippedBlueprint>> =>
-  readEach(reading.layout.blueprints, (place) => readBlueprint(reading, place))
+export const readBlueprints = (reading: Reading): InParts<ReadItems<ShippedBlueprint>> =>
+  readItems(reading, "blueprint", reading.layout.blueprints, readBlueprint)
 
 const readBlueprint = (reading: Reading, place: BlueprintPlace): ShippedBlueprint | undefined => {
   const file = readFile(reading, place.manifest, "error")

@@ -1,23 +1,24 @@
 import * as Result from "effect/Result"
-import { compareNames, directoryName, type SourceContent, type SourceManifest } from "./content.ts"
+import { type BrokenItem, compareNames, type ItemKind, type SourceContent, type SourceManifest } from "./content.ts"
 import { checkPaths, type SourceFiles } from "./files.ts"
 import { cutIssues, type Issues, type SourceIssue, tellOfFile, tellOfText } from "./issue.ts"
 import { layOut } from "./layout.ts"
 import { checkManifestVersion, type Fields, present, textField, textList } from "./manifest.ts"
 import { foldName } from "./names.ts"
 import { readBlueprints } from "./read-blueprints.ts"
-import { atOnce, type InParts, readFile, type Reading } from "./reading.ts"
+import { atOnce, type InParts, readFile, type Reading, type ReadItems } from "./reading.ts"
 import { readCollections, readRoles, readTemplates } from "./read-artifacts.ts"
 
 export interface ReadSource {
   readonly content: SourceContent
-  /** What is not read, or has no effect. */
+  /** What is not read, or has no effect, and what is wrong with single items. */
   readonly warnings: ReadonlyArray<SourceIssue>
 }
 
 /**
- * Reads what a source ships from one fetched state of it, which must hold the texts that `neededTexts` asked for. Fails with everything
- * for which the source must be refused: paths and names that are unsafe or too much alike, manifests that are wrong, nothing shipped.
+ * Reads what a source ships from one fetched state of it, which must hold the texts that `neededTexts` asked for. An item in which something is
+ * wrong is among the broken ones. Fails with everything for which the whole source must be refused: paths that are unsafe or too much alike, a
+ * manifest of the source that is wrong, nothing shipped, or nothing in which all is right.
  */
 export const readSource = (files: SourceFiles): Result.Result<ReadSource, ReadonlyArray<SourceIssue>> =>
   atOnce(readSourceInParts(files))
@@ -32,34 +33,41 @@ export function* readSourceInParts(files: SourceFiles): InParts<Result.Result<Re
   const reading: Reading = { files, layout, present, issues }
   for (const { path, reason } of layout.ignored)
     tellOfFile(issues, "warning", path, { code: "ignored", message: `is not read: ${reason}` })
-  const content: SourceContent = {
-    manifest: readSourceManifest(reading),
-    blueprints: (yield* readBlueprints(reading)).toSorted((a, b) => compareNames(a.id, b.id)),
-    templates: byName(yield* readTemplates(reading)),
-    roles: byName(yield* readRoles(reading)),
-    collections: byName(yield* readCollections(reading)),
-  }
-  checkNames(issues, "templates", content.templates)
-  checkNames(issues, "roles", content.roles)
-  checkNames(issues, "collections", content.collections)
-  const { blueprints, templates, roles, collections } = layout
-  if ([blueprints, templates, roles, collections].every((places) => places.length === 0))
+  const manifest = readSourceManifest(reading)
+  const blueprints = yield* readBlueprints(reading)
+  const templates = withoutTwins(issues, "template", yield* readTemplates(reading))
+  const roles = withoutTwins(issues, "role", yield* readRoles(reading))
+  const collections = withoutTwins(issues, "collection", yield* readCollections(reading))
+  const all = [blueprints, templates, roles, collections]
+  const errors = all.flatMap((read) => read.errors)
+  if (all.every(({ items, broken }) => items.length + broken.length === 0))
     tellOfFile(issues, "error", ".", {
       code: "nothing-shipped",
       message: "the source ships nothing",
       allowed: "something in blueprints/, templates/, ansible/roles/ or ansible/collections/",
     })
-  return issues.errors.length > 0
-    ? Result.fail(cutIssues(issues.errors))
-    : Result.succeed({ content, warnings: cutIssues(issues.warnings) })
+  else if (all.every(({ items }) => items.length === 0)) issues.errors.push(...errors)
+  if (issues.errors.length > 0) return Result.fail(cutIssues(issues.errors))
+  const content: SourceContent = {
+    manifest,
+    blueprints: blueprints.items.toSorted((a, b) => compareNames(a.id, b.id)),
+    templates: byName(templates.items),
+    roles: byName(roles.items),
+    collections: byName(collections.items),
+    broken: byName(all.flatMap(({ broken }) => broken)),
+  }
+  const told = errors.map((issue): SourceIssue => ({ ...issue, severity: "warning" }))
+  return Result.succeed({ content, warnings: cutIssues([...issues.warnings, ...told]) })
 }
 
 const byName = <T extends { readonly name: string }>(items: ReadonlyArray<T>): ReadonlyArray<T> =>
   items.toSorted((a, b) => compareNames(a.name, b.name))
 
+/** A mistake here refuses the source: it is about all that the source ships. */
 const readSourceManifest = (reading: Reading): SourceManifest => {
-  const file = reading.layout.manifest === undefined ? undefined : readFile(reading, reading.layout.manifest, "error")
-  if (reading.layout.manifest === undefined || file === undefined) return { authors: [] }
+  const path = reading.layout.manifest
+  const file = path === undefined ? undefined : readFile(reading, path, "error")
+  if (path === undefined || file === undefined) return { authors: [] }
   const fields: Fields = { map: file.root, path: [], findings: [] }
   checkManifestVersion(fields)
   const manifest: SourceManifest = {
@@ -71,23 +79,27 @@ const readSourceManifest = (reading: Reading): SourceManifest => {
       license: textField(fields, "license"),
     }),
   }
-  tellOfText(reading.issues, reading.layout.manifest, file.text, fields.findings)
+  tellOfText(reading.issues, path, file.text, fields.findings)
   return manifest
 }
 
-/** Two things of one name would be installed into one folder. */
-const checkNames = (
+/** Two things of one name would be installed into one folder: the first by its directory has the name, the others cannot be installed. */
+const withoutTwins = <T extends { readonly name: string; readonly directory: string }>(
   issues: Issues,
-  what: string,
-  items: ReadonlyArray<{ readonly name: string; readonly directory: string }>,
-): void => {
-  const first = new Map<string, string>()
-  for (const { name, directory } of items) {
-    const other = first.get(foldName(name))
-    if (other === undefined) first.set(foldName(name), directory)
+  kind: ItemKind,
+  { items, broken, errors }: ReadItems<T>,
+): ReadItems<T> => {
+  const first = new Map<string, T>()
+  const twins: Array<BrokenItem> = []
+  for (const item of items) {
+    const other = first.get(foldName(item.name))
+    if (other === undefined) first.set(foldName(item.name), item)
     else {
-      const message = `two ${what} are called ${name}: the one in ${directoryName(other)} too`
-      tellOfFile(issues, "error", directory, { code: "repeated-name", message, allowed: "names that differ in more than case" })
+      const { name, directory } = item
+      const message = `two ${kind}s are called ${name}, and the one in ${other.directory} has the name`
+      tellOfFile(issues, "warning", directory, { code: "repeated-name", message, allowed: "names that differ in more than case" })
+      twins.push({ kind, name, directory, state: "conflict", problem: `${directory}: ${message}` })
     }
   }
+  return { items: [...first.values()], broken: [...broken, ...twins], errors }
 }

@@ -1,7 +1,8 @@
 import * as Result from "effect/Result"
 import type { MapNode } from "../range/config/node.ts"
-import type { SourceFiles } from "./files.ts"
-import { type Issues, type SourceIssue, tellOfFile, tellOfText } from "./issue.ts"
+import { type BrokenItem, directoryName, type ItemKind } from "./content.ts"
+import { roots, type SourceFiles } from "./files.ts"
+import { type Issues, sayIssues, type SourceIssue, tellOfFile, tellOfText } from "./issue.ts"
 import type { Layout } from "./layout.ts"
 import { readManifest } from "./manifest.ts"
 
@@ -44,6 +45,50 @@ export const textAt = ({ files, issues }: Reading, path: string, severity: Sourc
 
 /** Work that pauses now and then, so that whoever does it may do something else in between. */
 export type InParts<A> = Generator<undefined, A>
+
+/** What is read of the items of one kind. */
+export interface ReadItems<T> {
+  readonly items: ReadonlyArray<T>
+  readonly broken: ReadonlyArray<BrokenItem>
+  /** What is wrong with the broken ones. */
+  readonly errors: ReadonlyArray<SourceIssue>
+}
+
+/** The name that an item has where what it says of itself cannot be used. */
+const nameOfPlace = (kind: ItemKind, directory: string): string =>
+  kind === "blueprint" ? directory.slice(`${roots.blueprints}/`.length) : directoryName(directory)
+
+/** As many things that are wrong with one item as a list shows; the warnings have all. */
+const mostShown = 3
+
+const saySome = (issues: ReadonlyArray<SourceIssue>): string => {
+  const more = issues.length - mostShown
+  return `${sayIssues(issues.slice(0, mostShown))}${more > 0 ? `; and ${more} more` : ""}`
+}
+
+/** Reads place by place, with a pause after each. One in which something is wrong is broken, and keeps no other from being read. */
+export function* readItems<P extends { readonly directory: string }, T>(
+  reading: Reading,
+  kind: ItemKind,
+  places: ReadonlyArray<P>,
+  read: (reading: Reading, place: P) => T | undefined,
+): InParts<ReadItems<T>> {
+  const items: Array<T> = []
+  const broken: Array<BrokenItem> = []
+  const errors: Array<SourceIssue> = []
+  for (const place of places) {
+    const { directory } = place
+    const issues: Issues = { errors: [], warnings: [] }
+    const item = read({ ...reading, issues }, place)
+    reading.issues.warnings.push(...issues.warnings)
+    errors.push(...issues.errors)
+    if (issues.errors.length > 0)
+      broken.push({ kind, name: nameOfPlace(kind, directory), directory, state: "invalid", problem: saySome(issues.errors) })
+    else if (item !== undefined) items.push(item)
+    yield
+  }
+  return { items, broken, errors }
+}
 
 /** Reads place by place, with a pause after each; what cannot be read is left out. */
 export function* readEach<P, T>(places: ReadonlyArray<P>, read: (place: P) => T | undefined): InParts<ReadonlyArray<T>> {
