@@ -93,7 +93,7 @@ const vmidsFor = (range: Range, names: readonly string[], cluster: ObservedClust
   })
 
 /** Everything that a deploy is planned from, but what is chosen of it. */
-const deployInput = (range: Range, config: RangeConfig, reserve: boolean) =>
+const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boolean) =>
   Effect.gen(function* () {
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
@@ -124,7 +124,7 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
     const text = yield* moment === "when open" ? deployedText(range) : storedText(range)
     const config = yield* deployableConfig(range, text, by, choice.onlyRoles)
     const reserve = moment !== "preview"
-    const input = yield* withTemplates({ ...(yield* deployInput(range, config, reserve)), choice })
+    const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, reserve)), choice })
     yield* learnPromises(promises)
     // looked up, planned and promised in one go: of two plans at the same time one knows of the other
     return yield* planned(
@@ -140,12 +140,12 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
  * The part of the last deploy that tells the router who may come in: what was uploaded since is none of it. In testing mode too, people come
  * and go.
  */
-const accessPlan = (range: Range, moment: PlanMoment) =>
+const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { config } = yield* readConfig(range, yield* deployedText(range))
     const limit = renderName(config.router.name, { rangeId: range.id })
     const choice: DeployChoice = { ...wholeDeploy, tags: ["access-control"], limit, force: true }
-    const input = yield* deployInput(range, config, moment !== "preview")
+    const input = yield* deployInput(range, config, by, moment !== "preview")
     return yield* planned(`change who may use range ${range.id}`, planDeploy(yield* withTemplates({ ...input, choice })))
   })
 
@@ -153,7 +153,7 @@ const accessPlan = (range: Range, moment: PlanMoment) =>
 const driftPlan = (range: Range, by: UserId) =>
   Effect.gen(function* () {
     const config = yield* deployableConfig(range, yield* storedText(range), by, [])
-    const input = yield* withTemplates({ ...(yield* deployInput(range, config, false)), choice: wholeDeploy })
+    const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, false)), choice: wholeDeploy })
     const doing = `compare range ${range.id} with its configuration`
     return yield* Effect.fromResult(Result.mapError(driftOf(input), (issues) => new CannotPlan({ doing, issues })))
   })
@@ -227,7 +227,7 @@ const make = Effect.gen(function* () {
       case "deploy":
         return deployPlan(promises, range, request.options, by, moment)
       case "access":
-        return accessPlan(range, moment)
+        return accessPlan(range, by, moment)
       case "destroy":
       case "delete-range":
       case "destroy-vm":
