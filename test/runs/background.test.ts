@@ -113,6 +113,154 @@ describe("the observer", () => {
   })
 })
 
+describe("a machine that the list lacks", () => {
+  const withTicks = async <A>(
+    use: (lab: Lab, tick: Effect.Effect<void>, vm: Vmid) => Effect.Effect<A, unknown, Machines | RunPlanner | Ranges>,
+  ) => {
+    const lab = makeCompany()
+    const range = await createRange(lab)
+    const process = boot(lab)
+    await startAndWait(process, range)
+    const vm = [...lab.world.vms.values()].find(({ name }) => name === "LAB-dc01")!.vmid
+    const result = await process.runPromise(
+      Effect.gen(function* () {
+        const tick = yield* makeObserver
+        return yield* use(lab, Effect.andThen(Effect.orDie(tick), Effect.sleep(10_000)), vm)
+      }).pipe(Effect.provide(lab.planner)),
+    )
+    await process.dispose()
+    return { lab, range, result }
+  }
+  const doubtOf = Effect.flatMap(Machines, (machines) => Effect.map(machines.freshness, ({ doubt }) => doubt?.reason))
+  const knows = (lab: Lab, vm: Vmid): boolean => [...lab.store.stages.values()].some((stages) => stages.has(vm))
+  const planOf = (lab: Lab) =>
+    Effect.flatMap(RunPlanner, (planner) =>
+      Effect.result(planner.plan([...lab.store.ranges.values()][0]!, deploy, admin, "before opening")),
+    )
+
+  it("and that is gone is forgotten after the hypervisor has said so twice, and the next deploy makes it anew", async () => {
+    await withTicks((lab, tick, vm) =>
+      Effect.gen(function* () {
+        lab.world.vms.delete(vm)
+        yield* tick
+        expect(knows(lab, vm)).toBe(true)
+        expect((yield* (yield* Machines).find(vm))?.missingSince).toBeDefined()
+        yield* tick
+        expect(knows(lab, vm)).toBe(false)
+        expect(yield* (yield* Machines).find(vm)).toBeUndefined()
+        expect(yield* doubtOf).toBeUndefined()
+      }),
+    )
+  })
+
+  it("and that was removed just before a deploy is made anew by it, stages included", async () => {
+    await withTicks((lab, _tick, vm) =>
+      Effect.gen(function* () {
+        lab.world.vms.delete(vm)
+        const plan = yield* planOf(lab)
+        expect(plan._tag).toBe("Success")
+        if (plan._tag === "Failure") return
+        const keys = plan.success.steps.map(({ key }) => key)
+        expect(keys).toContain("clone:LAB-dc01")
+        expect(keys.some((key) => key.includes("sysprep"))).toBe(true)
+        expect(knows(lab, vm)).toBe(false)
+      }),
+    )
+  })
+
+  it("and that is there stays, is said to be missing, and is planned as what it is", async () => {
+    await withTicks((lab, tick, vm) =>
+      Effect.gen(function* () {
+        lab.world.listed = (machine) => machine.vmid !== vm
+        for (let n = 0; n < 10; n++) yield* tick
+        expect(knows(lab, vm)).toBe(true)
+        expect(yield* doubtOf).toBe("they lack a machine that is, or may be, there")
+        const plan = yield* planOf(lab)
+        expect(plan).toMatchObject({ _tag: "Success", success: { steps: [] } })
+        lab.world.listed = () => true
+        yield* tick
+        expect(yield* doubtOf).toBeUndefined()
+        expect((yield* (yield* Machines).find(vm))?.missingSince).toBeUndefined()
+      }),
+    )
+  })
+
+  it("while rights are missing is kept for as long as that lasts: reads, plans and drift say so", async () => {
+    await withTicks((lab, tick, vm) =>
+      Effect.gen(function* () {
+        const why = "the service's account lacks VM.Audit on /vms"
+        lab.world.blindness = why
+        lab.world.listed = ({ template }) => template
+        lab.world.vms.delete(vm)
+        for (let n = 0; n < 10; n++) yield* tick
+        expect(knows(lab, vm)).toBe(true)
+        expect(yield* doubtOf).toBe(why)
+        const plan = yield* planOf(lab)
+        expect(plan).toMatchObject({ _tag: "Failure", failure: { _tag: "CannotPlan" } })
+        if (plan._tag === "Failure")
+          expect(plan.failure.message).toContain(`whether LAB-dc01 (VM ${vm}) is still there cannot be told: ${why}`)
+        lab.world.listed = () => true
+        const drift = yield* Effect.flip(
+          Effect.flatMap(RunPlanner, (planner) => planner.drift([...lab.store.ranges.values()][0]!, admin)),
+        )
+        expect(drift.message).toContain(why)
+        lab.world.blindness = undefined
+        yield* tick
+        yield* tick
+        expect(knows(lab, vm)).toBe(false)
+        expect(yield* doubtOf).toBeUndefined()
+      }),
+    )
+  })
+
+  it("and that cannot be asked for is in doubt: it is neither forgotten nor removed", async () => {
+    const { lab, range } = await withTicks((lab, tick, vm) =>
+      Effect.gen(function* () {
+        lab.world.listed = (machine) => machine.vmid !== vm
+        lab.world.fault = ({ method }) => (method === "seek" ? { when: "before", reason: "forbidden" } : undefined)
+        for (let n = 0; n < 5; n++) yield* tick
+        expect(knows(lab, vm)).toBe(true)
+      }),
+    )
+    const process = boot(lab)
+    const removal = await process.runPromise(
+      Effect.flip(Effect.flatMap(RunPlanner, (planner) => planner.plan(range, { kind: "destroy" }, admin, "before opening"))),
+    )
+    expect(removal.message).toMatch(/remove the VMs of range LAB: whether LAB-dc01 .* cannot be told/u)
+    await process.dispose()
+  })
+
+  it("costs no call while the list lacks nothing", async () => {
+    await withTicks((lab, tick) =>
+      Effect.gen(function* () {
+        lab.world.calls.length = 0
+        for (let n = 0; n < 5; n++) yield* tick
+        yield* planOf(lab)
+        expect(lab.world.calls.filter(({ method }) => method === "seek" || method === "blindness")).toEqual([])
+      }),
+    )
+  })
+
+  it("of an empty list makes a bounded number of calls a tick", async () => {
+    await withTicks((lab, tick) =>
+      Effect.gen(function* () {
+        const one = [...lab.world.vms.values()].find(({ template }) => !template)!
+        for (let n = 0; n < 1000; n++) {
+          const vmid = (500_000 + n) as Vmid
+          lab.world.vms.set(vmid, { ...one, vmid, name: `VM${n}`, power: "stopped" })
+        }
+        yield* tick
+        lab.world.listed = () => false
+        lab.world.calls.length = 0
+        for (let n = 0; n < 5; n++) yield* tick
+        const calls = lab.world.calls.filter(({ method }) => method === "seek" || method === "blindness")
+        expect(calls.length).toBeLessThanOrEqual(5 * 10)
+        expect((yield* (yield* Machines).missing).length).toBeGreaterThan(1000)
+      }),
+    )
+  })
+})
+
 describe("addresses that guests claim and that are not theirs", () => {
   it("are told in plans and drift, also those that an older version kept", async () => {
     const lab = makeCompany()

@@ -198,6 +198,23 @@ describe("showing ranges", () => {
     expect(await shown(range)).toMatchObject({ awaySince: "2026-01-02T04:00:00.000Z" })
     expect(await all(admin)).toMatchObject([{ awaySince: "2026-01-02T04:00:00.000Z" }])
   })
+
+  it("says which machines the hypervisor's list lacks, and why lists are in doubt, and shows them as they were last seen", async () => {
+    const range = await app.addRange("LAB", [ada])
+    await app.addMachine(range, 200, "LAB-dc01")
+    const at = new Date(Date.now() + 60_000)
+    await app.observe([], at)
+    expect(await shown(range)).toMatchObject({
+      numberOfVMs: 1,
+      VMs: [{ proxmoxID: 200, name: "LAB-dc01", missingSince: at.toISOString() }],
+    })
+    await app.run(Effect.flatMap(Machines, (machines) => machines.doubt(at, 'the account lacks "VM.Audit" on /vms')))
+    const doubt = { since: at.toISOString(), reason: 'the account lacks "VM.Audit" on /vms' }
+    expect(await shown(range)).toMatchObject({ doubt })
+    expect(await all(admin)).toMatchObject([{ doubt }])
+    await app.run(Effect.flatMap(Machines, (machines) => machines.doubt(at, undefined)))
+    expect(await shown(range)).not.toHaveProperty("doubt")
+  })
 })
 
 describe("files of a range", () => {

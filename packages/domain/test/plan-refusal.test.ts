@@ -93,7 +93,7 @@ describe("a deploy is refused", () => {
     expect(issues).toHaveLength(onPve2.length)
     const rest = planned(inputFor(world, config, { limit: ["all", ...onPve2.map((n) => `!${n}`)].join(",") }, cluster))
     expect(keysOf(rest)).toEqual([])
-    expect(rest.notes).toContain(`LAB-web (VM ${vmid}) cannot be read: its node pve2 is offline`)
+    expect(rest.notes).toContain(`LAB-web (VM ${vmid}) is on the node pve2, which is offline`)
   })
 
   test("for a target node that does not exist, is offline, or does not see the template", () => {

@@ -69,6 +69,18 @@ const kindOf: Record<HypervisorReason, FaultKind> = {
   failed: "unavailable",
 }
 
+const passing: ReadonlySet<HypervisorReason> = new Set([
+  "away",
+  "unknown-effect",
+  "locked",
+  "no-quorum",
+  "forbidden",
+  "unauthenticated",
+])
+
+/** Whether the same call may do in a moment: rights and log-ins are refused too while a node's cluster file system starts anew. */
+export const mayPass = (reason: HypervisorReason): boolean => passing.has(reason)
+
 /** What could not be done on the hypervisor, to what, and the hypervisor's own words. */
 export class HypervisorFault extends defineFault(
   "HypervisorFault",

@@ -1,4 +1,4 @@
-import type { Action, GuestSystem, Json, MachineDetail, ObservedCluster, Vmid } from "@rangewright/domain"
+import type { Action, GuestSystem, Json, MachineDetail, ObservedCluster, PowerState, Vmid } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { HypervisorFault } from "./faults.ts"
@@ -10,6 +10,13 @@ export interface Dispatched {
   readonly gone?: boolean
 }
 
+/** A VM that was asked for by itself, because a list lacks it. */
+export type Sought =
+  | { readonly type: "there"; readonly node: string; readonly power: PowerState }
+  /** Every node that could have it has it not, and its number is free or somebody else's. */
+  | { readonly type: "absent" }
+  | { readonly type: "unknown"; readonly why: string }
+
 /**
  * The machines of one hypervisor cluster. Observation is cheap and never changes anything; `dispatch` starts one effect and returns at
  * once; only `settle` waits. A mutating dispatch on an existing VM first makes sure that it carries the expected mark, else it fails
@@ -20,8 +27,15 @@ export interface Dispatched {
 export class Hypervisor extends Context.Service<
   Hypervisor,
   {
-    /** The whole cluster, in one call. Power changes that this process settled show at once, even where the cluster's own list is late. */
+    /** The whole cluster, in one call. That it lacks a VM proves nothing (`seek`). Power changes that this process settled show at once, even where the cluster's own list is late. */
     readonly observe: Effect.Effect<ObservedCluster, HypervisorFault>
+    /**
+     * Asks for a VM that a list lacks: where it was last seen (undefined: nobody knows), then everywhere. A refusal, a node that is silent and
+     * any other failure are `unknown`. One `absent` is no proof: while a node's cluster file system starts anew it says the same of all.
+     */
+    readonly seek: (vmid: Vmid, lastSeenOn: string | undefined) => Effect.Effect<Sought>
+    /** Why lists may lack what is there: rights that the service's account lacks, or missing votes. Undefined: nothing speaks against them. */
+    readonly blindness: Effect.Effect<string | undefined, HypervisorFault>
     /** Whether the cluster has the votes that it needs to take changes. A node that is in no cluster always has. */
     readonly quorate: Effect.Effect<boolean, HypervisorFault>
     /** One VM's configuration, read live, on another node where it has moved. Fails with `not-found`. */

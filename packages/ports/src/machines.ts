@@ -12,6 +12,8 @@ export interface Freshness {
   /** Since when the hypervisor does not answer; undefined while it does. */
   readonly awaySince: Date | undefined
   readonly awayReason: string | undefined
+  /** Why, and since when, the hypervisor's lists are not believed; undefined while they are. */
+  readonly doubt?: { readonly since: Date; readonly reason: string } | undefined
 }
 
 /** A VM with what the guest told. */
@@ -19,6 +21,12 @@ export interface MachineSighting extends ObservedMachine {
   readonly address?: string | undefined
   /** Reported addresses that belong to others. */
   readonly foreignAddresses?: readonly string[] | undefined
+}
+
+/** A machine that the hypervisor's list lacks. */
+export interface MissingMachine extends ObservedMachine {
+  /** The time of the first observation that lacks it. */
+  readonly since: Date
 }
 
 /** Passwords of one machine's login, sealed. Without `current` the machine has its template's. */
@@ -35,13 +43,23 @@ export class Machines extends Context.Service<
     /**
      * Replaces the kept state by a whole observation, atomically, and ends `away`. Machines belong to the range whose pool they are in.
      * Known addresses stay, and the name of one that shows none. What `record` and `forget` told after the observation's time holds.
+     * A list that lacks a machine proves nothing: one of a range, and one with stages, stays as it was and is `missing` from now on.
      */
     readonly replace: (cluster: ObservedCluster) => Effect.Effect<void, StorageFault>
-    /** The last whole observation (nodes, storages, all machines). */
+    /** Machines that are kept although the last observation lacks them, ascending by VMID. */
+    readonly missing: Effect.Effect<readonly MissingMachine[], StorageFault>
+    /** The hypervisor's lists are not believed for this reason, or are again (undefined). While they are not, the first `at` holds. */
+    readonly doubt: (at: Date, reason: string | undefined) => Effect.Effect<void, StorageFault>
+    /** The last whole observation (nodes, storages, all machines that it showed). */
     readonly cluster: Effect.Effect<ObservedCluster | undefined, StorageFault>
     /** One VM changed by ourselves, shown at once. What is undefined of name and addresses keeps what is kept. */
     readonly record: (machine: MachineSighting) => Effect.Effect<void, StorageFault>
-    /** The VM is gone. */
+    /** What a guest reports of its addresses now, and nothing else. Without `address` it has none. Nothing happens when the VM is not kept. */
+    readonly reported: (
+      vmid: Vmid,
+      claims: { readonly address: string | undefined; readonly foreignAddresses: readonly string[] },
+    ) => Effect.Effect<void, StorageFault>
+    /** The VM is gone, which is certain: also what was done inside it is forgotten. */
     readonly forget: (vmid: Vmid) => Effect.Effect<void, StorageFault>
     /** Without templates, ascending by VMID. */
     readonly ofRange: (rangeId: RangeId) => Effect.Effect<readonly RangeMachine[], StorageFault>

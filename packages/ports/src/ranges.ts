@@ -53,6 +53,8 @@ export interface RangeMachine extends ObservedMachine {
   /** Absent: none. */
   readonly foreignAddresses?: readonly string[]
   readonly isRouter: boolean
+  /** Since when the hypervisor's list lacks it, so that all else is as it was last seen. Absent: it does not. */
+  readonly missingSince?: Date
 }
 
 /** A range with its VMs, as plain rows: what lists show. */

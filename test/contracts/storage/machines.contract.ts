@@ -38,7 +38,10 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         const second = cluster(later(5), [machine(3, { power: "paused", node: "node2" }), machine(4, { pool: "ELSEWHERE" })])
         yield* machines.replace(second)
         expect(yield* machines.cluster).toEqual(second)
-        expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power, m.node])).toEqual([[3, "paused", "node2"]])
+        expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power, m.node])).toEqual([
+          [2, "running", "node1"],
+          [3, "paused", "node2"],
+        ])
         expect(yield* machines.find(vmid(3))).toMatchObject({ rangeId: "LAB", address: undefined, isRouter: false })
         expect(yield* machines.find(vmid(4))).toBeUndefined()
         expect((yield* machines.freshness).observedAt).toEqual(later(5))
@@ -160,7 +163,9 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power])).toEqual([
           [2, "running"],
           [3, "running"],
+          [4, "running"],
         ])
+        expect((yield* machines.missing).map(({ vmid: missing, since }) => [missing, since])).toEqual([[4, later(11)]])
       }),
     )
 
@@ -283,7 +288,72 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.forget(vmid(2))
         expect(yield* machines.stages(lab)).toEqual(new Map([[3, ofThree]]))
         yield* machines.replace(cluster(later(2), []))
+        expect(yield* machines.stages(lab)).toEqual(new Map([[3, ofThree]]))
+        yield* machines.forget(vmid(3))
         expect(yield* machines.stages(lab)).toEqual(new Map())
+      }),
+    )
+
+    it(
+      "keeps machines of ranges, and those with stages, that an observation lacks, and says since when",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const outside = machine(4, { pool: undefined })
+        yield* machines.replace(cluster(startedAt, [machine(2), machine(3), outside, machine(5, { pool: undefined })]))
+        yield* machines.recordStage(lab, vmid(4), "role:x", "f1")
+        yield* machines.reported(vmid(3), { address: "10.1.10.3", foreignAddresses: [] })
+        expect(yield* machines.missing).toEqual([])
+        yield* machines.replace(cluster(later(1), [machine(2)]))
+        yield* machines.replace(cluster(later(2), [machine(2)]))
+        expect(yield* machines.missing).toEqual([
+          { ...machine(3), since: later(1) },
+          { ...outside, since: later(1) },
+        ])
+        expect((yield* machines.cluster)?.machines).toEqual([machine(2)])
+        expect(yield* machines.find(vmid(3))).toMatchObject({ power: "running", address: "10.1.10.3", missingSince: later(1) })
+        expect((yield* machines.find(vmid(2)))?.missingSince).toBeUndefined()
+        yield* machines.replace(cluster(later(3), [machine(2), machine(3, { power: "stopped" })]))
+        expect((yield* machines.missing).map((m) => m.vmid)).toEqual([4])
+        expect((yield* machines.find(vmid(3)))?.missingSince).toBeUndefined()
+        yield* machines.record(outside)
+        expect(yield* machines.missing).toEqual([])
+        yield* machines.forget(vmid(4))
+        expect((yield* machines.stages(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
+      "takes what a guest reports of its addresses as it is, also that it has none any more, and nothing else",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, [machine(2)]))
+        yield* machines.reported(vmid(2), { address: "10.1.10.2", foreignAddresses: ["10.3.10.11"] })
+        const { rangeId: _range, ...first } = (yield* machines.find(vmid(2)))!
+        expect(first).toEqual({ ...machine(2), address: "10.1.10.2", foreignAddresses: ["10.3.10.11"], isRouter: false })
+        yield* machines.replace(cluster(later(1), [machine(2, { power: "paused" })]))
+        yield* machines.reported(vmid(2), { address: undefined, foreignAddresses: [] })
+        const second = yield* machines.find(vmid(2))
+        expect(second).toMatchObject({ address: undefined, power: "paused" })
+        expect(second?.foreignAddresses).toBeUndefined()
+        yield* machines.reported(vmid(9), { address: "10.1.10.9", foreignAddresses: [] })
+        expect(yield* machines.find(vmid(9))).toBeUndefined()
+      }),
+    )
+
+    it(
+      "says since when and why lists are not believed, until they are again, whatever is observed meanwhile",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        const doubt = Effect.map(machines.freshness, (freshness) => freshness.doubt)
+        expect(yield* doubt).toBeUndefined()
+        yield* machines.doubt(later(1), "no rights")
+        yield* machines.doubt(later(2), hostileText)
+        yield* machines.replace(cluster(later(3), []))
+        expect(yield* doubt).toEqual({ since: later(1), reason: hostileText })
+        yield* machines.doubt(later(4), undefined)
+        expect(yield* doubt).toBeUndefined()
       }),
     )
   })

@@ -9,8 +9,13 @@ export interface SimLab extends Lab {
   readonly sim: Simulator
 }
 
-/** The company of `makeCompany` on the simulator, over the Proxmox adapter, all on one virtual clock. Several nodes make a cluster. */
-export const makeSimCompany = (nodes = 1): SimLab => {
+type Handle = Simulator["handle"]
+
+/**
+ * The company of `makeCompany` on the simulator, over the Proxmox adapter, all on one virtual clock. Several nodes make a cluster. `between`
+ * stands between the service and the simulator.
+ */
+export const makeSimCompany = (nodes = 1, between: (handle: Handle) => Handle = (handle) => handle): SimLab => {
   const lab = makeCompany()
   const clock: SimClock = { now: lab.clock.now, schedule: lab.clock.schedule }
   const sim = createSimulator({ clock, nodes })
@@ -18,7 +23,7 @@ export const makeSimCompany = (nodes = 1): SimLab => {
   const hypervisor = proxmoxLayer({
     urls: [],
     auth: { type: "token", id, secret: Redacted.make(secret) },
-    transport: handlerTransport(sim.handle),
+    transport: handlerTransport(between(sim.handle)),
     // its own fibers (the watcher of tasks) live in the same time
   }).pipe(Layer.provide(Layer.succeed(Clock.Clock, lab.clock)))
   return { ...lab, sim, hypervisor, settings: { ...lab.settings, clusterMode: nodes > 1 } }

@@ -18,7 +18,17 @@ import {
   type User,
   type Vmid,
 } from "@rangewright/domain"
-import { GuestFault, type GuestTask, Hypervisor, LicenseProvider, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import {
+  GuestFault,
+  type GuestTask,
+  Hypervisor,
+  LicenseProvider,
+  Machines,
+  mayPass,
+  Ranges,
+  SecretStore,
+  Users,
+} from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -92,12 +102,9 @@ const faultOn = (task: GuestTask, reason: "away" | "failed", detail: string): Gu
 /** The machine's configuration, read from it. Nothing is done to one that does not carry the mark. */
 export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<SitePorts, "hypervisor">, task: GuestTask) {
   const { vmid, node, mark } = task.machine
-  const detail = yield* hypervisor.detail(node, vmid).pipe(
-    Effect.mapError((error) => {
-      const passing = error.facts.reason === "away" || error.facts.reason === "unknown-effect"
-      return faultOn(task, passing ? "away" : "failed", error.message)
-    }),
-  )
+  const detail = yield* hypervisor
+    .detail(node, vmid)
+    .pipe(Effect.mapError((error) => faultOn(task, mayPass(error.facts.reason) ? "away" : "failed", error.message)))
   return carriesMark(detail.description, mark)
     ? detail
     : yield* faultOn(task, "failed", `VM ${vmid} does not carry the mark of machine ${mark.machine}`)

@@ -7,7 +7,7 @@ import {
   stageFingerprint,
   type Json,
 } from "@rangewright/domain"
-import { Hypervisor, HypervisorFault, type MachineAction } from "@rangewright/ports"
+import { Hypervisor, HypervisorFault, type MachineAction, type Sought } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -81,17 +81,19 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     at: new Date(now),
     nodes: [...world.nodes.values()],
     storages: world.storages,
-    machines: [...world.vms.values()].map(({ vmid, node, name, power, template, pool, cpus, memoryMiB, tags }) => ({
-      vmid,
-      node,
-      name,
-      power,
-      template,
-      pool,
-      cpus,
-      memoryMiB,
-      tags,
-    })),
+    machines: [...world.vms.values()]
+      .filter(world.listed)
+      .map(({ vmid, node, name, power, template, pool, cpus, memoryMiB, tags }) => ({
+        vmid,
+        node,
+        name,
+        power,
+        template,
+        pool,
+        cpus,
+        memoryMiB,
+        tags,
+      })),
   }))
 
   const owned = (action: MachineAction, { vmid, mark }: MachineRef): Effect.Effect<MemoryVm, HypervisorFault> => {
@@ -190,6 +192,20 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
 
   return Layer.succeed(Hypervisor, {
     observe: called(world, call("observe", false), observe),
+    seek: (vmid) =>
+      called(
+        world,
+        call("seek", false),
+        Effect.sync((): Sought => {
+          const vm = world.vms.get(vmid)
+          return vm === undefined ? { type: "absent" } : { type: "there", node: vm.node, power: vm.power }
+        }),
+      ).pipe(Effect.catch(({ facts }) => Effect.succeed<Sought>({ type: "unknown", why: facts.detail }))),
+    blindness: called(
+      world,
+      call("blindness", false),
+      Effect.sync(() => world.blindness),
+    ),
     quorate: called(
       world,
       call("quorate", false),

@@ -97,6 +97,10 @@ export interface MemoryWorld {
   readonly calls: MemoryCall[]
   /** Whether the cluster takes changes. */
   quorate: boolean
+  /** Which VMs its lists show; what they leave out is there all the same. */
+  listed: (vm: MemoryVm) => boolean
+  /** Why its lists may leave something out; undefined: nothing is known that speaks against them. */
+  blindness: string | undefined
   durations: MemoryDurations
   /** Roles that the guest automation can run; undefined: it cannot tell. */
   roles: ReadonlySet<string> | undefined
@@ -135,6 +139,8 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   tasks: new Map(),
   calls: [],
   quorate: true,
+  listed: () => true,
+  blindness: undefined,
   durations: quick,
   roles: undefined,
   guestObstacles: [],

@@ -9,11 +9,12 @@ import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 /** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
 const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): RangeMachine | undefined => {
   if (stored === undefined || stored.machine.template) return undefined
-  const { machine, address, foreignAddresses = [] } = stored
+  const { machine, address, foreignAddresses = [], missingSince } = stored
   const foreign = foreignAddresses.length === 0 ? {} : { foreignAddresses }
+  const missing = missingSince === undefined ? {} : { missingSince }
   const rangeId = machine.pool as RangeId
   return store.ranges.has(rangeId)
-    ? { ...machine, rangeId, address, ...foreign, isRouter: isRouter(machine, rangeId) }
+    ? { ...machine, rangeId, address, ...foreign, ...missing, isRouter: isRouter(machine, rangeId) }
     : undefined
 }
 
@@ -22,6 +23,10 @@ export const machinesOf = (store: MemoryStore, rangeId: RangeId): readonly Range
     .flatMap((stored) => ofItsRange(store, stored) ?? [])
     .filter((machine) => machine.rangeId === rangeId)
     .sort((a, b) => a.vmid - b.vmid)
+
+/** Of a range, or known by what was done inside it. */
+const isOurs = (store: MemoryStore, { machine }: StoredMachine): boolean =>
+  store.ranges.has(machine.pool as RangeId) || [...store.stages.values()].some((stages) => stages.has(machine.vmid))
 
 const dropStages = (store: MemoryStore, gone: (vmid: Vmid) => boolean): void => {
   for (const stages of store.stages.values()) for (const vmid of stages.keys()) if (gone(vmid)) stages.delete(vmid)
@@ -45,6 +50,8 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       Effect.sync(() => {
         const at = cluster.at.getTime()
         const told = new Map([...store.machines].filter(([, stored]) => stored.recordedAt > at))
+        const seen = new Set(cluster.machines.map(({ vmid }) => vmid))
+        const missing = [...store.machines].filter(([vmid, stored]) => !seen.has(vmid) && isOurs(store, stored))
         for (const [vmid, when] of store.gone) if (when <= at) store.gone.delete(vmid)
         const kept = new Map(store.machines)
         store.machines.clear()
@@ -55,15 +62,28 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
           const { address, foreignAddresses } = before ?? { address: undefined }
           store.machines.set(machine.vmid, { machine: { ...machine, name }, address, foreignAddresses, recordedAt: 0 })
         }
+        for (const [vmid, stored] of missing)
+          store.machines.set(vmid, { ...stored, missingSince: stored.missingSince ?? cluster.at })
         for (const [vmid, stored] of told) store.machines.set(vmid, stored)
-        dropStages(store, (vmid) => !store.machines.has(vmid))
         store.observed = { at: cluster.at, nodes: cluster.nodes, storages: cluster.storages }
         store.away = undefined
         store.revision++
       }),
+    missing: Effect.sync(() =>
+      [...store.machines.values()]
+        .flatMap(({ machine, missingSince }) => (missingSince === undefined ? [] : [{ ...machine, since: missingSince }]))
+        .sort((a, b) => a.vmid - b.vmid),
+    ),
+    doubt: (at, reason) =>
+      Effect.sync(() => {
+        store.doubt = reason === undefined ? undefined : { since: store.doubt?.since ?? at, reason }
+        store.revision++
+      }),
     cluster: Effect.sync(() => {
       if (store.observed === undefined) return undefined
-      const machines = [...store.machines.values()].map(({ machine }) => machine)
+      const machines = [...store.machines.values()].flatMap((stored) =>
+        stored.missingSince === undefined ? [stored.machine] : [],
+      )
       return { ...store.observed, machines: machines.sort((a, b) => a.vmid - b.vmid) }
     }),
     record: (sighting) =>
@@ -79,6 +99,13 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
           recordedAt,
         })
         store.gone.delete(machine.vmid)
+        store.revision++
+      }),
+    reported: (vmid, { address, foreignAddresses }) =>
+      Effect.sync(() => {
+        const known = store.machines.get(vmid)
+        if (known === undefined) return
+        store.machines.set(vmid, { ...known, address, foreignAddresses })
         store.revision++
       }),
     forget: (vmid) =>
@@ -99,6 +126,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       observedAt: store.observed?.at,
       awaySince: store.away?.awaySince,
       awayReason: store.away?.awayReason,
+      ...(store.doubt === undefined ? {} : { doubt: store.doubt }),
     })),
     reserve: (rangeId, machines, taken, span) =>
       atomically(function* () {

@@ -41,6 +41,8 @@ export interface StoredMachine {
   readonly address: string | undefined
   readonly foreignAddresses?: readonly string[] | undefined
   readonly recordedAt: number
+  /** Since when observations lack it. */
+  readonly missingSince?: Date
 }
 
 /** A group with its people and ranges. */
@@ -92,6 +94,7 @@ export interface MemoryStore {
   legacy: LegacyInstallation | undefined
   observed: Pick<ObservedCluster, "at" | "nodes" | "storages"> | undefined
   away: Pick<Freshness, "awaySince" | "awayReason"> | undefined
+  doubt: Freshness["doubt"]
   revision: number
 }
 
@@ -117,6 +120,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   legacy: undefined,
   observed: undefined,
   away: undefined,
+  doubt: undefined,
   revision: 0,
 })
 

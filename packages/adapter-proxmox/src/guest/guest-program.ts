@@ -1,5 +1,5 @@
 import { coverOf } from "@rangewright/domain"
-import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault } from "@rangewright/ports"
+import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault, mayPass } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { GuestSilent, PveClient } from "../client/client.ts"
@@ -33,8 +33,7 @@ export const guestProgramAutomation = (
   const faultOf =
     (task: GuestTask) =>
     (error: HypervisorFault | GuestSilent): GuestFault => {
-      const reason = error._tag === "GuestSilent" ? "away" : error.facts.reason
-      const passing = reason === "away" || reason === "unknown-effect" || reason === "locked" || reason === "no-quorum"
+      const passing = error._tag === "GuestSilent" || mayPass(error.facts.reason)
       const detail = error._tag === "GuestSilent" ? error.detail : error.facts.detail
       return new GuestFault({ doing: doingOf(task), machine: task.name, reason: passing ? "away" : "failed", detail })
     }
@@ -100,8 +99,8 @@ export const guestProgramAutomation = (
         Effect.gen(function* () {
           const seen = yield* Effect.result(look(task, pid))
           if (seen._tag === "Failure") {
-            const isAway = seen.failure._tag === "GuestSilent" || seen.failure.facts.reason === "away"
-            if (!isAway) return yield* Effect.fail(seen.failure)
+            const isSilent = seen.failure._tag === "GuestSilent" || mayPass(seen.failure.facts.reason)
+            if (!isSilent) return yield* Effect.fail(seen.failure)
             silentSince ??= waited
             return waited - silentSince > options.silentSeconds ? yield* Effect.fail(seen.failure) : undefined
           }

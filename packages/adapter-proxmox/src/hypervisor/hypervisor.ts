@@ -21,6 +21,7 @@ import { type Identity, onItsNode, readConfig } from "./identity.ts"
 import type { MachineKind, MachineKit, MachineOptions } from "./machine-kind.ts"
 import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
+import { blindness, seek } from "./seek.ts"
 import { makeSettledPower } from "./settled-power.ts"
 
 type Kinds = { readonly [K in MachineAction["kind"]]: MachineKind<Extract<MachineAction, { readonly kind: K }>> }
@@ -68,6 +69,8 @@ export const makeHypervisor = (
         zones: pick(all, zoneOf),
       }
     }),
+    seek: (vmid, lastSeenOn) => seek(client, vmid, lastSeenOn),
+    blindness: blindness(client),
     detail: Effect.fnUntraced(function* (node, vmid) {
       const doing = `read the configuration of VM ${vmid}`
       return yield* onItsNode(client, { node, vmid }, doing, (now) =>

@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
-import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { type Fields, flag, recordOf, text } from "../wire/read.ts"
+import { findElsewhere } from "./seek.ts"
 
 /** A VM that was found and is ours. */
 export interface Located {
@@ -18,8 +19,8 @@ export interface Located {
 }
 
 /**
- * Where a VM is and whether it is ours. Nothing is concluded from one node's silence: a VM may have been migrated, so "gone" means that the
- * whole cluster does not know it.
+ * Where a VM is and whether it is ours. Nothing is concluded from one node's silence, nor from a list: a VM may have been migrated, so "gone"
+ * means that the whole cluster does not know it when it is asked for that VM.
  */
 export interface Identity {
   /** The configuration wherever in the cluster the VM is, whoever owns it; undefined when it is nowhere. */
@@ -85,17 +86,10 @@ export const onItsNode = <A>(
 ): Effect.Effect<A, HypervisorFault> =>
   use(node).pipe(
     Effect.catchIf(mayBeElsewhere, (fault) =>
-      Effect.flatMap(findNode(client, vmid, doing), (now) => (now === undefined || now === node ? Effect.fail(fault) : use(now))),
+      Effect.flatMap(findElsewhere(client, vmid, doing, isAbsent(fault) ? node : undefined), (found) =>
+        found === undefined || found.node === node ? Effect.fail(fault) : use(found.node),
+      ),
     ),
-  )
-
-/** The node that holds the VM. New and removed VMs show here at once; only names and states come late (facts c14). */
-const findNode = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
-  client.get("/cluster/resources", { type: "vm" }, { doing }).pipe(
-    Effect.map((reply) => {
-      const row = rows(reply.data).find((candidate) => number(candidate, "vmid") === vmid)
-      return row === undefined ? undefined : text(row, "node")
-    }),
   )
 
 export const makeIdentity = (client: PveClient): Identity => {
@@ -109,9 +103,13 @@ export const makeIdentity = (client: PveClient): Identity => {
     const here = yield* Effect.result(readConfig(client, ref.node, ref.vmid, doing))
     if (Result.isSuccess(here) && here.success !== undefined) return { node: ref.node, config: here.success }
     if (Result.isFailure(here) && !mayBeElsewhere(here.failure)) return yield* here.failure
-    const node = yield* findNode(client, ref.vmid, doing)
-    // a node that is silent may have the VM, although the cluster's list lacks it
-    if (node === undefined || node === ref.node) return Result.isFailure(here) ? yield* here.failure : undefined
+    const elsewhere = yield* Effect.result(findElsewhere(client, ref.vmid, doing, ref.node))
+    // a node that is silent may have the VM, whatever the others say
+    const node = Result.isSuccess(elsewhere) ? elsewhere.success?.node : undefined
+    if (node === undefined) {
+      if (Result.isFailure(here)) return yield* here.failure
+      return Result.isFailure(elsewhere) ? yield* elsewhere.failure : undefined
+    }
     const there = yield* readConfig(client, node, ref.vmid, doing)
     return there === undefined ? undefined : { node, config: there }
   })

@@ -3,13 +3,25 @@ import * as Effect from "effect/Effect"
 import { path } from "../client/form.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { movedAway } from "./identity.ts"
-import type { MachineKind } from "./machine-kind.ts"
+import type { MachineKind, MachineKit } from "./machine-kind.ts"
+import { blindness, seek } from "./seek.ts"
 
 type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
 
 const doingOf = (action: DeleteAction): string => `delete VM ${action.machine.vmid} (${action.machine.mark.machine})`
 
 const lostSeconds = 60
+/** Between two questions: a node whose cluster file system starts anew knows no VM at all. */
+const askAgainSeconds = 3
+
+/** What is to be deleted is gone already. One look that finds nothing does not prove that. */
+const provenGone = Effect.fnUntraced(function* (kit: MachineKit, { machine }: DeleteAction, doing: string) {
+  yield* Effect.sleep(askAgainSeconds * 1000)
+  const found = yield* seek(kit.client, machine.vmid, machine.node)
+  const doubt = found.type === "absent" ? yield* blindness(kit.client) : found.type === "there" ? "it is there" : found.why
+  if (doubt === undefined) return "done" as const
+  return yield* new HypervisorFault({ doing, reason: "locked", detail: `whether it is still there is not certain: ${doubt}` })
+})
 
 /**
  * Deletes a VM with its disks and all that refers to it. Its mark is read right before, whatever was known: an id may have been given to
@@ -19,7 +31,7 @@ export const remove: MachineKind<DeleteAction> = {
   dispatch: Effect.fnUntraced(function* (kit, action) {
     const doing = doingOf(action)
     const found = yield* kit.identity.verify(action.machine, doing)
-    if (found === undefined) return "done"
+    if (found === undefined) return yield* provenGone(kit, action, doing)
     const params = { purge: true, "destroy-unreferenced-disks": true }
     const removal = kit.client.remove(path`/nodes/${found.node}/qemu/${action.machine.vmid}`, params, { doing })
     const reply = yield* movedAway(doing, found.node)(removal)

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type { Selectable } from "kysely"
 import { Database } from "../engine/database.ts"
 import type { Tables } from "../engine/orm.ts"
-import { fromMachine, toDate, toMachine, toRangeMachine } from "../schema/rows.ts"
+import { fromMachine, toDate, toMachine, toMissingMachine, toRangeMachine } from "../schema/rows.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { replaceMachines } from "./replace-machines.ts"
 import { releaseVmids, replaceVmid, reserveVmids } from "./vmid-reservations.ts"
@@ -23,15 +23,19 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
     const doing = "read the state of machines"
     const ofRange = database.prepared<MachineRow>(doing, `${ownMachines} and m.pool = ? order by m.vmid`)
     const byVmid = database.prepared<MachineRow>(doing, `${ownMachines} and m.vmid = ?`)
-    const all = database.prepared<MachineRow>(doing, "select * from machines order by vmid")
+    const shown = database.prepared<MachineRow>(doing, "select * from machines where missing_since is null order by vmid")
+    const missing = database.prepared<MachineRow>(doing, "select * from machines where missing_since is not null order by vmid")
     const observation = database.prepared<ObservationRow>(doing, "select * from observation where id = 1")
     const freshness = database.kept(
       doing,
-      "select observed_at, away_since, away_reason from observation where id = 1",
-      ([row]: readonly Pick<ObservationRow, "observed_at" | "away_since" | "away_reason">[]): Freshness => ({
+      "select observed_at, away_since, away_reason, doubt_since, doubt_reason from observation where id = 1",
+      ([row]: readonly Omit<ObservationRow, "id" | "cluster">[]): Freshness => ({
         observedAt: row === undefined || row.observed_at === null ? undefined : toDate(row.observed_at),
         awaySince: row === undefined || row.away_since === null ? undefined : toDate(row.away_since),
         awayReason: row?.away_reason ?? undefined,
+        ...(row === undefined || row.doubt_since === null
+          ? {}
+          : { doubt: { since: toDate(row.doubt_since), reason: row.doubt_reason ?? "" } }),
       }),
     )
     const reserved = database.prepared<{ readonly machine: string; readonly vmid: number }>(
@@ -55,11 +59,27 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
 
     return {
       replace: (cluster) => database.writeAlone("keep an observation", (tx) => replaceMachines(tx, cluster)),
+      missing: Effect.map(missing(), (rows) => rows.map(toMissingMachine)),
+      doubt: (at, reason) =>
+        database.writeAlone("keep whether lists are believed", (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .updateTable("observation")
+                .set((column) => ({
+                  doubt_since: reason === undefined ? null : column.fn.coalesce("doubt_since", column.val(at.getTime())),
+                  doubt_reason: reason ?? null,
+                }))
+                .where("id", "=", 1)
+                .execute(),
+            ),
+          ),
+        ),
       cluster: Effect.gen(function* () {
         const [seen] = yield* observation()
         if (seen === undefined || seen.observed_at === null || seen.cluster === null) return undefined
         const kept = JSON.parse(seen.cluster) as Pick<ObservedCluster, "nodes" | "storages">
-        return { at: toDate(seen.observed_at), ...kept, machines: (yield* all()).map(toMachine) }
+        return { at: toDate(seen.observed_at), ...kept, machines: (yield* shown()).map(toMachine) }
       }),
       record: ({ address, foreignAddresses, ...machine }) =>
         database.writeAlone(`keep the state of machine ${machine.vmid}`, (tx) =>
@@ -69,6 +89,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             const { name: _name, address: _address, vmid: _vmid, ...told } = row
             const known = {
               ...told,
+              missing_since: null,
               ...(row.name === null ? {} : { name: row.name }),
               ...(row.address === null ? {} : { address: row.address }),
               ...claimed,
@@ -82,6 +103,18 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
                 .execute(),
             )
           }),
+        ),
+      reported: (vmid, { address, foreignAddresses }) =>
+        database.writeAlone(`keep the addresses of machine ${vmid}`, (tx) =>
+          Effect.asVoid(
+            tx((db) =>
+              db
+                .updateTable("machines")
+                .set({ address: address ?? null, foreign_addresses: JSON.stringify(foreignAddresses) })
+                .where("vmid", "=", vmid)
+                .execute(),
+            ),
+          ),
         ),
       forget: (vmid) =>
         database.writeAlone(`forget machine ${vmid}`, (tx) =>

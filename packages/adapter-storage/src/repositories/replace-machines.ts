@@ -26,6 +26,16 @@ const saysTheSame = (row: MachineRow, stored: StoredRow): boolean =>
     return typeof value === "string" || value === null ? kept === value : Number(kept) === Number(value)
   })
 
+/** VMIDs in ranges' pools, and those with stages: they stay until it is certain that they are gone. */
+const oursOf = (tx: Transaction) =>
+  Effect.gen(function* () {
+    const inRanges = yield* tx((db) =>
+      db.selectFrom("machines").innerJoin("ranges", "ranges.id", "machines.pool").select("machines.vmid").execute(),
+    )
+    const withStages = yield* tx((db) => db.selectFrom("machine_stages").select("vmid").distinct().execute())
+    return new Set([...inRanges, ...withStages].map(({ vmid }) => vmid))
+  })
+
 /**
  * Writes only what differs, so that an observation that tells nothing new changes no row and leaves the revision. What was recorded or
  * forgotten after the observation began stays as it is.
@@ -46,21 +56,20 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
       if (departed.has(machine.vmid) || seen.has(machine.vmid)) continue
       seen.add(machine.vmid)
       if (before !== undefined && Number(before.recorded_at) > at) continue
-      const row = { ...fromMachine(machine), ...keptOf(before), recorded_at: 0 }
+      const row = { ...fromMachine(machine), ...keptOf(before), recorded_at: 0, missing_since: null }
       const named = { ...row, name: row.name ?? before?.name ?? null }
       if (before === undefined || !saysTheSame(named, before)) changed.push(named)
     }
-    const gone = [...stored.values()].filter((row) => !seen.has(row.vmid) && Number(row.recorded_at) <= at).map((row) => row.vmid)
+    const unseen = [...stored.values()].filter((row) => !seen.has(row.vmid) && Number(row.recorded_at) <= at)
+    const ours = unseen.length === 0 ? new Set<number>() : yield* oursOf(tx)
+    const gone = unseen.filter((row) => !ours.has(row.vmid)).map((row) => row.vmid)
+    const missed = unseen.filter((row) => ours.has(row.vmid) && row.missing_since === null).map((row) => row.vmid)
 
     for (const rows of chunksOf([...gone, ...changed.map((row) => row.vmid)]))
       yield* tx((db) => db.deleteFrom("machines").where("vmid", "in", rows).execute())
     for (const rows of chunksOf(changed)) yield* tx((db) => db.insertInto("machines").values(rows).execute())
-    yield* tx((db) =>
-      db
-        .deleteFrom("machine_stages")
-        .where("vmid", "not in", (query) => query.selectFrom("machines").select("vmid"))
-        .execute(),
-    )
+    for (const rows of chunksOf(missed))
+      yield* tx((db) => db.updateTable("machines").set({ missing_since: at }).where("vmid", "in", rows).execute())
     const { nodes, storages } = cluster
     yield* tx((db) =>
       db

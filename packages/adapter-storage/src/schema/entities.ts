@@ -251,6 +251,8 @@ const Machine = defineEntity({
     foreignAddresses: p.text().default("[]"),
     /** When we said so ourselves; 0: an observation said it. */
     recordedAt: time(),
+    /** The time of the first observation that lacks it. */
+    missingSince: time().nullable(),
   },
 })
 
@@ -272,6 +274,8 @@ const Observation = defineEntity({
     cluster: p.text().nullable(),
     awaySince: time().nullable(),
     awayReason: p.text().nullable(),
+    doubtSince: time().nullable(),
+    doubtReason: p.text().nullable(),
   },
 })
 

@@ -18,7 +18,7 @@ import {
   type UserId,
   type UserSecrets,
 } from "@rangewright/domain"
-import type { RangeMachine, RunRecord, SourceClaim } from "@rangewright/ports"
+import type { MissingMachine, RangeMachine, RunRecord, SourceClaim } from "@rangewright/ports"
 import type { Selectable } from "kysely"
 import type { Tables } from "../engine/orm.ts"
 
@@ -137,6 +137,14 @@ export const toMachine = (row: Row<"machines">): ObservedMachine => ({
   tags: json(row.tags),
 })
 
+export const toMissingMachine = (row: Row<"machines">): MissingMachine => ({
+  ...toMachine(row),
+  since: toDate(row.missing_since ?? 0),
+})
+
+const missing = ({ missing_since: since }: Row<"machines">): Pick<RangeMachine, "missingSince"> =>
+  since === null ? {} : { missingSince: toDate(since) }
+
 const foreign = ({ foreign_addresses: text }: Row<"machines">): Pick<RangeMachine, "foreignAddresses"> =>
   text === "[]" ? {} : { foreignAddresses: json(text) }
 
@@ -144,7 +152,8 @@ const foreign = ({ foreign_addresses: text }: Row<"machines">): Pick<RangeMachin
 export const toRangeMachine = (row: Row<"machines">): RangeMachine => {
   const machine = toMachine(row)
   const rangeId = row.pool as RangeId
-  return { ...machine, rangeId, address: row.address ?? undefined, ...foreign(row), isRouter: isRouter(machine, rangeId) }
+  const address = row.address ?? undefined
+  return { ...machine, rangeId, address, ...foreign(row), ...missing(row), isRouter: isRouter(machine, rangeId) }
 }
 
 export const fromMachine = (machine: ObservedMachine) => ({

@@ -3,6 +3,7 @@ import { Hypervisor, Machines, type RangeMachine, Ranges, type StorageFault } fr
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { makeLookForMissing } from "../absence/look-for-missing.ts"
 import { deployedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { makeSystemLearner } from "./guest-systems.ts"
@@ -18,13 +19,17 @@ interface Silence {
   readonly ticks: number
 }
 
-/** Makes the observer's tick: one look at the whole cluster, kept for all reads, and a few guests asked for their addresses. */
+/**
+ * Makes the observer's tick: one look at the whole cluster, kept for all reads, a few guests asked for their addresses, and machines that the
+ * list lacks looked for.
+ */
 export const makeObserver = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const machines = yield* Machines
   const ranges = yield* Ranges
   const context = yield* Effect.context<Ranges | Settings>()
   const learnSystems = yield* makeSystemLearner
+  const lookForMissing = yield* makeLookForMissing
   const silent = new Map<Vmid, Silence>()
   let ticks = 0
   let away = false
@@ -71,6 +76,7 @@ export const makeObserver = Effect.gen(function* () {
     yield* machines.replace(cluster)
     if (away) yield* Effect.logInfo("the hypervisor answers again")
     away = false
+    yield* lookForMissing
     yield* askSilent
     yield* learnSystems(yield* ranges.overview({}))
   })

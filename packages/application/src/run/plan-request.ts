@@ -98,7 +98,7 @@ const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boo
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
     const grants = yield* (yield* Ranges).grants(range.id)
-    const world = yield* readRange(range, cluster, settings, grants)
+    const world = yield* readRange(range, cluster, settings, grants, { forget: reserve })
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
     const guestObstacles = yield* (yield* GuestAutomation).obstacles?.(range.id, by) ?? Effect.succeed([])
     const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles }
@@ -189,7 +189,7 @@ const destroyPlan = (
       const doing = request.kind === "destroy" ? `remove the VMs of range ${range.id}` : `remove VM ${request.vmid}`
       return yield* planned(doing, planDestroy({ range, settings, world, scope }))
     }
-    const world = yield* readRange(range, cluster, settings, [])
+    const world = yield* readRange(range, cluster, settings, [], { forget: false })
     const there = [...world.details.values()].filter(({ description }) => readDescription(description).mark?.range === range.id)
     if (there.length > 0 && !request.force)
       return yield* new Conflict({

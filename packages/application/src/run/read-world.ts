@@ -24,10 +24,12 @@ import {
   type HypervisorFault,
   Machines,
   type ObservedNetwork,
+  type RangeMachine,
   type StorageFault,
   Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { confirmAbsence } from "../absence/confirm-absence.ts"
 import type { SettingsShape } from "../settings.ts"
 
 /** Configurations of VMs read at once. */
@@ -88,14 +90,63 @@ export const accountsOf = (grants: readonly Grant[]): Effect.Effect<readonly Hyp
     )
   })
 
-/** What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. */
-export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster) =>
+/** Machines of the range that the store knows and the list lacks: each is asked for by itself, for a list proves nothing. */
+const seekLost = (
+  range: Pick<Range, "id">,
+  cluster: ObservedCluster,
+  kept: readonly RangeMachine[],
+  stages: ReadonlyMap<Vmid, unknown>,
+) =>
+  Effect.gen(function* () {
+    const listed = new Set(cluster.machines.map(({ vmid }) => vmid))
+    const known = new Map(kept.map((machine) => [machine.vmid, machine]))
+    const lost = [...new Set([...known.keys(), ...stages.keys()])].filter((vmid) => !listed.has(vmid))
+    const found = yield* confirmAbsence(lost.map((vmid) => ({ vmid, node: known.get(vmid)?.node })))
+    const there = [...found].flatMap(([vmid, sought]): readonly ObservedMachine[] => {
+      if (sought.type === "absent") return []
+      const seen = sought.type === "there" ? { node: sought.node, power: sought.power } : {}
+      return [{ ...(known.get(vmid) ?? bareMachine(range.id, vmid)), ...seen }]
+    })
+    return {
+      cluster: { ...cluster, machines: [...cluster.machines, ...there] },
+      unsure: new Map([...found].flatMap(([vmid, sought]) => (sought.type === "unknown" ? [[vmid, sought.why]] : []))),
+      gone: [...found].flatMap(([vmid, { type }]) => (type === "absent" ? [vmid] : [])),
+    }
+  })
+
+/** A machine of which only its stages are known. */
+const bareMachine = (pool: string, vmid: Vmid): ObservedMachine => ({
+  vmid,
+  node: "",
+  name: undefined,
+  power: "unknown",
+  template: false,
+  pool,
+  cpus: 0,
+  memoryMiB: 0,
+  tags: [],
+})
+
+/**
+ * What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. With `forget`,
+ * machines that are certainly gone are forgotten, so that one made under their number begins anew.
+ */
+export const readMachines = (
+  range: Pick<Range, "id">,
+  observed: ObservedCluster,
+  { forget }: { readonly forget: boolean } = { forget: false },
+) =>
   Effect.gen(function* () {
     const machines = yield* Machines
+    const kept = yield* machines.ofRange(range.id)
+    const stages = yield* machines.stages(range.id)
+    const { cluster, unsure, gone } = yield* seekLost(range, observed, kept, stages)
+    if (forget) yield* Effect.forEach(gone, machines.forget, { discard: true })
     const online = new Set(cluster.nodes.filter(({ online }) => online).map(({ name }) => name))
     const reservations = yield* machines.reservations(range.id)
-    const own = rangeMembers(range.id, { cluster, reservations }).filter(({ node }) => online.has(node))
-    const kept = yield* machines.ofRange(range.id)
+    const own = rangeMembers(range.id, { cluster, reservations }).filter(
+      ({ node, vmid }) => online.has(node) && !unsure.has(vmid),
+    )
     const world: PlanWorld = {
       cluster,
       details: yield* detailsOf(own),
@@ -106,9 +157,11 @@ export const readMachines = (range: Pick<Range, "id">, cluster: ObservedCluster)
       foreignAddresses: new Map(
         kept.flatMap(({ vmid, foreignAddresses }) => (foreignAddresses ? [[vmid, foreignAddresses]] : [])),
       ),
-      stages: yield* machines.stages(range.id),
       systems: yield* machines.systems(range.id),
+      stages: new Map([...stages].filter(([vmid]) => !gone.includes(vmid))),
       reservations,
+      unsure,
+      doubt: (yield* machines.freshness).doubt?.reason,
     }
     return world
   })
@@ -119,10 +172,11 @@ export const readRange = (
   cluster: ObservedCluster,
   settings: PlanSettings,
   grants: readonly Grant[],
+  options: { readonly forget: boolean },
 ) =>
   Effect.gen(function* () {
     const access = yield* HypervisorAccess
-    const world = yield* readMachines(range, cluster)
+    const world = yield* readMachines(range, cluster, options)
     const networks = (yield* (yield* HypervisorNetwork).observe).map(planNetwork)
     // a member proves it without a call
     const poolExists = cluster.machines.some(({ pool }) => pool === range.id) || (yield* access.poolExists(range.id))

@@ -18,11 +18,14 @@ export const VMObject = Schema.Struct({
   osVersion: Schema.optionalKey(Schema.String),
   licenseStatus: Schema.optionalKey(Schema.String),
   lastUpdate: Schema.optionalKey(Schema.String),
+  /** Since when the hypervisor's list lacks it, so that all else is as it was last seen: it may be gone. Absent: the list has it. */
+  missingSince: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "VMObject" })
 
 /**
- * A range with its machines. `observedAt` and `awaySince` are ours: how fresh the machines' state is. So is `guestAutomation`: it is there
- * where the service is configured to do nothing inside machines, so that no deploy sets up their networks, firewalls, domains and roles.
+ * A range with its machines. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
+ * hypervisor does not show. So is `guestAutomation`: it is there where the service is configured to do nothing inside machines, so that no
+ * deploy sets up their networks, firewalls, domains and roles.
  */
 export const RangeObject = Schema.Struct({
   rangeState: Schema.Literals(rangeStates),
@@ -41,6 +44,7 @@ export const RangeObject = Schema.Struct({
   VMs: Schema.Array(VMObject),
   observedAt: Schema.optionalKey(Schema.String),
   awaySince: Schema.optionalKey(Schema.String),
+  doubt: Schema.optionalKey(Schema.Struct({ since: Schema.String, reason: Schema.String })),
   guestAutomation: Schema.optionalKey(Schema.Literal("none")),
 }).annotate({ identifier: "RangeObject" })
 
@@ -64,6 +68,7 @@ const vmObject = (range: Range, machine: RangeMachine, { details, addressOf }: R
   cpu: machine.cpus,
   ram: Math.floor(machine.memoryMiB / 1024),
   ...(details ? notLooked : {}),
+  ...(machine.missingSince === undefined ? {} : { missingSince: machine.missingSince.toISOString() }),
 })
 
 export const rangeObject = ({ range, machines }: RangeOverview, options: RangeObjectOptions): typeof RangeObject.Type => {
@@ -85,13 +90,11 @@ export const rangeObject = ({ range, machines }: RangeOverview, options: RangeOb
 }
 
 /** The last members of a JSON object, which all ranges have in common, closing brace included. */
-export const commonTail = (
-  { observedAt, awaySince }: Pick<Freshness, "observedAt" | "awaySince">,
-  guestsLeftOut = false,
-): string =>
+export const commonTail = ({ observedAt, awaySince, doubt }: Freshness, guestsLeftOut = false): string =>
   [
     ...(observedAt === undefined ? [] : [`,"observedAt":"${observedAt.toISOString()}"`]),
     ...(awaySince === undefined ? [] : [`,"awaySince":"${awaySince.toISOString()}"`]),
+    ...(doubt === undefined ? [] : [`,"doubt":${JSON.stringify(doubt)}`]),
     ...(guestsLeftOut ? [`,"guestAutomation":"none"`] : []),
     "}",
   ].join("")

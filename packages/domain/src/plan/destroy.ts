@@ -2,9 +2,10 @@ import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
 import type { NetworkSpec } from "./action.ts"
 import { networkOf } from "./desired.ts"
-import { type Identified, identify, labelOf, type OwnMachine } from "./identify.ts"
+import { type Identified, identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
 import { removeSteps } from "./machine-steps.ts"
+import { doubtNotes } from "./plan-notes.ts"
 import type { Change, Plan, Step } from "./plan.ts"
 import { singleNode } from "./placement.ts"
 import { criticalPath } from "./schedule.ts"
@@ -48,6 +49,7 @@ export const planDestroy = (input: DestroyInput): Result.Result<Plan, readonly P
     placements: [],
     allocations: [],
     notes: [
+      ...doubtNotes(input.world),
       ...found.foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
       ...rest.notes,
     ],
@@ -59,12 +61,10 @@ const removal = (own: OwnMachine): Change => ({ kind: "remove", object: own.mark
 
 const issuesOf = ({ scope, range, world }: DestroyInput, found: Identified): readonly PlanIssue[] => {
   const unreadable = found.unreadable.filter((u) => scope.kind !== "machine" || u.machine.vmid === scope.vmid)
-  const issues = unreadable.map(({ machine, offline }): PlanIssue => ({
-    code: offline ? "node-offline" : "not-ours",
-    message: offline
-      ? `${labelOf(machine)} is on the node ${machine.node}, which is offline`
-      : `${labelOf(machine)} cannot be read, so nobody can say whose it is`,
-    hint: "Bring the node back, or remove the VM at the hypervisor.",
+  const issues = unreadable.map(({ code, message }): PlanIssue => ({
+    code,
+    message,
+    hint: code === "unsure" ? unsureHint : "Bring the node back, or remove the VM at the hypervisor.",
   }))
   if (scope.kind === "range")
     for (const f of found.foreign)

@@ -18,7 +18,14 @@ export interface Identified {
   /** Without our mark, with another range's, or a second one that claims to be the same machine. */
   readonly foreign: readonly { readonly machine: ObservedMachine; readonly why: string }[]
   /** Their configuration cannot be read now, so nobody can say whose they are. */
-  readonly unreadable: readonly { readonly machine: ObservedMachine; readonly offline: boolean }[]
+  readonly unreadable: readonly Unreadable[]
+}
+
+export interface Unreadable {
+  readonly machine: ObservedMachine
+  readonly code: "node-offline" | "unsure" | "not-ours"
+  /** Why, as a sentence that names the machine. */
+  readonly message: string
 }
 
 /** How a VM is called in messages. */
@@ -44,7 +51,7 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
   const offline = offlineNodes(world)
   const claims = new Map<string, OwnMachine[]>()
   const foreign: { readonly machine: ObservedMachine; readonly why: string }[] = []
-  const unreadable: { readonly machine: ObservedMachine; readonly offline: boolean }[] = []
+  const unreadable: Unreadable[] = []
   const members = rangeMembers(rangeId, world).toSorted((a, b) => a.vmid - b.vmid)
   for (const machine of members) {
     const detail = world.details.get(machine.vmid)
@@ -52,7 +59,7 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
     if (machine.pool !== rangeId && (detail === undefined || readDescription(detail.description).mark?.range !== rangeId))
       continue
     if (offline.has(machine.node) || detail === undefined) {
-      unreadable.push({ machine, offline: offline.has(machine.node) })
+      unreadable.push(unreadableFor(machine, world.unsure?.get(machine.vmid), offline.has(machine.node)))
       continue
     }
     const { mark, groups } = readDescription(detail.description)
@@ -69,6 +76,18 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
   }
   return { own, foreign, unreadable }
 }
+
+const unreadableFor = (machine: ObservedMachine, unsure: string | undefined, isOffline: boolean): Unreadable => {
+  const name = labelOf(machine)
+  if (unsure !== undefined)
+    return { machine, code: "unsure", message: `whether ${name} is still there cannot be told: ${unsure}` }
+  return isOffline
+    ? { machine, code: "node-offline", message: `${name} is on the node ${machine.node}, which is offline` }
+    : { machine, code: "not-ours", message: `${name} cannot be read, so nobody can say whose it is` }
+}
+
+/** The way out where a machine is in doubt: it is neither made again nor removed. */
+export const unsureHint = "It is left as it is until that is known: mend what keeps the service from seeing it, and try again."
 
 /** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, and no other. */
 const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine | undefined =>

@@ -19,11 +19,16 @@ export interface PlanIssue {
     | "unknown-machine"
     | "address-taken"
     | "nothing-runs-inside"
+    | "unsure"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string
   /** The way out. */
   readonly hint?: string | undefined
 }
+
+/** Whether the hypervisor is in doubt of everything that stands in the way: the same request may be planned later, with nothing changed. */
+export const isOnlyDoubt = (fault: { readonly _tag: string }): boolean =>
+  fault instanceof CannotPlan && fault.facts.issues.every(({ code }) => code === "unsure")
 
 /** A request that cannot be planned; nothing was changed. Its message lists every issue. */
 export class CannotPlan extends defineFault(

@@ -1,7 +1,7 @@
 import type { Vmid } from "../access/ids.ts"
 import { olderClaims, passesForAnother } from "../range/naming.ts"
 import type { DesiredMachine, DesiredRange } from "./desired.ts"
-import { type Identified, labelOf } from "./identify.ts"
+import { type Identified, unsureHint } from "./identify.ts"
 import type { DeployInput } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 
@@ -53,14 +53,11 @@ const obstacleTo = (
   const same = (m: { readonly vmid: Vmid; readonly name: string | undefined }): boolean =>
     m.name?.toLowerCase() === machine.name.toLowerCase()
   const hidden = unreadable.find((u) => same(u.machine) || u.machine.vmid === world.reservations.get(machine.name))
-  if (hidden !== undefined)
-    return {
-      code: hidden.offline ? "node-offline" : "not-ours",
-      message: hidden.offline
-        ? `${labelOf(hidden.machine)} is on the node ${hidden.machine.node}, which is offline`
-        : `${labelOf(hidden.machine)} cannot be read, so nobody can say whose it is`,
-      hint: `Bring it back, or leave the machine out: limit all,!${machine.name}.`,
-    }
+  if (hidden !== undefined) {
+    const leaveOut = `leave the machine out: limit all,!${machine.name}.`
+    const hint = hidden.code === "unsure" ? `${unsureHint} Or ${leaveOut}` : `Bring it back, or ${leaveOut}`
+    return { code: hidden.code, message: hidden.message, hint }
+  }
   if (passesForAnother(machine.name, range.id, olderClaims(range.id, world.otherRanges ?? [])))
     return {
       code: "name-of-another-range",

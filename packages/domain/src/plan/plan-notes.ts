@@ -4,6 +4,11 @@ import type { DeployChoice } from "./input.ts"
 import type { DesiredRange } from "./desired.ts"
 import type { Survey } from "./survey.ts"
 import type { Task } from "./task.ts"
+import type { PlanWorld } from "./world.ts"
+
+/** What the hypervisor does not show may be there all the same. */
+export const doubtNotes = ({ doubt }: PlanWorld): readonly string[] =>
+  doubt === undefined ? [] : [`the hypervisor's lists are in doubt: ${doubt}`]
 
 /** What is left out because nothing is to be done inside machines: one note for each stage. */
 export const leftOutNotes = (tasks: readonly Task[]): readonly string[] => {

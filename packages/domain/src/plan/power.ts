@@ -1,8 +1,9 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import { identify, labelOf, type OwnMachine } from "./identify.ts"
+import { identify, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
 import { bootUse, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
+import { doubtNotes } from "./plan-notes.ts"
 import type { Change, Plan, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
 import { timing } from "./timing.ts"
@@ -31,7 +32,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
   )
   const issues: readonly PlanIssue[] = [
     ...unknown.map((v): PlanIssue => ({ code: "unknown-machine", message: `VM ${v} is not a machine of range ${range.id}` })),
-    ...(vmids === undefined ? [] : hidden.map((u) => offlineIssue(u.machine))),
+    ...(vmids === undefined ? [] : hidden.map(hiddenIssue)),
   ]
   if (issues.length > 0) return Result.fail(issues)
   const steps = chosen.flatMap((o) => powerStep(o, change))
@@ -41,15 +42,15 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
     changes: chosen.map((o) => changeOf(o, change, steps)),
     placements: [],
     allocations: [],
-    notes: hidden.map((u) => `${offlineIssue(u.machine).message}: it is left as it is`),
+    notes: [...doubtNotes(world), ...hidden.map((u) => `${u.message}: it is left as it is`)],
     criticalPathSeconds: criticalPath(steps).seconds,
   })
 }
 
-const offlineIssue = (machine: OwnMachine["observed"]): PlanIssue => ({
-  code: "node-offline",
-  message: `${labelOf(machine)} cannot be reached on the node ${machine.node}`,
-  hint: "Bring the node back, or name the other machines.",
+const hiddenIssue = ({ code, message }: Unreadable): PlanIssue => ({
+  code,
+  message,
+  hint: code === "unsure" ? unsureHint : "Bring the node back, or name the other machines.",
 })
 
 const powerStep = (own: OwnMachine, change: PowerChange): readonly Step[] => {

@@ -12,6 +12,7 @@ import { blockedMachines, isOlderNetwork, networkIssues } from "./obstacles.ts"
 import { otherNetworkIssues } from "./other-networks.ts"
 import { place, singleNode } from "./placement.ts"
 import type { KeptMachine } from "./plan.ts"
+import { doubtNotes } from "./plan-notes.ts"
 
 /** What is wanted beside what is there: everything that a deploy is planned from, and nothing chosen yet but places. */
 export interface Survey {
@@ -82,6 +83,7 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
         standings,
         notes: [
           ...taken.notes,
+          ...doubtNotes(world),
           ...strangers(identified),
           ...(isOlderNetwork(input, desired)
             ? [`the network ${desired.network.name} is an older service's: it is used as it is, and stays when the range goes`]
@@ -136,7 +138,7 @@ const defaultTargetOf = ({ config, range }: DeployInput): string | undefined =>
 /** VMs in the range's pool that stay as they are. */
 const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
   ...foreign.map((f) => `${labelOf(f.machine)} is in the range's pool and is never touched: ${f.why}`),
-  ...unreadable.map((u) => `${labelOf(u.machine)} cannot be read${u.offline ? `: its node ${u.machine.node} is offline` : ""}`),
+  ...unreadable.map(({ message }) => message),
 ]
 
 /** What differs and no deploy changes: VMs stay where they are and keep the name that somebody gave them. */

@@ -43,6 +43,10 @@ export interface PlanWorld {
   readonly reservations: ReadonlyMap<string, Vmid>
   /** All other ranges. Their pools are named like them. Absent: there are none. */
   readonly otherRanges?: readonly OtherRange[]
+  /** Machines among `cluster.machines` that the hypervisor's list lacks, as they were last seen, and why nobody can say whether they are gone. */
+  readonly unsure?: ReadonlyMap<Vmid, string>
+  /** Why the hypervisor's lists are not believed. Absent: they are. */
+  readonly doubt?: string | undefined
   /** Absent: nothing is known of other plans. */
   readonly promised?: readonly PromisedRoom[]
   /** What stands in the way of work inside machines: a plan that needs such work is none. Absent: nothing does. */

@@ -2,7 +2,7 @@ import type { Probes } from "@rangewright/adapter-http"
 import { sealingKey, storageHealth } from "@rangewright/adapter-storage"
 import { SignIns } from "@rangewright/application"
 import { sealingKeyOf } from "@rangewright/domain"
-import { Machines, RunJournal, SecretStore } from "@rangewright/ports"
+import { type Freshness, Machines, RunJournal, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
@@ -42,10 +42,15 @@ const keyWasChanged = Effect.gen(function* () {
   return (yield* sealingKey)?.keyId !== ours
 })
 
+const stateOf = ({ awaySince, awayReason, doubt }: Freshness): string => {
+  if (awaySince !== undefined) return `away since ${awaySince.toISOString()}: ${awayReason ?? ""}`
+  return doubt === undefined ? "ok" : `in doubt since ${doubt.since.toISOString()}: ${doubt.reason}`
+}
+
 /**
  * Ready means that requests can be served: the store answers and takes writes, and the disk under its `folder` (undefined: it is on a
- * server) has room. A hypervisor that is away does not make the service unready, because reads go on; it is told in the detail and in the
- * figures.
+ * server) has room. A hypervisor that is away, or whose lists are not believed, does not make the service unready, because reads go on; it is
+ * told in the detail, and the first in the figures.
  */
 export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string | undefined): Probes => {
   const looked = () => runtime.runPromiseExit(look)
@@ -65,10 +70,7 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
         ready: true,
         detail: {
           store: "ok",
-          hypervisor:
-            freshness.awaySince === undefined
-              ? "ok"
-              : `away since ${freshness.awaySince.toISOString()}: ${freshness.awayReason ?? ""}`,
+          hypervisor: stateOf(freshness),
           observedAt: freshness.observedAt?.toISOString() ?? null,
           runs,
         },

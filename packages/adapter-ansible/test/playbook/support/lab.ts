@@ -143,6 +143,8 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
 
   const hypervisor = Layer.succeed(Hypervisor, {
     observe: Effect.die("not asked for"),
+    seek: () => Effect.die("not asked for"),
+    blindness: Effect.succeed(undefined),
     quorate: Effect.succeed(true),
     detail: (_node, vmid) => {
       const known = made.get(vmid)

@@ -16,6 +16,7 @@ import { M0014MachineLogins } from "./m0014-machine-logins.ts"
 import { M0015MachineSystems } from "./m0015-machine-systems.ts"
 import { M0016DeployedConfigs } from "./m0016-deployed-configs.ts"
 import { M0017SealingKey } from "./m0017-sealing-key.ts"
+import { M0018MissingMachines } from "./m0018-missing-machines.ts"
 
 /** An explicit list: the same from sources, from the packed library and from a bundle. */
 export const sqliteMigrations: MigrationList = [
@@ -36,4 +37,5 @@ export const sqliteMigrations: MigrationList = [
   { name: "0015-machine-systems", class: M0015MachineSystems },
   { name: "0016-deployed-configs", class: M0016DeployedConfigs },
   { name: "0017-sealing-key", class: M0017SealingKey },
+  { name: "0018-missing-machines", class: M0018MissingMachines },
 ]

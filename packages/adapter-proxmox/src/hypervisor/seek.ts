@@ -1,0 +1,115 @@
+import type { PowerState, Vmid } from "@rangewright/domain"
+import { HypervisorFault, type Sought } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import { powerOf } from "../wire/cluster.ts"
+import { child, flag, number, recordOf, rows, text } from "../wire/read.ts"
+
+/**
+ * Whether a VM or container has the number, on whichever node: the cluster's own table of guests tells, which knows no rights, and a node that
+ * is down does not keep it from it.
+ */
+const isTaken = (client: PveClient, vmid: Vmid, doing: string): Effect.Effect<boolean, HypervisorFault> =>
+  client.get("/cluster/nextid", { vmid }, { doing }).pipe(
+    Effect.as(false),
+    Effect.catchIf(
+      (fault) => fault.facts.reason === "taken",
+      () => Effect.succeed(true),
+    ),
+  )
+
+/** The cluster's nodes, also those that are down. */
+const nodesOf = (client: PveClient, doing: string): Effect.Effect<readonly string[], HypervisorFault> =>
+  Effect.map(client.get("/nodes", {}, { doing }), (reply) => rows(reply.data).flatMap((row) => text(row, "node") ?? []))
+
+/** What the node says of the VM; undefined: it has no such VM. The order of its checks makes that certain: rights come first. */
+const powerOn = (
+  client: PveClient,
+  node: string,
+  vmid: Vmid,
+  doing: string,
+): Effect.Effect<PowerState | undefined, HypervisorFault> =>
+  client.get(path`/nodes/${node}/qemu/${vmid}/status/current`, {}, { doing }).pipe(
+    Effect.map((reply): PowerState | undefined => powerOf(text(recordOf(reply.data), "status"))),
+    Effect.catchIf(
+      (fault) => fault.facts.reason === "not-found",
+      () => Effect.succeed(undefined),
+    ),
+  )
+
+interface Place {
+  readonly node: string
+  readonly power: PowerState
+}
+
+/**
+ * Where the VM is, when it is not where it was last seen: asked for by itself, for a list proves nothing. Undefined: nowhere. Fails when a node
+ * that could have it is silent, and when the cluster says that it is where it was last seen.
+ */
+export const findElsewhere = Effect.fnUntraced(function* (
+  client: PveClient,
+  vmid: Vmid,
+  doing: string,
+  lastSeenOn: string | undefined,
+): Effect.fn.Return<Place | undefined, HypervisorFault> {
+  if (!(yield* isTaken(client, vmid, doing))) return undefined
+  const list = rows((yield* client.get("/cluster/resources", { type: "vm" }, { doing })).data)
+  const row = list.find((candidate) => number(candidate, "vmid") === vmid)
+  const listed = row === undefined ? undefined : text(row, "node")
+  if (listed !== undefined && listed === lastSeenOn) {
+    const detail = `the cluster lists it on node ${listed}, which does not have it`
+    return yield* new HypervisorFault({ doing, reason: "locked", detail, hint: "It may be on the move; it is looked for again." })
+  }
+  const nodes = listed === undefined ? (yield* nodesOf(client, doing)).filter((node) => node !== lastSeenOn) : [listed]
+  for (const node of nodes) {
+    const power = yield* powerOn(client, node, vmid, doing)
+    if (power !== undefined) return { node, power }
+  }
+  // the number is somebody else's: a container's
+  return undefined
+})
+
+const place = Effect.fnUntraced(function* (
+  client: PveClient,
+  vmid: Vmid,
+  lastSeenOn: string | undefined,
+): Effect.fn.Return<Place | undefined, HypervisorFault> {
+  const doing = `look for VM ${vmid}`
+  if (lastSeenOn === undefined) return yield* findElsewhere(client, vmid, doing, undefined)
+  const here = yield* Effect.result(powerOn(client, lastSeenOn, vmid, doing))
+  if (here._tag === "Success" && here.success !== undefined) return { node: lastSeenOn, power: here.success }
+  // a node that has left the cluster has nothing any more; one that is only silent may have it
+  const hasLeft =
+    here._tag === "Failure" && here.failure.facts.reason === "away" && !(yield* nodesOf(client, doing)).includes(lastSeenOn)
+  if (here._tag === "Failure" && !hasLeft) return yield* here.failure
+  return yield* findElsewhere(client, vmid, doing, lastSeenOn)
+})
+
+/** One VM, asked for by itself. */
+export const seek = (client: PveClient, vmid: Vmid, lastSeenOn: string | undefined): Effect.Effect<Sought> =>
+  Effect.match(place(client, vmid, lastSeenOn), {
+    onSuccess: (found): Sought => (found === undefined ? { type: "absent" } : { type: "there", ...found }),
+    onFailure: ({ facts }): Sought => ({ type: "unknown", why: facts.detail }),
+  })
+
+/** Without these, lists lack VMs, or the pools that tell whose they are, and nothing says so. */
+const sight = [
+  ["/vms", "VM.Audit"],
+  ["/pool", "Pool.Audit"],
+] as const
+
+/** Why lists may lack what is there: three small reads, made only when a list lacks something. */
+export const blindness = Effect.fnUntraced(function* (client: PveClient): Effect.fn.Return<string | undefined, HypervisorFault> {
+  const doing = "read the rights of the service's account"
+  const lacking: string[] = []
+  for (const [place, privilege] of sight) {
+    const held = child(recordOf((yield* client.get("/access/permissions", { path: place }, { doing })).data), place)
+    // a right that is given here only does not reach what lies below
+    if (!flag(held, privilege)) lacking.push(`${privilege} on ${place}`)
+  }
+  if (lacking.length > 0) return `the service's account lacks ${lacking.join(" and ")}, so that lists may leave out what is there`
+  const status = rows((yield* client.get("/cluster/status", {}, { doing: "read the state of the cluster" })).data)
+  const isCutOff = status.some((row) => text(row, "type") === "cluster" && !flag(row, "quorate"))
+  return isCutOff ? "the cluster has lost its votes, so that the node that is asked may be behind" : undefined
+})

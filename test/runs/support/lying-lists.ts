@@ -1,0 +1,69 @@
+import type { Simulator } from "@rangewright/pve-simulator"
+
+type Handle = Simulator["handle"]
+type Row = Readonly<Record<string, unknown>>
+
+/** What the hypervisor's lists do. `blind`: the account has lost its rights on VMs, so that lists leave them out and VMs are refused. */
+export type Lie = "truth" | "partial" | "empty" | "stale" | "blind"
+export const lies: readonly Lie[] = ["truth", "partial", "empty", "stale", "blind"]
+
+/** mulberry32: small, fast and the same everywhere. */
+export const seeded = (seed: number): (() => number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Stands between the service and a hypervisor: its lists of VMs lie at random, its answers about single VMs do not. */
+export const makeLyingLists = (seed: number) => {
+  const random = seeded(seed)
+  const seen: (readonly Row[])[] = []
+  const stages: string[] = []
+  /** What lists do now; `told` counts those that were not the truth. */
+  const lists = { now: "truth" as Lie, told: 0, stages, change: () => (lists.now = lies[Math.floor(random() * lies.length)]!) }
+
+  const isGuest = (row: Row): boolean => row["type"] === "qemu"
+  const bend = (rows: readonly Row[]): readonly Row[] => {
+    seen.push(rows)
+    if (lists.now === "truth") return rows
+    lists.told += 1
+    switch (lists.now) {
+      case "empty":
+        return []
+      case "blind":
+        return rows.filter((row) => !isGuest(row))
+      case "stale":
+        return seen[Math.floor(random() * seen.length)]!
+      case "partial": {
+        const share = random()
+        return rows.filter((row) => !isGuest(row) || random() < share)
+      }
+    }
+  }
+  const between =
+    (handle: Handle): Handle =>
+    async (request) => {
+      const path = request.path.replace(/^\/api2\/json/u, "")
+      if (lists.now === "blind" && /^\/nodes\/[^/]+\/qemu\/\d+\//u.test(path))
+        return {
+          status: 403,
+          reason: "",
+          headers: {},
+          body: '{"data":null,"message":"Permission check failed (/vms/1, VM.Audit)\\n"}',
+        }
+      const answer = await handle(request)
+      if (request.method === "POST" && path.endsWith("/agent/exec")) stages.push(`${path} ${String(request.body)}`)
+      if (answer.status !== 200) return answer
+      if (path.startsWith("/cluster/resources")) {
+        const { data } = JSON.parse(answer.body) as { readonly data: readonly Row[] }
+        return { ...answer, body: JSON.stringify({ data: bend(data) }) }
+      }
+      if (lists.now === "blind" && path.startsWith("/access/permissions")) return { ...answer, body: '{"data":{}}' }
+      return answer
+    }
+  return { lists, between }
+}
