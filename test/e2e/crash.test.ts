@@ -26,7 +26,7 @@ test.concurrent(
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
     const data = temporaryFolder()
-    const environment = onSimulator(simulator)
+    const environment = onSimulator(simulator, { RANGEWRIGHT_SIMULATOR_ROLES: "any" })
     let service = await startService(data, environment)
     const adminKey = await addUser(service.root, "ADA", true)
     await addLab(service, "CRASH", adLab)

@@ -33,7 +33,7 @@ test.concurrent(
   async () => {
     const simulator = await startSimulator(["--speed", "120"])
     const data = temporaryFolder()
-    const environment = onSimulator(simulator)
+    const environment = onSimulator(simulator, { RANGEWRIGHT_SIMULATOR_ROLES: "any" })
     const first = await startService(data, environment)
     const key = await addUser(first.root, "ADA", true)
     await addLab(first, "STOP", adLab)

@@ -1,10 +1,11 @@
 import type { UserId } from "@rangewright/domain"
-import { type ArtifactLibrary, GuestFault } from "@rangewright/ports"
+import { ArtifactLibrary, GuestFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { type Settings, searchPaths } from "./options.ts"
+import { ask, hostCollectionFolders, readVersion } from "../tool/host-ansible.ts"
+import { type PlaybookOptions, searchPaths, type Settings, settingsOf } from "./options.ts"
 
 const names = (folder: string): Promise<readonly string[]> => readdir(folder).catch(() => [])
 
@@ -43,4 +44,19 @@ export const installedRoles = (
             new GuestFault({ doing: "list the installed roles", machine: "this host", reason: "failed", detail: error.message }),
         ),
       )
+  })
+
+/** The same for a service that does not use the host's Ansible: what comes with that is asked for once a role is looked for. */
+export const libraryRoles = (
+  options: PlaybookOptions,
+): Effect.Effect<(userId: UserId) => Effect.Effect<ReadonlySet<string>, GuestFault>, never, ArtifactLibrary> =>
+  Effect.gen(function* () {
+    const settings = settingsOf(options)
+    const library = yield* ArtifactLibrary
+    const known = yield* Effect.cached(
+      Effect.flatMap(ask(settings.program, ["--version"]), ({ output }) =>
+        installedRoles(settings, hostCollectionFolders(settings.collections, readVersion(output).modules), library),
+      ),
+    )
+    return (userId) => Effect.flatMap(known, (roles) => roles(userId))
   })

@@ -45,6 +45,8 @@ const start = async (args: Arguments, data: string): Promise<RunningService> => 
           RANGEWRIGHT_PORT: String(port),
           RANGEWRIGHT_HYPERVISOR: "simulator",
           RANGEWRIGHT_SIMULATOR_SPEED: String(args.speed ?? usualSpeed),
+          // its stand-in shows labs whose roles nobody installed
+          RANGEWRIGHT_SIMULATOR_ROLES: "any",
           RANGEWRIGHT_OBSERVE_EVERY: "2",
           RANGEWRIGHT_LOG_LEVEL: "error",
         },

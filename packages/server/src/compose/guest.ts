@@ -1,4 +1,4 @@
-import { playbookLayer, type PlaybookOptions, type Route } from "@rangewright/adapter-ansible"
+import { libraryRoles, playbookLayer, type PlaybookOptions, type Route } from "@rangewright/adapter-ansible"
 import { noGuestAutomation } from "@rangewright/adapter-proxmox"
 import {
   type ArtifactLibrary,
@@ -12,6 +12,7 @@ import {
   type Users,
 } from "@rangewright/ports"
 import type { Json } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
@@ -20,7 +21,7 @@ import { toolOptions } from "./tools.ts"
 
 type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | SecretStore | Users
 
-export type GuestLayer = Layer.Layer<GuestAutomation, GuestFault, GuestNeeds>
+export type GuestLayer = Layer.Layer<GuestAutomation, GuestFault, GuestAutomation | GuestNeeds>
 
 /** What works inside machines. */
 export const automationKind = (config: Config): "ansible" | "guest-program" | "none" =>
@@ -96,13 +97,22 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   variables: installation(config),
 })
 
-/** Undefined: the hypervisor's adapter brings the stand-in itself. */
+/** The hypervisor's stand-in, which takes any role for its own, with the roles that are installed. */
+const withInstalledRoles = (options: PlaybookOptions) =>
+  Layer.effect(
+    GuestAutomation,
+    Effect.gen(function* () {
+      return { ...(yield* GuestAutomation), roles: yield* libraryRoles(options) }
+    }),
+  )
+
+/** Undefined: what the hypervisor's adapter brings is used as it is. */
 export const bindGuest = (config: Config, data: string): GuestLayer | undefined => {
   switch (automationKind(config)) {
     case "ansible":
       return playbookLayer(playbookOptions(config, data))
     case "guest-program":
-      return undefined
+      return config.simulatorRoles === "any" ? undefined : withInstalledRoles(playbookOptions(config, data))
     case "none":
       return Layer.succeed(GuestAutomation, noGuestAutomation)
   }

@@ -137,6 +137,11 @@ export const keys = {
     shown: "none",
     example: "ubuntu-26.04-x64-server-template, flare-vm-template=windows",
   }),
+  simulatorRoles: oneOf(["installed", "any"])(hypervisor, "simulator_roles", {
+    about:
+      "Roles that the simulator's stand-in (guest_automation: guest-program) runs. `installed`: as on a real hypervisor, a configuration with others is refused. `any`: every role, whether it exists or not.",
+    default: "installed",
+  }),
   observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
     about: "Seconds between two looks at the whole cluster.",
     default: 10,

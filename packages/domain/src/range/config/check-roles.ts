@@ -28,7 +28,12 @@ export const roleChecks = ({ config, facts, error }: CheckContext): void => {
     if (roles === undefined) return
     const require = (path: Path, role: string): void => {
       if (isRoleName(role) && !hasRole(roles, role))
-        error(path, "role-not-installed", `the role ${quote(role)} is not installed`, "an installed role or collection")
+        error(
+          path,
+          "role-not-installed",
+          `the role ${quote(role)} does not exist on the Ludus server`,
+          "an installed role or collection",
+        )
     }
     for (const [index, use] of uses.entries()) {
       require([...base, "roles", index], use.name)
