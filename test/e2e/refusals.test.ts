@@ -49,7 +49,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
       says: [
         intro,
         "  - prot: no such key (docs/configuration.md lists all)",
-        "  - RANGEWRIGHT_PROT: no such variable (docs/configuration.md lists all)",
+        "  - RANGEWRIGHT_PROT: no such variable; did you mean RANGEWRIGHT_PORT? (docs/configuration.md lists all)",
       ],
     },
     "values of the wrong kind, all of them at once": {
@@ -77,7 +77,7 @@ describe("a configuration that cannot be used ends the start with status 1, each
     },
     "a certificate that is not there": {
       env: { RANGEWRIGHT_TLS_CERT: "/nowhere/cert.pem", RANGEWRIGHT_TLS_KEY: "/nowhere/key.pem" },
-      says: [/^Cannot read the file of tls_cert: .*\/nowhere\/cert\.pem/u],
+      says: [/^Cannot read the file that tls_cert names: there is no file .*\/nowhere\/cert\.pem/u],
     },
     "a sealing key that is none": {
       env: { RANGEWRIGHT_SECRET_KEY: "hunter2" },
@@ -96,7 +96,10 @@ describe("a configuration that cannot be used ends the start with status 1, each
   })
 
   test("a file that is named and not there", async () => {
-    await expectRefusal(launch(temporaryFolder(), {}, ["--config", "/nowhere/service.yml"]), 1, [intro, /service\.yml: ENOENT/u])
+    await expectRefusal(launch(temporaryFolder(), {}, ["--config", "/nowhere/service.yml"]), 1, [
+      intro,
+      /there is no file \/nowhere\/service\.yml/u,
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import { isFault } from "@rangewright/domain"
 import { readArguments, UsageError } from "./command/arguments.ts"
-import { helpText } from "./command/help.ts"
+import { helpOf, helpText } from "./command/help.ts"
 import { version } from "./version.ts"
 
 /** Ends with a status; what was written is flushed before. */
@@ -12,7 +12,9 @@ const run = async (argv: readonly string[]): Promise<number> => {
   const args = readArguments(argv)
   switch (args.command) {
     case "help":
-      process.stdout.write(helpText)
+      if (args.about === "subscription" || args.about === "migrate" || args.about === "rotate-key")
+        return run([args.about, "--help"])
+      process.stdout.write(args.about === undefined || args.about === "help" ? helpText : helpOf(args.about))
       return 0
     case "version":
       process.stdout.write(`${version}\n`)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { readArguments, UsageError } from "../src/command/arguments.ts"
+import { commands, usageOf } from "../src/command/commands.ts"
+import { helpOf, helpText } from "../src/command/help.ts"
 
 describe("the command line", () => {
   test("without words the service is run", () => {
@@ -13,6 +15,22 @@ describe("the command line", () => {
     expect(readArguments(["root-key"]).file).toBeUndefined()
     expect(readArguments(["doctor", "-h"]).command).toBe("help")
   })
+  test("help lists every command, and each command has help of its own", () => {
+    for (const command of commands) {
+      expect(helpText).toContain(`\n  ${usageOf(command)} `)
+      expect(readArguments(["help", command])).toMatchObject({ command: "help", about: command })
+      expect(readArguments([command, "--help"])).toMatchObject({ command: "help", about: command })
+      expect(helpOf(command)).toContain(`npm start -- ${usageOf(command)}`)
+    }
+    expect(helpOf("demo")).toContain("--speed N")
+    expect(helpOf("doctor")).not.toContain("--speed")
+    expect(readArguments(["--help"]).about).toBeUndefined()
+  })
+  test("a mistyped command is told with the one that was meant, and all there are", () => {
+    expect(() => readArguments(["docter"])).toThrow(
+      `There is no command docter; did you mean doctor? Commands: ${commands.join(", ")}`,
+    )
+  })
   test.each([
     ["frob"],
     ["--frob"],
@@ -21,6 +39,9 @@ describe("the command line", () => {
     ["demo", "--port", "x"],
     ["demo", "--port", "70000"],
     ["demo", "--speed", "0"],
+    ["doctor", "--once"],
+    ["demo", "--config", "x.yml"],
+    ["help", "frob"],
   ])("%s %s %s is refused in one line", (...argv) => {
     const words = argv.filter((w) => w !== undefined)
     expect(() => readArguments(words)).toThrow(UsageError)

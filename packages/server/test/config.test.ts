@@ -118,6 +118,42 @@ describe("the configuration", () => {
     }
   })
 
+  test("the defaults of ranges are checked key by key, with the key that was meant", () => {
+    expect(problems({}, fileWith("defaults: { timezone: Europe/Berlin, machine_logins: generated }"))).toEqual([])
+    expect(problems({}, fileWith("defaults: { time_zone: Europe/Berlin }")).join()).toMatch(
+      /^defaults\.time_zone: the key .time_zone. is not known here; did you mean .timezone.\?/u,
+    )
+    expect(problems({}, fileWith("defaults: { machine_logins: own }")).join()).toMatch(
+      /^defaults\.machine_logins: .*template, generated/u,
+    )
+    expect(problems({}, fileWith("defaults: { ad_domain_admin_password: [S3cret] }")).join()).not.toContain("S3cret")
+  })
+
+  test("misspelt names come with the one that was meant", () => {
+    expect(problems({ RANGEWRIGHT_PROXMOX_ULR: "x" }, fileWith("proxmox_urll: x"))).toEqual([
+      "proxmox_urll: no such key; did you mean proxmox_url? (docs/configuration.md lists all)",
+      "RANGEWRIGHT_PROXMOX_ULR: no such variable; did you mean RANGEWRIGHT_PROXMOX_URL? (docs/configuration.md lists all)",
+    ])
+  })
+
+  test("a file that cannot be read is told with its path and the way out", () => {
+    const none = join(folder, "none")
+    expect(problems({}, none)).toEqual([`there is no file ${none} (--config or RANGEWRIGHT_CONFIG names it)`])
+    expect(problems({}, folder).join()).toContain(`${folder} is a folder`)
+    expect(
+      problems({ ...proxmox, RANGEWRIGHT_PROXMOX_TOKEN_SECRET_FILE: none, RANGEWRIGHT_PROXMOX_TOKEN_SECRET: undefined! }),
+    ).toEqual([`RANGEWRIGHT_PROXMOX_TOKEN_SECRET_FILE: there is no file ${none}`])
+  })
+
+  test("the hypervisor is spoken to over https, but on this host", () => {
+    const of = (url: string) => problems({ ...proxmox, RANGEWRIGHT_PROXMOX_URL: url })
+    expect(of("http://pve1.example:8006")).toEqual([
+      "proxmox_url: http://pve1.example:8006 would send the token in the clear: write https://pve1.example:8006",
+    ])
+    expect(of("pve1.example")).toEqual(["proxmox_url: pve1.example is no https URL, such as https://pve1.example:8006"])
+    for (const url of ["http://127.0.0.1:18006", "http://localhost:18006", "http://[::1]:18006"]) expect(of(url)).toEqual([])
+  })
+
   test("names proxies by addresses and networks", () => {
     expect(load({ RANGEWRIGHT_TRUSTED_PROXIES: "127.0.0.1, 10.0.5.0/24, fd00::/8" }).trustedProxies).toHaveLength(3)
     expect(problems({ RANGEWRIGHT_TRUSTED_PROXIES: "10.0.5.0/24, proxy.example" })).toEqual([

@@ -162,6 +162,15 @@ export const classifyAnswer = (answer: {
         hint: "Give the service's account this privilege; `doctor` lists all that are needed.",
         again: "none",
       }
+    case 301:
+    case 302:
+    case 307:
+    case 308:
+      return {
+        verdict: "invalid",
+        hint: "It answers with a redirect. Write https:// in proxmox_url, and the node itself.",
+        again: "none",
+      }
     case 595:
       return { verdict: "away", hint: undefined, again: "short" }
     case 408:

@@ -123,12 +123,12 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
       ),
     )
     if (sent._tag === "Success") return judge(sent.success, method, path, call)
-    const { delivered, message } = sent.failure
+    const { delivered, message, hint } = sent.failure
     const mutating = method !== "GET" && call.harmless !== true
     const reason = delivered && mutating ? "unknown-effect" : "away"
     return {
       type: "fault",
-      fault: new HypervisorFault({ doing: call.doing, reason, detail: message }),
+      fault: new HypervisorFault({ doing: call.doing, reason, detail: message, ...(hint === undefined ? {} : { hint }) }),
       again: reason === "away" ? "short" : "none",
     }
   })

@@ -53,7 +53,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
     return made
   }
   const via = (index: number, request: PveRequest) =>
-    Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: asTransportFailure })
+    Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: (error) => asTransportFailure(error) })
   /** Of many requests that fail on one endpoint only the first turns away from it. */
   const turnFrom = (index: number, now: number): void => {
     restsUntil[index] = now + restMs

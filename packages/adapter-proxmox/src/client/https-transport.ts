@@ -59,7 +59,13 @@ class PinnedAgent extends https.Agent {
       const seen = socket.getPeerCertificate().fingerprint256 ?? ""
       if (this.#pins.some((pin) => samePin(pin, seen))) return opened(null)
       socket.destroy()
-      opened(new TransportFailure(`its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`, false))
+      opened(
+        new TransportFailure(
+          `its certificate has the SHA-256 fingerprint ${seen}, not the pinned one`,
+          false,
+          "If the node's certificate was renewed, compare that with what the node itself says (openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem) and set proxmox_fingerprint.",
+        ),
+      )
     })
     return undefined
   }
@@ -140,7 +146,7 @@ export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport =
           end(value)
         }
       const fail = settle(reject)
-      outgoing.on("error", (error) => fail(asTransportFailure(error)))
+      outgoing.on("error", (error) => fail(asTransportFailure(error, url.protocol === "http:")))
       outgoing.on("response", (answer) => receive(answer, settle(resolve), fail))
       outgoing.end(body)
     })

@@ -30,10 +30,13 @@ export interface PveTransport {
 /** No usable answer. `delivered` is false only when the request certainly had no effect. */
 export class TransportFailure extends Error {
   readonly delivered: boolean
-  constructor(message: string, delivered: boolean) {
+  /** What the operator can do about it. */
+  readonly hint: string | undefined
+  constructor(message: string, delivered: boolean, hint?: string) {
     super(message)
     this.name = "TransportFailure"
     this.delivered = delivered
+    this.hint = hint
   }
 }
 
@@ -54,8 +57,45 @@ const undelivered: ReadonlySet<string> = new Set([
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
 ])
 
-/** Reads any rejection of a transport. */
-export const asTransportFailure = (error: unknown): TransportFailure => {
+const untrusted =
+  "No authority that this host trusts signed the node's certificate. Set proxmox_fingerprint to what `openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem` prints on the node, or proxmox_ca_file to a copy of its /etc/pve/pve-root-ca.pem."
+const noTls = "What answers there speaks no TLS: check host and port of proxmox_url. Proxmox VE answers HTTPS on port 8006."
+
+const noHttp = "What answers there speaks no plain HTTP: write https:// in proxmox_url."
+
+const hints: ReadonlyMap<string, string> = new Map([
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", untrusted],
+  ["SELF_SIGNED_CERT_IN_CHAIN", untrusted],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", untrusted],
+  ["UNABLE_TO_GET_ISSUER_CERT", untrusted],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", untrusted],
+  ["CERT_HAS_EXPIRED", "Renew the node's certificate (pvecm updatecerts), or pin it with proxmox_fingerprint."],
+  [
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "Write one of the names that the certificate is for into proxmox_url, or pin it with proxmox_fingerprint.",
+  ],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", noTls],
+  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", noTls],
+  ["HPE_INVALID_CONSTANT", noHttp],
+  ["HPE_INVALID_VERSION", noHttp],
+  [
+    "ECONNREFUSED",
+    "Nothing listens there: check host and port of proxmox_url (Proxmox VE: 8006), and whether pveproxy runs on the node.",
+  ],
+  ["ENOTFOUND", "Nobody knows that name: check the host in proxmox_url, or write its address."],
+  ["EAI_AGAIN", "No name server answers: check this host's DNS, or write an address into proxmox_url."],
+  ["EHOSTUNREACH", "Check the network between this host and the node."],
+  ["ENETUNREACH", "Check the network between this host and the node."],
+])
+
+const hintOf = (code: string, message: string, isPlain: boolean): string | undefined => {
+  if (code === "ECONNRESET" && message.includes("before secure TLS")) return noTls
+  if (code === "ECONNRESET" && isPlain) return noHttp
+  return hints.get(code)
+}
+
+/** Reads any rejection of a transport; `isPlain`: one without TLS. */
+export const asTransportFailure = (error: unknown, isPlain = false): TransportFailure => {
   if (error instanceof TransportFailure) return error
   if (!(error instanceof Error)) return new TransportFailure("the connection failed", true)
   const code = "code" in error && typeof error.code === "string" ? error.code : ""
@@ -65,5 +105,6 @@ export const asTransportFailure = (error: unknown): TransportFailure => {
   return new TransportFailure(
     code === "" || text.includes(code) ? text : `${text} (${code})`,
     !connecting && !undelivered.has(code),
+    hintOf(code, text, isPlain),
   )
 }

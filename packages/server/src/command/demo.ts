@@ -124,6 +124,11 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     for (const vm of range.VMs)
       say(`  ${vm.name.padEnd(28)} ${vm.ip.padEnd(15)} ${vm.poweredOn ? "on" : "off"}${vm.isRouter === true ? "  router" : ""}`)
 
+    const ok = range.rangeState === "SUCCESS"
+    if (args.once) {
+      say("\nThe service and its data are gone again. Without --once it serves until Ctrl-C, with calls to try.")
+      return ok ? 0 : 1
+    }
     title("Try it")
     say(`  URL  ${service.plainUrl}   (HTTPS on the same port: ${service.urls[0] ?? ""})`)
     say(`  key  ${user.apiKey}`)
@@ -134,8 +139,6 @@ const run = async (args: Arguments, data: string): Promise<number> => {
     say(
       `  ${curl} -X PUT -H "Content-Type: application/json" -d '{"machines":["all"]}' ${service.plainUrl}/api/v2/range/poweroff`,
     )
-    const ok = range.rangeState === "SUCCESS"
-    if (args.once) return ok ? 0 : 1
     say("\nServing until Ctrl-C.")
     await untilTold()
     return ok ? 0 : 1

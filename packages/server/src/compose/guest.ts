@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
 import { type Config, hypervisorKind } from "../config/config.ts"
+import { rangeDefaultsOf } from "../config/range-defaults.ts"
 import { toolOptions } from "./tools.ts"
 
 type GuestNeeds = ArtifactLibrary | Hypervisor | LicenseProvider | Machines | Ranges | SecretStore | Users
@@ -92,7 +93,7 @@ export const playbookOptions = (config: Config, data: string): PlaybookOptions =
   route: routeOf(config),
   windows: config.windowsProtocol,
   environment: secretsOfRoles(process.env),
-  rangeDefaults: config.rangeDefaults,
+  rangeDefaults: rangeDefaultsOf(config.rangeDefaults),
   templateLogins: config.templateLogins,
   variables: installation(config),
 })

@@ -51,9 +51,10 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
     try {
       createSecureContext(pair)
     } catch (error) {
-      throw new Error(`Cannot use tls_cert and tls_key: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      })
+      throw new Error(
+        `Cannot use tls_cert and tls_key: ${error instanceof Error ? error.message : String(error)}. They must be PEM files, the certificate (with those that signed it behind it) and its private key without a passphrase; or leave both out, and the service makes its own.`,
+        { cause: error },
+      )
     }
     return pair
   }

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs"
 import { parse } from "yaml"
+import { fileProblem } from "./file-problem.ts"
 import { readSecretFile, type Key } from "./key.ts"
-import { isGitScheme, parseNetwork, parseProxies } from "@rangewright/domain"
+import { rangeDefaultsProblems } from "./range-defaults.ts"
+import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
 import { keys, type Keys } from "./keys.ts"
 
@@ -26,9 +28,15 @@ export interface ConfigSources {
 export const environmentName = (key: Key<unknown>): string => `RANGEWRIGHT_${key.name.toUpperCase()}`
 
 const readFile = (path: string): Readonly<Record<string, unknown>> => {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch (error) {
+    throw new ConfigurationError([`${fileProblem(path, error)} (--config or RANGEWRIGHT_CONFIG names it)`])
+  }
   let content: unknown
   try {
-    content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 }) ?? {}
+    content = parse(text, { maxAliasCount: 100 }) ?? {}
   } catch (error) {
     // a YAML error goes on with an excerpt, which may hold a secret
     const [what = ""] = (error instanceof Error ? error.message : String(error)).split("\n")
@@ -102,6 +110,16 @@ const jumpProblems = (config: Config): readonly string[] => {
   ]
 }
 
+/** What is wrong with an address of the hypervisor. */
+const hypervisorUrlProblems = (url: string): readonly string[] => {
+  const example = "such as https://pve1.example:8006"
+  if (!URL.canParse(url) || !/^https?:/u.test(url)) return [`proxmox_url: ${url} is no https URL, ${example}`]
+  const { protocol, hostname, host } = new URL(url)
+  // a simulator without TLS on this host; to anybody else the token would go in the clear
+  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/u.test(hostname)
+  return protocol === "https:" || isHere ? [] : [`proxmox_url: ${url} would send the token in the clear: write https://${host}`]
+}
+
 /** Rules between keys. */
 const crossChecks = (config: Config): readonly string[] => {
   const problems: string[] = []
@@ -118,8 +136,7 @@ const crossChecks = (config: Config): readonly string[] => {
   if (config.sshHost !== undefined && config.sshKeyFile === undefined) problems.push("ssh_key_file: needed with ssh_host")
   if (config.hypervisor === "proxmox" && config.proxmoxUrl.length === 0)
     problems.push("proxmox_url: needed with hypervisor: proxmox")
-  for (const url of config.proxmoxUrl)
-    if (!URL.canParse(url) || !/^https?:/u.test(url)) problems.push(`proxmox_url: ${url} is no http(s) URL`)
+  for (const url of config.proxmoxUrl) problems.push(...hypervisorUrlProblems(url))
   if (!config.proxmoxFingerprint.every((pin) => /^(?:[\da-f]{2}:?){32}$/iu.test(pin)))
     problems.push("proxmox_fingerprint: 32 bytes in hex are needed, as `openssl x509 -fingerprint -sha256` prints them")
   if (config.proxmoxUrl.length > 0 && config.hypervisor !== "simulator") {
@@ -146,7 +163,7 @@ const crossChecks = (config: Config): readonly string[] => {
   if ((config.subscriptionRegistry ?? config.subscriptionFolder) !== undefined && config.subscriptionKeys.length === 0)
     problems.push("subscription_keys: needed with a registry, to tell its roles from anybody else's")
   if (config.licenseFile !== undefined && config.licenseKeys.length === 0) problems.push("license_keys: needed with license_file")
-  problems.push(...jumpProblems(config))
+  problems.push(...jumpProblems(config), ...rangeDefaultsProblems(config.rangeDefaults))
   for (const n of config.reservedRangeNumbers)
     if (!/^\d{1,3}$/u.test(n) || Number(n) < 1 || Number(n) > 153)
       problems.push(`reserved_range_numbers: ${n} is no range number (1 to 153)`)
@@ -155,15 +172,20 @@ const crossChecks = (config: Config): readonly string[] => {
   return problems
 }
 
+const meant = (typed: string, names: ReadonlySet<string>): string => {
+  const near = similar(typed, [...names])
+  return near === undefined ? "" : `; did you mean ${near}?`
+}
+
 /** Reads and checks the whole configuration; fails with all problems at once. Misspelt names are problems, not silence. */
 export const loadConfig = (sources: ConfigSources): Config => {
   const content = sources.file === undefined ? {} : readFile(sources.file)
   const problems = Object.keys(content)
     .filter((name) => !knownNames.has(name))
-    .map((name) => `${name}: no such key (docs/configuration.md lists all)`)
+    .map((name) => `${name}: no such key${meant(name, knownNames)} (docs/configuration.md lists all)`)
   for (const variable of Object.keys(sources.environment))
     if (variable.startsWith("RANGEWRIGHT_") && !variable.startsWith("RANGEWRIGHT_TEST_") && !knownVariables.has(variable))
-      problems.push(`${variable}: no such variable (docs/configuration.md lists all)`)
+      problems.push(`${variable}: no such variable${meant(variable, knownVariables)} (docs/configuration.md lists all)`)
   const config = Object.fromEntries(
     Object.entries(keys).map(([field, key]: [string, Key<unknown>]) => [field, readKey(key, sources, content, problems)]),
   ) as unknown as Config

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { fileProblem } from "./file-problem.ts"
 
 /** One key of the configuration: its name in the YAML file; the environment variable is `RANGEWRIGHT_` and the name in capitals. */
 export interface Key<A> {
@@ -119,6 +120,6 @@ export const readSecretFile = (path: string): { readonly value: string } | { rea
   try {
     return { value: readFileSync(path, "utf8").replace(/\r?\n$/u, "") }
   } catch (error) {
-    return { problem: `the file ${path} cannot be read (${error instanceof Error ? error.message : String(error)})` }
+    return { problem: fileProblem(path, error) }
   }
 }

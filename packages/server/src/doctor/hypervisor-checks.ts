@@ -62,6 +62,25 @@ const storagesOf = (cluster: ObservedCluster): Finding => {
     : warn("storage", text, `Make room on ${full.map((s) => `${s.name}@${s.node}`).join(", ")}: more than 90 % is used.`)
 }
 
+/** The storage that `proxmox_vm_storage_pool` names for full clones; nothing where it names none. */
+const cloneStorageOf = ({ vmStorage }: Config, cluster: ObservedCluster): readonly Finding[] => {
+  if (vmStorage === undefined) return []
+  const what = "clone storage"
+  const named = cluster.storages.filter(({ name }) => name === vmStorage)
+  const able = (storages: ObservedCluster["storages"]) => storages.filter((s) => s.active && s.content.includes("images"))
+  const others = [...new Set(able(cluster.storages).map(({ name }) => name))].join(", ")
+  const choose = `Name another one as proxmox_vm_storage_pool (${others === "" ? "none takes disk images" : others}), or leave the key out: then full clones go where their template is.`
+  if (named.length === 0) return [fail(what, `there is no storage ${vmStorage} that the token can see`, choose)]
+  if (!named.some(({ content }) => content.includes("images")))
+    return [fail(what, `${vmStorage} takes no disk images`, `Enable its content type \`images\`. ${choose}`)]
+  const here = new Set(able(named).map(({ node }) => node))
+  const without = cluster.nodes.filter(({ online, name }) => online && !here.has(name)).map(({ name }) => name)
+  if (here.size === 0) return [fail(what, `${vmStorage} is not active`, `Bring it up. ${choose}`)]
+  return without.length === 0
+    ? [ok(what, `${vmStorage} on ${[...here].join(", ")}`)]
+    : [warn(what, `${vmStorage} is not on ${without.join(", ")}`, `No full clones can be made there. ${choose}`)]
+}
+
 const templatesOf = (cluster: ObservedCluster): Finding => {
   const names = [...new Set(cluster.machines.filter((m) => m.template).map((m) => m.name ?? `VM ${m.vmid}`))]
   return names.includes(routerTemplate)
@@ -157,6 +176,7 @@ export const checkHypervisor = (config: Config) =>
       yield* attempt("clock", clockOf),
       nodesOf(cluster),
       storagesOf(cluster),
+      ...cloneStorageOf(config, cluster),
       templatesOf(cluster),
       yield* attempt("network", networkOf(config, cluster)),
       ...zoneOf(config, cluster),

@@ -1,0 +1,12 @@
+const reasons: Readonly<Record<string, (path: string) => string>> = {
+  ENOENT: (path) => `there is no file ${path}`,
+  ENOTDIR: (path) => `there is no file ${path}`,
+  EACCES: (path) => `this user may not read ${path}: give it the right, or run the service as its owner`,
+  EISDIR: (path) => `${path} is a folder: name the file in it`,
+}
+
+/** Why a file cannot be read, in words; `path` is told as it was given. */
+export const fileProblem = (path: string, error: unknown): string => {
+  const { code = "", message = String(error) } = error as Partial<NodeJS.ErrnoException>
+  return reasons[code]?.(path) ?? `${path} cannot be read (${message})`
+}

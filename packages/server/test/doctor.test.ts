@@ -1,0 +1,85 @@
+import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
+import { createSimulator } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { afterEach, describe, expect, test } from "vitest"
+import { loadConfig } from "../src/config/config.ts"
+import type { Finding } from "../src/doctor/finding.ts"
+import { checkHypervisor } from "../src/doctor/hypervisor-checks.ts"
+import { bindHypervisor } from "../src/compose/hypervisor.ts"
+
+const open: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+const config = (more: Record<string, string> = {}) => loadConfig({ file: undefined, environment: more })
+
+const findings = async (vmStorage: string): Promise<readonly Finding[]> => {
+  const simulator = createSimulator()
+  open.push(simulator)
+  const [id = "", secret = ""] = simulator.rootToken.split("=")
+  const layer = proxmoxLayer({
+    urls: [],
+    transport: handlerTransport(simulator.handle),
+    auth: { type: "token", id, secret: Redacted.make(secret) },
+  })
+  return Effect.runPromise(
+    checkHypervisor(config({ RANGEWRIGHT_PROXMOX_VM_STORAGE_POOL: vmStorage })).pipe(Effect.provide(layer)),
+  )
+}
+const cloneStorage = async (vmStorage: string) => (await findings(vmStorage)).find(({ what }) => what === "clone storage")
+
+describe("the doctor's look at proxmox_vm_storage_pool", () => {
+  test("is content with a storage that takes disk images on every node", async () => {
+    expect(await cloneStorage("local-lvm")).toMatchObject({ level: "ok", detail: "local-lvm on pve" })
+  })
+  test("names the storages that could be meant where there is none of the name", async () => {
+    const found = await cloneStorage("local-lmv")
+    expect(found).toMatchObject({ level: "fail", detail: "there is no storage local-lmv that the token can see" })
+    expect(found?.hint).toContain("(local, local-lvm)")
+  })
+})
+
+/** What the service would find of a hypervisor at this address. */
+const told = async (url: string, more: Record<string, string> = {}): Promise<Finding> => {
+  const real = config({
+    RANGEWRIGHT_PROXMOX_URL: url,
+    RANGEWRIGHT_PROXMOX_TOKEN_ID: "root@pam!simulator",
+    RANGEWRIGHT_PROXMOX_TOKEN_SECRET: "x",
+    ...more,
+  })
+  const [first] = await Effect.runPromise(checkHypervisor(real).pipe(Effect.provide(bindHypervisor(real, undefined).layer)))
+  return first!
+}
+
+describe("a hypervisor that cannot be spoken to", () => {
+  const listening = async (tls: boolean) => {
+    const simulator = createSimulator()
+    open.push(simulator)
+    return simulator.listen({ tls })
+  }
+
+  test("says of an untrusted certificate how to trust it", async () => {
+    const found = await told((await listening(true)).url)
+    expect(found.level).toBe("fail")
+    expect(found.hint).toMatch(/proxmox_fingerprint .*openssl x509 .*proxmox_ca_file/u)
+  })
+  test("says of another certificate than the pinned one which it is", async () => {
+    const { url, fingerprint } = await listening(true)
+    const found = await told(url, { RANGEWRIGHT_PROXMOX_FINGERPRINT: "AA".repeat(32) })
+    expect(found.detail).toContain(fingerprint)
+    expect(found.hint).toContain("set proxmox_fingerprint")
+  })
+  test("says https:// where a port without TLS is asked for it, and where one with TLS is asked without", async () => {
+    const plain = (await listening(false)).url
+    expect((await told(plain.replace("http:", "https:"))).hint).toContain("speaks no TLS")
+    const secure = (await listening(true)).url
+    expect((await told(secure.replace("https:", "http:"))).hint).toContain("write https:// in proxmox_url")
+  })
+  test("says where nothing listens", async () => {
+    const { url, close } = await listening(true)
+    await close()
+    expect((await told(url)).hint).toContain("Nothing listens there: check host and port of proxmox_url")
+  })
+})
