@@ -1,5 +1,5 @@
 import { activityLayer, makeAutoShutdown, makeObserver, RunPlanner } from "@rangewright/application"
-import { communityLicense, licenseLayer, openLicense } from "@rangewright/adapter-memory"
+import { communityLicense, licenseLayer, type MemoryVm, openLicense } from "@rangewright/adapter-memory"
 import { installation, isRouter, type RunId, type Vmid } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -78,8 +78,75 @@ describe("the observer", () => {
     expect(addresses.get(talking!)).toBe("10.7.10.5")
     expect(addresses.get(silent!)).toBeUndefined()
     const asked = lab.world.calls.filter(({ method }) => method === "addresses").length
-    expect(asked).toBeGreaterThan(4)
-    expect(asked).toBeLessThan(10)
+    // the silent one after 1, 2, 4 … ticks, the other one every twelve
+    expect(asked).toBeGreaterThan(8)
+    expect(asked).toBeLessThan(16)
+    await process.dispose()
+  })
+
+  it("learns a new address of a running guest, and at once of one that was off in between", async () => {
+    const { lab, process } = await deployed()
+    const { vmid } = [...lab.world.vms.values()].find(({ template }) => !template)!
+    const change = (changes: Partial<MemoryVm>) =>
+      Effect.sync(() => void lab.world.vms.set(vmid, { ...lab.world.vms.get(vmid)!, ...changes }))
+    await process.runPromise(
+      Effect.gen(function* () {
+        const tick = Effect.andThen(yield* makeObserver, Effect.sleep(10_000))
+        const shown = Effect.map((yield* Machines).find(vmid), (machine) => machine?.address)
+        yield* change({ addresses: ["10.7.10.50"] })
+        yield* tick
+        expect(yield* shown).toBe("10.7.10.50")
+        yield* change({ addresses: ["10.7.10.51"] })
+        yield* Effect.repeat(tick, { times: 12 })
+        expect(yield* shown).toBe("10.7.10.51")
+        yield* change({ power: "stopped" })
+        yield* tick
+        expect(yield* shown).toBe("10.7.10.51")
+        yield* change({ power: "running", addresses: [] })
+        yield* tick
+        expect(yield* shown).toBe("10.7.10.51")
+        yield* change({ power: "stopped" })
+        yield* tick
+        yield* change({ power: "running", addresses: ["10.7.10.52"] })
+        yield* tick
+        expect(yield* shown).toBe("10.7.10.52")
+        yield* change({ addresses: ["10.3.10.11"] })
+        yield* Effect.repeat(tick, { times: 12 })
+        expect(yield* shown).toBeUndefined()
+        expect((yield* (yield* Machines).find(vmid))?.foreignAddresses).toEqual(["10.3.10.11"])
+      }),
+    )
+    await process.dispose()
+  })
+
+  it("asks a bounded number of guests a tick, and each of a thousand in its turn", async () => {
+    const { lab, process } = await deployed()
+    const one = [...lab.world.vms.values()].find(({ template }) => !template)!
+    const addressAll = (second: number): void => {
+      for (let n = 0; n < 1000; n++) {
+        const vmid = (500_000 + n) as Vmid
+        const address = `10.7.${second + (n >> 7)}.${1 + (n & 127)}`
+        lab.world.vms.set(vmid, { ...one, vmid, name: `VM${n}`, addresses: [address] })
+      }
+    }
+    const shown = (second: number): number =>
+      [...lab.store.machines.values()].filter(({ address = "" }) => {
+        const third = Number(address.split(".")[2])
+        return third >= second && third < second + 8
+      }).length
+    await process.runPromise(
+      Effect.gen(function* () {
+        const tick = Effect.andThen(yield* makeObserver, Effect.sleep(10_000))
+        addressAll(20)
+        lab.world.calls.length = 0
+        yield* Effect.repeat(tick, { times: 129 })
+        expect(lab.world.calls.filter(({ method }) => method === "addresses").length).toBeLessThanOrEqual(130 * 8)
+        expect(shown(20)).toBe(1000)
+        addressAll(40)
+        yield* Effect.repeat(tick, { times: 140 })
+        expect(shown(40)).toBe(1000)
+      }),
+    )
     await process.dispose()
   })
 
