@@ -83,11 +83,11 @@ describe("an installation", () => {
     await lab.app.call("syncSource", lab.ada, { path })
     await lab.installOnly({ blueprints: ["bare"] })
     expect(await lab.listed("listSourceBlueprints")).toHaveLength(2)
-    const fault = await lab.app.fails("installSource", lab.ada, { path, body: { selection: { blueprints: ["web"] } } })
-    expect([fault.kind, fault.message]).toEqual([
-      "invalid",
-      expect.stringContaining("its blueprint web cannot be installed (blueprints/web/blueprint.yml"),
+    const { results } = (await lab.installOnly({ blueprints: ["web"] })).blueprintResults
+    expect(results).toEqual([
+      { name: "labs/web", ok: false, message: expect.stringContaining("blueprints/web/blueprint.yml") as string },
     ])
+    expect(await lab.source()).toMatchObject({ lastSyncStatus: "partial" })
   })
 
   it("goes to everybody only by an administrator, and templates to nobody but the caller", async () => {

@@ -111,14 +111,19 @@ describe("what nobody can install of a source", () => {
     expect(told({ selection: { localCollections: ["acme.util"] } })).toEqual(["acme.util place"])
   })
 
-  test("cannot be asked for: why it cannot is told", () => {
-    const wish = { selection: { localRoles: ["-rf", "away"], blueprints: ["lab"] } }
-    expect(planInstall({ id: "s", content: content(shipped) }, nothing, wish)).toEqual(
-      Result.fail([
-        { kind: "blueprint", name: "lab", problem: "blueprints/lab is wrong" },
-        { kind: "role", name: "-rf", problem: "ansible/roles/-rf is wrong" },
-        { kind: "role", name: "away" },
-      ]),
+  test("fails with its reason where it is asked for by name, and keeps nothing else from being installed", () => {
+    const wish = { selection: { localRoles: ["-rf"], blueprints: ["lab"], localCollections: ["acme.util"] } }
+    const { artifacts, blueprints, selection } = plan(shipped, {}, wish)
+    expect(artifacts.map(({ name, change, because }) => [name, change, because])).toEqual([
+      ["acme.util", "place", undefined],
+      ["-rf", "refuse", "ansible/roles/-rf is wrong"],
+    ])
+    expect(blueprints).toEqual([
+      { publicId: "s/lab", blueprint: { id: "lab", version: "" }, change: "refuse", because: "blueprints/lab is wrong" },
+    ])
+    expect(selection).toEqual({ blueprints: [], templates: [], localRoles: [], localCollections: ["acme.util"] })
+    expect(planInstall({ id: "s", content: content(shipped) }, nothing, { selection: { localRoles: ["-rf", "away"] } })).toEqual(
+      Result.fail([{ kind: "role", name: "away" }]),
     )
   })
 

@@ -45,7 +45,7 @@ export const bundleDirectory = (id: string): string => `blueprints/${id}`
  */
 export const installBlueprint = (
   { source, content: { snapshot } }: Installation,
-  { publicId, blueprint, change, because }: PlannedBlueprint,
+  { publicId, blueprint, change, because }: PlannedBlueprint & { readonly blueprint: ShippedBlueprint },
   recordId: RecordId,
 ): Effect.Effect<ItemOutcome, StorageFault, Blueprints | ContentFetcher | CredentialHasher> =>
   Effect.gen(function* () {

@@ -94,7 +94,7 @@ const shippedBlueprint = (
 ) => {
   const blueprint = installation.content.content.blueprints.find((shipped) => shipped.id === id)
   return blueprint === undefined
-    ? Effect.succeed(itemFailed("blueprint", planned.publicId, "the source does not ship it"))
+    ? Effect.succeed(itemFailed("blueprint", planned.publicId, planned.because ?? "the source does not ship it"))
     : installBlueprint(installation, { ...planned, blueprint }, recordId)
 }
 

@@ -129,23 +129,10 @@ const isAsShipped = (
   )
 }
 
-const whyNot = ({ kind, name, problem }: UnknownItem): string =>
-  problem === undefined ? `the source ships no ${kind} ${name}` : `its ${kind} ${name} cannot be installed (${problem})`
-
-/** First what is not there at all, in one sentence. */
-const whyNone = (items: readonly UnknownItem[]): string => {
-  const unknown = items.filter(({ problem }) => problem === undefined)
-  const broken = items.filter(({ problem }) => problem !== undefined)
-  return [
-    ...(unknown.length === 0 ? [] : [`it does not ship ${unknown.map(({ kind, name }) => `${kind} ${name}`).join(", ")}`]),
-    ...broken.map(whyNot),
-  ].join("; ")
-}
-
 const unknownItems = (source: string, items: readonly UnknownItem[]) =>
   new InvalidInput({
-    what: `Cannot install from source ${source}: ${whyNone(items)}`,
-    issues: items.map((item) => ({ path: selectionMembers[item.kind], message: whyNot(item) })),
+    what: `Cannot install from source ${source}: it does not ship ${items.map(({ kind, name }) => `${kind} ${name}`).join(", ")}`,
+    issues: items.map(({ kind, name }) => ({ path: selectionMembers[kind], message: `the source ships no ${kind} ${name}` })),
     hint: `GET /sources/${source}/catalog lists what it ships.`,
   })
 

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import type { ItemKind, SourceContent } from "../source/content.ts"
+import type { BrokenItem, ItemKind, SourceContent } from "../source/content.ts"
 import { needsOf, shippedNames, sortedUnique } from "./needs.ts"
 
 /** Items of a source by name: blueprints by the id in their manifest. */
@@ -10,11 +10,10 @@ export interface Selection {
   readonly localCollections: ReadonlyArray<string>
 }
 
-/** What was selected and is not shipped, or shipped so that nobody can install it: then `problem` says why. */
+/** What was selected and is not shipped. */
 export interface UnknownItem {
   readonly kind: ItemKind
   readonly name: string
-  readonly problem?: string
 }
 
 /** Everything that a source ships. */
@@ -25,10 +24,44 @@ export const everythingShipped = ({ blueprints, templates, roles, collections }:
   localCollections: sortedUnique(collections.map(({ name }) => name)),
 })
 
+const listOf = {
+  blueprint: "blueprints",
+  template: "templates",
+  role: "localRoles",
+  collection: "localCollections",
+} as const satisfies Readonly<Record<ItemKind, keyof Selection>>
+
+const itemKinds = ["blueprint", "template", "role", "collection"] as const satisfies readonly ItemKind[]
+
+/** Parts what can be installed of a selection from the broken items that it names. A name that a sound item has too means that one. */
+export const partBroken = (
+  content: SourceContent,
+  wanted: Partial<Selection>,
+): { readonly wanted: Partial<Selection>; readonly broken: ReadonlyArray<BrokenItem> } => {
+  const all = everythingShipped(content)
+  const sound = new Set(itemKinds.flatMap((kind) => all[listOf[kind]].map((name) => `${kind} ${name}`)))
+  const asked = new Set(itemKinds.flatMap((kind) => (wanted[listOf[kind]] ?? []).map((name) => `${kind} ${name}`)))
+  const broken = content.broken.filter(({ kind, name }) => asked.has(`${kind} ${name}`) && !sound.has(`${kind} ${name}`))
+  if (broken.length === 0) return { wanted, broken }
+  const without = (kind: ItemKind) => {
+    const names = new Set(broken.flatMap((item) => (item.kind === kind ? [item.name] : [])))
+    return wanted[listOf[kind]]?.filter((name) => !names.has(name)) ?? []
+  }
+  return {
+    wanted: {
+      blueprints: without("blueprint"),
+      templates: without("template"),
+      localRoles: without("role"),
+      localCollections: without("collection"),
+    },
+    broken,
+  }
+}
+
 /**
  * A selection with all that its blueprints need of the same source (contract C 5.8, 6.2): templates and roles that their configurations
  * name, roles and collections that their requirements name. Never adds blueprints; selecting again adds nothing. Lists are sorted and
- * without repetition. Fails with every name that the source does not ship, or not so that it can be installed.
+ * without repetition. Fails with every name that the source does not ship.
  */
 export const expandSelection = (
   content: SourceContent,
@@ -41,7 +74,7 @@ export const expandSelection = (
     ...unknownNames("role", wanted.localRoles, all.localRoles),
     ...unknownNames("collection", wanted.localCollections, all.localCollections),
   ]
-  if (unknown.length > 0) return Result.fail(unknown.map((item) => withProblem(content, item)))
+  if (unknown.length > 0) return Result.fail(unknown)
   const names = shippedNames(content)
   const selected = new Set(wanted.blueprints)
   const needs = content.blueprints.filter(({ id }) => selected.has(id)).map((blueprint) => needsOf(names, blueprint))
@@ -54,11 +87,6 @@ export const expandSelection = (
     ]),
     localCollections: sortedUnique([...(wanted.localCollections ?? []), ...needs.flatMap(({ collections }) => collections)]),
   })
-}
-
-const withProblem = ({ broken }: SourceContent, { kind, name }: UnknownItem): UnknownItem => {
-  const found = broken.find((item) => item.kind === kind && item.name === name)
-  return found === undefined ? { kind, name } : { kind, name, problem: found.problem }
 }
 
 const unknownNames = (

@@ -28,7 +28,7 @@ export interface PlannedArtifact {
 export interface PlannedBlueprint {
   /** `<id of the source>/<id in its manifest>`: what clients call it. */
   readonly publicId: string
-  readonly blueprint: ShippedBlueprint
+  readonly blueprint: Pick<ShippedBlueprint, "id" | "version">
   /** `refresh`: the row is there and takes over what is shipped now. */
   readonly change: "create" | "refresh" | "keep" | "refuse"
   readonly because?: string

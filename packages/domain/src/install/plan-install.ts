@@ -1,10 +1,10 @@
 import * as Result from "effect/Result"
 import { idOfSourceBlueprint } from "../blueprint/origin.ts"
-import { expandSelection, everythingShipped, type Selection, type UnknownItem } from "../catalog/select.ts"
+import { expandSelection, everythingShipped, partBroken, type Selection, type UnknownItem } from "../catalog/select.ts"
 import { type SourceSurvey, surveySource } from "../catalog/survey.ts"
 import type { TreeEntry } from "../content/tree.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
-import { type BrokenItem, compareNames, type ItemKind, type SourceContent } from "../source/content.ts"
+import { type BrokenItem, compareNames, type SourceContent } from "../source/content.ts"
 import { artifactProblem } from "./entries-below.ts"
 import type { InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
 import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
@@ -72,14 +72,16 @@ export const planInstall = (
 ): Result.Result<InstallPlan, ReadonlyArray<UnknownItem>> => {
   const { content, survey = surveySource(content) } = source
   const force = wish.force ?? false
-  return Result.map(expandSelection(content, wish.selection ?? everythingShipped(content)), (selection) => {
+  const { wanted, broken } =
+    wish.selection === undefined
+      ? { wanted: everythingShipped(content), broken: content.broken }
+      : partBroken(content, wish.selection)
+  return Result.map(expandSelection(content, wanted), (selection) => {
     const chosen = new Set(selection.blueprints)
     const blueprints = content.blueprints.filter(({ id }) => chosen.has(id)).toSorted((a, b) => compareNames(a.id, b.id))
     // one that cannot be read at present is not gone
-    const shippedIds = new Set([
-      ...content.blueprints.map(({ id }) => id),
-      ...brokenOf(content, "blueprint").map(({ name }) => name),
-    ])
+    const brokenIds = content.broken.flatMap(({ kind, name }) => (kind === "blueprint" ? [name] : []))
+    const shippedIds = new Set([...content.blueprints.map(({ id }) => id), ...brokenIds])
     const rows = new Map(present.blueprints.map((row) => [row.sourceBlueprintID, row]))
     return {
       selection,
@@ -87,18 +89,21 @@ export const planInstall = (
         ...artifacts(source, "template", selection.templates, present, force),
         ...artifacts(source, "role", selection.localRoles, present, force),
         ...artifacts(source, "collection", selection.localCollections, present, force),
-        ...(wish.selection === undefined ? brokenArtifacts(content) : []),
+        ...refusedArtifacts(content, broken),
       ],
-      blueprints: blueprints.map((blueprint): PlannedBlueprint => {
-        const publicId = idOfSourceBlueprint(source.id, blueprint.id)
-        const row = rows.get(blueprint.id)
-        if (publicId === undefined)
-          return { publicId: `${source.id}/${blueprint.id}`, blueprint, change: "refuse", because: "its ID would be too long" }
-        if (row !== undefined) return { publicId, blueprint, change: row.same ? "keep" : "refresh" }
-        return present.otherBlueprints.has(publicId)
-          ? { publicId, blueprint, change: "refuse", because: `another blueprint has the ID ${publicId}` }
-          : { publicId, blueprint, change: "create" }
-      }),
+      blueprints: [
+        ...blueprints.map((blueprint): PlannedBlueprint => {
+          const publicId = idOfSourceBlueprint(source.id, blueprint.id)
+          const row = rows.get(blueprint.id)
+          if (publicId === undefined)
+            return { publicId: `${source.id}/${blueprint.id}`, blueprint, change: "refuse", because: "its ID would be too long" }
+          if (row !== undefined) return { publicId, blueprint, change: row.same ? "keep" : "refresh" }
+          return present.otherBlueprints.has(publicId)
+            ? { publicId, blueprint, change: "refuse", because: `another blueprint has the ID ${publicId}` }
+            : { publicId, blueprint, change: "create" }
+        }),
+        ...refusedBlueprints(source.id, broken),
+      ].toSorted((a, b) => compareNames(a.blueprint.id, b.blueprint.id)),
       pruned: [...rows.keys()].filter((id) => !shippedIds.has(id)).toSorted(compareNames),
       ...(wish.noDeps === true ? nothingLeft : requirementsLeft(content, blueprints, present, force)),
       undeclared: survey.undeclared,
@@ -139,19 +144,24 @@ const artifacts = (
     })
 }
 
-const brokenOf = ({ broken }: SourceContent, kind: ItemKind): ReadonlyArray<BrokenItem> =>
-  broken.filter((item) => item.kind === kind)
+const refusedBlueprints = (source: string, broken: ReadonlyArray<BrokenItem>): ReadonlyArray<PlannedBlueprint> =>
+  broken.flatMap(({ kind, name, problem }) =>
+    kind === "blueprint"
+      ? [{ publicId: `${source}/${name}`, blueprint: { id: name, version: "" }, change: "refuse", because: problem }]
+      : [],
+  )
 
-/** What cannot be installed: whoever asks for everything is told. */
-const brokenArtifacts = (content: SourceContent): ReadonlyArray<PlannedArtifact> =>
+const refusedArtifacts = (content: SourceContent, broken: ReadonlyArray<BrokenItem>): ReadonlyArray<PlannedArtifact> =>
   (["template", "role", "collection"] as const).flatMap((kind) => {
     const names = new Set(content[shippedLists[kind]].map(({ name }) => name))
-    return brokenOf(content, kind).map((item): PlannedArtifact => {
-      // no two items of a plan share a name
-      const name = names.has(item.name) ? item.directory : item.name
-      names.add(name)
-      return { kind, name, directory: item.directory, change: "refuse", because: item.problem }
-    })
+    return broken
+      .filter((item) => item.kind === kind)
+      .map((item): PlannedArtifact => {
+        // no two items of a plan share a name
+        const name = names.has(item.name) ? item.directory : item.name
+        names.add(name)
+        return { kind, name, directory: item.directory, change: "refuse", because: item.problem }
+      })
   })
 
 const changeOf = (
