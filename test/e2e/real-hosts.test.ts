@@ -6,6 +6,7 @@ import { eventually } from "./support/eventually.ts"
 import { removeFolders } from "./support/folder.ts"
 import { addUser, deploy, expectSuccess, expectWholeStream, follow, rangeOf, runEnd } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
+import { orderLab, orderOfRoles, orderRoles } from "./support/order-lab.ts"
 import { atRest, openRealLab, type RealLab, run, tracesOf } from "./support/real-lab.ts"
 import type { ServiceProcess } from "./support/service.ts"
 import { database, firstRule, picky, secondRule, shop, shopLab } from "./support/shop-lab.ts"
@@ -79,10 +80,10 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
     removeFolders()
   }, patience)
 
-  const killInRole = async (): Promise<void> => {
+  const killInRole = async (waits = "/tmp/waits"): Promise<void> => {
     await eventually(
       "a role in its middle",
-      () => db("rm /tmp/waits"),
+      () => db(`rm ${waits}`),
       ({ code }) => code === 0,
     )
     await service.crash()
@@ -231,6 +232,33 @@ print(tries > 1, opened)`
     const { runID } = await user().send<{ readonly runID: string }>("POST", `/runs/${failed}/resume`)
     await whole(runID)
     expect((await stepsOf(runID)).map(({ key: step }) => step)).toEqual([`role:${rangeId}-other:picky`])
+  })
+
+  it("labs that rely on the order of their file come about, and what a role set is there for the others, also after a crash", async () => {
+    for (const [name, tasks] of Object.entries(orderRoles)) await addRole(name, tasks)
+    await setConfig(orderLab)
+    expect((await other("touch /tmp/agent-goes")).code).toBe(0)
+    const ordered = await deploy(user(), rangeId)
+    const waiting = isDispatchOf(`role:${rangeId}-db:cluster_agent`)
+    // where the run is over before, this tells why
+    if (!(await follow(user(), ordered, [], waiting))) await expectSuccess(user(), ordered)
+    await killInRole("/tmp/agent-waits")
+    expect((await db("touch /tmp/agent-goes")).code).toBe(0)
+    service = await lab.start()
+    await whole(ordered)
+    expect((await rangeOf(user(), rangeId)).rangeState).toBe("SUCCESS")
+    const steps = await user().get<{ readonly steps: readonly (Step & { readonly startedAt: string })[] }>(`/runs/${ordered}`)
+    const roles = steps.steps.filter((step) => step.key.startsWith("role:"))
+    const begun = roles.toSorted((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt))
+    expect(begun.map((step) => step.key)).toEqual(orderOfRoles(rangeId))
+    expect((await other("cat /tmp/federation")).output).toBe(
+      "child.forest.example in forest.example, certificate of forest.example, child.forest.example",
+    )
+    expect((await web("cat /tmp/cluster/nodes")).output).toBe(`${rangeId}-db\n${rangeId}-other\n`)
+    const token = (await web("ls -d /tmp/cluster/*/")).output.split("/").at(-2) ?? ""
+    expect(token).toMatch(/^[0-9a-f]{16}$/u)
+    // nothing that a role set is kept where it can be read
+    expect((await run("grep", "-rlF", token, lab.data)).output).toBe("")
   })
 
   it("hosts end with a simulator that is killed, and the next one removes what they leave", async () => {

@@ -1,4 +1,6 @@
 import type { RunState, StepPhase } from "@rangewright/domain"
+import type { GuestAutomation, GuestTask } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { goOn, runUntilDeath } from "./support/crash.ts"
 import { makeCrashGate } from "./support/crash-gate.ts"
@@ -136,5 +138,44 @@ describe("roles by their dependencies", () => {
     expect(state.status).toBe("success")
     expect(beginOf(state, "role:LAB-three:last")).toBeLessThan(endOf(state, "primary-dc:LAB-dc"))
     expect(beginOf(state, "role:LAB-two:needy")).toBeGreaterThanOrEqual(endOf(state, "role:LAB-one:first"))
+  })
+})
+
+describe("what stages are told of their run", () => {
+  it("is its id, its steps and the roles that were asked for; and a range without VMs leaves nothing behind", async () => {
+    const lab = makeLab()
+    const range = await createRange(lab)
+    const told: GuestTask[] = []
+    const forgotten: string[] = []
+    const gate = {
+      ...makeCrashGate(),
+      guard: <S extends object>(port: string, service: S): S =>
+        port !== "GuestAutomation"
+          ? service
+          : {
+              ...service,
+              dispatch: (task: GuestTask) => {
+                told.push(task)
+                return (service as unknown as GuestAutomation["Service"]).dispatch(task)
+              },
+              forgetRange: (id: string) => Effect.sync(() => void forgotten.push(id)),
+            },
+    }
+    const process = boot(lab, gate)
+    await startAndWait(process, range)
+    told.length = 0
+    const options = { ...deploy.options, onlyRoles: ["trust", "last"], verbose: true }
+    const { head } = await startAndWait(process, range, { ...deploy, options })
+    expect(told.map(({ run, onlyRoles, verbose }) => ({ run, onlyRoles, verbose }))).toEqual(
+      Array.from({ length: 2 }, () => ({
+        run: { id: head.id, steps: new Set(["role:LAB-dc:trust", "role:LAB-three:last"]) },
+        onlyRoles: ["trust", "last"],
+        verbose: true,
+      })),
+    )
+    expect(forgotten).toEqual([])
+    await startAndWait(process, range, { kind: "destroy" })
+    expect(forgotten).toEqual(["LAB"])
+    await process.dispose()
   })
 })

@@ -1,4 +1,4 @@
-import type { GuestObstacle, GuestOs, GuestStage, Json, MachineRef, RangeId, StepFacts, UserId } from "@rangewright/domain"
+import type { GuestObstacle, GuestOs, GuestStage, Json, MachineRef, RangeId, RunId, StepFacts, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { GuestFault } from "./faults.ts"
@@ -13,6 +13,10 @@ export interface GuestTask {
   /** Everything the stage needs; the same input again changes nothing. */
   readonly input: Json
   readonly verbose: boolean
+  /** The run that it is a step of, and the keys of all its steps. */
+  readonly run?: { readonly id: RunId; readonly steps: ReadonlySet<string> }
+  /** The roles that were asked for by name; none: no names were given. */
+  readonly onlyRoles?: readonly string[]
   /** Whose roles it uses, before the global ones; absent: only the global ones. */
   readonly by?: UserId
   /** Called with whole lines while the tool prints them, secrets masked. They are not in the result's `output` again. */
@@ -44,6 +48,8 @@ export class GuestAutomation extends Context.Service<
     readonly roles: (userId: UserId) => Effect.Effect<ReadonlySet<string> | undefined, GuestFault>
     /** What is kept for a user on this host from run to run goes: files that roles left there, facts of machines. Absent: it keeps nothing. */
     readonly forget?: (userId: UserId) => Effect.Effect<void, GuestFault>
+    /** The VMs of a range are gone: what is kept of them on this host goes, and what roles set there. Absent: it keeps nothing. */
+    readonly forgetRange?: (rangeId: RangeId) => Effect.Effect<void, GuestFault>
     readonly dispatch: (task: GuestTask) => Effect.Effect<Dispatched, GuestFault>
     readonly settle: (task: GuestTask, token: Json) => Effect.Effect<GuestResult, GuestFault>
   }

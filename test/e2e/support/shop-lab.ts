@@ -1,4 +1,5 @@
-const machine = (name: string, vlan: number, more = ""): string => `  - vm_name: "{{ range_id }}-${name}"
+/** A machine of the simulator's, alone in its VLAN. */
+export const machine = (name: string, vlan: number, more = ""): string => `  - vm_name: "{{ range_id }}-${name}"
     hostname: "{{ range_id }}-${name}"
     template: debian-12-x64-server-template
     vlan: ${vlan}

@@ -1,4 +1,4 @@
-import { coverOf, foreignAddressNote, hinders, renderInventory } from "@rangewright/domain"
+import { coverOf, foreignAddressNote, hinders } from "@rangewright/domain"
 import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
 import { prepareRun, runCommand, sizeOf, untilLarger } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
@@ -6,9 +6,10 @@ import * as Effect from "effect/Effect"
 import { join } from "node:path"
 import { asLibraryFault } from "../library/faults.ts"
 import { openAccount } from "./account.ts"
+import { carryFacts } from "./carry-facts.ts"
 import type { AutomationAvailability } from "./availability.ts"
-import { callbackOf, playbookRun, workspaceSeen } from "./command.ts"
-import { connections, loginOf } from "./connection.ts"
+import { callbackOf, playbookRun } from "./command.ts"
+import { loginOf } from "./connection.ts"
 import { configSecrets } from "./config-secrets.ts"
 import { cancelled, failureOf, overgrown } from "./failure.ts"
 import { isReachedDirectly, jumpHostOf, type LendWay } from "./jump.ts"
@@ -17,14 +18,13 @@ import { logLines } from "./log-lines.ts"
 import { hostObstacles } from "./obstacles.ts"
 import type { settingsOf } from "./options.ts"
 import { dialFrom, reachOf } from "./reach.ts"
-import { rolePlay, roleProblem } from "./role-play.ts"
-import { type Folders, forgetFacts, forgetUser, ownFolder, scratchFolder, writeFiles } from "./scratch.ts"
-import { sameMachineCommand } from "./same-machine.ts"
+import { roleProblem } from "./role-play.ts"
+import { carriedIn, carriedOut, filesOf } from "./run-files.ts"
+import { type Folders, forgetFacts, forgetRange, forgetUser, ownFolder, scratchFolder, writeFiles } from "./scratch.ts"
 import { readMachine, readSite, type Site, type SitePorts } from "./site.ts"
-import { addressSet, roleOf, stageVariables } from "./stage-input.ts"
+import { addressSet, roleOf } from "./stage-input.ts"
 import { trustedScope, trustObstacles, trustProblem } from "./trust.ts"
-import { unsafeYaml } from "./unsafe-yaml.ts"
-import { localhostVariables, roleEnvironment, roleVariables } from "./variables.ts"
+import { roleEnvironment } from "./variables.ts"
 
 /** What of one stage's output a log keeps. */
 const logBytes = 512 * 1024
@@ -53,28 +53,6 @@ const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsup
     detail,
   })
 
-/** The files of one run. A role's play and variables are its author's, what stages are given is taken literally. */
-const filesOf = ({ settings, found }: Equipped, task: GuestTask, site: Site, login: LoginTry, workspace: string) => {
-  const { password: _, ...asTemplate } = site.target
-  const newPassword = login.set && (login.set.password ?? loginOf(settings, asTemplate)?.password)
-  const role = roleOf(task)
-  const own =
-    task.stage === "role" && role !== undefined
-      ? {
-          "play.yml": rolePlay(site.target.name, role, task.input, sameMachineCommand(task.os, site.detail, site.target.address)),
-          "range-config.yml": site.configText,
-          "host_vars/localhost.json": JSON.stringify(localhostVariables(settings, site)),
-          "variables.json": JSON.stringify(roleVariables(settings, site, workspaceSeen(found, workspace))),
-        }
-      : { "stage.yml": `rangewright: ${unsafeYaml(stageVariables(task, site, newPassword))}\n` }
-  return {
-    ...own,
-    "ansible.cfg": "",
-    "inventory.yml": renderInventory([{ rangeId: site.range.id, hosts: site.hosts }]),
-    "connections.json": connections(settings, site.hosts),
-  }
-}
-
 /** Only roles reach for other machines than their own. */
 const wayTo = ({ settings, lendWay }: Workshop, task: GuestTask, site: Site) => {
   const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
@@ -100,9 +78,12 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
   const way = yield* wayTo(workshop, task, site)
   const scratch = yield* ofHost(scratchFolder(folders))
-  const files = filesOf(workshop, task, site, login, workspace)
-  yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
   const isRole = task.stage === "role"
+  const carried = isRole
+    ? yield* Effect.mapError(carryFacts(folders, workshop.ports, site, task), ({ message }) => faultOf(task, "away", message))
+    : undefined
+  const files = filesOf(workshop, task, site, login, { scratch, workspace }, carried)
+  yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
   // what is known of the machine changes now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
   const {
@@ -116,6 +97,7 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
     variables: isRole ? ["range-config.yml", "variables.json"] : ["stage.yml"],
     userId: trustedScope(found, site.user),
     facts: isRole ? facts : undefined,
+    carried: isRole ? { from: carriedIn, to: carriedOut } : undefined,
     workspace,
     environment: isRole ? roleEnvironment(settings, site, scratch) : {},
     verbose: task.verbose,
@@ -123,6 +105,7 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
   const secretsOfRange = isRole && site.config !== undefined ? configSecrets(site.config) : []
   const passwords = [
     ...login.secrets,
+    ...(carried?.secrets ?? []),
     ...site.hosts.flatMap(({ password = [], templateLogin }) => [password, templateLogin?.password ?? []].flat()),
   ]
   const cover = coverOf(task.input, [...Object.values(settings.environment), ...secretsOfRange, ...passwords])
@@ -159,6 +142,7 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
     Effect.as(untilLarger(written, disk), overgrown),
   ]).pipe(Effect.timeoutOption(settings.longest[task.stage] * 1000))
   const end = yield* task.output === undefined ? ended : Effect.raceFirst(ended, follow)
+  if (carried !== undefined) lines.add(yield* Effect.uninterruptible(carried.keepFrom(join(scratch, carriedOut))))
   const output = yield* handOn
   const limits = { seconds: settings.longest[task.stage], outputBytes: settings.outputBytes, diskBytes: disk }
   const failure = failureOf(limits, end, account, errors)
@@ -180,6 +164,13 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
     output,
   }
 })
+
+const forgetting = (doing: string, work: () => Promise<void>): Effect.Effect<void, GuestFault> =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) =>
+      new GuestFault({ doing, machine: "this host", reason: "failed", detail: asLibraryFault("")(cause).facts.detail }),
+  })
 
 /**
  * Stages as playbooks, each run a process of its own. The work is done while a stage settles, and ends with whoever waits for it; a stage
@@ -232,17 +223,9 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
     ),
     overNetwork: true,
     roles: workshop.roles,
-    forget: (userId) =>
-      Effect.tryPromise({
-        try: () => forgetUser(workshop.folders, userId),
-        catch: (cause) =>
-          new GuestFault({
-            doing: `remove what roles kept for user ${userId}`,
-            machine: "this host",
-            reason: "failed",
-            detail: asLibraryFault("")(cause).facts.detail,
-          }),
-      }),
+    forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(workshop.folders, userId)),
+    forgetRange: (rangeId) =>
+      forgetting(`remove what is known of the machines of range ${rangeId}`, () => forgetRange(workshop.folders, rangeId)),
     dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(workshop.ports, task)), { token: null }),
     settle: (task) => Effect.scoped(perform(task)),
   }

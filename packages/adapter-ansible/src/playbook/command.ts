@@ -16,6 +16,8 @@ export interface Run {
   readonly userId: string | undefined
   /** Where facts of machines are kept from run to run; undefined: they are gathered for this run alone. */
   readonly facts: string | undefined
+  /** Names of the scratch folder's files with what roles before set, and with what this one sets; undefined: nothing is carried over. */
+  readonly carried: { readonly from: string; readonly to: string } | undefined
   /** Where roles may keep files; they see it as their installation folder. */
   readonly workspace: string
   readonly environment: Readonly<Record<string, string>>
@@ -74,6 +76,7 @@ const environment = (settings: Settings, found: AutomationAvailability, run: Run
     ANSIBLE_SSH_ARGS: `-C${master} -o ServerAliveInterval=15 -o ServerAliveCountMax=8`,
     ANSIBLE_SSH_CONTROL_PATH_DIR: sockets,
     ...(run.facts === undefined ? {} : keptFacts(run.facts)),
+    ...(run.carried === undefined ? {} : carriedFacts(settings, run.scratch, run.carried)),
   }
 }
 
@@ -83,6 +86,20 @@ const keptFacts = (folder: string): Readonly<Record<string, string>> => ({
   ANSIBLE_CACHE_PLUGIN: "jsonfile",
   ANSIBLE_CACHE_PLUGIN_CONNECTION: folder,
   ANSIBLE_CACHE_PLUGIN_TIMEOUT: "1800",
+})
+
+/** Facts that roles set reach the roles after them, of the same machine and of others. */
+const carriedFacts = (
+  { playbooks }: Settings,
+  scratch: string,
+  { from, to }: NonNullable<Run["carried"]>,
+): Readonly<Record<string, string>> => ({
+  ANSIBLE_CALLBACK_PLUGINS: `${playbooks}/callbacks`,
+  ANSIBLE_CALLBACKS_ENABLED: "rangewright_facts",
+  // the package is not the tool's to write to
+  PYTHONDONTWRITEBYTECODE: "1",
+  RANGEWRIGHT_FACTS_IN: `${scratch}/${from}`,
+  RANGEWRIGHT_FACTS_OUT: `${scratch}/${to}`,
 })
 
 /** The callback that tells events is used where its collection is; what Ansible prints for people can be read too. */

@@ -6,46 +6,81 @@ type Fields = Readonly<Record<string, Json>>
 const fieldsOf = (value: Json | undefined): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
+/** A variable in a role's input whose name Ansible does not take; undefined where there is none. */
+export const wrongVariable = (input: Json): string | undefined =>
+  Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !isVariableName(name))
+
 /** Why a role's input can make no play; undefined when it can. */
 export const roleProblem = (role: string | undefined, input: Json): string | undefined => {
   if (role === undefined || !isRoleName(role)) return `${JSON.stringify(role ?? "")} is no name of a role`
-  const wrong = Object.keys(fieldsOf(fieldsOf(input)["vars"])).find((name) => !isVariableName(name))
+  const wrong = wrongVariable(input)
   return wrong === undefined
     ? undefined
     : `its variable ${JSON.stringify(wrong)} has no name that Ansible takes: ${allowedVariableNames}`
 }
 
+/**
+ * Extra variable with the command that fails in any other machine; nothing that a role sets has its rank. A role that connects by means of its
+ * own speaks to what it means to speak to.
+ */
+export const sameMachineVariable = "rangewright_same_machine"
+
 /** Those of the stage that are the service's own, beside the ones that roles know. */
 const own = new Set(["role", "vars", "range_id", "range_second_octet"])
 
-/**
- * The play of one role on one machine (contract B 9.4). The range's facts and the role's variables are set as facts, which win over what the
- * role itself sets and lose to extra variables; texts in them may be templates, as the author of a configuration expects. They are
- * variables of the play too, so that one may refer to another. The input has no `roleProblem`. `sameMachine` is the command that fails in
- * any other machine; a role that connects by means of its own speaks to what it means to speak to.
- */
-export const rolePlay = (host: string, role: string, input: Json, sameMachine: string): string => {
+/** What a machine begins with: what is known of its surroundings, and the variables of its roles. */
+const factsOf = (input: Json): Fields => {
   const fields = fieldsOf(input)
   const known = Object.entries(fields).filter(([key]) => !own.has(key))
-  const facts = Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
-  const setFacts = {
-    name: "Set the variables of the role",
-    "ansible.builtin.set_fact": facts,
-  }
+  return Object.fromEntries([...known, ...Object.entries(fieldsOf(fields["vars"]))])
+}
+
+/** Sets what a machine begins with; one value may refer to another. */
+const setting = (facts: Fields) => ({ name: "Set the variables of the role", "ansible.builtin.set_fact": facts })
+
+export interface RolePlay {
+  readonly host: string
+  readonly role: string
+  /** Has no `roleProblem`. */
+  readonly input: Json
+  /** Whether the host has yet to begin: its facts are not set. */
+  readonly begins: boolean
+  /** The same members of the input of other hosts that have yet to begin, by name. */
+  readonly others: ReadonlyMap<string, Json>
+}
+
+/**
+ * The play of one role on one machine. What the range's machines begin with is set as facts, which win over what the role itself sets and lose
+ * to extra variables; texts in them may be templates, as the author of a configuration expects. They are variables of the play too, so that
+ * one may refer to another. Another machine's variable that cannot be evaluated yet is left to that machine's own first role.
+ */
+export const rolePlay = ({ host, role, input, begins, others }: RolePlay): string => {
+  const facts = factsOf(input)
   const isSame = {
     name: "Make sure that this is the machine",
-    "ansible.builtin.raw": "{{ same_machine }}",
-    vars: { same_machine: sameMachine },
+    "ansible.builtin.raw": `{{ ${sameMachineVariable} }}`,
     changed_when: false,
+    // tells the callback that what hosts begin with is set
+    vars: { rangewright_role_follows: true },
     when: "ansible_connection | default('ssh') in ['ssh', 'smart', 'paramiko', 'winrm', 'psrp']",
   }
   return stringify(
     [
+      ...[...others]
+        .map(([name, given]) => [name, factsOf(given)] as const)
+        .filter(([, given]) => Object.keys(given).length > 0)
+        .map(([name, given]) => ({
+          name: `Set the variables of the roles on ${name}`,
+          hosts: name,
+          gather_facts: false,
+          vars: given,
+          tasks: [{ ...setting(given), ignore_errors: true }],
+        })),
       {
         name: `Run role ${role} on ${host}`,
         hosts: host,
         vars: facts,
-        pre_tasks: [isSame, ...(Object.keys(facts).length === 0 ? [] : [setFacts])],
+        pre_tasks: [...(begins && Object.keys(facts).length > 0 ? [setting(facts)] : []), isSame],
         roles: [{ role }],
       },
     ],

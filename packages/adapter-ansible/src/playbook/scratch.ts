@@ -9,12 +9,15 @@ import { dirname, join } from "node:path"
 export interface Folders {
   readonly runs: string
   readonly facts: string
+  /** What roles set. */
+  readonly roleFacts: string
   readonly workspaces: string
 }
 
 const foldersOf = (folder: string): Folders => ({
   runs: join(folder, "runs"),
   facts: join(folder, "facts"),
+  roleFacts: join(folder, "role-facts"),
   workspaces: join(folder, "workspaces"),
 })
 
@@ -40,6 +43,11 @@ export const forgetUser = async ({ facts, workspaces }: Pick<Folders, "facts" | 
   const own = (folder: string) => removeFolder(join(folder, segment(userId)))
   await own(workspaces)
   for (const range of await readdir(facts)) await own(join(facts, range))
+}
+
+/** Forgets all that is known of the machines of a range, and what roles set there. */
+export const forgetRange = async ({ facts, roleFacts }: Pick<Folders, "facts" | "roleFacts">, rangeId: string): Promise<void> => {
+  for (const folder of [facts, roleFacts]) await removeFolder(join(folder, segment(rangeId)))
 }
 
 /** A folder below one of them for somebody's own things. The parts are ids, never paths. */

@@ -36,7 +36,12 @@ const seenOf = ({ range, config, hosts, target, detail }: Site) => {
  * (contract B 9.4). The range's configuration is a file before them, so that `defaults` is here once more with all its keys. Left out:
  * credentials of the hypervisor and the service's secrets.
  */
-export const roleVariables = (settings: Pick<Settings, "variables">, site: Site, workspace: string): Fields => {
+export const roleVariables = (
+  settings: Pick<Settings, "variables">,
+  site: Site,
+  workspace: string,
+  onlyRoles: readonly string[] = [],
+): Fields => {
   const { range, config, grants, user, license } = site
   const { isCluster, defaultNode } = seenOf(site)
   return {
@@ -65,15 +70,21 @@ export const roleVariables = (settings: Pick<Settings, "variables">, site: Site,
     ludus_install_path: workspace,
     ludus_users_dir: `${workspace}/users`,
     ludus_ranges_dir: `${workspace}/ranges`,
-    only_roles: null,
+    only_roles: onlyRoles.length === 0 ? null : onlyRoles,
     defaults: config === undefined ? {} : defaultsOf(config.defaults),
   }
 }
 
-/** Variables of `localhost`, the service's host (contract B 9.3), without the credentials that stood among them. */
-export const localhostVariables = (settings: Pick<Settings, "variables">, site: Site): Fields => {
+/**
+ * Variables of `localhost`, the service's host, as roles know them. Of the account at the hypervisor they have the name alone: its token's id
+ * and secret (`proxmox_full_token_id`, `proxmox_token_secret`) are the service's own, which no role has to know.
+ */
+export const localhostVariables = (settings: Pick<Settings, "variables">, site: Site, home: string): Fields => {
   const { proxmox_node: node, proxmox_url: url } = roleVariables(settings, site, "")
+  const { user } = site
   return {
+    ansible_remote_tmp: `${home}/.ansible/tmp`,
+    ...(user === undefined ? {} : { api_user: `${user.hypervisorUsername}@${user.hypervisorRealm}` }),
     node_name: node ?? null,
     ...(typeof url === "string" && URL.canParse(url) ? { api_host: new URL(url).hostname } : {}),
     proxmox_default_behavior: "no_defaults",

@@ -64,7 +64,7 @@ const siteOf = (bridge: string, more: Partial<Site> = {}): Site => {
     config,
     configText,
     grants: [{ userId: "bob" as UserId, userNumber: 4, name: "Bob", accessType: "Direct" }] as unknown as Site["grants"],
-    user: { hypervisorUsername: "alice", isAdmin: false } as unknown as User,
+    user: { hypervisorUsername: "alice", hypervisorRealm: "pve", isAdmin: false } as unknown as User,
     license: { entitlements: ["PRO_ROLES"], licensedTo: "", active: true, message: "", expiresAt: undefined },
     hosts,
     target: { ...target, address: "10.7.10.5" },
@@ -120,6 +120,11 @@ describe("what roles may rely on (contract B 9)", () => {
     })
   })
 
+  it("the roles that were asked for by name are told, and nothing where none were", () => {
+    expect(roleVariables({ variables }, siteOf("vmbr1007"), "/opt/ludus", ["one", "two"])["only_roles"]).toEqual(["one", "two"])
+    expect(roleVariables({ variables }, siteOf("vmbr1007"), "/opt/ludus", [])["only_roles"]).toBeNull()
+  })
+
   it("in a cluster the range has a VNet, and its configuration may name the node", () => {
     const named = { ...config, defaults: { ...config.defaults, targetNode: "pve3" } } as Site["config"]
     const site = siteOf("r7", { config: named })
@@ -128,13 +133,13 @@ describe("what roles may rely on (contract B 9)", () => {
       ludus_nat_interface: "ludusnat",
       range_default_target_node: "pve3",
     })
-    expect(localhostVariables({ variables }, site)).toMatchObject({ range_bridge_name: "r7", node_name: "pve3" })
+    expect(localhostVariables({ variables }, site, "/scratch/home")).toMatchObject({ range_bridge_name: "r7", node_name: "pve3" })
   })
 
   it("what the operator configured stands before what the machines tell", () => {
     const given = { proxmox_node: "pve9", ludus_nat_interface: "vmbr4" }
     expect(known(siteOf("vmbr1007"), given)).toMatchObject(given)
-    expect(localhostVariables({ variables: given }, siteOf("vmbr1007"))["node_name"]).toBe("pve9")
+    expect(localhostVariables({ variables: given }, siteOf("vmbr1007"), "/scratch/home")["node_name"]).toBe("pve9")
   })
 
   it("a licence that is not active entitles to nothing", () => {
@@ -143,7 +148,9 @@ describe("what roles may rely on (contract B 9)", () => {
   })
 
   it("the service's host is described without a credential", () => {
-    expect(localhostVariables({ variables }, siteOf("vmbr1007"))).toEqual({
+    expect(localhostVariables({ variables }, siteOf("vmbr1007"), "/scratch/home")).toEqual({
+      ansible_remote_tmp: "/scratch/home/.ansible/tmp",
+      api_user: "alice@pve",
       node_name: "pve1",
       api_host: "pve.example",
       proxmox_default_behavior: "no_defaults",

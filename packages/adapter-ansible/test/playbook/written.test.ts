@@ -30,26 +30,41 @@ describe("what is written for the tool", () => {
       ludus_dns_server: "10.7.10.254",
       vars: { yes: "no", n: [1] },
     }
-    expect(parse(rolePlay("LAB-a", "web", input, "check"))).toEqual([
+    const others = new Map([
+      ["LAB-b", { range_id: "LAB", vars: { port: 80 } }],
+      ["LAB-c", { vars: {} }],
+    ])
+    const play = { host: "LAB-a", role: "web", input, begins: true, others }
+    expect(parse(rolePlay(play))).toEqual([
+      {
+        name: "Set the variables of the roles on LAB-b",
+        hosts: "LAB-b",
+        gather_facts: false,
+        vars: { port: 80 },
+        tasks: [expect.objectContaining({ "ansible.builtin.set_fact": { port: 80 }, ignore_errors: true }) as unknown],
+      },
       {
         name: "Run role web on LAB-a",
         hosts: "LAB-a",
         vars: { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
         pre_tasks: [
-          expect.objectContaining({
-            "ansible.builtin.raw": "{{ same_machine }}",
-            vars: { same_machine: "check" },
-          }) as unknown,
           {
             name: "Set the variables of the role",
             "ansible.builtin.set_fact": { ludus_dns_server: "10.7.10.254", yes: "no", n: [1] },
           },
+          expect.objectContaining({
+            "ansible.builtin.raw": "{{ rangewright_same_machine }}",
+            vars: { rangewright_role_follows: true },
+          }) as unknown,
         ],
         roles: [{ role: "web" }],
       },
     ])
     // Ansible reads YAML 1.1, where a bare no is false
-    expect(rolePlay("LAB-a", "web", input, "check")).toContain('"no"')
+    expect(rolePlay(play)).toContain('"no"')
+    // what a host began with is not set again: a role may have changed it
+    const later: unknown = parse(rolePlay({ ...play, begins: false, others: new Map() }))
+    expect(Object(later)).toMatchObject([{ pre_tasks: [{ name: "Make sure that this is the machine" }] }])
   })
 
   it("names of roles are no paths or options, and variables have names that Ansible takes", () => {

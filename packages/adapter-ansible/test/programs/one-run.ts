@@ -31,6 +31,7 @@ const run = playbookRun(settingsOf(options), found, {
   variables: [],
   userId: undefined,
   facts: undefined,
+  carried: undefined,
   workspace,
   environment: {},
   verbose: false,

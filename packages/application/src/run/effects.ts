@@ -23,7 +23,7 @@ import {
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { WorkEffects } from "./work-effects.ts"
+import type { OfRun, WorkEffects } from "./work-effects.ts"
 
 /** What a step's settlement brought, and what a tool printed meanwhile. */
 export interface Settlement {
@@ -55,23 +55,17 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
   })
 }
 
-const guestTaskOf = (
-  step: Step,
-  action: Extract<Action, { readonly kind: "guest" }>,
-  verbose: boolean,
-  ofRun: Pick<GuestTask, "by" | "cancelled" | "output">,
-): GuestTask => ({
+const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, ofRun: OfRun): GuestTask => ({
   ...ofRun,
   machine: action.machine,
   name: step.machine ?? action.machine.mark.machine,
   os: action.os,
   stage: action.stage,
   input: action.input,
-  verbose,
 })
 
 /** Binds the actions of a run to the ports, and those of its kind to the kind. */
-export const makeEffects = (verbose: boolean, work: WorkEffects) =>
+export const makeEffects = (work: WorkEffects) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const networks = yield* HypervisorNetwork
@@ -125,7 +119,7 @@ export const makeEffects = (verbose: boolean, work: WorkEffects) =>
           case "await-address":
             return Effect.succeed(null)
           case "guest":
-            return Effect.map(guests.dispatch(guestTaskOf(step, action, verbose, work.ofRun(step))), ({ token }) => token)
+            return Effect.map(guests.dispatch(guestTaskOf(step, action, work.ofRun(step))), ({ token }) => token)
           case "clone":
           case "configure":
           case "start":
@@ -150,7 +144,7 @@ export const makeEffects = (verbose: boolean, work: WorkEffects) =>
           case "await-address":
             return awaitAddress(step, action)
           case "guest":
-            return guests.settle(guestTaskOf(step, action, verbose, work.ofRun(step)), token)
+            return guests.settle(guestTaskOf(step, action, work.ofRun(step)), token)
           case "clone":
           case "configure":
           case "start":

@@ -1,5 +1,5 @@
 import { type Conclusion, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
-import { Machines, Ranges } from "@rangewright/ports"
+import { GuestAutomation, Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "./backoff.ts"
 
@@ -21,11 +21,14 @@ export const finishRun = Effect.fnUntraced(function* (
   state: RunState,
   end: Conclusion,
   onRemoval: Effect.Effect<void>,
-): Effect.fn.Return<boolean, never, Machines | Ranges> {
+): Effect.fn.Return<boolean, never, GuestAutomation | Machines | Ranges> {
   const machines = yield* Machines
   const ranges = yield* Ranges
   const rangeId = rangeOf(head)
   if (rangeId === undefined || end.status !== "success") return false
+  // what cannot be removed is never used again: it is bound to VMs that are gone
+  const forget = (yield* GuestAutomation).forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))
+  if ((head.kind === "delete-range" || head.kind === "destroy") && forget !== undefined) yield* forget
   if (head.kind === "delete-range") {
     yield* onRemoval
     yield* untilStored(ranges.remove(rangeId))

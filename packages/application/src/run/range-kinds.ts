@@ -1,5 +1,5 @@
 import { Conflict, rangeOf, RangeNotFound, type RangeRunKind, rangeRunKinds } from "@rangewright/domain"
-import { type Machines, Ranges } from "@rangewright/ports"
+import { type GuestAutomation, type Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { finishRun } from "./finish-run.ts"
 import { RunPlanner } from "./planner.ts"
@@ -16,7 +16,7 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   access: "a change of who may use it",
 }
 
-const rangeKind = (name: RangeRunKind): RunKind<RunPlanner | Ranges | Machines> => ({
+const rangeKind = (name: RangeRunKind): RunKind<GuestAutomation | RunPlanner | Ranges | Machines> => ({
   name,
   doing: doing[name],
   whenBusy: "refuse",
@@ -34,9 +34,10 @@ const rangeKind = (name: RangeRunKind): RunKind<RunPlanner | Ranges | Machines> 
   }),
   workNamed: () => undefined,
   owner: () => Effect.succeed(undefined),
-  verbose: ({ options }) => {
+  guestOptions: ({ options }) => {
     const request = restoreRequest(options)
-    return request?.kind === "deploy" && request.options.verbose
+    const { verbose, onlyRoles } = request?.kind === "deploy" ? request.options : { verbose: false, onlyRoles: [] }
+    return { verbose, onlyRoles }
   },
   finish: finishRun,
 })

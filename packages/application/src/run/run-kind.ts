@@ -9,6 +9,7 @@ import {
   type RunSubject,
   type UserId,
 } from "@rangewright/domain"
+import type { GuestTask } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Context from "effect/Context"
@@ -20,6 +21,8 @@ export interface WorkRequest {
   readonly subject: RunSubject
   readonly options: Json
 }
+
+export type GuestOptions = Pick<GuestTask, "verbose" | "onlyRoles">
 
 /** A kind of run as the engine sees it. */
 export interface RunKind<out R = never> {
@@ -33,8 +36,8 @@ export interface RunKind<out R = never> {
   readonly workNamed: (name: string) => Work<R> | undefined
   /** Whose the subject is, beside administrators; undefined: nobody's. */
   readonly owner: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, R>
-  /** Whether tools inside machines say more. */
-  readonly verbose: (head: RunHead) => boolean
+  /** What of its request the stages in machines are told. */
+  readonly guestOptions: (head: RunHead) => GuestOptions
   /**
    * Keeps what the run's end means, just before the run is closed; repeating it is safe. True: the run's journal has gone with its subject,
    * so that there is nothing to close. `onRemoval` is told just before that.
@@ -101,7 +104,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
     // the services of each work are those of them all
     workNamed: (name) => works.get(name) as Work<ServicesOfWork<W[number]>> | undefined,
     owner: (subject) => spec.owner?.(subject) ?? Effect.succeed(undefined),
-    verbose: () => false,
+    guestOptions: () => ({ verbose: false, onlyRoles: [] }),
     finish: (head, state, end) => Effect.as(spec.finish?.(end, state, head) ?? Effect.void, false),
   }
 }

@@ -66,7 +66,7 @@ export type StepFate = "settled" | "failed" | "dropped"
 /** Makes the life of one step: start, dispatch, settle, keep, all journaled, with every fault answered by the table in `decide.ts`. */
 export const makeStepRunner = (kind: RunKind, head: RunHead, book: RunBook, gate: WorldGate) =>
   Effect.gen(function* () {
-    const effects = yield* makeEffects(kind.verbose(head), makeWorkEffects(kind, head, book))
+    const effects = yield* makeEffects(makeWorkEffects(kind, head, book))
     const keep = yield* makeKeep
     const machines = yield* Machines
     const { vmidSpan } = yield* Settings

@@ -16,9 +16,11 @@ type WorkAction = Extract<Action, { readonly kind: "work" }>
 export interface WorkEffects {
   readonly dispatch: (step: Step, action: WorkAction) => Effect.Effect<Json, Fault>
   readonly settle: (step: Step, action: WorkAction, token: Json) => Effect.Effect<StepFacts, Fault>
-  /** What a stage in a machine is told of its run: whose it is, and where lines go while its tool works. */
-  readonly ofRun: (step: Step) => Pick<GuestTask, "by" | "cancelled" | "output">
+  /** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
+  readonly ofRun: (step: Step) => OfRun
 }
+
+export type OfRun = Omit<GuestTask, "machine" | "name" | "os" | "stage" | "input">
 
 const contextOf = (head: RunHead, step: Step, book: RunBook): WorkContext => {
   const { key } = step
@@ -48,7 +50,9 @@ export const makeWorkEffects = (kind: RunKind, head: RunHead, book: RunBook): Wo
   return {
     // lines that cannot be kept are no reason to stop the tool: whoever writes next learns of it
     ofRun: (step) => ({
+      ...kind.guestOptions(head),
       by: head.by,
+      run: { id: head.id, steps: new Set(book.state().steps.keys()) },
       cancelled: book.cancelled,
       output: (text) => Effect.ignore(contextOf(head, step, book).print(text)),
     }),

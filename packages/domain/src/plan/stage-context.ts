@@ -30,11 +30,17 @@ export interface DomainPlace {
   readonly primary: PrimaryController | undefined
 }
 
+/** The places of machines for which a domain means something: those with Windows. */
+export type DomainPlaces = (machine: MachineConfig) => DomainPlace | undefined
+
 /** A role on a machine, and the roles of other machines that must have run before. */
 export interface PlacedRole {
   readonly role: string
   readonly needs: readonly RoleNode[]
 }
+
+/** A range and what its configuration says. */
+export type Described = Pick<DeployInput, "config"> & { readonly range: Pick<DeployInput["range"], "id" | "number"> }
 
 /** What the stages of all machines of a range have in common; made once. */
 export interface StageContext {
@@ -43,8 +49,7 @@ export interface StageContext {
   /** VLANs on which the router has a leg (`legsOf`). */
   readonly legs: readonly number[]
   readonly nameOf: (text: string) => string
-  /** Only of machines for which a domain means something: those with Windows. */
-  readonly placeOf: (machine: MachineConfig) => DomainPlace | undefined
+  readonly placeOf: DomainPlaces
   /** The roles of all machines, in an order that fits what they depend on. None where the dependencies make no order. */
   readonly roles: readonly RoleNode[]
   /** The roles of a machine by its name, in an order that fits the whole range's. None where the dependencies make no order. */
@@ -53,6 +58,20 @@ export interface StageContext {
 
 export const stageContext = (input: DeployInput): StageContext => {
   const { config, range } = input
+  const nameOf = (text: string): string => renderName(text, { rangeId: range.id })
+  const order = Result.getOrUndefined(resolveRoleOrder(config, range.id))
+  return {
+    input,
+    routerName: nameOf(config.router.name),
+    legs: legsOf(input, networkName(range.number, input.settings.clusterMode)),
+    nameOf,
+    placeOf: domainPlaces(input),
+    roles: order?.order ?? [],
+    rolesOf: rolesByMachine(order),
+  }
+}
+
+export const domainPlaces = ({ config, range }: Described): DomainPlaces => {
   const nameOf = (text: string): string => renderName(text, { rangeId: range.id })
   const primaries = new Map<string, PrimaryController>()
   for (const machine of config.machines) {
@@ -68,19 +87,10 @@ export const stageContext = (input: DeployInput): StageContext => {
       key: stageKey("primary-dc", name),
     })
   }
-  const order = Result.getOrUndefined(resolveRoleOrder(config, range.id))
-  return {
-    input,
-    routerName: nameOf(config.router.name),
-    legs: legsOf(input, networkName(range.number, input.settings.clusterMode)),
-    nameOf,
-    placeOf: ({ os, domain }) =>
-      os.kind !== "windows" || domain === undefined
-        ? undefined
-        : { fqdn: domain.fqdn, role: domain.role, primary: primaries.get(domain.fqdn.toLowerCase()) },
-    roles: order?.order ?? [],
-    rolesOf: rolesByMachine(order),
-  }
+  return ({ os, domain }) =>
+    os.kind !== "windows" || domain === undefined
+      ? undefined
+      : { fqdn: domain.fqdn, role: domain.role, primary: primaries.get(domain.fqdn.toLowerCase()) }
 }
 
 const rolesByMachine = (order: RoleOrder | undefined): ((machine: string) => readonly PlacedRole[]) => {

@@ -5,7 +5,7 @@ import { renderIptablesRestore } from "../network/iptables.ts"
 import { gatewayAddress, machineAddress, natHost, wanAddress } from "../network/addressing.ts"
 import type { MachineConfig } from "../range/config/index.ts"
 import type { Json } from "./action.ts"
-import type { DomainPlace, StageContext } from "./stage-context.ts"
+import type { Described, DomainPlace, StageContext } from "./stage-context.ts"
 
 export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
 
@@ -13,13 +13,14 @@ export type Windows = Extract<MachineConfig["os"], { readonly kind: "windows" }>
 const searchDomain = "home.arpa"
 
 /** JSON has no undefined: keys without a value are left out. */
-const object = (entries: Readonly<Record<string, Json | undefined>>): Json =>
+const object = (entries: Readonly<Record<string, Json | undefined>>): { readonly [key: string]: Json } =>
   Object.fromEntries(Object.entries(entries).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
 
 const addressOf = ({ input }: StageContext, machine: MachineConfig): string =>
   machineAddress(input.range.number, machine.vlan, machine.octet)
 
-const routerLeg = ({ input }: StageContext, machine: MachineConfig): string => gatewayAddress(input.range.number, machine.vlan)
+const routerLeg = ({ input }: { readonly input: Described }, machine: MachineConfig): string =>
+  gatewayAddress(input.range.number, machine.vlan)
 
 const nameServers = (context: StageContext, machine: MachineConfig): readonly string[] => [
   machine.dnsServers.primary ?? routerLeg(context, machine),
@@ -119,12 +120,20 @@ export const domainJoin = (context: StageContext, machine: MachineConfig, place:
   })
 }
 
-/** Variables that roles may rely on, as far as they are known before anything runs (contract B 9.4). */
-export const role = (context: StageContext, machine: MachineConfig | undefined, name: string): Json => {
+/** Everything that roles of a machine are given: those of the router where there is no machine. */
+type RoleContext = Pick<StageContext, "placeOf"> & { readonly input: Described }
+
+/** A role and the variables that it may rely on. */
+export const role = (context: RoleContext, machine: MachineConfig | undefined, name: string): Json => ({
+  role: name,
+  ...roleVariables(context, machine),
+})
+
+/** Variables that the roles of a machine may rely on, as far as they are known before anything runs. */
+export const roleVariables = (context: RoleContext, machine: MachineConfig | undefined): { readonly [key: string]: Json } => {
   const { config, range } = context.input
   const place = machine === undefined ? undefined : context.placeOf(machine)
   return object({
-    role: name,
     range_id: range.id,
     range_second_octet: range.number,
     ludus_dns_server: machine === undefined ? undefined : routerLeg(context, machine),

@@ -64,6 +64,8 @@ export interface Lab {
   /** What is kept of a machine's login, opened. */
   readonly login: (name: string) => Promise<{ readonly current?: string; readonly pending?: string }>
   readonly keepLogin: (name: string, login: { readonly current?: string; readonly pending?: string }) => Promise<void>
+  /** As the engine does when a role's step has settled. */
+  readonly recordDone: (name: string, key: string) => Promise<void>
   readonly setConfig: (text: string) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -332,6 +334,10 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
         text === undefined ? undefined : JSON.stringify([passwordContext(rangeId, vmid), text])
       const kept = { current: seal(current), pending: seal(pending) }
       return runtime.runPromise(Machines.use((machines) => machines.keepLogin(rangeId, vmid, kept)))
+    },
+    recordDone: (name, key) => {
+      const vmid = byName(name)?.detail.vmid as Vmid
+      return runtime.runPromise(Machines.use((machines) => machines.recordStage(rangeId, vmid, key, "done")))
     },
     setConfig: (text) => runtime.runPromise(Ranges.use((ranges) => ranges.setConfig(rangeId, text))),
     close: async () => {

@@ -1,0 +1,102 @@
+import { isSecretKey, type Json, resolveRoleOrder, roleFacts, roleKey } from "@rangewright/domain"
+import type { GuestTask } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { wrongVariable } from "./role-play.ts"
+import { factsBefore, type FactsBefore, isNeeded, merged, type RoleStep } from "./role-facts.ts"
+import { forgetKept, keep, readKept, readWritten } from "./role-facts-store.ts"
+import type { Folders } from "./scratch.ts"
+import type { Site, SitePorts } from "./site.ts"
+import { roleOf } from "./stage-input.ts"
+
+/** What a role is given of what others set, and how what it sets is kept. */
+export interface CarriedFacts {
+  readonly before: FactsBefore
+  /** What other machines with roles are to begin with that have not begun, by name. */
+  readonly others: ReadonlyMap<string, Json>
+  /** Secrets among what it is given. */
+  readonly secrets: readonly string[]
+  /** Keeps what the tool wrote to this file. A line for the log where nothing could be kept. */
+  readonly keepFrom: (path: string) => Effect.Effect<readonly string[]>
+}
+
+const nothingSet: FactsBefore = { facts: new Map(), initial: new Map() }
+
+/** Secrets are short, and what is searched for in each line has to be few. */
+const longestSecret = 8192
+
+/** The text that this JSON is; undefined for anything else, whoever wrote it. */
+const textIn = (json: string): string | undefined => {
+  if (!json.startsWith('"') || json.length > longestSecret) return undefined
+  try {
+    return String(JSON.parse(json))
+  } catch {
+    return undefined
+  }
+}
+
+/** Texts under names that tell of secrets. What is deeper is its author's to hide. */
+const secretsAmong = ({ facts }: FactsBefore): readonly string[] =>
+  [...facts.values()].flatMap((values) => [...values].flatMap(([name, json]) => (isSecretKey(name) ? (textIn(json) ?? []) : [])))
+
+const stepOf = (site: Site, task: GuestTask, stages: ReadonlyMap<number, ReadonlyMap<string, string>>): RoleStep | undefined => {
+  if (task.run === undefined) return undefined
+  const order = site.config === undefined ? undefined : Result.getOrUndefined(resolveRoleOrder(site.config, site.range.id))
+  const wanted = new Set(order?.order.map(({ machine, role }) => roleKey(machine, role)))
+  return {
+    key: roleKey(task.machine.mark.machine, roleOf(task) ?? ""),
+    run: task.run,
+    isDone: (vmid, key) => wanted.has(key) && stages.get(vmid)?.has(key) === true,
+  }
+}
+
+/** Reads what a role is to find. Facts that are needed no more are forgotten. Without a run, nothing is carried from role to role. */
+export const carryFacts = Effect.fnUntraced(function* (
+  folders: Pick<Folders, "roleFacts">,
+  { machines, secrets }: Pick<SitePorts, "machines" | "secrets">,
+  site: Site,
+  task: GuestTask,
+) {
+  const { range, target, hosts } = site
+  const step = stepOf(site, task, yield* machines.stages(range.id))
+  const all = step === undefined ? [] : yield* readKept(folders, secrets, range)
+  const before = step === undefined ? nothingSet : factsBefore(all, step)
+  if (step !== undefined) {
+    const unneeded = all.filter((kept) => !isNeeded(kept, step)).map(({ key }) => key)
+    yield* Effect.promise(() => forgetKept(folders, range, unneeded))
+  }
+  const given = site.config === undefined ? new Map<string, Json>() : roleFacts({ range, config: site.config })
+  const isThere = new Set(hosts.map(({ name }) => name))
+  const lacking = ([name, facts]: readonly [string, Json]) =>
+    name !== target.name && isThere.has(name) && !before.initial.has(name) && wrongVariable(facts) === undefined
+
+  const keepFrom = Effect.fnUntraced(function* (path: string) {
+    if (step === undefined) return []
+    const written = yield* Effect.promise(() => readWritten(path))
+    if (written === undefined) return ["[facts] what this role set is not kept for later roles: the tool did not tell it"]
+    const at = yield* Clock.currentTimeMillis
+    // a role that is repeated after a crash goes on with what it began with
+    const began = all.find(({ key, run }) => key === step.key && run === step.run.id)?.initial ?? new Map()
+    const { key, run } = step
+    const { vmid, mark } = task.machine
+    const facts = {
+      key,
+      machine: mark.machine,
+      vmid,
+      run: run.id,
+      at,
+      initial: merged([began, written.initial]),
+      set: written.set,
+    }
+    const isKept = yield* Effect.promise(() => keep(folders, secrets, range, facts).catch(() => false))
+    return isKept ? [] : ["[facts] what this role set is not kept for later roles: there is no room for it"]
+  })
+  const carried: CarriedFacts = {
+    before,
+    others: new Map([...given].filter(lacking)),
+    secrets: secretsAmong(before),
+    keepFrom,
+  }
+  return carried
+})

@@ -1,0 +1,21 @@
+import { roleVariables } from "./stage-inputs.ts"
+import type { Json } from "./action.ts"
+import { type Described, domainPlaces } from "./stage-context.ts"
+import { renderName } from "../range/config/index.ts"
+
+/**
+ * What every machine with roles is told before the first role of a range runs, by its name, the router first: the members of a role's input
+ * but for the role.
+ */
+export const roleFacts = (described: Described): ReadonlyMap<string, Json> => {
+  const { config, range } = described
+  const context = { input: described, placeOf: domainPlaces(described) }
+  const nameOf = (name: string): string => renderName(name, { rangeId: range.id })
+  const { router } = config
+  return new Map([
+    ...(router.roles.length === 0 ? [] : [[nameOf(router.name), roleVariables(context, undefined)] as const]),
+    ...config.machines.flatMap((machine) =>
+      machine.roles.length === 0 ? [] : [[nameOf(machine.name), roleVariables(context, machine)] as const],
+    ),
+  ])
+}
