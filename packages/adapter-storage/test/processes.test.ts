@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { type RangeId, rangeSubject, type RunId, type UserId } from "@rangewright/domain"
-import { RunJournal } from "@rangewright/ports"
+import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { expect, it } from "vitest"
-import { checkBackup } from "../src/index.ts"
+import { checkBackup, hasUsers } from "../src/index.ts"
 import { aliceWithLab, createDatabase, onFile, temporaryFolder } from "./support.ts"
 
 const server = process.env["RANGEWRIGHT_TEST_POSTGRES"]
@@ -71,4 +72,31 @@ it("keeps every acknowledged journal entry when the process is killed", async ()
   expect(entries.length).toBeGreaterThanOrEqual(acknowledged)
   expect(entries.map((entry) => entry.seq)).toEqual(entries.map((_, i) => i + 1))
   await Effect.runPromise(checkBackup(file))
+})
+
+it("serves everything else while another process holds the database's lock, and writes when it is free again", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  await onFile(
+    file,
+    Effect.gen(function* () {
+      yield* aliceWithLab
+      const ranges = yield* Ranges
+      const holder = spawn(process.execPath, [program("hold-lock.ts"), file], { stdio: ["pipe", "pipe", "inherit"] })
+      yield* Effect.promise(() => once(holder.stdout, "data"))
+      const names = Array.from({ length: 8 }, (_, i) => `name ${i}`)
+      const writes = yield* Effect.forkChild(
+        Effect.forEach(names, (name) => ranges.change("LAB" as RangeId, { name }), { concurrency: "unbounded" }),
+        { startImmediately: true },
+      )
+      // each turn of the event loop would wait for SQLite's own patience, and the last one would come after the writes had failed
+      for (const _ of names) {
+        yield* Effect.promise(() => new Promise(setImmediate))
+        expect((yield* ranges.list()).map(({ name }) => name)).toEqual(["LAB"])
+        expect(yield* hasUsers).toBe(true)
+      }
+      holder.stdin.end()
+      yield* Fiber.join(writes)
+      expect(names).toContain((yield* ranges.find("LAB" as RangeId))?.name)
+    }),
+  )
 })

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { beforeEach, describe, expect, test } from "vitest"
 import { DataFolderError, openDataFolder } from "../src/compose/data-folder.ts"
 import type { RunningService } from "../src/compose/service.ts"
 import { T } from "../src/compose/tokens.ts"
-import { makeFolder } from "./support.ts"
+import { addUser, makeFolder, statusOf } from "./support.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 let data: string
@@ -106,6 +107,18 @@ describe("the composition", () => {
     await expect(start()).rejects.toThrow(DataFolderError)
     await stopAll()
     openDataFolder(data).release()
+  })
+
+  test("answers while another program holds the database's lock; what is written meanwhile waits, and succeeds", async () => {
+    const service = await start()
+    const other = new DatabaseSync(join(data, "rangewright.db"))
+    other.exec("begin exclusive")
+    const made = addUser(service)
+    const probes = await Promise.all(["/healthz", "/metrics"].map((path) => fetch(`${service.plainUrl}${path}`)))
+    expect([...probes.map(({ status }) => status), await statusOf(service)]).toEqual([200, 200, 200])
+    other.exec("rollback")
+    other.close()
+    expect(await statusOf(service, await made)).toBe(200)
   })
 
   test("a port that is taken leaves nothing behind", async () => {

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import { type Kysely, sql } from "kysely"
 import type { Orm, Tables } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
+import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
 
 /** A query failed; `write` and `read` make it the fault of what they were doing. */
@@ -25,7 +26,7 @@ export class Database extends Context.Service<
     readonly read: <A>(doing: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, StorageFault>
     /**
      * One transaction: it commits when the body succeeds, and leaves nothing when the body fails or is interrupted. Keep the body short
-     * and local: on SQLite every other write waits.
+     * and local: on SQLite every other write waits. The body may run again from its beginning when somebody else was in its way.
      */
     readonly write: Write
     /**
@@ -63,6 +64,8 @@ const repeats = 5
 
 const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
   Effect.tryPromise({ try: run, catch: (cause) => new QueryFailed({ cause }) })
+
+const causeOf = (fault: unknown): unknown => (fault instanceof QueryFailed ? fault.cause : undefined)
 
 interface Held {
   readonly db: Kysely<Tables>
@@ -118,6 +121,7 @@ export const makeDatabase = (orm: Orm, { name, file, begin, prepared, kept, take
   const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
     transaction(pool, begin, body).pipe(
       Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
+      (whole) => againWhileLocked(whole, causeOf),
       Effect.mapError((fault) =>
         fault instanceof QueryFailed ? storageFault(doing, fault.cause) : (fault as Exclude<E, QueryFailed>),
       ),
@@ -129,7 +133,10 @@ export const makeDatabase = (orm: Orm, { name, file, begin, prepared, kept, take
     kept,
     read: (doing, run) =>
       Effect.mapError(
-        query(() => run(pool)),
+        againWhileLocked(
+          query(() => run(pool)),
+          causeOf,
+        ),
         ({ cause }) => storageFault(doing, cause),
       ),
     write,

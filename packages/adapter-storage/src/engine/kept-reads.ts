@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import type { KeptReads, PreparedReads } from "./database.ts"
-import { storageFault } from "./storage-fault.ts"
+import { isLocked, storageFault } from "./storage-fault.ts"
 
 /** Results kept of one read, whatever was asked for; one more and it begins anew. */
 const mostKept = 1_000
@@ -51,7 +51,8 @@ export const keptReads = (reader: DatabaseSync, prepared: PreparedReads): KeptRe
         try {
           look()
         } catch (cause) {
-          return Effect.fail(storageFault(doing, cause))
+          // somebody else has locked the file: the read itself waits for them
+          return isLocked(cause) ? Effect.map(read(...parameters), meaning) : Effect.fail(storageFault(doing, cause))
         }
         const key = keyOf(parameters)
         const known = kept.get(key)

@@ -12,6 +12,7 @@ const pragmas = [
   "trusted_schema = off",
   "journal_size_limit = 67108864",
 ]
+/** While the database is opened and brought up to date. */
 const busyTimeoutMillis = 5_000
 /** Prepared statements kept; the least recently used goes first. */
 const keptStatements = 200

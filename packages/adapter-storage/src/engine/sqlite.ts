@@ -13,6 +13,7 @@ import { migrateSqlite, type MigrationList, migrationOptions } from "./migrate.t
 import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
+import { readNow } from "./while-locked.ts"
 
 /** MikroORM's SQLite driver, with the dialect of ADR 0003 under it. */
 export const sqliteOrm = (file: string, migrations: MigrationList = sqliteMigrations): Promise<MikroORM> =>
@@ -35,13 +36,10 @@ const preparedOn =
   <Row>(doing: string, sql: string) => {
     let statement: StatementSync | undefined
     return (...parameters) =>
-      Effect.try({
-        try: () => {
-          statement ??= reader.prepare(sql)
-          const values = parameters.map((value) => asSqlite(typeof value === "string" ? toStorable(value) : value))
-          return statement.all(...values).map((row) => restoreRow(row as Row))
-        },
-        catch: (cause) => storageFault(doing, cause),
+      readNow(doing, () => {
+        statement ??= reader.prepare(sql)
+        const values = parameters.map((value) => asSqlite(typeof value === "string" ? toStorable(value) : value))
+        return statement.all(...values).map((row) => restoreRow(row as Row))
       })
   }
 
@@ -59,8 +57,10 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
         (made) => Effect.promise(() => made.close()),
       )
       yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations))
+      // from here on others are served: nothing waits for a lock inside SQLite any more
+      yield* opened(() => orm.em.getConnection().execute("pragma busy_timeout = 0"))
       const reader = yield* Effect.acquireRelease(
-        opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 5_000 })),
+        opened(async () => new DatabaseSync(file, { readOnly: true, timeout: 0 })),
         (made) => Effect.sync(() => made.close()),
       )
       const prepared = preparedOn(reader)

@@ -74,14 +74,18 @@ export const sealedTexts: Effect.Effect<readonly Pick<Place, "sealed" | "context
 
 /**
  * Seals everything anew and takes `to` for the database's key, in one transaction: all or nothing. `anew` tells the new text, null to
- * give it up, undefined to leave it as it is. Fails when the key is not `from` any more. Whoever writes a text sealed with the old key
+ * give it up, undefined to leave it as it is; so does the answer. Fails when the key is not `from` any more. Whoever writes a text sealed with the old key
  * afterwards is refused.
  */
 export const sealAnew = <E>(
   from: SealingKey,
   to: SealingKey,
   anew: (sealed: string, context: string) => Effect.Effect<string | null | undefined, E>,
-): Effect.Effect<void, E | Conflict | StorageFault, Database> =>
+): Effect.Effect<
+  readonly { readonly context: string; readonly text: string | null | undefined }[],
+  E | Conflict | StorageFault,
+  Database
+> =>
   Database.use((database) =>
     database.writeAlone("seal the secrets anew", (tx) =>
       Effect.gen(function* () {
@@ -96,10 +100,13 @@ export const sealAnew = <E>(
         )
         if (numUpdatedRows === 0n)
           return yield* new Conflict({ what: "Cannot seal the secrets anew: somebody else has changed the key of the database" })
-        for (const { sealed, context, put } of yield* tx(places)) {
-          const text = yield* anew(sealed, context)
-          if (text !== undefined) yield* tx((db) => put(db, text))
-        }
+        return yield* Effect.forEach(yield* tx(places), ({ sealed, context, put }) =>
+          Effect.gen(function* () {
+            const text = yield* anew(sealed, context)
+            if (text !== undefined) yield* tx((db) => put(db, text))
+            return { context, text }
+          }),
+        )
       }),
     ),
   )

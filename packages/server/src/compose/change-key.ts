@@ -44,19 +44,11 @@ export const sealWith = (
         onFailure: () => undefined,
         onSuccess: (plain) => after.seal(plain, context),
       })
-    let sealed = 0
-    const left: string[] = []
     const sealedRootKey = known.sealedRootKey && (yield* again(known.sealedRootKey, rootKeyContext))
     const next: SealingKey = { keyId: keyId(to), sealedHashKey: sealHashKey(to, from.hashKey), sealedRootKey }
-    yield* sealAnew(known, next, (text, context) =>
-      Effect.tap(again(text, context), (made) =>
-        Effect.sync(() => {
-          if (made === undefined) left.push(context)
-          else sealed++
-        }),
-      ),
-    )
-    return { sealed, left }
+    const done = yield* sealAnew(known, next, again)
+    const left = done.filter(({ text }) => text === undefined).map(({ context }) => context)
+    return { sealed: done.length - left.length, left }
   })
 
 /** The key to come. In a file it lies beside the one in use before the database takes it, so that no moment is without the right one. */
