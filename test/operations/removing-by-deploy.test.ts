@@ -101,6 +101,50 @@ describe("a deploy after machines left the configuration or changed their templa
     expect(await call("getRangeDrift")).toMatchObject({ inSync: true })
   })
 
+  it("does what a confirmed plan showed, removals too, and nothing when there is something else to do by then", async () => {
+    await put(edited())
+    const plan = async (query: Record<string, unknown>) => (await call("planRange", { query })) as { readonly confirm: string }
+    const harmless = await plan({})
+    const { confirm } = await plan({ prune: true })
+    expect(harmless.confirm).not.toBe(confirm)
+    await deploy({ confirm: harmless.confirm })
+    expect(names()).toContain("LAB-kali")
+    // the deploy in between changed what there is to do
+    await expect(call("deployRange", { body: { confirm } })).rejects.toMatchObject({ kind: "conflict" })
+    expect(names()).toContain("LAB-kali")
+    const { confirm: again } = await plan({ prune: true })
+    await deploy({ confirm: again })
+    expect(names()).not.toContain("LAB-kali")
+    await expect(call("deployRange", { body: { confirm: again } })).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("no longer what was confirmed"),
+    })
+  })
+
+  it("takes no confirmation that no plan gave, and no option beside one", async () => {
+    const { confirm } = (await call("planRange", { query: {} })) as { readonly confirm: string }
+    const [options = "", fingerprint = ""] = confirm.split(".")
+    const forged = [
+      "",
+      "nonsense",
+      options,
+      `${options}.`,
+      `${options}.${fingerprint}.${fingerprint}`,
+      `.${fingerprint}`,
+      `e30.${fingerprint}`,
+      `${Buffer.from(JSON.stringify({ kind: "delete-range", force: true })).toString("base64url")}.${fingerprint}`,
+      "x".repeat(1_000_000),
+    ]
+    for (const one of forged)
+      await expect(call("deployRange", { body: { confirm: one } })).rejects.toMatchObject({ kind: "invalid" })
+    await expect(call("deployRange", { body: { confirm, prune: true } })).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("prune"),
+    })
+    const zeros = `${options}.${"0".repeat(32)}`
+    await expect(call("deployRange", { body: { confirm: zeros } })).rejects.toMatchObject({ kind: "conflict" })
+  })
+
   it("lets one machine be removed by its number, and has nothing more to say of it", async () => {
     await put(edited())
     await call("destroyVM", { path: { vmID: vm("LAB-kali").vmid } })

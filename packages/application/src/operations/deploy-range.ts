@@ -2,6 +2,7 @@ import { keptTexts, leftOutTexts } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -32,6 +33,8 @@ export const deployRange = operation({
       replace: Schema.optionalKey(Schema.Boolean),
       /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
       dryRun: Schema.optionalKey(Schema.Boolean),
+      /** Does just what a plan has shown, with its options, or nothing: `confirm` of that plan. No other option goes with it but dryRun. */
+      confirm: Schema.optionalKey(Schema.String),
       /** Absent: what the configuration says, or else the order of the file. */
       role_order: Schema.optionalKey(RoleOrder),
     }),
@@ -49,15 +52,17 @@ export const deployRange = operation({
   statuses: {
     200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
     ...rangeStatuses,
-    400: "a tag is not known; a named role is not installed; the body is malformed; userID names an unknown user",
+    400: "a tag is not known; confirm comes from no plan, or with other options; a named role is not installed; the body is malformed; userID names an unknown user",
     404: "the range is unknown, or none is selected; it has no configuration",
-    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed",
+    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; there is something else to do than was confirmed",
     502: hypervisorAway,
   },
   handle: ({ range, user, query, body }) =>
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const request = { kind: "deploy", options: yield* deployOptions({ ...query, ...body }) } as const
+      const { confirm, ...wish } = { ...query, ...body }
+      const options = yield* confirm === undefined ? deployOptions(wish) : confirmedOptions(confirm, wish)
+      const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* engine.preview(range, request, user.id)
         const result = [
@@ -65,7 +70,7 @@ export const deployRange = operation({
           ...keptTexts(plan.kept),
           ...leftOutTexts(plan),
         ].join("\n")
-        return { result, plan: planObject(plan) }
+        return { result, plan: planObject(plan, confirmationOf(options, plan)) }
       }
       const run = yield* engine.start(range, request, user.id)
       const begins = run.behind === undefined ? "" : `; it begins by itself when run ${run.behind} has ended`

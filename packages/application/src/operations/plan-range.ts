@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
+import { confirmationOf } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
 import { RunEngine } from "../run/run-engine.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
@@ -38,6 +39,7 @@ export const planRange = operation({
     Effect.gen(function* () {
       const { only_roles, ...wish } = query
       const options = yield* deployOptions({ ...wish, only_roles: commaList(only_roles ?? "") })
-      return planObject(yield* (yield* RunEngine).preview(range, { kind: "deploy", options }, user.id))
+      const plan = yield* (yield* RunEngine).preview(range, { kind: "deploy", options }, user.id)
+      return planObject(plan, confirmationOf(options, plan))
     }),
 })

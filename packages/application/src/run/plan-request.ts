@@ -16,6 +16,7 @@ import {
   type Plan,
   planDeploy,
   planDestroy,
+  planFingerprint,
   type PlanIssue,
   planPower,
   type Range,
@@ -133,8 +134,19 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
         if (reserve) promises.make(range.id, plan, input.world.cluster.at.getTime())
         return plan
       }),
-    )
+    ).pipe(Effect.tap((plan) => requireConfirmed(range, choice, plan)))
   })
+
+/** Fails when another plan was confirmed than the one that would be run now. */
+const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Plan): Effect.Effect<void, Conflict> =>
+  confirmed === undefined || confirmed === planFingerprint(plan)
+    ? Effect.void
+    : Effect.fail(
+        new Conflict({
+          what: `Cannot deploy range ${id}: what there is to do is no longer what was confirmed`,
+          hint: "Look at the plan again (GET /range/plan) and confirm that one.",
+        }),
+      )
 
 /**
  * The part of the last deploy that tells the router who may come in: what was uploaded since is none of it. In testing mode too, people come

@@ -24,6 +24,7 @@ const StoredRequest = Schema.Union([
       // requests that were stored before there were these removed nothing when they are planned anew
       prune: orFalse,
       replace: orFalse,
+      confirmed: Schema.optionalKey(Schema.String),
     }),
   }),
   Schema.Struct({ kind: Schema.Literal("destroy") }),

@@ -20,6 +20,8 @@ import type { WorkRequest } from "./run-kind.ts"
 /** What a deploy was asked to do. `force` also skips the refusals for testing mode; a running run is never overrun. */
 export interface DeployOptions extends DeployChoice {
   readonly verbose: boolean
+  /** Fingerprint of the plan that was confirmed (`planFingerprint`): the deploy does that or nothing. Absent: whatever is to be done. */
+  readonly confirmed?: string
 }
 
 export type RunRequest =

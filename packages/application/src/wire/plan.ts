@@ -42,6 +42,8 @@ export const PlanObject = Schema.Struct({
     }),
   ),
   notes: Schema.Array(Schema.String),
+  /** To have just this done: POST /range/deploy with this as `confirm`. For plans that were asked for. */
+  confirm: Schema.optionalKey(Schema.String),
   /** Length of the critical path, by the timing model. */
   estimateSeconds: Schema.Number,
   /** How the roles of machines run; absent where none does. */
@@ -71,7 +73,7 @@ export const planStep = (step: Step): typeof PlanStep.Type => ({
   ...(step.tolerated === undefined ? {} : { tolerated: step.tolerated }),
 })
 
-export const planObject = (plan: Plan): typeof PlanObject.Type => ({
+export const planObject = (plan: Plan, confirm?: string): typeof PlanObject.Type => ({
   ...(plan.rangeId === undefined ? {} : { rangeID: plan.rangeId }),
   text: renderPlan(plan),
   changes: plan.changes,
@@ -84,6 +86,7 @@ export const planObject = (plan: Plan): typeof PlanObject.Type => ({
     ...(address === undefined ? {} : { address }),
   })),
   notes: plan.notes,
+  ...(confirm === undefined ? {} : { confirm }),
   estimateSeconds: plan.criticalPathSeconds,
   ...(plan.roles === undefined
     ? {}

@@ -1,4 +1,6 @@
 import type { Json } from "./action.ts"
+import type { Plan } from "./plan.ts"
+import { maskAction } from "./secrets.ts"
 
 /**
  * A short text that is the same for the same input of a stage, whatever the order of its keys: how a deploy knows that a stage has run
@@ -8,6 +10,21 @@ export const stageFingerprint = (input: Json): string => {
   const text = canonical(input)
   return lanes.map((lane) => hash(text, lane).toString(16).padStart(8, "0")).join("")
 }
+
+/**
+ * The same for what a plan does: equal for plans that do the same to the same objects, whatever they estimate and say beside it. Secrets are
+ * left out, so that nobody can try them against it.
+ */
+export const planFingerprint = ({ steps, changes, kept = [] }: Plan): string =>
+  stageFingerprint(
+    JSON.parse(
+      JSON.stringify({
+        steps: steps.map(({ key, action, after }) => ({ key, action: maskAction(action), after })),
+        changes,
+        kept,
+      }),
+    ) as Json,
+  )
 
 /** JSON with sorted keys. */
 const canonical = (value: Json): string => {
