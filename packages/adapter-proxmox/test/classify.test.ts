@@ -208,6 +208,11 @@ describe("a hint", () => {
     }
     expect(hintOf("VM is locked (clone)")).toContain("qm unlock")
   })
+
+  it("for a start on a bridge that knows no VLANs says how to make it know them", () => {
+    expect(classifyTask("no physical interface on bridge 'vmbr1000'").verdict).toBe("failed")
+    expect(hintOf("no physical interface on bridge 'vmbr1000'")).toContain("VLAN-aware")
+  })
 })
 
 describe("a read that fails for a reason that nobody knows", () => {

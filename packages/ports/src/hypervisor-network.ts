@@ -12,6 +12,8 @@ export interface ObservedNetwork {
   readonly usable: boolean
   /** True when it carries our comment or alias. */
   readonly ours: boolean
+  /** Whether it takes cards with a VLAN tag, as routers have: on one that does not, a VM with such a card does not start. */
+  readonly vlanAware: boolean
 }
 
 /**

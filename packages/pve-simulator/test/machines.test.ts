@@ -87,3 +87,37 @@ test("a machine whose disks a linked clone builds on stays until the clone is go
   await lab.task("DELETE", "/nodes/pve/qemu/200")
   expect(await lab.task("DELETE", "/nodes/pve/qemu/101")).toBe("OK")
 })
+
+test("a card with a VLAN tag needs a bridge that is VLAN-aware or has a physical port", async () => {
+  const lab = createLab()
+  const bridges = lab.sim.state.nodes.get("pve")!.interfaces
+  const plain = { type: "bridge", active: 1, autostart: 1, priority: 9 }
+  bridges.set("vmbr7", { ...plain, bridge_ports: "" })
+  bridges.set("vmbr8", { ...plain, bridge_ports: "tap5 eno2" })
+  bridges.set("vmbr9", { ...plain, bridge_ports: "", bridge_vlan_aware: 1 })
+  const start = async (vmid: number, net0: string) => {
+    await lab.task("POST", "/nodes/pve/qemu", { vmid, net0: `virtio,${net0}` })
+    return lab.task("POST", `/nodes/pve/qemu/${vmid}/status/start`)
+  }
+  expect(await start(301, "bridge=vmbr7,tag=1")).toBe("no physical interface on bridge 'vmbr7'")
+  expect(lab.sim.guest(301)?.status).toBe("stopped")
+  expect(await start(302, "bridge=vmbr7")).toBe("OK")
+  expect(await start(303, "bridge=vmbr8,tag=1")).toBe("OK")
+  expect(await start(304, "bridge=vmbr9,tag=1")).toBe("OK")
+  // the routers' outer bridge is as it has to be
+  expect(await start(305, "bridge=vmbr1000,tag=1")).toBe("OK")
+})
+
+test("the outer bridge of a cluster that was saved before bridges told it is VLAN-aware, a plain one that was saved since stays plain", () => {
+  const aware = (saved: string): unknown => {
+    const lab = createLab()
+    lab.sim.restore(saved)
+    return lab.sim.state.nodes.get("pve")!.interfaces.get("vmbr1000")!["bridge_vlan_aware"]
+  }
+  const lab = createLab()
+  delete lab.sim.state.nodes.get("pve")!.interfaces.get("vmbr1000")!["bridge_vlan_aware"]
+  const saved = JSON.parse(lab.sim.save()) as Record<string, unknown>
+  expect(aware(JSON.stringify(saved))).toBeUndefined()
+  delete saved["gained"]
+  expect(aware(JSON.stringify(saved))).toBe(1)
+})

@@ -1,5 +1,5 @@
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
-import { createSimulator } from "@rangewright/pve-simulator"
+import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterEach, describe, expect, test } from "vitest"
@@ -15,9 +15,13 @@ afterEach(async () => {
 
 const config = (more: Record<string, string> = {}) => loadConfig({ file: undefined, environment: more })
 
-const findings = async (vmStorage: string): Promise<readonly Finding[]> => {
+const findings = async (
+  vmStorage: string,
+  prepare: (simulator: Simulator) => void = () => undefined,
+): Promise<readonly Finding[]> => {
   const simulator = createSimulator()
   open.push(simulator)
+  prepare(simulator)
   const [id = "", secret = ""] = simulator.rootToken.split("=")
   const layer = proxmoxLayer({
     urls: [],
@@ -38,6 +42,25 @@ describe("the doctor's look at proxmox_vm_storage_pool", () => {
     const found = await cloneStorage("local-lmv")
     expect(found).toMatchObject({ level: "fail", detail: "there is no storage local-lmv that the token can see" })
     expect(found?.hint).toContain("(local, local-lvm)")
+  })
+})
+
+describe("the doctor's look at the routers' outer network", () => {
+  const network = async (prepare?: (simulator: Simulator) => void) =>
+    (await findings("local-lvm", prepare)).find(({ what }) => what === "network")
+
+  test("is content with a VLAN-aware bridge", async () => {
+    expect(await network()).toMatchObject({ level: "ok", detail: "vmbr1000 (bridge, VLAN-aware)" })
+  })
+  test("fails for a plain bridge, on which no router starts, and says how to change it", async () => {
+    const found = await network(({ state }) => delete state.nodes.get("pve")!.interfaces.get("vmbr1000")!["bridge_vlan_aware"])
+    expect(found).toMatchObject({ level: "fail", detail: "vmbr1000 (bridge) is not VLAN-aware: routers do not start on it" })
+    expect(found?.hint).toContain("bridge-vlan-aware yes")
+  })
+  test("says that it has to be VLAN-aware where it is missing", async () => {
+    const found = await network(({ state }) => state.nodes.get("pve")!.interfaces.delete("vmbr1000"))
+    expect(found?.level).toBe("fail")
+    expect(found?.hint).toContain("VLAN-aware")
   })
 })
 

@@ -32,7 +32,7 @@ export const networkContract = (hypervisor: HypervisorUnderTest): void => {
     promises("makes a bridge that is usable when the action has settled", async (world) => {
       const spec = bridgeOf(world)
       await world.run(performOn(networkAction("create-network", spec)))
-      expect(await world.run(networkNamed(spec.name))).toEqual({ spec, usable: true, ours: true })
+      expect(await world.run(networkNamed(spec.name))).toEqual({ spec, usable: true, ours: true, vlanAware: true })
     })
 
     promises("making a bridge that is there is a success with nothing to wait for", async (world) => {
@@ -47,7 +47,7 @@ export const networkContract = (hypervisor: HypervisorUnderTest): void => {
         Effect.forEach(specs, (spec) => performOn(networkAction("create-network", spec)), { concurrency: "unbounded" }),
       )
       const seen = await world.run(HypervisorNetwork.use((networks) => networks.observe))
-      for (const spec of specs) expect(seen).toContainEqual({ spec, usable: true, ours: true })
+      for (const spec of specs) expect(seen).toContainEqual({ spec, usable: true, ours: true, vlanAware: true })
     })
 
     promises("a network settles for a process that did not dispatch it", async (world) => {

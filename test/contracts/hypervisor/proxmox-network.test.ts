@@ -39,7 +39,7 @@ describe("VNets", () => {
   it("are VLAN-aware, tagged, and there on every node when the action has settled", async () => {
     const rig = await cluster()
     await rig.run(performOn(create()))
-    expect(await rig.run(networkNamed("r1"))).toEqual({ spec: vnetOf(), usable: true, ours: true })
+    expect(await rig.run(networkNamed("r1"))).toEqual({ spec: vnetOf(), usable: true, ours: true, vlanAware: true })
     await rig.close()
   })
 

@@ -26,7 +26,7 @@ export const networkLayer = (world: MemoryWorld): Layer.Layer<HypervisorNetwork>
     observe: called(
       world,
       call("observe", false),
-      Effect.sync(() => [...world.networks.values()].map(({ spec, ours }) => ({ spec, ours, usable: true }))),
+      Effect.sync(() => [...world.networks.values()].map(({ spec, ours }) => ({ spec, ours, usable: true, vlanAware: true }))),
     ),
     dispatch: (action) => called(world, call("dispatch", true, action), dispatch(action)),
     settle: (action, token) =>

@@ -93,6 +93,11 @@ const rules: readonly Rule[] = [
     verdict: "failed",
     hint: "The VM's node lacks the network: apply the node's network (in a cluster Datacenter > SDN > Apply), then deploy again.",
   },
+  {
+    text: /no physical interface on bridge/u,
+    verdict: "failed",
+    hint: "Make the bridge VLAN-aware on the node (System > Network > the bridge > VLAN aware, then Apply Configuration): the VM's card has a VLAN tag.",
+  },
   { text: /does not exist|no such|cannot lookup undefined type/iu, verdict: "invalid" },
   { text: /is not supported|not allowed for linked clones|uses local storage|non-shared storage/iu, verdict: "invalid" },
   {

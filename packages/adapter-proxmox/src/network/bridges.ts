@@ -40,7 +40,9 @@ export const observeBridges = (client: PveClient, node: string): Effect.Effect<r
         const name = text(row, "iface")
         if (name === undefined || text(row, "type") !== "bridge") return []
         const comment = (text(row, "comments") ?? "").trim()
-        return [{ spec: { type: "bridge", name, node, comment }, usable: inForce(network, row), ours: isOurNetwork(comment) }]
+        const spec = { type: "bridge", name, node, comment } as const
+        const vlanAware = flag(row, "bridge_vlan_aware")
+        return [{ spec, usable: inForce(network, row), ours: isOurNetwork(comment), vlanAware }]
       }),
     ),
   )

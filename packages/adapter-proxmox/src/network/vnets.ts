@@ -21,6 +21,7 @@ interface Vnet {
   readonly zone: string
   readonly tag: number
   readonly alias: string
+  readonly vlanAware: boolean
   /** `new`, `changed`, `deleted`; undefined when what is configured is in force. */
   readonly state: string | undefined
 }
@@ -37,6 +38,7 @@ const vnetOf = (row: Fields): readonly Vnet[] => {
       zone: configured("zone") ?? "",
       tag: number(pending, "tag") ?? number(row, "tag") ?? 0,
       alias: (configured("alias") ?? "").trim(),
+      vlanAware: configured("vlanaware") === "1",
       state: text(row, "state"),
     },
   ]
@@ -49,10 +51,11 @@ const readVnets = (client: PveClient, doing: string): Effect.Effect<readonly Vne
 export const observeVnets = (client: PveClient): Effect.Effect<readonly ObservedNetwork[], HypervisorFault> =>
   readVnets(client, "read the VNets of the cluster").pipe(
     Effect.map((vnets) =>
-      vnets.map(({ name, zone, tag, alias, state }) => ({
+      vnets.map(({ name, zone, tag, alias, state, vlanAware }) => ({
         spec: { type: "vnet" as const, name, zone, tag, alias },
         usable: state === undefined,
         ours: isOurNetwork(alias),
+        vlanAware,
       })),
     ),
     Effect.catchIf(

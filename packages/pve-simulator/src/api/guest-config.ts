@@ -1,5 +1,5 @@
 import { refuseLocked, refuseSkiplock, withConfig } from "./guest-locks.ts"
-import { hasBridge } from "./guest-power.ts"
+import { plugProblem } from "./guest-power.ts"
 import { checkOptions } from "./guest-rights.ts"
 import { makeDisks } from "./new-disks.ts"
 import { badParameter, failure } from "../core/errors.ts"
@@ -120,9 +120,9 @@ function* moveCards(
   const node = world.state.nodes.get(guest.node)!
   const problems: Record<string, string> = {}
   for (const [key, value] of moved) {
-    const { bridge } = parseNic(0, String(value))
-    if (bridge === undefined || hasBridge(node, bridge)) world.unplugged.delete(`${guest.vmid} ${key}`)
-    else problems[key] = `hotplug problem - bridge '${bridge}' does not exist`
+    const problem = plugProblem(node, parseNic(0, String(value)))
+    if (problem === undefined) world.unplugged.delete(`${guest.vmid} ${key}`)
+    else problems[key] = `hotplug problem - ${problem}`
   }
   return problems
 }

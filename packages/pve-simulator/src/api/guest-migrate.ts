@@ -10,7 +10,7 @@ import { moveBoot } from "../guest/boot.ts"
 import { isManaged, requestNode } from "../ha/resources.ts"
 import { flag, guestOf, spawn, text, type Call, type Routes } from "../http/call.ts"
 import { refuseLocked, withConfig } from "./guest-locks.ts"
-import { hasBridge } from "./guest-power.ts"
+import { plugProblem } from "./guest-power.ts"
 
 const localDisks = (world: World, guest: Guest) =>
   ownDisks(guest.config)
@@ -45,8 +45,8 @@ const obstacle = (world: World, guest: Guest, target: string, withLocalDisks: bo
   if (guest.status !== "running") return undefined
   if (localDisks(world, guest).length > 0 && !withLocalDisks)
     return "can't live migrate attached local disks without with-local-disks option"
-  const lacking = nicsOf(guest.config).find(({ bridge }) => bridge !== undefined && !hasBridge(node, bridge))
-  return lacking === undefined ? undefined : `migration aborted: bridge '${lacking.bridge}' does not exist`
+  const [problem] = nicsOf(guest.config).flatMap((nic) => plugProblem(node, nic) ?? [])
+  return problem === undefined ? undefined : `migration aborted: ${problem}`
 }
 
 /** Brings a guest to another node: its configuration changes hands, local disks are copied, and one that runs goes on there. */

@@ -1,5 +1,5 @@
 import { failure } from "../core/errors.ts"
-import { hasAgent, nicsOf, touch } from "../core/guest-config.ts"
+import { hasAgent, type Nic, nicsOf, touch } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
@@ -10,16 +10,33 @@ import { isManaged, requestState } from "../ha/resources.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
 /** Whether a bridge of that name stands on the node: a configured interface or a VNet that was applied there. */
-export const hasBridge = (node: NodeState, bridge: string): boolean => {
+const hasBridge = (node: NodeState, bridge: string): boolean => {
   const iface = node.interfaces.get(bridge)
   return node.vnets.has(bridge) || (iface !== undefined && ["bridge", "OVSBridge"].includes(String(iface["type"])))
+}
+
+/** Ports of a bridge that lead out of the node. */
+const physical = /^(?:(?:eth|bond)\d+|en[^.]+)(?:\.\d+)?$/u
+
+/**
+ * Why a card cannot be plugged in on the node; undefined if it can. A card with a tag needs a bridge that knows VLANs: on any other one the
+ * node makes an interface for the VLAN on the physical port, and there may be none.
+ */
+export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge" | "tag">): string | undefined => {
+  if (bridge === undefined) return undefined
+  if (!hasBridge(node, bridge)) return `bridge '${bridge}' does not exist`
+  const iface = node.interfaces.get(bridge)
+  if (tag === undefined || iface?.["type"] !== "bridge" || Number(iface["bridge_vlan_aware"] ?? 0) === 1) return undefined
+  const ports = String(iface["bridge_ports"] ?? "").split(/\s+/u)
+  return ports.some((port) => physical.test(port)) ? undefined : `no physical interface on bridge '${bridge}'`
 }
 
 /** Turns a guest's machine on: pending changes take effect, then the system boots. */
 export const powerOn = (world: World, guest: Guest): void => {
   const node = world.state.nodes.get(guest.node)!
   for (const nic of nicsOf(guest.config)) {
-    if (nic.bridge !== undefined && !hasBridge(node, nic.bridge)) throw failure(`bridge '${nic.bridge}' does not exist`)
+    const problem = plugProblem(node, nic)
+    if (problem !== undefined) throw failure(problem)
   }
   touch(world, guest)
   applyPending(guest)

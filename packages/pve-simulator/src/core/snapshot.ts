@@ -5,6 +5,8 @@ import { powerOff, resumeBoots } from "../guest/boot.ts"
 
 /** The version of the form in which a state is written down. */
 const FORM = 1
+/** What states of this form have gained: 1, that bridges tell whether they know VLANs, and guests do not start on one that does not. */
+const GAINED = 1
 
 const encode = (_: string, value: unknown): unknown => {
   if (value instanceof Map) return { "\u0000map": [...value] }
@@ -21,7 +23,7 @@ const decode = (_: string, value: unknown): unknown => {
 
 /** The whole state as text: everything but what runs at this moment. */
 export const saveState = (world: World): string =>
-  JSON.stringify({ form: FORM, now: world.clock.now(), state: world.state }, encode)
+  JSON.stringify({ form: FORM, gained: GAINED, now: world.clock.now(), state: world.state }, encode)
 
 /**
  * Puts a saved state in place of the present one, as if the API's processes had been killed and started again: tasks that
@@ -60,8 +62,8 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
   } catch (error) {
     throw new PveError(400, `not a saved state: ${(error as Error).message}`)
   }
-  const saved = value as { form?: unknown; now?: unknown; state?: Partial<State> } | null
-  const { form, now, state } = saved ?? {}
+  const saved = value as { form?: unknown; gained?: unknown; now?: unknown; state?: Partial<State> } | null
+  const { form, gained, now, state } = saved ?? {}
   const complete = [state?.nodes, state?.storages, state?.guests, state?.pools, state?.tasks, state?.leases].every(
     (part) => part instanceof Map,
   )
@@ -73,6 +75,8 @@ const parse = (text: string): { readonly state: State; readonly now: number } =>
     node.sdnVersion ??= state.sdn.version
     // and those from before nodes had files and routes of their own
     node.host ??= emptyHost()
+    const outside = node.interfaces.get("vmbr1000")
+    if (gained === undefined && outside?.["bridge_ports"] === "") outside["bridge_vlan_aware"] = 1
   }
   return {
     // states that were saved before there was high availability have none

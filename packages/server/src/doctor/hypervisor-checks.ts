@@ -1,5 +1,5 @@
 import { natNetworkName, type ObservedCluster } from "@rangewright/domain"
-import { Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell } from "@rangewright/ports"
+import { Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Config } from "../config/config.ts"
@@ -94,6 +94,21 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
 
 const isCluster = (config: Config, { nodes }: ObservedCluster): boolean => config.clusterMode ?? nodes.length > 1
 
+/** Routers have a card with a VLAN tag in it: on a plain bridge they do not start. */
+const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwork): Finding => {
+  if (!vlanAware)
+    return fail(
+      "network",
+      `${name} (${spec.type}) is not VLAN-aware: routers do not start on it`,
+      spec.type === "bridge"
+        ? `Tick "VLAN aware" of ${name} on its node (System > Network) and apply the configuration, or write "bridge-vlan-aware yes" and "bridge-vids 2-4094" below it in /etc/network/interfaces and run ifreload -a.`
+        : `Tick "VLAN Aware" of ${name} (Datacenter > SDN > VNets) and apply the SDN.`,
+    )
+  return usable
+    ? ok("network", `${name} (${spec.type}, VLAN-aware)`)
+    : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
+}
+
 const networkOf = (config: Config, cluster: ObservedCluster) =>
   Effect.gen(function* () {
     const name = config.natNetwork ?? natNetworkName(isCluster(config, cluster))
@@ -105,11 +120,9 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
           `there is no ${name}, the network of the routers' outer side`,
           isCluster(config, cluster)
             ? "`npm start -- migrate sdn` makes it, whether or not there are ranges to move. Or name another one (ludus_nat_interface)."
-            : "Make it, with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
+            : "Make it, VLAN-aware and with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
         )
-      : found.usable
-        ? ok("network", `${name} (${found.spec.type})`)
-        : warn("network", `${name} waits to be applied`, "Apply the pending network configuration on the hypervisor.")
+      : usableNetwork(name, found)
   })
 
 /** The zone of the ranges' VNets, node by node; nothing where ranges have bridges. */
