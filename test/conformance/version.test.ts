@@ -25,6 +25,7 @@ describe("the version", () => {
     expect(/^(\d+)\.(\d+)\.(\d+)/u.exec(version)?.slice(1)).toEqual(["2", "3", "0"])
     expect(serviceVersion).toBe("0.0.0")
     expect(result.split(" ").at(-1)).toBe(serviceVersion)
+    expect(/(\d+)\.(\d+)\.(\d+)/u.exec(result)?.[1]).toBe("2")
     expect(result).toContain("Rangewright")
   })
 })

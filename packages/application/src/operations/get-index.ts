@@ -28,8 +28,8 @@ export const getIndex = operation({
       return {
         version: `${peerVersion}+rangewright.${version}`,
         serviceVersion: version,
-        // a web client shows the last word
-        result: `Rangewright - ${license.message} - version ${version}`,
+        // clients that have the line alone take the first three numbers in it, or show its last word
+        result: `Rangewright (API ${peerVersion}) - ${license.message} - version ${version}`,
       }
     }),
 })
