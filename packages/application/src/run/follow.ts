@@ -21,15 +21,18 @@ export const followRun = (
   afterSeq: number,
 ): Stream.Stream<JournalEntry, RunNotFound | StorageFault> => {
   type Page = readonly [readonly JournalEntry[], Option.Option<number>]
-  let seen = false
+  let seen: RunHead["kind"] | undefined
 
   const gone = (seq: number): Effect.Effect<Page, RunNotFound> => {
     const end = removed.get(runId)
-    if (end === undefined && !seen) return Effect.fail(new RunNotFound({ runId }))
+    if (end === undefined && seen === undefined) return Effect.fail(new RunNotFound({ runId }))
     const lastSeq = Math.max(seq, end?.state.lastSeq ?? 0) + 1
     if (afterSeq >= lastSeq) return Effect.succeed([[], Option.none()])
-    // only a run that removes its range takes its journal with it, and only when it succeeds
-    const event = { type: "Ended" as const, status: "success" as const, message: "" }
+    // only a run that removes its range takes journals with it, and only when it succeeds: its own, and those of runs that wait behind it
+    const event =
+      (end?.head.kind ?? seen) === "delete-range"
+        ? { type: "Ended" as const, status: "success" as const, message: "" }
+        : { type: "Ended" as const, status: "aborted" as const, message: "the range was removed before this run began" }
     const at = end?.state.endedAt ?? new Date(0)
     return Effect.succeed([[{ seq: lastSeq, at, event }], Option.none()])
   }
@@ -43,7 +46,7 @@ export const followRun = (
         const grown = signals.next(runId)
         const record = yield* journal.find(runId)
         if (record === undefined) return yield* gone(seq)
-        seen = true
+        seen = record.kind
         if (record.lastSeq > seq) continue
         if (record.status !== "running") return [[], Option.none()]
         yield* Effect.raceFirst(grown, Effect.sleep(pollSeconds * 1000))
