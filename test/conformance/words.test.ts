@@ -1,4 +1,5 @@
 import { operations, type Operation } from "@rangewright/application"
+import { howTo, knownCalls } from "@rangewright/domain"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Headers } from "./ask.ts"
 import { bodyOf, pathOf, sampleOf } from "./requests.ts"
@@ -74,6 +75,12 @@ describe("what refusals say", () => {
           ? `You are not an admin and cannot ${asked.does}`
           : `You are not an admin and cannot ${asked.does}\nAsk an administrator.`,
       )
+  })
+
+  it.each(knownCalls)("sends people to %s, which is there, and says what they type for it", (call) => {
+    expect(operations.map(({ route }) => `${route.method} ${route.path}`)).toContain(call)
+    expect(howTo(call)).toMatch(/^`ludus [a-z].*` \([A-Z]+ \/.*\)$/u)
+    expect(howTo(call, {}, "LAB/web")).toContain(" -r LAB/web` (")
   })
 
   it("tells who shows no key how to give one, on the command line and elsewhere", async () => {

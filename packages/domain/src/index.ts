@@ -1,3 +1,4 @@
+export * from "./fault/calls.ts"
 export * from "./fault/fault.ts"
 export * from "./fault/faults.ts"
 export * from "./access/ids.ts"

@@ -8,6 +8,7 @@ import {
   type Range,
   type RangeId,
   type User,
+  howTo,
 } from "@rangewright/domain"
 import { Ranges, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -25,7 +26,7 @@ export const requireRangeAccess = Effect.fnUntraced(function* (
       ? { reason: `${user.id} does not own range ${range.id}`, hint: "Ask one of its owners or an administrator." }
       : {
           reason: `You do not have access to range ${range.id}`,
-          hint: "List the ranges you may use with GET /ranges/accessible.",
+          hint: `List the ranges you may use: ${howTo("GET /ranges/accessible")}.`,
         },
   )
 })

@@ -1,4 +1,4 @@
-/** What `pveperf` measured; zero and empty where it printed nothing. */
+/** What `pveperf` measured: `not measured` where it printed nothing. Clients need a number for a number: `missing` names those that stand for nothing. */
 export interface Pveperf {
   readonly cpu_bogomips: number
   readonly regex_per_second: number
@@ -19,26 +19,35 @@ const lines = (text: string): ReadonlyMap<string, string> =>
       .map((m) => [(m[1] ?? "").trim().toUpperCase(), m[2] ?? ""] as const),
   )
 
-const number = (text: string | undefined): number => {
+const notMeasured = "not measured"
+
+const number = (text: string | undefined): number | undefined => {
   const n = Number.parseFloat(text ?? "")
-  return Number.isFinite(n) ? n : 0
+  return Number.isFinite(n) ? n : undefined
 }
 
-export const parsePveperf = (text: string): Pveperf => {
+/** Reads what the program printed, and names the numbers that are not in it. */
+export const parsePveperf = (text: string): { readonly figures: Pveperf; readonly missing: readonly string[] } => {
   const at = lines(text)
-  return {
+  const numbers = {
     cpu_bogomips: number(at.get("CPU BOGOMIPS")),
-    regex_per_second: Math.round(number(at.get("REGEX/SECOND"))),
-    hd_size: at.get("HD SIZE") ?? "",
-    buffered_reads: at.get("BUFFERED READS") ?? "",
-    average_seek_time: at.get("AVERAGE SEEK TIME") ?? "",
+    regex_per_second: number(at.get("REGEX/SECOND")),
     fsyncs_per_second: number(at.get("FSYNCS/SECOND")),
-    dns_ext: at.get("DNS EXT") ?? "",
   }
+  const figures = {
+    cpu_bogomips: numbers.cpu_bogomips ?? 0,
+    regex_per_second: Math.round(numbers.regex_per_second ?? 0),
+    hd_size: at.get("HD SIZE") ?? notMeasured,
+    buffered_reads: at.get("BUFFERED READS") ?? notMeasured,
+    average_seek_time: at.get("AVERAGE SEEK TIME") ?? notMeasured,
+    fsyncs_per_second: numbers.fsyncs_per_second ?? 0,
+    dns_ext: at.get("DNS EXT") ?? notMeasured,
+  }
+  return { figures, missing: Object.entries(numbers).flatMap(([name, value]) => (value === undefined ? [name] : [])) }
 }
 
-/** Model and number of processors from `lscpu`. */
-export const parseLscpu = (text: string): { readonly model: string; readonly cores: number } => {
+/** Model and number of processors from `lscpu`; undefined: it printed none. */
+export const parseLscpu = (text: string): { readonly model: string; readonly cores: number | undefined } => {
   const at = lines(text)
-  return { model: at.get("MODEL NAME") ?? "", cores: Math.round(number(at.get("CPU(S)"))) }
+  return { model: at.get("MODEL NAME") ?? notMeasured, cores: number(at.get("CPU(S)")) }
 }

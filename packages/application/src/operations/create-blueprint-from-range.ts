@@ -1,4 +1,4 @@
-import { Failed, firstBlueprintVersion } from "@rangewright/domain"
+import { Failed, firstBlueprintVersion, howTo } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -44,7 +44,7 @@ export const createBlueprintFromRange = operation({
         return yield* Effect.fail(
           new Failed({
             what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
-            hint: "Upload one with PUT /range/config.",
+            hint: `Upload one: ${howTo("PUT /range/config")}.`,
           }),
         )
       const text = {

@@ -7,6 +7,7 @@ import {
   type Range,
   type User,
   type UserId,
+  howTo,
 } from "@rangewright/domain"
 import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -56,7 +57,7 @@ const applyTo = (range: Range, blueprint: Blueprint, user: User) =>
       (fault) =>
         new Failed({
           what: `Range ${range.id} created with number ${range.number}, but blueprint ${blueprint.id} could not be applied: ${fault.message}`,
-          hint: "Mend what is said, then apply it with POST /blueprints/{id}/apply; until then the range has the example configuration.",
+          hint: `Mend what is said, then apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}; until then the range has the example configuration.`,
         }),
     ),
   )

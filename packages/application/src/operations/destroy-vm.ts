@@ -1,4 +1,4 @@
-import { Forbidden, isVmid, NotFound } from "@rangewright/domain"
+import { Forbidden, isVmid, NotFound, howTo } from "@rangewright/domain"
 import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "../access/select-range.ts"
@@ -36,12 +36,12 @@ export const destroyVm = operation({
       const range = machine === undefined || machine.template ? undefined : yield* (yield* Ranges).find(machine.rangeId)
       if (machine === undefined || range === undefined)
         return yield* Effect.fail(
-          new NotFound({ what: `VM ${path.vmID} not found in any range`, hint: "GET /range lists the VMs." }),
+          new NotFound({ what: `VM ${path.vmID} not found in any range`, hint: `List them: ${howTo("GET /range")}.` }),
         )
       // whose it is, is not for those to know who may not use it
       const forbidden = new Forbidden({
         reason: `${user.id} may not use VM ${path.vmID}`,
-        hint: "GET /range lists the VMs of a range.",
+        hint: `List those of a range: ${howTo("GET /range")}.`,
       })
       yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
       const name = machine.name ?? "without name"

@@ -27,21 +27,22 @@ const Diagnostics = Schema.Struct({
     fsyncs_per_second: Schema.Finite,
     dns_ext: Schema.String,
   }),
+  notes: Schema.Array(Schema.String),
 })
 
 const twoDecimals = (n: number): number => Math.round(n * 100) / 100
 const gib = (bytes: number): number => twoDecimals(bytes / 2 ** 30)
 
-const poolOf = (storage: ObservedStorage) => ({
-  name: storage.name,
-  type: storage.type,
-  size_gb: gib(storage.totalBytes),
-  used_gb: gib(storage.usedBytes),
-  free_gb: gib(Math.max(0, storage.totalBytes - storage.usedBytes)),
-  free_percentage: storage.totalBytes > 0 ? twoDecimals(100 - (100 * storage.usedBytes) / storage.totalBytes) : 0,
+const poolOf = ({ name, type, totalBytes, usedBytes }: ObservedStorage) => ({
+  name,
+  type,
+  size_gb: gib(totalBytes),
+  used_gb: gib(usedBytes),
+  free_gb: gib(Math.max(0, totalBytes - usedBytes)),
+  free_percentage: twoDecimals(100 - (100 * usedBytes) / totalBytes),
 })
 
-/** The node's figures. What only a shell on the node can measure is zero and empty where no shell is configured. */
+/** The node's figures. Clients need every number: `notes` says which of them stand for nothing, and why. */
 export const diagnostics = operation({
   id: "diagnostics",
   route: "GET /diagnostics",
@@ -69,10 +70,24 @@ export const diagnostics = operation({
           : Effect.map(shell.run(node.name, { program, args: [], timeoutSeconds: 60 }), (r) => r.stdout)
       const [lscpu, pveperf] = yield* Effect.all([measured("lscpu"), measured("pveperf")], { concurrency: 2 })
       const cpu = parseLscpu(lscpu)
+      const cores = cpu.cores ?? node?.cpus
+      const { figures, missing } = parsePveperf(pveperf)
+      const storages = (cluster?.storages ?? []).filter((s) => s.node === node?.name)
+      // one that is not active has no size
+      const sized = storages.filter(({ totalBytes }) => totalBytes > 0)
+      const why = shell.available
+        ? "pveperf did not print them"
+        : "that needs a shell on the node, and none is configured (ssh_host)"
+      const unsized = storages.filter((storage) => !sized.includes(storage)).map(({ name }) => name)
       return {
-        cpu: { model: cpu.model, cores: cpu.cores > 0 ? cpu.cores : (node?.cpus ?? 0) },
-        storage_pools: (cluster?.storages ?? []).filter((s) => s.node === node?.name).map(poolOf),
-        pveperf: parsePveperf(pveperf),
+        cpu: { model: cpu.model, cores: cores ?? 0 },
+        storage_pools: sized.map(poolOf),
+        pveperf: figures,
+        notes: [
+          ...(node === undefined ? ["no node was observed yet: nothing was measured"] : []),
+          ...(missing.length === 0 ? [] : [`not measured, and no zeros: ${missing.join(", ")}; ${why}`]),
+          ...(unsized.length === 0 ? [] : [`left out, because their size is not known: ${unsized.join(", ")}`]),
+        ],
       }
     }),
 })

@@ -1,4 +1,4 @@
-import { NotFound } from "@rangewright/domain"
+import { NotFound, howTo } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
@@ -24,7 +24,7 @@ export const getConfig = operation({
       const stored = yield* (yield* Ranges).config(range.id)
       if (stored === undefined)
         return yield* Effect.fail(
-          new NotFound({ what: `Range ${range.id} has no configuration`, hint: "Upload one with PUT /range/config." }),
+          new NotFound({ what: `Range ${range.id} has no configuration`, hint: `Upload one: ${howTo("PUT /range/config")}.` }),
         )
       return { result: stored.text }
     }),

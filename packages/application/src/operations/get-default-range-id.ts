@@ -1,4 +1,4 @@
-import { NotFound } from "@rangewright/domain"
+import { NotFound, howTo } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -25,7 +25,7 @@ export const getDefaultRangeId = operation({
   handle: ({ user }) =>
     user.defaultRangeId === undefined
       ? Effect.fail(
-          new NotFound({ what: `User ${user.id} has no default range`, hint: "Set one with POST /user/default-range." }),
+          new NotFound({ what: `User ${user.id} has no default range`, hint: `Set one: ${howTo("POST /user/default-range")}.` }),
         )
       : Effect.succeed({ defaultRangeID: user.defaultRangeId }),
 })

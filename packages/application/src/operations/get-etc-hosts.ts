@@ -1,4 +1,4 @@
-import { Failed, renderHostsFile } from "@rangewright/domain"
+import { Failed, renderHostsFile, howTo } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { loadHosts } from "../range/hosts.ts"
@@ -21,7 +21,7 @@ export const getEtcHosts = operation({
         return yield* Effect.fail(
           new Failed({
             what: `Range ${range.id} has no hosts file: it was never deployed`,
-            hint: "Deploy it with POST /range/deploy.",
+            hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
           }),
         )
       return { result: renderHostsFile((yield* loadHosts(range)).hosts) }

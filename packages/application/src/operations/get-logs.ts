@@ -1,4 +1,4 @@
-import { Failed, rangeSubject, readLog } from "@rangewright/domain"
+import { Failed, rangeSubject, readLog, howTo } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -29,7 +29,10 @@ export const getLogs = operation({
       const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: ["deploy"], limit: 1 })
       if (run === undefined)
         return yield* Effect.fail(
-          new Failed({ what: `Range ${range.id} has no log: it was never deployed`, hint: "Deploy it with POST /range/deploy." }),
+          new Failed({
+            what: `Range ${range.id} has no log: it was never deployed`,
+            hint: `Deploy it: ${howTo("POST /range/deploy")}.`,
+          }),
         )
       return readLog(yield* runLog(run), query)
     }),

@@ -1,4 +1,4 @@
-import { Conflict, type Fault, type Range, type UserId } from "@rangewright/domain"
+import { Conflict, type Fault, type Range, type UserId, howTo } from "@rangewright/domain"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -30,7 +30,7 @@ export const changePower = (
       return yield* Effect.fail(
         new Conflict({
           what: `Cannot ${doing}: ${named.unknown.join(", ").slice(0, 500)} not found in it`,
-          hint: "GET /range lists its machines.",
+          hint: `List its machines: ${howTo("GET /range")}.`,
         }),
       )
     const [first] = named.machines

@@ -7,6 +7,7 @@ import {
   type User,
   type UserId,
   vnetName,
+  howTo,
 } from "@rangewright/domain"
 import { type HypervisorAccount, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -47,7 +48,7 @@ export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean
       return yield* Effect.fail(
         new Conflict({
           what: `Cannot ${doing}. The range router you are sharing access to must be accessible, and ${router.name ?? `VM ${router.vmid}`} is ${router.power}`,
-          hint: "Repeat it when the router is powered on and accessible (PUT /range/poweron).",
+          hint: `Repeat it when the router is powered on and accessible: ${howTo("PUT /range/poweron")}.`,
         }),
       )
     return true

@@ -26,6 +26,7 @@ import {
   type UserId,
   type Vmid,
   wholeDeploy,
+  howTo,
 } from "@rangewright/domain"
 import {
   GuestAutomation,
@@ -56,7 +57,7 @@ const readConfig = (range: Range, text: string | undefined) =>
     if (text === undefined)
       return yield* new NotFound({
         what: `Cannot deploy range ${range.id}: it has no configuration`,
-        hint: "Upload one with PUT /range/config.",
+        hint: `Upload one: ${howTo("PUT /range/config")}.`,
       })
     const read = yield* readRangeConfig(text)
     return Result.isFailure(read) ? yield* refusedConfig(read.failure) : read.success

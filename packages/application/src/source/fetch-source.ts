@@ -1,4 +1,4 @@
-import { type Fault, rootsOfLayout, type SnapshotId, type Source } from "@rangewright/domain"
+import { type Fault, rootsOfLayout, type SnapshotId, type Source, howTo } from "@rangewright/domain"
 import {
   ContentFault,
   ContentFetcher,
@@ -79,7 +79,9 @@ const lost = ({ id, type }: Source): ContentFault =>
     rule: "snapshot",
     detail: "its content is no longer kept here, and where it came from no longer has it",
     hint:
-      type === "upload" ? `Send its archive again: PATCH /sources/${id}.` : `Take what is there now: POST /sources/${id}/sync.`,
+      type === "upload"
+        ? `Send its archive again: PATCH /sources/${id}.`
+        : `Take what is there now: ${howTo("POST /sources/{sourceID}/sync", { sourceID: id })}.`,
   })
 
 const nothingThere = (source: Source): ContentFault =>

@@ -1,4 +1,4 @@
-import { Failed, type Fault, type Source, type UserId } from "@rangewright/domain"
+import { Failed, type Fault, type Source, type UserId, howTo } from "@rangewright/domain"
 import type { ContentFetcher, SecretStore, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { RunEngine } from "../run/run-engine.ts"
@@ -26,6 +26,6 @@ export const fetchedBefore = (
     if (content !== undefined) return { source, content }
     return yield* new Failed({
       what: `Cannot plan an installation from source ${source.id}: nothing was fetched from where it is now`,
-      hint: `Fetch it first: POST /sources/${source.id}/sync.`,
+      hint: `Fetch it first: ${howTo("POST /sources/{sourceID}/sync", { sourceID: source.id })}.`,
     })
   })

@@ -12,6 +12,7 @@ import {
   type SourceContent,
   type UnknownItem,
   type UserNotFound,
+  howTo,
 } from "@rangewright/domain"
 import {
   ArtifactLibrary,
@@ -133,7 +134,7 @@ const unknownItems = (source: string, items: readonly UnknownItem[]) =>
   new InvalidInput({
     what: `Cannot install from source ${source}: it does not ship ${items.map(({ kind, name }) => `${kind} ${name}`).join(", ")}`,
     issues: items.map(({ kind, name }) => ({ path: selectionMembers[kind], message: `the source ships no ${kind} ${name}` })),
-    hint: `GET /sources/${source}/catalog lists what it ships.`,
+    hint: `What it ships: ${howTo("GET /sources/{sourceID}/catalog", { sourceID: source })}.`,
   })
 
 const selectionMembers: Readonly<Record<UnknownItem["kind"], string>> = {

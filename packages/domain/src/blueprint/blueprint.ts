@@ -1,3 +1,4 @@
+import { howTo } from "../fault/calls.ts"
 import type { Brand } from "effect/Brand"
 import type { GroupName } from "../access/group.ts"
 import type { RecordId, UserId } from "../access/ids.ts"
@@ -97,7 +98,7 @@ export const copyIdOf = (original: string, taken: ReadonlySet<string>): Blueprin
 
 export class BlueprintNotFound extends defineFault("BlueprintNotFound", "not-found", (f: { readonly blueprint: string }) => ({
   message: `Blueprint ${f.blueprint} not found`,
-  hint: "List the blueprints you may use with GET /blueprints.",
+  hint: `List the blueprints you may use: ${howTo("GET /blueprints")}.`,
 })) {}
 
 export class BlueprintExists extends defineFault("BlueprintExists", "conflict", (f: { readonly blueprint: string }) => ({

@@ -1,3 +1,4 @@
+import { howTo } from "./calls.ts"
 import { type RunSubject, subjectText } from "../run/subject.ts"
 import { defineFault, type FaultIssue } from "./fault.ts"
 
@@ -55,7 +56,7 @@ export class UserExists extends defineFault(
 /** A range named by the caller is unknown. */
 export class RangeNotFound extends defineFault("RangeNotFound", "not-found", (f: { readonly rangeId: string }) => ({
   message: `Range ${f.rangeId} not found: not in database`,
-  hint: "List the ranges you may use with GET /ranges/accessible.",
+  hint: `List the ranges you may use: ${howTo("GET /ranges/accessible")}.`,
 })) {}
 
 /** The user's default range is missing. Scripts match the first sentence, with its full stop. */
@@ -67,7 +68,7 @@ export class DefaultRangeNotFound extends defineFault(
       f.rangeId === undefined
         ? `Range (none) not found for user ${f.userId}. They have no default range`
         : `Range ${f.rangeId} not found for user ${f.userId}. It is their default range, and there is no range with this ID`,
-    hint: "Set a default range with POST /user/default-range, or name a range with ?rangeID= (-r on the command line).",
+    hint: `Set a default range: ${howTo("POST /user/default-range")}; or name a range: -r on the command line (?rangeID=).`,
   }),
 ) {}
 
@@ -82,7 +83,7 @@ export class RangeExists extends defineFault(
 
 export class GroupNotFound extends defineFault("GroupNotFound", "not-found", (f: { readonly group: string }) => ({
   message: `Group ${f.group} not found`,
-  hint: "List the groups with GET /groups.",
+  hint: `List the groups: ${howTo("GET /groups")}.`,
 })) {}
 
 export class GroupExists extends defineFault("GroupExists", "conflict", (f: { readonly group: string }) => ({
@@ -117,7 +118,7 @@ export class RangeBusy extends defineFault(
     readonly cancelled?: boolean
   }) => ({
     message: `Cannot change range ${f.rangeId}: run ${f.runId} (${f.doing}) ${holds(f, "aborted")}`,
-    hint: `Wait for it (GET /runs/${f.runId}/events)${f.cancelled === true ? "" : ` or abort it (POST /range/abort?rangeID=${f.rangeId})`}.`,
+    hint: `Wait for it: \`ludus range logs -f -r ${f.rangeId}\` (GET /runs/${f.runId}/events)${f.cancelled === true ? "" : `; or abort it: ${howTo("POST /range/abort", {}, f.rangeId)}`}.`,
   }),
 ) {}
 

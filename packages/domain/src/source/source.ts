@@ -1,3 +1,4 @@
+import { howTo } from "../fault/calls.ts"
 import type { Brand } from "effect/Brand"
 import type { RecordId, UserId } from "../access/ids.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
@@ -70,7 +71,7 @@ export const sameOrigin = (a: SourceOrigin, b: SourceOrigin): boolean => a.url =
 
 export class SourceNotFound extends defineFault("SourceNotFound", "not-found", (f: { readonly source: string }) => ({
   message: `Source ${f.source} not found`,
-  hint: "List your sources with GET /sources.",
+  hint: `List your sources: ${howTo("GET /sources")}.`,
 })) {}
 
 export class SourceExists extends defineFault(

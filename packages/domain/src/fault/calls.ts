@@ -1,0 +1,31 @@
+/** What people type for the calls that hints send them to. Clients other than the command line read the call behind it. */
+const commands = {
+  "GET /ranges/accessible": "range accessible",
+  "POST /user/default-range": "range default set",
+  "GET /groups": "groups list",
+  "GET /range": "range list",
+  "PUT /range/config": "range config set -f FILE",
+  "POST /range/deploy": "range deploy",
+  "POST /range/abort": "range abort",
+  "GET /range/logs": "range logs -f",
+  "PUT /range/poweron": "power on -n all",
+  "DELETE /vm/{vmID}": "vm destroy {vmID}",
+  "GET /blueprints": "blueprint list",
+  "POST /blueprints/{blueprintID}/apply": "blueprint apply {blueprintID}",
+  "GET /sources": "source list",
+  "GET /sources/{sourceID}/catalog": "source list {sourceID} --catalog",
+  "POST /sources/{sourceID}/sync": "source update {sourceID}",
+} as const
+
+export type KnownCall = keyof typeof commands
+export const knownCalls = Object.keys(commands) as readonly KnownCall[]
+
+/**
+ * How to make a call, on the command line and over HTTP: `ludus range abort -r LAB` (POST /range/abort?rangeID=LAB). `values` fill in what the
+ * call's path needs; `rangeId` names the range.
+ */
+export const howTo = (call: KnownCall, values: Readonly<Record<string, string>> = {}, rangeId?: string): string => {
+  const filled = (text: string): string => text.replace(/\{(\w+)\}/gu, (whole, name: string) => values[name] ?? whole)
+  const [flag, query] = rangeId === undefined ? ["", ""] : [` -r ${rangeId}`, `?rangeID=${encodeURIComponent(rangeId)}`]
+  return `\`ludus ${filled(commands[call])}${flag}\` (${filled(call)}${query})`
+}
