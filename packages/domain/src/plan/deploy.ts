@@ -10,7 +10,7 @@ import type { PlanIssue } from "./issue.ts"
 import { removeSteps } from "./machine-steps.ts"
 import { type VmTasks, vmTasks } from "./machine-tasks.ts"
 import { keptReason } from "./kept.ts"
-import type { Allocation, Change, Plan, Placement } from "./plan.ts"
+import type { Allocation, Change, Plan, Placement, RoleSequence, RolesPlan } from "./plan.ts"
 import { absentNotes, idleChoiceNotes, leftOutNotes, stateNotes } from "./plan-notes.ts"
 import { loginNotes } from "./login-notes.ts"
 import { inFileOrder } from "./role-sequence.ts"
@@ -76,10 +76,12 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
   const hosts = stageHosts(found, vms, world.addresses)
   const others = [...common.tasks, ...removals, ...[...vms.values()].flatMap((vm) => vm.tasks)]
   const stages = stageTasks(desired, hosts, world)
-  const graph = [...others, ...stages]
-  const file = [...others, ...inFileOrder(stages, desired, hosts)]
   const sequence = input.choice.roleSequence ?? input.config.roleSequence
-  const tasks = sequence === "file" ? file : graph
+  const inSequence = (some: RoleSequence): readonly Task[] => [
+    ...others,
+    ...(some === "file" ? inFileOrder(stages, desired, hosts) : stages),
+  ]
+  const tasks = inSequence(sequence)
   const possible = (t: Task): boolean => t.action.kind !== "guest" || !settings.guestsLeftOut
   const selection = select({ tasks, choice: input.choice, machines: found.limited, possible })
   const keep = (some: readonly Task[]) => keepOnly(some, (t) => selection.keys.has(t.key))
@@ -105,16 +107,21 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
       ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
     ],
     criticalPathSeconds: criticalPath(steps).seconds,
-    ...(kept.some((t) => t.role !== undefined)
-      ? { roles: { sequence, graphSavesSeconds: savedBetween(keep(file), keep(graph)) } }
-      : {}),
+    ...(kept.some((t) => t.role !== undefined) ? { roles: rolesPlan(sequence, kept, (other) => keep(inSequence(other))) } : {}),
   }
   return { plan, hindered: hinderedTasks(world.guestObstacles ?? [], kept) }
 }
 
-/** Seconds by which the second one ends sooner. */
-const savedBetween = (slow: readonly Task[], fast: readonly Task[]): number =>
-  Math.max(0, simulateSchedule({ steps: slow }).makespan - simulateSchedule({ steps: fast }).makespan)
+/** `tasks` are in this sequence; `otherwise` gives the same ones in the other. */
+const rolesPlan = (
+  sequence: RoleSequence,
+  tasks: readonly Task[],
+  otherwise: (other: RoleSequence) => readonly Task[],
+): RolesPlan => {
+  const secondsOf = (steps: readonly Task[]): number => simulateSchedule({ steps }).makespan
+  const [own, other] = [secondsOf(tasks), secondsOf(otherwise(sequence === "file" ? "graph" : "file"))]
+  return { sequence, graphSavesSeconds: Math.max(0, sequence === "file" ? own - other : other - own) }
+}
 
 const removalTasks = ({ pruned }: Survey): readonly Task[] =>
   pruned.flatMap((own) =>
