@@ -26,6 +26,10 @@ describe("the command line", () => {
     expect(helpOf("doctor")).not.toContain("--speed")
     expect(readArguments(["--help"]).about).toBeUndefined()
   })
+  test("a mistyped option is told with the one that was meant", () => {
+    expect(() => readArguments(["demo", "--onec"])).toThrow("There is no option --onec; did you mean --once?")
+    expect(() => readArguments(["demo", "-x"])).toThrow(/^There is no option -x$/u)
+  })
   test("a mistyped command is told with the one that was meant, and all there are", () => {
     expect(() => readArguments(["docter"])).toThrow(
       `There is no command docter; did you mean doctor? Commands: ${commands.join(", ")}`,

@@ -25,7 +25,12 @@ export const parseWords = <const Options extends ParseArgsOptionsConfig>(argv: r
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const { code, message = String(error) } = error as Partial<NodeJS.ErrnoException>
+    const [, typed] = /'(-[^']*)'/u.exec(message) ?? []
+    if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || typed === undefined) throw new UsageError(message)
+    const names = Object.keys(options).map((name) => `--${name}`)
+    const near = similar(typed, names)
+    throw new UsageError(`There is no option ${typed}${near === undefined ? "" : `; did you mean ${near}?`}`)
   }
 }
 
