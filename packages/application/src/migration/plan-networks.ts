@@ -1,5 +1,6 @@
 import { type MigrationDirection, planMigration, planReturn } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import { doubtsAbout } from "./doubts.ts"
 import { emptyInstallation, migrationOptions, readInstallation } from "./read-installation.ts"
 
 /**
@@ -15,5 +16,6 @@ export const planNetworks = (
     const options = yield* migrationOptions(createZone)
     const plan = direction === "to-sdn" ? planMigration : planReturn
     if (!options.clusterMode) return plan(emptyInstallation, options)
-    return plan(yield* readInstallation(options.zone, { ...look, accounts: true }), options)
+    const installation = yield* readInstallation(options.zone, { ...look, accounts: true })
+    return plan({ ...installation, doubts: yield* doubtsAbout(installation.machines) }, options)
   })

@@ -135,6 +135,8 @@ export interface Installation {
   readonly bridges: readonly InstallationBridge[]
   readonly ranges: readonly InstallationRange[]
   readonly machines: readonly InstallationMachine[]
+  /** Why machines may be missing in `machines`, for people. */
+  readonly doubts?: readonly string[]
   readonly rights: readonly VnetRight[]
   /** What an earlier migration saved; undefined when there was none. */
   readonly record: MigrationRecord | undefined

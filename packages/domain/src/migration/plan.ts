@@ -44,6 +44,7 @@ export interface MigrationBlocker {
     | "machine-pending"
     | "router-elsewhere"
     | "machine-unreadable"
+    | "machines-in-doubt"
     | "machine-contradictory"
     | "machine-out-of-reach"
     | "host-silent"

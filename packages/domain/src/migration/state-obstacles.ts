@@ -7,13 +7,19 @@ import type { MigrationBlocker } from "./plan.ts"
 
 /** Nodes that cannot do their part now. `changesNetworks`: an apply or a reload is part of it. */
 export const nodeObstacles = ({ installation }: MigrationPicture, changesNetworks: boolean): readonly MigrationBlocker[] => {
-  const { quorate, nodes } = installation
+  const { quorate, nodes, doubts = [] } = installation
   const blockers: MigrationBlocker[] = []
   if (!quorate)
     blockers.push({
       code: "no-quorum",
       message: "the cluster has no quorum, so nothing of it can be changed",
       hint: "Bring back enough nodes.",
+    })
+  if (doubts.length > 0)
+    blockers.push({
+      code: "machines-in-doubt",
+      message: `nobody can say which machines use the networks: ${doubts.slice(0, 10).join("; ")}`,
+      hint: "Try again when GET /readyz no longer says so; doctor tells which rights the service's account lacks.",
     })
   for (const { name, online, missingPackages } of nodes) {
     if (!online)
