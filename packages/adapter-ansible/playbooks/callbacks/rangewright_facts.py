@@ -26,7 +26,7 @@ DOCUMENTATION = """
 name: rangewright_facts
 type: aggregate
 short_description: Lets facts and registered results outlive one run.
-description: Reads them from the file RANGEWRIGHT_FACTS_IN and writes what was set to RANGEWRIGHT_FACTS_OUT.
+description: Reads them from the file ANSIBLE_CARRIED_FACTS_IN and writes what was set to ANSIBLE_CARRIED_FACTS_OUT.
 """
 
 LONGEST_VALUE = 1024 * 1024
@@ -73,7 +73,7 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_stats(self, stats):
         self.collect("set" if self.in_role else "initial")
-        with open(os.environ["RANGEWRIGHT_FACTS_OUT"], "w", encoding="utf-8") as out:
+        with open(os.environ["ANSIBLE_CARRIED_FACTS_OUT"], "w", encoding="utf-8") as out:
             json.dump(self.written, out)
 
     def facts(self):
@@ -81,7 +81,7 @@ class CallbackModule(CallbackBase):
         return self.manager._nonpersistent_fact_cache
 
     def load(self):
-        with open(os.environ["RANGEWRIGHT_FACTS_IN"], encoding="utf-8") as given:
+        with open(os.environ["ANSIBLE_CARRIED_FACTS_IN"], encoding="utf-8") as given:
             hosts = json.load(given)
         for host, values in hosts.items():
             for name, text in values.items():

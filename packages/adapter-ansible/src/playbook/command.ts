@@ -98,8 +98,8 @@ const carriedFacts = (
   ANSIBLE_CALLBACKS_ENABLED: "rangewright_facts",
   // the package is not the tool's to write to
   PYTHONDONTWRITEBYTECODE: "1",
-  RANGEWRIGHT_FACTS_IN: `${scratch}/${from}`,
-  RANGEWRIGHT_FACTS_OUT: `${scratch}/${to}`,
+  ANSIBLE_CARRIED_FACTS_IN: `${scratch}/${from}`,
+  ANSIBLE_CARRIED_FACTS_OUT: `${scratch}/${to}`,
 })
 
 /** The callback that tells events is used where its collection is; what Ansible prints for people can be read too. */

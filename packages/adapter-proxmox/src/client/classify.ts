@@ -1,7 +1,7 @@
 import type { HypervisorReason } from "@rangewright/ports"
 
-/** `silent-guest`: the VM is off or its guest agent does not answer (yet); everything else is a reason of the port. */
-export type Verdict = HypervisorReason | "silent-guest"
+/** `guest-off`: the VM does not run. `silent-guest`: its guest agent does not answer (yet). Everything else is a reason of the port. */
+export type Verdict = HypervisorReason | "guest-off" | "silent-guest"
 
 interface Rule {
   readonly text: RegExp
@@ -67,7 +67,12 @@ const rules: readonly Rule[] = [
     again: "short",
   },
   {
-    text: /QEMU guest agent is not running|VM \d+ is not running|VM \d+ not running|qmp command 'guest-[^']*' failed/u,
+    text: /VM \d+ (?:is )?not running/u,
+    call: /\/agent\//u,
+    verdict: "guest-off",
+  },
+  {
+    text: /QEMU guest agent is not running|qmp command 'guest-[^']*' failed/u,
     call: /\/agent\//u,
     verdict: "silent-guest",
   },

@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** The VM is off or its agent does not answer. */
-export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string }> {}
+export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string; readonly off: boolean }> {}
 
 type Ask<E> = (path: string, params: Params, call: Call) => Effect.Effect<Reply, E>
 
@@ -95,7 +95,8 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     const words = refusalText(answer.statusText, answer.body)
     const { verdict, hint, again } = classifyAnswer({ status: answer.status, text: words, call: `${method} ${path}`, mutating })
     const detail = detailOf(answer.status, words, path)
-    if (verdict === "silent-guest") return { type: "fault", fault: new GuestSilent({ detail }), again: "none" }
+    if (verdict === "guest-off" || verdict === "silent-guest")
+      return { type: "fault", fault: new GuestSilent({ detail, off: verdict === "guest-off" }), again: "none" }
     // a node that is cut off from the others refuses what another one takes
     if (isOfEndpoint(answer.status, verdict)) exchange.avoid(answer)
     return fault(verdict, detail, hint, again)

@@ -99,7 +99,8 @@ export const guestProgramAutomation = (
         Effect.gen(function* () {
           const seen = yield* Effect.result(look(task, pid))
           if (seen._tag === "Failure") {
-            const isSilent = seen.failure._tag === "GuestSilent" || mayPass(seen.failure.facts.reason)
+            // what ran in one that is off has ended, and nothing is known to start it
+            const isSilent = seen.failure._tag === "GuestSilent" ? !seen.failure.off : mayPass(seen.failure.facts.reason)
             if (!isSilent) return yield* Effect.fail(seen.failure)
             silentSince ??= waited
             return waited - silentSince > options.silentSeconds ? yield* Effect.fail(seen.failure) : undefined
