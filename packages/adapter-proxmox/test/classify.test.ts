@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
   { status: 500, call: `DELETE ${vm}`, text: "can't remove VM 100 - protection mode enabled", verdict: "failed" },
   { status: 500, call: "PUT /nodes/pve/network", text: "you need ifupdown2 to reload network configuration", verdict: "failed" },
   { status: 500, call: `POST ${vm}/agent/ping`, text: "QEMU guest agent is not running", verdict: "silent-guest" },
-  { status: 500, call: `POST ${vm}/agent/exec`, text: "VM 100 is not running", verdict: "silent-guest" },
+  { status: 500, call: `POST ${vm}/agent/exec`, text: "VM 100 is not running", verdict: "guest-off" },
   {
     status: 500,
     call: `POST ${vm}/agent/exec`,

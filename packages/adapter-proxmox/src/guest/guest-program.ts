@@ -12,9 +12,12 @@ import { factsOf, type Finished, finishedOf, linesOf } from "./stage-output.ts"
 export interface GuestProgramOptions {
   /** Longest run of one stage. */
   readonly stageSeconds: number
-  /** How long a guest, or its node, may stay silent within a stage: some stages restart it. */
+  /** How long a guest may stay silent within a stage: some stages restart it. */
   readonly silentSeconds: number
 }
+
+/** How long a node may be away within a stage before the run says that it waits: longer than its services need to start anew. */
+const awaySeconds = 20
 
 /** The guest agent's exec call takes no more (parameter `input-data`). */
 const maxInput = 65_536
@@ -85,6 +88,12 @@ export const guestProgramAutomation = (
     return answer
   })
 
+  const patienceWith = (failure: HypervisorFault | GuestSilent): number => {
+    if (failure._tag === "HypervisorFault") return mayPass(failure.facts.reason) ? awaySeconds : 0
+    // what ran in one that is off has ended, and nothing is known to start it
+    return failure.off ? 0 : options.silentSeconds
+  }
+
   const maxStarts = 3
 
   const finish = Effect.fnUntraced(function* (
@@ -99,11 +108,8 @@ export const guestProgramAutomation = (
         Effect.gen(function* () {
           const seen = yield* Effect.result(look(task, pid))
           if (seen._tag === "Failure") {
-            // what ran in one that is off has ended, and nothing is known to start it
-            const isSilent = seen.failure._tag === "GuestSilent" ? !seen.failure.off : mayPass(seen.failure.facts.reason)
-            if (!isSilent) return yield* Effect.fail(seen.failure)
             silentSince ??= waited
-            return waited - silentSince > options.silentSeconds ? yield* Effect.fail(seen.failure) : undefined
+            return waited - silentSince >= patienceWith(seen.failure) ? yield* Effect.fail(seen.failure) : undefined
           }
           silentSince = undefined
           if (seen.success !== "lost") return seen.success

@@ -20,7 +20,7 @@ export const taskFault = (doing: string, outcome: Exclude<TaskOutcome, { readonl
   const { verdict, hint } = classifyTask(outcome.detail)
   return new HypervisorFault({
     doing,
-    reason: verdict === "silent-guest" ? "failed" : verdict,
+    reason: verdict === "silent-guest" || verdict === "guest-off" ? "failed" : verdict,
     detail: outcome.detail,
     ...(hint === undefined ? {} : { hint }),
   })
