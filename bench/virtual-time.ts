@@ -19,14 +19,15 @@ import {
   sourceContentsLayer,
   ApiDescription,
   type AppServices,
-  RunEngine,
-  runEngineLayer,
+  rangeEngineLayer,
   runKinds,
   runPlannerLayer,
   type RunRequest,
   Settings,
   type SettingsShape,
+  rangeRequest,
 } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { Range, RangeId, RecordId, RoleSequence, RunId, RunState, UserId } from "@rangewright/domain"
 import { wholeDeploy } from "@rangewright/domain"
 import { Ranges, Users } from "@rangewright/ports"
@@ -76,31 +77,31 @@ const makeZone = async (simulator: Simulator, zone: string, nodes: number): Prom
   await asRoot(simulator, "PUT", "/cluster/sdn")
 }
 
-const newRange = (config: string) => ({
-  id: "LAB" as RangeId,
-  recordId: "lab000000000000" as RecordId,
-  number: 7,
+const newRange = (id: string, number: number, config: string, by: UserId) => ({
+  id: id as RangeId,
+  recordId: id.toLowerCase().padEnd(15, "0") as RecordId,
+  number,
   reservedNumbers: [],
-  name: "LAB",
+  name: id,
   description: "",
   purpose: "",
   config,
-  createdBy: owner,
-  owners: [owner],
+  createdBy: by,
+  owners: [by],
   createdAt: new Date(0),
 })
 
-const newOwner = {
-  id: owner,
-  recordId: "owner0000000000" as RecordId,
-  name: "Owner",
-  email: "owner@lab.example",
+const newOwner = (id: UserId) => ({
+  id,
+  recordId: id.toLowerCase().padEnd(15, "0") as RecordId,
+  name: id,
+  email: `${id.toLowerCase()}@lab.example`,
   isAdmin: true,
-  hypervisorUsername: "root",
+  hypervisorUsername: id === owner ? "root" : id.toLowerCase(),
   hypervisorRealm: "pam",
-  secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "owner" },
+  secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: id },
   createdAt: new Date(0),
-}
+})
 
 export interface VirtualLab {
   readonly simulator: Simulator
@@ -139,7 +140,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const service: Layer.Layer<AppServices> = runEngineLayer({ owner: "service" }, runKinds).pipe(
+  const service: Layer.Layer<AppServices> = rangeEngineLayer({ owner: "service" }, runKinds).pipe(
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),
@@ -153,8 +154,8 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
         yield* Effect.promise(() => makeZone(simulator, settings.sdnZone, nodes))
         yield* Effect.sleep("30 seconds")
       }
-      yield* (yield* Users).create(newOwner)
-      return yield* (yield* Ranges).create(newRange(config))
+      yield* (yield* Users).create(newOwner(owner))
+      return yield* (yield* Ranges).create(newRange("LAB", 7, config, owner))
     }),
   )
   simulator.calls.clear()
@@ -180,8 +181,40 @@ export const deployLab = (lab: VirtualLab, roleSequence?: RoleSequence): Promise
       const engine = yield* RunEngine
       const start = lab.simulator.clock.now()
       const options = { ...everything.options, ...(roleSequence === undefined ? {} : { roleSequence }) }
-      const { id } = yield* engine.start(lab.range, { ...everything, options }, owner)
+      const { id } = yield* engine.start(rangeRequest(lab.range, { ...everything, options }), owner)
       const state = yield* engine.wait(id)
       return { runId: id, state, seconds: (lab.simulator.clock.now() - start) / 1000 }
+    }),
+  )
+
+/** A range to deploy beside others. */
+export interface SharedDeploy {
+  readonly config: string
+  /** Who deploys it; made when missing. Default: `owner`. */
+  readonly by?: UserId
+}
+
+/** Deploys ranges of a lab at the same moment, LAB left alone; the seconds from the requests to the end of each, in their order. */
+export const deployTogether = (lab: VirtualLab, deploys: readonly SharedDeploy[]): Promise<readonly VirtualDeploy[]> =>
+  lab.run(
+    Effect.gen(function* () {
+      const [engine, users, ranges] = [yield* RunEngine, yield* Users, yield* Ranges]
+      const start = lab.simulator.clock.now()
+      const asked = yield* Effect.forEach(deploys, ({ config, by = owner }, i) =>
+        Effect.gen(function* () {
+          if ((yield* users.find(by)) === undefined) yield* users.create(newOwner(by))
+          return { by, range: yield* ranges.create(newRange(`R${i + 1}`, 10 + i, config, by)) }
+        }),
+      )
+      return yield* Effect.forEach(
+        asked,
+        ({ by, range }) =>
+          Effect.gen(function* () {
+            const { id } = yield* engine.start(rangeRequest(range, everything), by)
+            const state = yield* engine.wait(id)
+            return { runId: id, state, seconds: (lab.simulator.clock.now() - start) / 1000 }
+          }),
+        { concurrency: "unbounded" },
+      )
     }),
   )

@@ -86,7 +86,7 @@ case $cmd in
   pack) # tarballs of the library packages in ./artifacts
     mkdir -p artifacts
     "$bin/tsc" -b packages/application packages/adapter-memory
-    for p in domain ports application adapter-memory; do
+    for p in domain ports run-engine application adapter-memory; do
       (cd "packages/$p" && pnpm pack --pack-destination ../../artifacts)
     done
     ;;

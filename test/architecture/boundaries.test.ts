@@ -28,6 +28,16 @@ const violations: readonly (readonly [file: string, source: string, why: string]
   ],
   ["packages/ports/src/planted.ts", `import ssh2 from "ssh2"\nexport const x = ssh2\n`, "a port speaks the domain's words"],
   [
+    "packages/run-engine/src/planted.ts",
+    `import { rangeRequest } from "@rangewright/application"\nexport const x = rangeRequest\n`,
+    "the run engine knows the domain and the ports",
+  ],
+  [
+    "packages/run-engine/src/planted-port.ts",
+    `import { Ranges } from "@rangewright/ports"\nexport const x = Ranges\n`,
+    "a kind brings its own services",
+  ],
+  [
     "packages/application/src/planted.ts",
     `import { storageLayer } from "@rangewright/adapter-storage"\nexport const x = storageLayer\n`,
     "the application knows the domain and the ports",

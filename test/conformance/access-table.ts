@@ -117,6 +117,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     [
       "diagnostics",
       "listAudit",
+      "getAccess",
+      "reconcileAccess",
       "recordListLogs",
       "createGroup",
       "deleteGroup",

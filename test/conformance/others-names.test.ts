@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
-import { type AppServices, operations, type Operation, RunEngine } from "@rangewright/application"
+import { type AppServices, operations, type Operation, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type {
   BlueprintId,
   Fault,
@@ -110,7 +111,7 @@ const seedOther = Effect.gen(function* () {
     { ...machine, vmid: (theirs.vmid + 1) as Vmid, name: `${theirs.machine}-template`, template: true },
   ]
   if (cluster !== undefined) yield* machines.replace({ ...cluster, machines: [...cluster.machines, ...own] })
-  return (yield* (yield* RunEngine).start(range, deploy, userId)).id
+  return (yield* (yield* RunEngine).start(rangeRequest(range, deploy), userId)).id
 })
 
 let service: WholeService

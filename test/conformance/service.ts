@@ -1,14 +1,16 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { makeMemoryWorld, type MemoryFiles, memoryHypervisorLayer } from "@rangewright/adapter-memory"
+import { makeMemoryWorld, type MemoryFiles, type MemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import {
+  bringInLine,
   notYetOffered,
   operations,
-  RunEngine,
   Settings,
   type AppServices,
   type Operation,
   type SettingsShape,
+  rangeRequest,
 } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type {
   BlueprintId,
   Fault,
@@ -23,38 +25,20 @@ import type {
   Vmid,
 } from "@rangewright/domain"
 import { wholeDeploy } from "@rangewright/domain"
-import { Blueprints, Groups, HypervisorAccess, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import { Blueprints, Groups, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { readFileSync } from "node:fs"
-import { idOf, startService, type Service } from "../../packages/adapter-http/test/support.ts"
+import { idOf, startService, type Service, type ServiceOptions } from "../../packages/adapter-http/test/support.ts"
+import { settings as testSettings } from "../../packages/application/test/support/app.ts"
 import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
 import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
 
-const settings: SettingsShape = {
-  version: "0.0.0",
-  peerVersion: "2.3.0",
-  reservedRangeNumbers: [],
-  hypervisorRealm: "pve",
-  clusterMode: false,
-  sdnZone: "zone",
-  vxlanTagBase: 1000,
-  natNetwork: "vmbr1000",
-  defaultNode: undefined,
-  vmStorage: undefined,
-  vmidSpan: { from: 20_000, to: 29_999 },
-  maxLogHistory: 10,
-  inactivityShutdown: "4h",
-  rangeDefaults: {},
-  onlyAdminsChangeArtifacts: false,
-  protectedAddresses: [],
-  hypervisorUrl: "https://pve.example:8006",
-  observeEverySeconds: 5,
-}
+const settings: SettingsShape = { ...testSettings, reservedRangeNumbers: [] }
 
 /** The password that every user but the bootstrap account has. */
 export const password = "correct horse battery"
@@ -136,15 +120,9 @@ const seedBlueprints = Effect.gen(function* () {
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore
-  const access = yield* HypervisorAccess
   const ranges = yield* Ranges
   for (const id of [idOf.admin, idOf.member, idOf.stranger]) {
     yield* users.setSecrets(id, { sealedPassword: secrets.seal(password, `password of ${id}`) })
-    const user = yield* users.find(id)
-    if (user !== undefined)
-      yield* access.ensureUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm }, password, {
-        admin: user.isAdmin,
-      })
   }
   yield* seedGroups
   yield* seedBlueprints
@@ -153,6 +131,7 @@ const seed = Effect.gen(function* () {
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)
+  yield* bringInLine({ doing: "begin", by: idOf.admin, concerns: () => true })
   return yield* startRun
 })
 
@@ -160,7 +139,7 @@ const seed = Effect.gen(function* () {
 const startRun = Effect.gen(function* () {
   const range = yield* (yield* Ranges).find("R1" as RangeId)
   if (range === undefined) return yield* Effect.die("R1 was not seeded")
-  return (yield* (yield* RunEngine).start(range, deploy, idOf.member)).id
+  return (yield* (yield* RunEngine).start(rangeRequest(range, deploy), idOf.member)).id
 })
 
 /** Here an archive is the JSON of its files: what real ones are is the business of the adapter that reads them. */
@@ -175,6 +154,8 @@ const uploadedFiles = (path: string): MemoryFiles | undefined => {
 export interface WholeService extends Service {
   /** A run of R1: finished, unless one that goes on was asked for. */
   readonly runId: RunId
+  /** The hypervisor. */
+  readonly world: MemoryWorld
 }
 
 /** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
@@ -182,20 +163,24 @@ export const startWholeService = async ({
   running = false,
   license,
   more = [],
+  storage,
 }: {
   readonly running?: boolean
   readonly license?: License
   readonly more?: readonly Operation[]
+  readonly storage?: ServiceOptions["storage"]
 } = {}): Promise<WholeService> => {
   const runs = fakeRuns("R1")
+  const world = makeMemoryWorld()
   const service = await startService({
     operations: [...operations, ...more],
     http: { notYetOffered },
     ...(license === undefined ? {} : { license }),
+    ...(storage === undefined ? {} : { storage }),
     services: fakeRunsLayer(runs).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          memoryHypervisorLayer(makeMemoryWorld()),
+          memoryHypervisorLayer(world),
           Layer.succeed(Settings, settings),
           apiDescriptionLayer(operations, settings),
         ),
@@ -215,5 +200,5 @@ export const startWholeService = async ({
   runs.ending = () => "running"
   const runId = running ? await start(startRun) : finished
   runs.ending = () => ({ status: "success" })
-  return { ...service, runId }
+  return { ...service, runId, world }
 }

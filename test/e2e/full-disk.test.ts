@@ -1,7 +1,8 @@
-import { closeSync, openSync, rmSync, writeSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterEach, expect, test } from "vitest"
+import { fillDisk } from "../../packages/adapter-storage/test/fill-disk.ts"
 import type { StreamEvent } from "./support/client.ts"
 import { eventually } from "./support/eventually.ts"
 import { mountFileSystem, unmountAll } from "./support/file-system.ts"
@@ -17,22 +18,6 @@ afterEach(async () => {
   unmountAll()
   removeFolders()
 })
-
-/** Takes all space that is left. */
-const fill = (file: string): void => {
-  const ballast = openSync(file, "a")
-  try {
-    for (const size of [65_536, 4_096, 1]) {
-      try {
-        for (;;) writeSync(ballast, Buffer.alloc(size))
-      } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause
-      }
-    }
-  } finally {
-    closeSync(ballast)
-  }
-}
 
 test(
   "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
@@ -51,7 +36,7 @@ test(
     const seen: StreamEvent[] = []
     expect(await follow(admin, runId, seen, ({ type }) => type === "StepSettled")).toBe(true)
 
-    fill(ballast)
+    fillDisk(ballast)
     const large = `${smallLab(1)}# ${"a long note ".repeat(5_000)}\n`
     // what the database's files already hold may take a few writes more
     const refused = await eventually(

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { afterAll, describe, expect, test } from "vitest"
 import { createDatabase, noServer, testServer } from "../contracts/storage/postgres-server.ts"
+import { clockAhead } from "./support/clock.ts"
 import type { StreamEvent } from "./support/client.ts"
 import { removeFolders, temporaryFolder } from "./support/folder.ts"
 import { addLab, addUser, deploy, expectMachines, expectSuccess, expectWholeStream, follow, smallLab } from "./support/lab.ts"
@@ -15,8 +16,13 @@ afterAll(async () => {
   removeFolders()
 })
 
-/** Two services with folders of their own over one database and one hypervisor; a deploy that the first one works on, well under way. */
-const twoInstances = async (server: string) => {
+const hour = 3600
+
+/**
+ * Two services with folders of their own over one database and one hypervisor, the first on a host whose clock is so many seconds ahead; a
+ * deploy that the first one works on, well under way.
+ */
+const twoInstances = async (server: string, ahead: number) => {
   const simulator = await startSimulator(["--speed", "60"])
   const database = await createDatabase(server)
   drops.push(database.drop)
@@ -24,7 +30,7 @@ const twoInstances = async (server: string) => {
     RANGEWRIGHT_DATABASE_URL: database.url,
     RANGEWRIGHT_SECRET_KEY: randomBytes(32).toString("hex"),
   })
-  const first = await startService(temporaryFolder(), environment)
+  const first = await startService(temporaryFolder(), { ...environment, ...clockAhead(ahead) })
   const key = await addUser(first.root, "ADA", true)
   await addLab(first, "PAIR", smallLab(3))
   const second = await startService(temporaryFolder(), environment)
@@ -45,6 +51,10 @@ const twoInstances = async (server: string) => {
     await expectSuccess(by.as(key), runId)
     await expectWholeStream(by.as(key), runId, seen)
     expect(seen.filter(({ type }) => type === "Resumed")).toHaveLength(1)
+    // whoever wrote them, the times are those of one clock
+    const times = seen.map(({ data }) => Date.parse(String(data["at"])))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(Math.abs(Date.now() - (times[0] ?? 0))).toBeLessThan((hour * 1000) / 2)
     await expectMachines(simulator, by.as(key), "PAIR", ["router-debian11-x64", "m1", "m2", "m3"])
   }
   return { first, second, taken }
@@ -56,18 +66,19 @@ describe.skipIf(testServer === undefined)(
   () => {
     const server = testServer ?? ""
 
-    test.concurrent("one goes on with the run of the other that was killed, when its lease has ended", async () => {
-      const { first, second, taken } = await twoInstances(server)
+    test.concurrent("one goes on with the run of another that was killed, when its lease has ended: its clock was an hour ahead", async () => {
+      const { first, second, taken } = await twoInstances(server, hour)
       await first.crash()
       await taken(second)
     })
 
-    test.concurrent("one that stood still for longer than its lease changes nothing when it wakes up", async () => {
-      const { first, second, taken } = await twoInstances(server)
+    test.concurrent("one whose clock is an hour behind, and that stood still for longer than its lease, changes nothing when it wakes up", async () => {
+      const { first, second, taken } = await twoInstances(server, -hour)
+      await first.program.says(/the clock of this host is not that of the database's server/u)
       first.program.signal("SIGSTOP")
       await taken(second)
       first.program.signal("SIGCONT")
-      await first.program.says(/another worker goes on with it/u)
+      await first.program.says(/another worker continues it/u)
       await taken(first)
     })
   },

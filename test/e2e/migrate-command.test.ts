@@ -58,7 +58,7 @@ test(
     await left.says(/done +Move /u)
     left.signal("SIGINT")
     expect(await left.ended).toMatchObject({ code: 130 })
-    expect(left.stderr()).toContain(`run ${run} is not. A running service goes on with it`)
+    expect(left.stderr()).toContain(`run ${run} is not. A running service continues it`)
     await expectSuccess(service.as(adminKey), run)
     const again = await ended(migrate("sdn", "--yes"))
     expect([again.code, again.stdout()]).toEqual([0, expect.stringMatching(/^Nothing to migrate/u)])
@@ -72,7 +72,7 @@ test(
     first.signal("SIGINT")
     expect(await first.ended).toMatchObject({ code: 130 })
     const joined = await ended(migrate("rollback", "--yes"))
-    expect(joined.stderr()).toContain(`Run ${back} goes on already: this command joins it.`)
+    expect(joined.stderr()).toContain(`Run ${back} is already running: this command joins it.`)
     expect([joined.code, joined.stdout()]).toEqual([0, expect.stringContaining("The return to bridges finished successfully")])
     expect(await ended(migrate("status"))).toMatchObject({ code: 3 })
   },

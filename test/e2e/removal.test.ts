@@ -16,11 +16,12 @@ afterAll(async () => {
 /** Everything at the hypervisor that a range or a user can leave behind, as root sees it. */
 const inventory = async (simulator: SimulatorProcess) => {
   const rows = <A extends object>(path: string) => simulator.read<readonly A[]>(path)
-  const [guests, pools, acl, users, network, volumes] = await Promise.all([
+  const [guests, pools, acl, users, groups, network, volumes] = await Promise.all([
     simulator.guests(),
     rows<{ readonly poolid: string }>("/pools"),
     rows<{ readonly path: string; readonly ugid: string; readonly roleid: string }>("/access/acl"),
     rows<{ readonly userid: string }>("/access/users"),
+    rows<{ readonly groupid: string }>("/access/groups"),
     rows<{ readonly iface: string }>("/nodes/pve/network"),
     rows<{ readonly storage: string }>("/nodes/pve/storage").then((storages) =>
       Promise.all(storages.map(({ storage }) => rows<{ readonly volid: string }>(`/nodes/pve/storage/${storage}/content`))),
@@ -31,6 +32,7 @@ const inventory = async (simulator: SimulatorProcess) => {
     pools: pools.map(({ poolid }) => poolid).toSorted(),
     acl: acl.map(({ path, ugid, roleid }) => `${path} ${ugid} ${roleid}`).toSorted(),
     users: users.map(({ userid }) => userid).toSorted(),
+    groups: groups.map(({ groupid }) => groupid).toSorted(),
     network: network.map(({ iface }) => iface).toSorted(),
     volumes: volumes
       .flat()
@@ -54,7 +56,7 @@ test.concurrent(
     await expectSuccess(admin, await deploy(admin, "GONE"))
     await expectMachines(simulator, admin, "GONE", ["router-debian11-x64", "m1", "m2"])
     const during = await inventory(simulator)
-    for (const kind of ["guests", "pools", "acl", "users", "network", "volumes"] as const)
+    for (const kind of ["guests", "pools", "acl", "users", "groups", "network", "volumes"] as const)
       expect(during[kind].length, kind).toBeGreaterThan(before[kind].length)
 
     const refused = await admin.ask<Problem>("DELETE", "/range?rangeID=GONE")
@@ -66,7 +68,8 @@ test.concurrent(
     expect(await inventory(simulator)).toEqual(before)
     expect(readdirSync(data).toSorted()).toEqual(files)
     expect(await admin.ask("GET", "/range?rangeID=GONE")).toMatchObject({ status: 404 })
-    expect(await admin.get("/runs")).toEqual([])
+    const runs = await admin.get<readonly { readonly kind: string }[]>("/runs")
+    expect(runs.filter(({ kind }) => kind !== "reconcile-access")).toEqual([])
   },
 )
 
@@ -81,7 +84,7 @@ test.concurrent("a removal goes on by itself after the service was killed", { ti
   const key = await addUser(service.root, "ADA", true)
   const before = await inventory(simulator)
   await addLab(service, "GONE", smallLab(2))
-  const accounts = (await inventory(simulator)).users
+  const { users, groups } = await inventory(simulator)
   await expectSuccess(service.as(key), await deploy(service.as(key), "GONE"))
 
   // nobody gets the answer: the connection breaks with the first kill
@@ -111,6 +114,6 @@ test.concurrent("a removal goes on by itself after the service was killed", { ti
     () => admin.ask("GET", "/range?rangeID=GONE"),
     ({ status }) => status === 404,
   )
-  expect(await inventory(simulator)).toEqual({ ...before, users: accounts })
+  expect(await inventory(simulator)).toEqual({ ...before, users, groups })
   expect(service.program.stderr()).not.toMatch(/"level":(?:50|60)/u)
 })

@@ -1,5 +1,6 @@
-import { migrateToEnd, migrateToSdn, RunEngine } from "@rangewright/application"
-import { type Conflict, installation, isFault, type RunId } from "@rangewright/domain"
+import { migrateToEnd, migrateToSdn } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import { type Conflict, installation, isCancellable, isFault, type RunId, waitingFor } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +18,7 @@ const asked = (id: RunId) =>
     Effect.catchIf(
       (fault): fault is Conflict => isFault(fault) && fault.kind === "conflict",
       (fault) => {
-        expect(fault.message).toContain("only goes forward")
+        expect(fault.message).toContain("point of no return")
         return Effect.succeed(false)
       },
     ),
@@ -26,9 +27,13 @@ const asked = (id: RunId) =>
 /** Writes a cancel as another process does, of which the engine learns with its next write or look. */
 const writtenElsewhere = (id: RunId) =>
   Effect.gen(function* () {
-    const at = new Date(yield* Clock.currentTimeMillis)
-    yield* (yield* RunJournal).requestCancel(id, { type: "CancelRequested", by: admin }, at)
-    return undefined
+    const [engine, journal] = [yield* RunEngine, yield* RunJournal]
+    for (;;) {
+      const now = yield* engine.state(id)
+      const at = new Date(yield* Clock.currentTimeMillis)
+      if (now.status !== "running" || !isCancellable(now)) return undefined
+      if (yield* journal.requestCancel(id, now.lastSeq, { type: "CancelRequested", by: admin }, at)) return undefined
+    }
   })
 
 /** Migrates, and cancels when the journal has `seq` entries. */
@@ -89,7 +94,7 @@ describe("a migration that is cancelled", { timeout: 300_000 }, () => {
     const state = await process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const head = yield* engine.startWork(migrateToSdn.request(installation, { createZone: true }), admin)
+        const head = yield* engine.start(migrateToSdn.request(installation, { createZone: true }), admin)
         yield* Stream.runDrain(
           Stream.takeUntil(
             engine.events(head.id, 0),
@@ -97,7 +102,7 @@ describe("a migration that is cancelled", { timeout: 300_000 }, () => {
           ),
         )
         for (const node of ["pve1", "pve2"]) lab.sim.faults.add({ kind: "node-down", node })
-        while ((yield* engine.state(head.id)).waiting === undefined) yield* Effect.sleep(1000)
+        while (waitingFor(yield* engine.state(head.id)) === undefined) yield* Effect.sleep(1000)
         expect(yield* engine.cancel(head.id, admin)).toBe(true)
         return yield* engine.wait(head.id)
       }),

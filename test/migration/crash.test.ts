@@ -1,4 +1,4 @@
-import { RunEngine } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { MigrationDirection } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"

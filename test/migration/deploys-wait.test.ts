@@ -1,9 +1,11 @@
-import { migrateToSdn, RunEngine, runPlannerLayer } from "@rangewright/application"
-import { installation, type Range, type RangeId, type RecordId, type RunHead } from "@rangewright/domain"
+import { migrateToSdn, runPlannerLayer, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import { installation, type Range, type RunHead } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { expect, it } from "vitest"
+import { newRange } from "../contracts/storage/samples.ts"
 import { type CrashGate, makeCrashGate } from "../runs/support/crash-gate.ts"
 import { admin, deploy } from "../runs/support/lab.ts"
 import { bootMigration, endOf, makeMigrationLab, type MigrationLab, type MigrationProcess, unreachable } from "./support/lab.ts"
@@ -24,21 +26,7 @@ const open = async (): Promise<{ readonly lab: MigrationLab; readonly range: Ran
   const lab = makeMigrationLab({ ranges: 3, nodes: ["pve1"], marked: true })
   const process = bootMigration(lab)
   const range = await process.runPromise(
-    Effect.flatMap(Ranges, (ranges) =>
-      ranges.create({
-        id: "NEW" as RangeId,
-        recordId: "rangenew0000000" as RecordId,
-        number: 9,
-        reservedNumbers: [],
-        name: "New",
-        description: "",
-        purpose: "",
-        config,
-        createdBy: undefined,
-        owners: [],
-        createdAt: new Date(0),
-      }),
-    ),
+    Effect.flatMap(Ranges, (ranges) => ranges.create(newRange("NEW", { number: 9, config }))),
   )
   await process.dispose()
   return { lab, range }
@@ -50,11 +38,11 @@ const boot = (lab: MigrationLab, gate: CrashGate = makeCrashGate()): MigrationPr
 const askForBoth = (range: Range, heads: RunHead[]) =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    heads.push(yield* engine.startWork(migrateToSdn.request(installation, { createZone: true }), admin))
+    heads.push(yield* engine.start(migrateToSdn.request(installation, { createZone: true }), admin))
     const isMoved = ({ event }: { readonly event: { readonly type: string; readonly key?: string } }) =>
       event.type === "StepSettled" && event.key?.startsWith("move:") === true
     yield* Stream.runDrain(Stream.takeUntil(engine.events(heads[0]!.id, 0), isMoved))
-    heads.push(yield* engine.start(range, deploy, admin))
+    heads.push(yield* engine.start(rangeRequest(range, deploy), admin))
     return yield* Effect.forEach(heads, ({ id }) => engine.wait(id))
   })
 
@@ -116,8 +104,9 @@ it("it does so too when the process dies at any moment, of either or between the
         // whoever was never answered asks again
         const migration =
           known.find(({ kind }) => kind === migrateToSdn.name) ??
-          (yield* engine.startWork(migrateToSdn.request(installation, { createZone: true }), admin))
-        const deployment = known.find(({ kind }) => kind === "deploy") ?? (yield* engine.start(range, deploy, admin))
+          (yield* engine.start(migrateToSdn.request(installation, { createZone: true }), admin))
+        const deployment =
+          known.find(({ kind }) => kind === "deploy") ?? (yield* engine.start(rangeRequest(range, deploy), admin))
         yield* Effect.forEach([migration, deployment], ({ id }) => engine.wait(id))
       }),
     )

@@ -1,5 +1,14 @@
-import { planNetworks, RunEngine } from "@rangewright/application"
-import { installation, type RangeId, type RecordId, type RunId, type UserId } from "@rangewright/domain"
+import { planNetworks } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import {
+  type AccountId,
+  groupOfAccount,
+  installation,
+  type RangeId,
+  type RecordId,
+  type RunId,
+  type UserId,
+} from "@rangewright/domain"
 import { HypervisorAccess, RunJournal } from "@rangewright/ports"
 import type { Fault, SimRequest } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
@@ -109,7 +118,7 @@ describe("a migration of which a call fails", () => {
     const broken = { when: "before", status: 500, message: "something broke" } as const
     lab.sim.faults.add({ kind: "respond", match: { method: "PUT", path: "/access/acl" }, ...broken })
     lab.sim.faults.add({ kind: "respond", match: { method: "DELETE" }, ...broken, times: "always" })
-    await within(lab, (process) => expect(migrate(process)).rejects.toThrow("some of what had been prepared is still there"))
+    await within(lab, (process) => expect(migrate(process)).rejects.toThrow("some of the preparations are still there"))
     expect(endOf(lab).vnets).not.toEqual([])
     lab.sim.faults.clear()
     await within(lab, migrate)
@@ -173,7 +182,7 @@ describe("a migration", () => {
     expect(lab.sim.calls.counts().byRoute["PUT /cluster/sdn"]).toBe(1)
   })
 
-  it("gives rights to the accounts that the hypervisor has, and is done without the others", async () => {
+  it("gives rights to the groups of accounts that the hypervisor has, and is done without the others", async () => {
     const lab = threeRanges()
     for (const [number, id] of ["HERE", "GONE"].entries())
       lab.store.users.set(id as UserId, {
@@ -197,12 +206,12 @@ describe("a migration", () => {
     lab.store.grants.set("LAB1" as RangeId, new Set(["HERE" as UserId, "GONE" as UserId]))
     await within(lab, async (process) => {
       await process.runPromise(
-        HypervisorAccess.use((access) => access.ensureUser({ username: "here", realm: "pve" }, "a password", { admin: false })),
+        HypervisorAccess.use((access) => access.apply({ kind: "create-group", group: groupOfAccount("here@pve" as AccountId) })),
       )
       await migrate(process)
       expect([...(lab.sim.state.access.acl.get("/sdn/zones/ludus/r1")?.keys() ?? [])].toSorted()).toEqual([
         "@ludus_admins",
-        "here@pve",
+        `@${groupOfAccount("here@pve" as AccountId)}`,
       ])
       expect(await migrate(process)).toMatch(/^Nothing to migrate/u)
     })

@@ -7,8 +7,10 @@ import {
   type MemoryStore,
   memoryStorageLayer,
   type MemoryWorld,
+  mayUsePool,
 } from "@rangewright/adapter-memory"
-import { importLegacy, Settings } from "@rangewright/application"
+import { accessRun, importLegacy, rangeEngineLayer, runPlannerLayer, Settings } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { LegacyInstallation, LegacyUser, RangeId, Vmid } from "@rangewright/domain"
 import {
   Hypervisor,
@@ -20,11 +22,14 @@ import {
   StorageFault,
   Users,
 } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import { describe, expect, it } from "vitest"
 import { labSettings } from "../runs/support/lab.ts"
+import { makeVirtualClock } from "../runs/support/virtual-clock.ts"
 
 const user = (id: string): LegacyUser => ({
   id,
@@ -68,6 +73,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
   const store = makeMemoryStore()
   store.legacy = legacy
   const world = makeMemoryWorld()
+  const clock = makeVirtualClock()
   for (const [i, id] of ids.entries()) {
     world.pools.add(id as RangeId)
     const vm = addTemplate(world, 200 + i, `${id}-web`)
@@ -105,20 +111,33 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
     memoryHypervisorLayer(world),
     cryptoLayer({ bytes: new Uint8Array(32) }),
     Layer.succeed(Settings, labSettings),
+    Layer.succeed(Clock.Clock, clock),
+    Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const layer = Layer.mergeAll(
+  const ports = Layer.mergeAll(
     counted(Users, storageFault),
     counted(Ranges, storageFault),
     counted(Machines, storageFault),
     counted(Hypervisor, hypervisorFault),
     counted(HypervisorAccess, hypervisorFault),
   ).pipe(Layer.provideMerge(plain))
+  const layer = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
+    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(ports),
+  )
   return {
     store,
     world,
     calls: () => calls,
+    /** In a process of its own, which first takes up what one before it left. */
     run: <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
-      Effect.runPromise(Effect.provide(effect, layer, { local: true })),
+      Effect.runPromise(
+        Effect.provide(
+          Effect.flatMap(RunEngine, ({ recover }) => Effect.andThen(recover, effect)),
+          layer,
+          { local: true },
+        ),
+      ),
   }
 }
 
@@ -143,7 +162,8 @@ const outcome = async (store: MemoryStore, world: MemoryWorld) => ({
   ranges: inOrder(store.ranges).map(([, range]) => ({ ...range, recordId: "", createdAt: 0, updatedAt: 0 })),
   configs: inOrder(store.configs).map(([id, { text }]) => [id, text]),
   grants: inOrder(store.grants).map(([id, users]) => [id, [...users].toSorted()]),
-  rights: inOrder(world.grants).map(([id, accounts]) => [id, [...accounts].toSorted()]),
+  rights: ids.map((id) => [id, mayUsePool(world, id)]),
+  accounts: inOrder(world.accounts).map(([id, { groups, password }]) => [id, [...groups].toSorted(), password]),
   vms: inOrder(world.vms).map(([vmid, { description }]) => [vmid, description]),
   shown: inOrder(store.machines).map(([vmid, { address }]) => [vmid, address]),
 })

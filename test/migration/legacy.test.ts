@@ -5,11 +5,12 @@ import {
   makeMemoryWorld,
   memoryHypervisorLayer,
   memoryStorageLayer,
+  mayUsePool,
   type MemoryVm,
   type MemoryWorld,
 } from "@rangewright/adapter-memory"
 import { legacyLayer } from "@rangewright/adapter-storage"
-import { authenticate, importLegacy, Settings } from "@rangewright/application"
+import { accessRun, authenticate, importLegacy, rangeEngineLayer, runPlannerLayer, Settings } from "@rangewright/application"
 import { type RangeId, readDescription, type UserId, type Vmid } from "@rangewright/domain"
 import { CredentialHasher, LegacyData, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -84,12 +85,16 @@ const oldVms = () => {
 
 const service = (world = oldVms()) => {
   const store = makeMemoryStore()
-  const layer = Layer.mergeAll(
+  const ports = Layer.mergeAll(
     memoryStorageLayer(store),
     memoryHypervisorLayer(world),
     cryptoLayer({ bytes: new Uint8Array(32) }),
     Layer.succeed(Settings, labSettings),
     legacyLayer(folder),
+  )
+  const layer = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
+    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(ports),
   )
   return {
     store,
@@ -136,9 +141,7 @@ describe("an installation of the first generation", () => {
     ])
     expect(store.ranges.get("JD" as RangeId)?.lastDeploymentAt).toEqual(new Date("2024-05-06T05:08:09.123Z"))
     expect(store.users.get("JD" as UserId)?.user.defaultRangeId).toBe("JD")
-    expect([...world.grants].map(([id, accounts]) => [id, [...accounts].toSorted()])).toEqual([
-      ["JD", ["ann@pam", "john-doe@pam"]],
-    ])
+    expect(["JD", "AB"].map((id) => mayUsePool(world, id))).toEqual([["ann@pam", "john-doe@pam"], ["ann@pam"]])
     expect([...store.configs].map(([id, { text }]) => [id, text])).toEqual([
       ["JD", config],
       ["AB", "ludus: []\n"],
@@ -232,7 +235,7 @@ describe("an installation of the first generation", () => {
     const { store, run } = service()
     const text = await run(importLegacy(false))
     expect(text).toContain("! the configuration of range JD: it was kept as it is and has errors")
-    expect(text).toContain("! JD-web (VM 104) stays as it is: the configuration of its range has errors; mend it and repeat this")
+    expect(text).toContain("! JD-web (VM 104) stays as it is: the configuration of its range has errors; fix it and repeat this")
     expect(store.configs.get("JD" as RangeId)?.text).toBe(broken)
     await run(Ranges.use((ranges) => ranges.setConfig("JD" as RangeId, config)))
     expect(await run(importLegacy(false))).toMatch(/and 1 machine taken over/u)
@@ -282,7 +285,8 @@ describe("an installation of the first generation", () => {
         [...store.configs],
         [...store.grants].map(([id, users]) => [id, [...users]]),
         [...world.vms],
-        [...world.grants].map(([id, accounts]) => [id, [...accounts]]),
+        [...world.accounts].map(([id, { groups }]) => [id, [...groups]]),
+        [...world.acl],
       ])
     const before = state()
     const revision = store.revision

@@ -353,7 +353,9 @@ describe("a migration on Proxmox refuses", () => {
         const guest = rig.sim.guest(3011)!
         guest.pending["net0"] = guest.config["net0"]
         guest.config["net0"] = machinesOf(1)[1]!.nets[0]!
-        await expect(perform(rig, action)).rejects.toThrow("net0 of VM 3011 still hangs on a network that is left")
+        await expect(perform(rig, action)).rejects.toThrow(
+          "net0 of VM 3011 is still attached to a network that is being replaced",
+        )
         break
       }
       await perform(rig, action)
@@ -413,7 +415,7 @@ describe("a migration on Proxmox refuses", () => {
     await rig.run(Effect.sleep("60 seconds"))
     for (const { action } of [make, undo])
       await expect(perform(rig, action as NetworkMigrationAction)).rejects.toThrow(
-        "node pve1 has a bridge vmbr1001 already that was not made here",
+        "node pve1 already has a bridge vmbr1001 that was not created here",
       )
     expect(bridgesOn(rig)).toContain("vmbr1001")
     await rig.close()
@@ -422,7 +424,7 @@ describe("a migration on Proxmox refuses", () => {
   it("to write that a bridge goes while a machine hangs on it", async () => {
     const rig = firstGeneration()
     await expect(perform(rig, { kind: "remove-bridge", node: "pve1", bridge: "vmbr1001" })).rejects.toThrow(
-      "the machines 3010, 3011, 3012 hang on it",
+      "the machines 3010, 3011, 3012 are attached to it",
     )
     expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")
     await rig.close()
@@ -459,7 +461,7 @@ describe("a migration on Proxmox refuses", () => {
       if (!isWorldly(action)) continue
       if (action.kind === "reload-network") {
         rig.sim.guest(3011)!.config["net0"] = machinesOf(1)[1]!.nets[0]!
-        await expect(perform(rig, action)).rejects.toThrow("the machines 3011 hang on bridges that would go")
+        await expect(perform(rig, action)).rejects.toThrow("the machines 3011 are attached to bridges that would go")
         expect(bridgesOn(rig)).toContain("vmbr1001")
         // nothing waits there that somebody's next reload would put into force
         expect(await root(rig, "GET", "/nodes/pve1/network")).not.toContain("changes")

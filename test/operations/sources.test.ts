@@ -181,7 +181,7 @@ describe("a repository", () => {
       expect(without.status).toBe(400)
       const inUrl = await call("POST", "/sources", { type: "git", url: url.replace("//", "//joe:hunter2@"), id: "labs" })
       expect(inUrl.status).toBe(400)
-      expect(inUrl.json.error).toContain("beside the URL")
+      expect(inUrl.json.error).toContain("separately, not in the URL")
       const wrong = await call("POST", "/sources", { type: "git", url, id: "labs", username: "joe", token: "wr0ng" })
       expect(wrong.status).toBe(400)
       const right = await call("POST", "/sources", { type: "git", url, id: "labs", username: "joe", token: "hunter2" })

@@ -1,3 +1,4 @@
+import { rangeRequest } from "@rangewright/application"
 import type { RunRequest } from "@rangewright/application"
 import { rangeSubject, type RunHead } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
@@ -18,7 +19,7 @@ const aborted = async () => {
   const process = boot(lab)
   const first = await engineOf(process, (engine) =>
     Effect.gen(function* () {
-      const head = yield* engine.start(range, deploy, admin)
+      const head = yield* engine.start(rangeRequest(range, deploy), admin)
       yield* Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === "StepDispatched"))
       yield* engine.cancel(head.id, admin)
       return head
@@ -37,12 +38,12 @@ const whole = async () => {
 }
 
 describe("while an aborted run settles", () => {
-  it("the next deploy is taken, shows as DEPLOYING, says what it waits for, and goes on by itself", async () => {
+  it("the next deploy is taken, shows as DEPLOYING, says what it waits for, and begins when that has ended", async () => {
     const { lab, range, process, first } = await aborted()
     expect(stateOf(lab)).toBe("ABORTED")
     const { head, state } = await engineOf(process, (engine) =>
       Effect.gen(function* () {
-        const head = yield* engine.start(range, deploy, admin)
+        const head = yield* engine.start(rangeRequest(range, deploy), admin)
         expect(stateOf(lab)).toBe("DEPLOYING")
         expect(head).toMatchObject({ behind: first.id, plan: undefined })
         expect((yield* engine.state(first.id)).status).toBe("running")
@@ -78,13 +79,13 @@ describe("while an aborted run settles", () => {
     const { lab, range, process, first } = await aborted()
     await engineOf(process, (engine) =>
       Effect.gen(function* () {
-        const second = yield* engine.start(range, deploy, admin)
-        const refused = yield* Effect.flip(engine.start(range, deploy, admin))
+        const second = yield* engine.start(rangeRequest(range, deploy), admin)
+        const refused = yield* Effect.flip(engine.start(rangeRequest(range, deploy), admin))
         expect(refused).toMatchObject({ _tag: "RangeBusy", message: expect.stringContaining(second.id) })
         expect(yield* engine.cancel(second.id, admin)).toBe(true)
         expect(stateOf(lab)).toBe("ABORTED")
         // opened behind the second, it waits for the first as well
-        const third = yield* engine.start(range, deploy, admin)
+        const third = yield* engine.start(rangeRequest(range, deploy), admin)
         expect((yield* engine.wait(second.id)).status).toBe("aborted")
         expect((yield* engine.state(first.id)).status).toBe("running")
         expect((yield* engine.state(third.id)).plan).toBeUndefined()
@@ -95,6 +96,25 @@ describe("while an aborted run settles", () => {
           ?.entries.find(({ event }) => event.type === "Planned")
           ?.at.getTime()
         expect(begun).toBeGreaterThanOrEqual(endOfFirst)
+      }),
+    )
+    expect(strays(lab)).toEqual([])
+    await process.dispose()
+  })
+
+  it("a later run waits for it, also when the one that was opened behind it is over already", async () => {
+    const { lab, range, process, first } = await aborted()
+    await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const second = yield* engine.start(rangeRequest(range, deploy), admin)
+        yield* engine.cancel(second.id, admin)
+        expect((yield* engine.wait(second.id)).status).toBe("aborted")
+        expect((yield* engine.state(first.id)).status).toBe("running")
+        const third = yield* engine.start(rangeRequest(range, deploy), admin)
+        expect(third).toMatchObject({ behind: first.id, plan: undefined })
+        expect((yield* engine.wait(first.id)).status).toBe("aborted")
+        expect((yield* engine.wait(third.id)).status).toBe("success")
+        expect(eventsOf(lab, third)[0]).toMatchObject({ type: "Waiting", behind: first.id })
       }),
     )
     expect(strays(lab)).toEqual([])
@@ -117,7 +137,7 @@ describe("while an aborted run settles", () => {
     let died = 0
     for (let at = 1; at < 40; at++) {
       const { lab, range, process, first } = await aborted()
-      const second = await engineOf(process, (engine) => engine.start(range, deploy, admin))
+      const second = await engineOf(process, (engine) => engine.start(rangeRequest(range, deploy), admin))
       await process.dispose()
       const gate = makeCrashGate(at)
       const dying = boot(lab, gate)

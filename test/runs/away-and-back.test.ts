@@ -1,4 +1,6 @@
-import { RunEngine } from "@rangewright/application"
+import { rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import { openFold, waitingFor } from "@rangewright/domain"
 import type { Fault } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -23,15 +25,23 @@ const deployThrough = async (fault: Fault, goesAt: number) => {
   const entries = await process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const { id } = yield* engine.start(range, deploy, admin)
+      const { id } = yield* engine.start(rangeRequest(range, deploy), admin)
       return yield* Stream.runCollect(engine.events(id, 0))
     }),
   )
   await process.dispose()
-  const timesOf = (type: "Waiting" | "Continued"): readonly number[] =>
-    entries.flatMap(({ at, event }) => (event.type === type ? [(at.getTime() - begun - goesAt - goneFor) / 1000] : []))
+  /** When the first step began to wait, and when the last continued: seconds since the cluster was whole again. */
+  const fold = openFold()
+  const waits: number[] = []
+  const goesOn: number[] = []
+  for (const entry of entries) {
+    const waited = waitingFor(fold.state()) !== undefined
+    fold.push(entry)
+    const waitsNow = waitingFor(fold.state()) !== undefined
+    if (waited !== waitsNow) (waitsNow ? waits : goesOn).push((entry.at.getTime() - begun - goesAt - goneFor) / 1000)
+  }
   const end = entries.at(-1)?.event
-  return { message: end?.type === "Ended" ? end.message : "no end", waits: timesOf("Waiting"), goesOn: timesOf("Continued"), lab }
+  return { message: end?.type === "Ended" ? end.message : "no end", waits, goesOn, lab }
 }
 
 describe("a cluster that loses for half an hour", () => {

@@ -1,5 +1,15 @@
-import { RunEngine, RunPlanner } from "@rangewright/application"
-import { CannotPlan, type Fault, installation, InvalidInput, type Range, renderLog, type RunHead } from "@rangewright/domain"
+import { RunPlanner, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import {
+  CannotPlan,
+  type Fault,
+  installation,
+  InvalidInput,
+  type Range,
+  renderLog,
+  type RunHead,
+  waitingFor,
+} from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,8 +21,8 @@ import { planOf } from "./support/lab-plan.ts"
 import { move } from "./support/move.ts"
 
 const open = (lab: Lab, gate: CrashGate = makeCrashGate(), owner = "service") => boot(lab, gate, { owner }, [move])
-const startMove = Effect.flatMap(RunEngine, (engine) => engine.startWork(move.request(installation, {}), admin))
-const startDeploy = (range: Range) => Effect.flatMap(RunEngine, (engine) => engine.start(range, deploy, admin))
+const startMove = Effect.flatMap(RunEngine, (engine) => engine.start(move.request(installation, {}), admin))
+const startDeploy = (range: Range) => Effect.flatMap(RunEngine, (engine) => engine.start(rangeRequest(range, deploy), admin))
 const starts = { deploy: startDeploy, move: () => startMove } as const
 
 const entriesOf = ({ store }: Lab, { id }: Pick<RunHead, "id">) => store.runs.get(id)?.entries ?? []
@@ -52,7 +62,7 @@ describe("a deploy that is asked for while a run changes the whole installation"
     await process.dispose()
     const { moving, deployment } = told
     expect(told.shown).toBe("DEPLOYING")
-    expect(told.state.waiting).toBe(
+    expect(waitingFor(told.state)).toBe(
       `run ${moving.id} (move) is changing the whole installation; this run begins when that one has ended`,
     )
     expect([told.state.plan, told.machines]).toEqual([undefined, 1])

@@ -1,5 +1,6 @@
 import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
-import { blueprintInstall, RunEngine } from "@rangewright/application"
+import { blueprintInstall } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { type BlueprintId, neverInstalled, type RecordId, type RunHead } from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -54,7 +55,7 @@ const install = (process: Process) =>
   process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      return yield* engine.wait((yield* engine.startWork(asked, ada)).id)
+      return yield* engine.wait((yield* engine.start(asked, ada)).id)
     }),
   )
 
@@ -98,7 +99,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
     const state = await process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const head = yield* engine.startWork(asked, ada)
+        const head = yield* engine.start(asked, ada)
         yield* (yield* Blueprints).remove(id)
         return yield* engine.wait(head.id)
       }),
@@ -129,7 +130,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
         .runPromise(
           Effect.gen(function* () {
             const engine = yield* RunEngine
-            acknowledged = yield* engine.startWork(asked, ada)
+            acknowledged = yield* engine.start(asked, ada)
             const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
             yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
           }),
@@ -143,7 +144,7 @@ describe("an installation of what a blueprint requires, as a run", () => {
           yield* engine.recover
           // a client that was never answered asks again, unless the run was opened
           const [open] = [...site.store.runs.values()].map(({ record }) => record)
-          yield* engine.wait((acknowledged ?? open ?? (yield* engine.startWork(asked, ada))).id)
+          yield* engine.wait((acknowledged ?? open ?? (yield* engine.start(asked, ada))).id)
         }),
       )
       await next.dispose()

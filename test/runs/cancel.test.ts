@@ -1,7 +1,12 @@
-import { RunEngine } from "@rangewright/application"
+import { rangeRequest } from "@rangewright/application"
+import { RunEngine, runKind, work } from "@rangewright/run-engine"
+import { installation, type RunId, waitingFor, workPlan } from "@rangewright/domain"
+import { HypervisorFault, type RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
+import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, endOf, engineOf, makeLab, startAndWait, strays } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
@@ -14,7 +19,7 @@ const cancelAt = async (seq: number) => {
   const result = await process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const head = yield* engine.start(range, deploy, admin)
+      const head = yield* engine.start(rangeRequest(range, deploy), admin)
       yield* Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), (entry) => entry.seq >= seq))
       const before = yield* engine.state(head.id)
       const asked = yield* engine.cancel(head.id, admin)
@@ -73,9 +78,9 @@ describe("a cancel", () => {
       action !== undefined || (method === "observe" && lab.store.runs.size > 0) ? { when: "before", reason: "away" } : undefined
     const state = await engineOf(process, (engine) =>
       Effect.gen(function* () {
-        const head = yield* engine.start(range, deploy, admin)
+        const head = yield* engine.start(rangeRequest(range, deploy), admin)
         yield* Effect.sleep(60_000)
-        expect((yield* engine.state(head.id)).waiting).toContain("told to fail")
+        expect(waitingFor(yield* engine.state(head.id))).toContain("told to fail")
         expect(yield* engine.cancel(head.id, admin)).toBe(true)
         return yield* engine.wait(head.id)
       }),
@@ -98,9 +103,80 @@ describe("a cancel", () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const [one, two] = [boot(lab, undefined, { owner: "one" }), boot(lab, undefined, { owner: "two" })]
-    const head = await engineOf(one, (engine) => engine.start(range, deploy, admin))
+    const head = await engineOf(one, (engine) => engine.start(rangeRequest(range, deploy), admin))
     const state = await engineOf(two, (engine) => Effect.andThen(engine.cancel(head.id, admin), engine.wait(head.id)))
     expect(state.status).toBe("aborted")
     await Promise.all([one.dispose(), two.dispose()])
+  })
+})
+
+/** Takes ten seconds. */
+const walk = work({ name: "walk", input: Schema.Struct({}), settle: () => Effect.as(Effect.sleep(10_000), {}) })
+/** Takes ten seconds, and then meets a hypervisor that is away. */
+const leap = work({
+  name: "leap",
+  input: Schema.Struct({}),
+  settle: () =>
+    Effect.andThen(
+      Effect.sleep(10_000),
+      Effect.fail(new HypervisorFault({ doing: "leap", reason: "away", detail: "no route to host" })),
+    ),
+})
+const leaping = runKind({
+  name: "leaping",
+  doing: "a leap",
+  request: Schema.Struct({}),
+  plan: () =>
+    Effect.succeed(
+      workPlan([
+        walk.step({ key: "walk", title: "Walk", estimate: 10 }, {}),
+        leap.step({ key: "leap", title: "Leap", after: ["walk"], estimate: 10, pointOfNoReturn: true }, {}),
+      ]),
+    ),
+  works: [walk, leap],
+})
+
+/** Lets every cancel arrive at the store only when the run's journal holds the beginning of that step. */
+const lateCancels = (key: string): CrashGate => ({
+  ...makeCrashGate(),
+  guard: <S extends object>(port: string, service: S): S => {
+    if (port !== "RunJournal") return service
+    const journal = service as unknown as RunJournal["Service"]
+    const begun = (runId: RunId) =>
+      Effect.map(journal.read(runId, 0), (entries) =>
+        entries.some(({ event }) => event.type === "StepStarted" && event.key === key),
+      )
+    const late: RunJournal["Service"] = {
+      ...journal,
+      requestCancel: (runId, ...rest) =>
+        Effect.sleep(1000).pipe(
+          Effect.repeat({ until: () => Effect.orDie(begun(runId)) }),
+          Effect.andThen(journal.requestCancel(runId, ...rest)),
+        ),
+    }
+    return late as unknown as S
+  },
+})
+
+describe("a cancel that a point of no return is ahead of", () => {
+  it("is refused and leaves no trace: one is taken later, when the run waits for a hypervisor that never returns", async () => {
+    const lab = makeLab([])
+    lab.world.fault = ({ method }) => (method === "observe" ? { when: "before", reason: "away" } : undefined)
+    const process = boot(lab, lateCancels("leap"), undefined, [leaping])
+    const told = await engineOf(process, (engine) =>
+      Effect.gen(function* () {
+        const head = yield* engine.start(leaping.request(installation, {}), admin)
+        const until = (type: string) =>
+          Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === type))
+        yield* until("StepStarted")
+        const refused = yield* Effect.flip(engine.cancel(head.id, admin))
+        const traces = lab.store.runs.get(head.id)?.entries.filter(({ event }) => event.type === "CancelRequested")
+        yield* until("Waiting")
+        expect(yield* engine.cancel(head.id, admin)).toBe(true)
+        return { refused, traces, state: yield* Effect.timeout(engine.wait(head.id), 3_600_000) }
+      }),
+    )
+    await process.dispose()
+    expect(told).toMatchObject({ refused: { kind: "conflict" }, traces: [], state: { status: "aborted" } })
   })
 })

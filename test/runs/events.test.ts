@@ -1,4 +1,5 @@
-import { RunEngine } from "@rangewright/application"
+import { rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { foldRun, type JournalEntry, renderLog } from "@rangewright/domain"
 import { RunJournal, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -17,7 +18,7 @@ describe("the events of a run", () => {
     const { head, live, late, rest } = await process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const begun = yield* engine.start(range, deploy, admin)
+        const begun = yield* engine.start(rangeRequest(range, deploy), admin)
         const all = yield* Stream.runCollect(engine.events(begun.id, 0))
         const again = yield* Stream.runCollect(engine.events(begun.id, 0))
         return { head: begun, live: all, late: again, rest: yield* Stream.runCollect(engine.events(begun.id, 20)) }
@@ -39,7 +40,7 @@ describe("the events of a run", () => {
     const range = await createRange(lab)
     const process = boot(lab)
     const slow = await engineOf(process, (engine) =>
-      Effect.flatMap(engine.start(range, deploy, admin), ({ id }) =>
+      Effect.flatMap(engine.start(rangeRequest(range, deploy), admin), ({ id }) =>
         Stream.runCollect(Stream.tap(engine.events(id, 0), () => Effect.sleep(3_600_000))),
       ),
     )
@@ -60,7 +61,7 @@ describe("the events of a run", () => {
       lab.store.runs.size,
       lab.world.pools.size,
       lab.world.networks.size,
-      lab.world.grants.size,
+      lab.world.acl.size,
     ]).toEqual([0, 0, 0, 0, 0])
     expect([...lab.world.vms.values()].filter(({ template }) => !template)).toEqual([])
     const events = await engineOf(process, (engine) => Stream.runCollect(engine.events(head.id, 0)))

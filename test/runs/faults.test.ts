@@ -1,5 +1,6 @@
+import { rangeRequest } from "@rangewright/application"
 import type { MemoryCall, MemoryFailure } from "@rangewright/adapter-memory"
-import { RunEngine } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { HypervisorReason } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -33,9 +34,9 @@ const deployWith = async (lab: Lab, nth: number, failure: MemoryFailure) => {
   const result = await process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const head = yield* Effect.result(engine.start(range, deploy, admin))
+      const head = yield* Effect.result(engine.start(rangeRequest(range, deploy), admin))
       if (head._tag === "Failure") {
-        const again = yield* engine.start(range, deploy, admin)
+        const again = yield* engine.start(rangeRequest(range, deploy), admin)
         return { stopped: head.failure.message, last: yield* engine.wait(again.id) }
       }
       const first = yield* engine.wait(head.success.id)

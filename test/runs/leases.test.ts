@@ -1,9 +1,13 @@
-import { RunEngine, RunPlanner, runPlannerLayer } from "@rangewright/application"
-import { rangeSubject, type RunEvent, type RunId } from "@rangewright/domain"
-import { Lease, RunJournal } from "@rangewright/ports"
+import { recoveryLayer, RunPlanner, runPlannerLayer, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
+import { rangeSubject, type RunEvent, type RunId, waitingFor } from "@rangewright/domain"
+import { RunJournal, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
+import { type CrashGate, makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, endOf, engineOf, makeCompany, makeLab, startAndWait, strays } from "./support/lab.ts"
 
 const names = ["vm1", "vm2"]
@@ -15,7 +19,7 @@ describe("two workers and one run", () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const [old, young] = [boot(lab), boot(lab)]
-    const head = await engineOf(old, (engine) => Effect.tap(engine.start(range, deploy, admin), settle(10)))
+    const head = await engineOf(old, (engine) => Effect.tap(engine.start(rangeRequest(range, deploy), admin), settle(10)))
     // the same name comes back while the old process still lives (it was only suspended)
     expect(await engineOf(young, (engine) => engine.recover)).toBe(1)
     const state = await engineOf(young, (engine) => engine.wait(head.id))
@@ -40,7 +44,7 @@ describe("two workers and one run", () => {
     const other = boot(lab, undefined, { owner: "other" })
     const result = await other.runPromise(
       Effect.gen(function* () {
-        const [engine, journal, lease] = [yield* RunEngine, yield* RunJournal, yield* Lease]
+        const [engine, journal] = [yield* RunEngine, yield* RunJournal]
         const startedAt = new Date(lab.clock.currentTimeMillisUnsafe())
         const head = {
           id: "run000000000000" as never,
@@ -51,7 +55,7 @@ describe("two workers and one run", () => {
           startedAt,
         }
         yield* journal.open(head, "DEPLOYING")
-        yield* lease.claim(head.id, "dead", startedAt, 30)
+        yield* journal.claim(head.id, "dead", 30)
         const early = yield* engine.recover
         yield* settle(31)
         const late = yield* engine.recover
@@ -67,7 +71,7 @@ describe("two workers and one run", () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const first = boot(lab, undefined, { owner: "first" })
-    const head = await engineOf(first, (engine) => Effect.tap(engine.start(range, deploy, admin), settle(10)))
+    const head = await engineOf(first, (engine) => Effect.tap(engine.start(rangeRequest(range, deploy), admin), settle(10)))
     await first.dispose()
     const second = boot(lab, undefined, { owner: "second" })
     expect(await engineOf(second, (engine) => engine.recover)).toBe(1)
@@ -93,12 +97,12 @@ describe("a run that was opened and not yet planned when its worker died", () =>
         lab.world.fault = () => ({ when: "before", reason: "away" })
         yield* engine.recover
         yield* settle(600)
-        expect((yield* engine.state(unplanned)).waiting).toContain("told to fail")
+        expect(waitingFor(yield* engine.state(unplanned))).toContain("told to fail")
         lab.world.fault = () => undefined
         return yield* engine.wait(unplanned)
       }),
     )
-    expect(state).toMatchObject({ status: "success", waiting: undefined })
+    expect(state).toMatchObject({ status: "success", waits: new Map() })
     expect(strays(lab)).toEqual([])
     await process.dispose()
   })
@@ -128,14 +132,86 @@ describe("a run that was opened and not yet planned when its worker died", () =>
   })
 })
 
+describe("the runs that a dead process left", () => {
+  it("are all continued at once but for those of which the store does not answer, and these soon after", async () => {
+    const lab = makeLab(names)
+    const ranges = [await createRange(lab), await createRange(lab, "OTHER", 8), await createRange(lab, "THIRD", 9)]
+    const dead = boot(lab)
+    const heads = await engineOf(dead, (engine) =>
+      Effect.forEach(ranges, (range) => engine.start(rangeRequest(range, deploy), admin)),
+    )
+    await dead.dispose()
+    let stuck: RunId | undefined
+    let refusals = 3
+    /** The store does not answer when the run that comes first is claimed, three times. */
+    const gate: CrashGate = {
+      ...makeCrashGate(),
+      guard: <S extends object>(_: string, service: S): S => {
+        if (!("claim" in service)) return service
+        const { claim } = service as unknown as RunJournal["Service"]
+        const answering: typeof claim = (runId, ...rest) =>
+          Effect.suspend(() => {
+            stuck ??= runId
+            return runId === stuck && refusals-- > 0
+              ? Effect.fail(new StorageFault({ doing: `claim run ${runId}`, because: "no answer" }))
+              : claim(runId, ...rest)
+          })
+        return { ...service, claim: answering }
+      },
+    }
+    const process = boot(lab, gate)
+    const resumed = await process.runPromise(
+      Effect.gen(function* () {
+        yield* Layer.build(recoveryLayer)
+        const engine = yield* RunEngine
+        const at = yield* Effect.forEach(heads, ({ id }) =>
+          engine.events(id, 0).pipe(
+            Stream.filter(({ event }) => event.type === "Resumed"),
+            Stream.runHead,
+            Effect.map((entry) => [id, Option.getOrThrow(entry).at.getTime()] as const),
+          ),
+        )
+        yield* Effect.forEach(heads, ({ id }) => engine.wait(id))
+        return at
+      }).pipe(Effect.scoped),
+    )
+    await process.dispose()
+    const late = resumed.find(([id]) => id === stuck)?.[1] ?? Infinity
+    const others = resumed.flatMap(([id, at]) => (id === stuck ? [] : [at]))
+    expect(others[0]).toBe(others[1])
+    expect(late - others[0]!).toBeGreaterThan(0)
+    expect(late - others[0]!).toBeLessThan(10_000)
+  })
+})
+
 describe("two requests and one range", () => {
-  it("one wins and the other is told which run changes the range", async () => {
+  it("refuses the later one in the same words, whether the engine notices or the store", async () => {
+    const lab = makeLab(names)
+    const range = await createRange(lab)
+    /** Sees no run when it looks, as when another one opens just after. */
+    const looksTooEarly: CrashGate = {
+      ...makeCrashGate(),
+      guard: (port, service) => (port === "RunJournal" ? { ...service, active: () => Effect.succeed(undefined) } : service),
+    }
+    const [one, two] = [boot(lab, undefined, { owner: "one" }), boot(lab, looksTooEarly, { owner: "two" })]
+    const head = await engineOf(one, (engine) => engine.start(rangeRequest(range, deploy), admin))
+    for (const process of [one, two]) {
+      const refused = await engineOf(process, (engine) => Effect.flip(engine.start(rangeRequest(range, deploy), admin)))
+      expect(refused).toMatchObject({
+        _tag: "RangeBusy",
+        message: `Cannot change range LAB: run ${head.id} (a deploy) is changing it`,
+      })
+    }
+    await Promise.all([one.dispose(), two.dispose()])
+  })
+
+  it("one wins, and the other is told which run changes the range", async () => {
     const lab = makeLab(names)
     const range = await createRange(lab)
     const process = boot(lab)
     const results = await engineOf(process, (engine) =>
       Effect.all(
-        [1, 2, 3].map(() => Effect.result(engine.start(range, deploy, admin))),
+        [1, 2, 3].map(() => Effect.result(engine.start(rangeRequest(range, deploy), admin))),
         { concurrency: "unbounded" },
       ),
     )

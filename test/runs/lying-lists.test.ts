@@ -1,4 +1,5 @@
-import { makeObserver, RunEngine, RunPlanner } from "@rangewright/application"
+import { makeObserver, RunPlanner, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { CannotPlan, type Range } from "@rangewright/domain"
 import { HypervisorFault, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -116,7 +117,7 @@ describe("lists that are partial, stale or empty, and rights that are lost for s
             const engine = yield* RunEngine
             yield* observing(lists, 3000)
             for (;;) {
-              const run = yield* Effect.result(engine.start(range, { kind: "destroy" }, admin))
+              const run = yield* Effect.result(engine.start(rangeRequest(range, { kind: "destroy" }), admin))
               if (Result.isFailure(run)) expect(isRefusal(run.failure), run.failure.message).toBe(true)
               else if ((yield* engine.wait(run.success.id)).status === "success") return true
               yield* Effect.sleep(7000)
@@ -136,7 +137,7 @@ const deployUntilDone = Effect.fnUntraced(function* (range: Range, lists: Return
   const engine = yield* RunEngine
   yield* observing(lists, 4000)
   for (let tries = 0; tries < 200; tries++) {
-    const run = yield* Effect.result(engine.start(range, deploy, admin))
+    const run = yield* Effect.result(engine.start(rangeRequest(range, deploy), admin))
     if (Result.isFailure(run)) expect(isRefusal(run.failure), run.failure.message).toBe(true)
     else if ((yield* engine.wait(run.success.id)).status === "success") return
     yield* Effect.sleep(7000)

@@ -1,4 +1,5 @@
-import { RunEngine } from "@rangewright/application"
+import { rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { RunHead } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -37,7 +38,9 @@ it("ranges that are deployed at the same time share the nodes of a cluster", { t
   const ends = await process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const start = Effect.forEach(ranges, (range) => engine.start(range, deploy, admin), { concurrency: "unbounded" })
+      const start = Effect.forEach(ranges, (range) => engine.start(rangeRequest(range, deploy), admin), {
+        concurrency: "unbounded",
+      })
       return yield* Effect.forEach(yield* start, ({ id }) => engine.wait(id), { concurrency: "unbounded" })
     }),
   )
@@ -55,7 +58,7 @@ it("also when other instances of the service deploy them, before any machine run
     await instances[at]!.process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const head = yield* engine.start(range, deploy, admin)
+        const head = yield* engine.start(rangeRequest(range, deploy), admin)
         yield* Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === "Planned"))
         instances[at]!.heads.push(head)
       }),

@@ -1,8 +1,9 @@
+import { RunPlanner } from "@rangewright/application"
 import type { MemoryCall } from "@rangewright/adapter-memory"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
-import { admin, boot, createRange, deploy, endOf, engineOf, makeCompany, startAndWait, strays } from "./support/lab.ts"
+import { admin, boot, createRange, deploy, endOf, makeCompany, startAndWait, strays } from "./support/lab.ts"
 
 const machines = 6
 const count = (calls: readonly MemoryCall[], wanted: (call: MemoryCall) => boolean): number => calls.filter(wanted).length
@@ -35,7 +36,7 @@ describe("a range that is planned from its configuration", () => {
     const range = await createRange(lab)
     const process = boot(lab)
     const before = JSON.stringify([...lab.world.vms.keys(), ...lab.store.reservations.keys(), lab.store.runs.size])
-    const preview = await engineOf(process, (engine) => engine.preview(range, deploy, admin))
+    const preview = await process.runPromise(RunPlanner.use((planner) => planner.plan(range, deploy, admin, "preview")))
     expect(count(lab.world.calls, (call) => call.mutating)).toBe(0)
     expect(JSON.stringify([...lab.world.vms.keys(), ...lab.store.reservations.keys(), lab.store.runs.size])).toBe(before)
     const { state } = await startAndWait(process, range)
@@ -67,7 +68,7 @@ describe("a range that is planned from its configuration", () => {
     await startAndWait(process, range, { kind: "destroy" })
     expect(endOf(lab)).toMatchObject({ vms: [], states: [["LAB", "DESTROYED"]] })
     await startAndWait(process, range, { kind: "delete-range", force: false })
-    expect(endOf(lab)).toEqual({ vms: [], networks: [], pools: [], grants: [], states: [], remembered: {} })
+    expect(endOf(lab)).toEqual({ vms: [], networks: [], pools: [], rights: [], states: [], remembered: {} })
     expect([lab.store.reservations.size, lab.store.runs.size, strays(lab)]).toEqual([0, 0, []])
     await process.dispose()
   })

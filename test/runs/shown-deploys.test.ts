@@ -1,3 +1,4 @@
+import { rangeRequest } from "@rangewright/application"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { describe, expect, it } from "vitest"
@@ -23,7 +24,7 @@ describe("a deploy that is over at once", () => {
     const process = boot(lab, undefined, shown)
     const seen = await engineOf(process, (engine) =>
       Effect.gen(function* () {
-        const head = yield* engine.start(range, deploy, admin)
+        const head = yield* engine.start(rangeRequest(range, deploy), admin)
         const states: unknown[] = []
         for (let at = 0; at < 4; at++) {
           yield* Effect.sleep(2000)
@@ -45,11 +46,11 @@ describe("a deploy that is over at once", () => {
     for (const vm of lab.world.vms.values()) if (vm.name === "LAB-kali") lab.world.vms.set(vm.vmid, { ...vm, power: "stopped" })
     await engineOf(process, (engine) =>
       Effect.gen(function* () {
-        const failing = yield* engine.start(range, deploy, admin)
+        const failing = yield* engine.start(rangeRequest(range, deploy), admin)
         expect(yield* looks).toBe("DEPLOYING")
         expect((yield* engine.wait(failing.id)).status).toBe("failure")
         expect(state()).toBe("ERROR")
-        const aborted = yield* engine.start(range, deploy, admin)
+        const aborted = yield* engine.start(rangeRequest(range, deploy), admin)
         yield* Stream.runDrain(Stream.takeUntil(engine.events(aborted.id, 0), ({ event }) => event.type === "StepFailed"))
         const asked = lab.clock.now()
         yield* engine.cancel(aborted.id, admin)

@@ -1,4 +1,5 @@
-import { RunEngine } from "@rangewright/application"
+import { rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { Fault } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -44,10 +45,12 @@ const deployDespite = async (lab: SimLab, fault: Fault): Promise<{ stopped: stri
   const result = await process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const first = yield* Effect.result(Effect.flatMap(engine.start(range, deploy, admin), ({ id }) => engine.wait(id)))
+      const first = yield* Effect.result(
+        Effect.flatMap(engine.start(rangeRequest(range, deploy), admin), ({ id }) => engine.wait(id)),
+      )
       if (first._tag === "Success" && first.success.status === "success") return { stopped: undefined, message: "" }
       const stopped = first._tag === "Success" ? first.success.message : first.failure.message
-      const again = yield* engine.start(range, deploy, admin)
+      const again = yield* engine.start(rangeRequest(range, deploy), admin)
       return { stopped, message: (yield* engine.wait(again.id)).message }
     }),
   )

@@ -1,5 +1,6 @@
 import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
-import { RunEngine, sourceInstall, sourceUninstall, type WorkRequest } from "@rangewright/application"
+import { sourceInstall, sourceUninstall } from "@rangewright/application"
+import { RunEngine, type WorkRequest } from "@rangewright/run-engine"
 import { type RecordId, type RunHead, type SourceId } from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
@@ -36,7 +37,7 @@ const install = (process: Process, snapshot: string) =>
   process.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      const head = yield* engine.startWork(asked(snapshot), ada)
+      const head = yield* engine.start(asked(snapshot), ada)
       return { head, state: yield* engine.wait(head.id) }
     }),
   )
@@ -157,7 +158,7 @@ describe("an installation from a source, as a run", () => {
     const end = await process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const { message } = yield* engine.wait((yield* engine.startWork(request, ada)).id)
+        const { message } = yield* engine.wait((yield* engine.start(request, ada)).id)
         return message
       }).pipe(Effect.catch(({ message }) => Effect.succeed(message))),
     )
@@ -185,7 +186,7 @@ describe("an installation from a source, as a run", () => {
     const state = await process.runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        const { id } = yield* engine.startWork(asked(snapshot), ada)
+        const { id } = yield* engine.start(asked(snapshot), ada)
         const copying = Stream.takeUntil(
           engine.events(id, 0),
           ({ event }) => event.type === "StepDispatched" && event.key === "role:acme.hello",
@@ -238,7 +239,7 @@ const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (
   await first.runPromise(
     Effect.gen(function* () {
       const engine = yield* RunEngine
-      yield* engine.wait((yield* engine.startWork(request(snapshot), ada)).id)
+      yield* engine.wait((yield* engine.start(request(snapshot), ada)).id)
     }),
   )
   await first.dispose()
@@ -255,7 +256,7 @@ const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (
       .runPromise(
         Effect.gen(function* () {
           const engine = yield* RunEngine
-          acknowledged = yield* engine.startWork(request(snapshot), ada)
+          acknowledged = yield* engine.start(request(snapshot), ada)
           const died = Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) })
           yield* Effect.raceFirst(engine.wait(acknowledged.id), died)
         }),
@@ -269,7 +270,7 @@ const expectOneEnd = async (prepare: (site: Site) => Promise<string>, request: (
         yield* engine.recover
         // a client that was never answered asks again, unless the run was opened
         const opened = [...site.store.runs.values()][runsBefore]?.record
-        const head = acknowledged ?? opened ?? (yield* engine.startWork(request(snapshot), ada))
+        const head = acknowledged ?? opened ?? (yield* engine.start(request(snapshot), ada))
         yield* engine.wait(head.id)
       }),
     )

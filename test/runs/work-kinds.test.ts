@@ -1,4 +1,4 @@
-import { RunEngine } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { foldRun, progressOf, renderLog, type RunHead, type RunSubject, SubjectBusy } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"
@@ -23,7 +23,7 @@ const deliver = async (shop: Shop, request: { items: string[]; must: string[] } 
   const { kind, process } = open(lab, shop)
   const result = await engineOf(process, (engine) =>
     Effect.gen(function* () {
-      const head = yield* engine.startWork(kind.request(source, request), admin)
+      const head = yield* engine.start(kind.request(source, request), admin)
       return { head, state: yield* engine.wait(head.id) }
     }),
   )
@@ -96,7 +96,7 @@ describe("a run about something else than a range", () => {
     shop.closed = true
     const lab = makeLab([])
     const { kind, process } = open(lab, shop)
-    const fault = await engineOf(process, (engine) => Effect.flip(engine.startWork(kind.request(source, all), admin)))
+    const fault = await engineOf(process, (engine) => Effect.flip(engine.start(kind.request(source, all), admin)))
     expect(fault.message).toBe("Cannot deliver: the shop is closed")
     expect(lab.store.runs.size).toBe(0)
     await process.dispose()
@@ -115,7 +115,7 @@ describe("a run about something else than a range", () => {
     const state = await engineOf(process, (engine) =>
       Effect.gen(function* () {
         const caller = yield* Effect.forkChild(
-          Effect.flatMap(engine.startWork(kind.request(source, all), admin), (head) => engine.wait(head.id)),
+          Effect.flatMap(engine.start(kind.request(source, all), admin), (head) => engine.wait(head.id)),
         )
         while (lab.store.runs.size === 0) yield* Effect.sleep(100)
         yield* Fiber.interrupt(caller)
@@ -135,9 +135,9 @@ describe("a run about something else than a range", () => {
       const result = await engineOf(process, (engine) =>
         Effect.gen(function* () {
           shop.hold = yield* Deferred.make<void>()
-          const first = yield* engine.startWork(kind.request(source, all), admin)
-          const second = yield* Effect.result(engine.startWork(kind.request(source, { items: ["egg"], must: [] }), admin))
-          const other = yield* engine.startWork(kind.request({ type: "source", id: "other" }, all), admin)
+          const first = yield* engine.start(kind.request(source, all), admin)
+          const second = yield* Effect.result(engine.start(kind.request(source, { items: ["egg"], must: [] }), admin))
+          const other = yield* engine.start(kind.request({ type: "source", id: "other" }, all), admin)
           yield* Deferred.succeed(shop.hold, undefined)
           yield* Effect.forEach([first, other], ({ id }) => engine.wait(id))
           return { first, second }
@@ -161,7 +161,7 @@ describe("a run about something else than a range", () => {
     const { kind, process } = open(lab, shop, undefined, "join")
     const heads = await engineOf(process, (engine) =>
       Effect.all(
-        Array.from({ length: 5 }, () => engine.startWork(kind.request(source, all), admin)),
+        Array.from({ length: 5 }, () => engine.start(kind.request(source, all), admin)),
         { concurrency: "unbounded" },
       ),
     )
@@ -176,7 +176,7 @@ describe("a run about something else than a range", () => {
     const { aborted, resumed, again } = await engineOf(process, (engine) =>
       Effect.gen(function* () {
         shop.hold = yield* Deferred.make<void>()
-        const head = yield* engine.startWork(kind.request(source, all), admin)
+        const head = yield* engine.start(kind.request(source, all), admin)
         yield* Stream.runDrain(Stream.takeUntil(engine.events(head.id, 0), ({ event }) => event.type === "StepProgress"))
         expect(yield* engine.cancel(head.id, admin)).toBe(true)
         yield* Deferred.succeed(shop.hold, undefined)
@@ -225,7 +225,7 @@ describe("a process that dies in a run about something else than a range", () =>
     const counting = makeCrashGate()
     const first = open(makeLab([]), whole, counting)
     await engineOf(first.process, (engine) =>
-      Effect.flatMap(engine.startWork(first.kind.request(source, all), admin), ({ id }) => engine.wait(id)),
+      Effect.flatMap(engine.start(first.kind.request(source, all), admin), ({ id }) => engine.wait(id)),
     )
     await first.process.dispose()
     expect(counting.points()).toBeGreaterThan(40)
@@ -239,7 +239,7 @@ describe("a process that dies in a run about something else than a range", () =>
       let acknowledged: RunHead | undefined
       await engineOf(dying.process, (engine) =>
         Effect.gen(function* () {
-          acknowledged = yield* engine.startWork(dying.kind.request(source, all), admin)
+          acknowledged = yield* engine.start(dying.kind.request(source, all), admin)
           yield* Effect.raceFirst(
             engine.wait(acknowledged.id),
             Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
@@ -252,7 +252,7 @@ describe("a process that dies in a run about something else than a range", () =>
         Effect.gen(function* () {
           yield* engine.recover
           const known = acknowledged ?? [...lab.store.runs.values()][0]?.record
-          const head = known ?? (yield* engine.startWork(next.kind.request(source, all), admin))
+          const head = known ?? (yield* engine.start(next.kind.request(source, all), admin))
           return yield* engine.wait(head.id)
         }),
       )

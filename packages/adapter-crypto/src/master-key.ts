@@ -11,7 +11,7 @@ export interface MasterKey {
 }
 
 /** A key for one purpose (HKDF-SHA-256), so that no two uses share bytes. Purposes are part of the stored format: never rename one. */
-export const keyFor = (master: MasterKey, purpose: "api-key" | "id" | "seal" | "token"): Buffer =>
+export const keyFor = (master: MasterKey, purpose: "api-key" | "id" | "mark" | "seal" | "token"): Buffer =>
   Buffer.from(hkdfSync("sha256", master.bytes, Buffer.alloc(0), `rangewright/${purpose}`, keyBytes))
 
 const idBytes = 6

@@ -1,3 +1,8 @@
+export { gunzipped } from "./archive/gunzip.ts"
+export { asDamage } from "./archive/read-tar.ts"
+export { type TarEntry, tarWalk } from "./archive/tar-walk.ts"
+export type { FileSink } from "./archive/unpacked-tree.ts"
 export { gitAvailability } from "./git/availability.ts"
 export { contentLayer } from "./layer.ts"
 export type { ContentOptions, Lookup } from "./options.ts"
+export { Refusal } from "./refusal.ts"

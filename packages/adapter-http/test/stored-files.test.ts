@@ -77,7 +77,7 @@ describe("uploads that are kept in a file", () => {
       body: form,
     })
     expect(response.status).toBe(500)
-    expect(((await response.json()) as { error: string }).error).toContain("there is no place to write it")
+    expect(((await response.json()) as { error: string }).error).toContain("it cannot be written")
     expect(lost.defects).toEqual([])
     await lost.stop()
   })

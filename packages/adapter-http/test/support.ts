@@ -18,7 +18,7 @@ import {
   type MemoryStore,
 } from "@rangewright/adapter-memory"
 import { activityLayer, type AppServices, type Operation, signInsLayer, sourceContentsLayer } from "@rangewright/application"
-import type { License, RangeId, RecordId, UserId } from "@rangewright/domain"
+import type { Fault, License, RangeId, RecordId, UserId } from "@rangewright/domain"
 import {
   type Archives,
   type ContentFault,
@@ -32,6 +32,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { randomBytes } from "node:crypto"
+import { newRange } from "../../application/test/support/new-range.ts"
 
 /** Who calls: `admin` owns nothing, `member` owns R1 and has it as default, `stranger` has nothing, `root` is the bootstrap account. */
 export type Who = "admin" | "member" | "stranger" | "root"
@@ -71,19 +72,9 @@ const seed = Effect.gen(function* () {
     })
   }
   for (const [n, id] of (["R1", "R2", "lab/web/1"] as const).entries())
-    yield* ranges.create({
-      id: id as RangeId,
-      recordId: recordIdOf(100 + n),
-      number: undefined,
-      reservedNumbers: [],
-      name: id,
-      description: "",
-      purpose: "",
-      config: "ludus: []\n",
-      createdBy: idOf.admin,
-      owners: id === "R2" ? [] : [idOf.member],
-      createdAt,
-    })
+    yield* ranges.create(
+      newRange(id, { recordId: recordIdOf(100 + n), createdBy: idOf.admin, owners: id === "R2" ? [] : [idOf.member], createdAt }),
+    )
   yield* users.change(idOf.member, { defaultRangeId: "R1" as RangeId })
   return { keys, tokens }
 })
@@ -107,11 +98,15 @@ export interface Service {
 /** What every test service has. */
 type Provided = Layer.Success<ReturnType<typeof portsOver>>
 
-const portsOver = (store: MemoryStore, artifacts: MemoryArtifacts, license: License, content: ServiceOptions["content"]) =>
+const portsOver = (
+  store: MemoryStore,
+  artifacts: MemoryArtifacts,
+  { license = openLicense, content, storage = memoryStorageLayer }: ServiceOptions,
+) =>
   sourceContentsLayer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(
-        memoryStorageLayer(store),
+        Layer.orDie(storage(store)),
         cryptoLayer({ bytes: randomBytes(32) }),
         content === undefined
           ? memoryArtifactsLayer(artifacts)
@@ -130,6 +125,8 @@ export interface ServiceOptions {
   readonly http?: Partial<HttpOptions>
   /** What sources and archives are fetched with; absent: the memory adapter's. */
   readonly content?: Layer.Layer<Archives | ContentFetcher, ContentFault>
+  /** The storage ports, which may stand over the memory adapters' store; absent: just that. */
+  readonly storage?: (store: MemoryStore) => Layer.Layer<Layer.Success<ReturnType<typeof memoryStorageLayer>>, Fault>
   /** Further services that the operations ask for. */
   readonly services?: Layer.Layer<never, never, Provided> | Layer.Layer<AppServices, never, Provided>
 }
@@ -138,7 +135,7 @@ export interface ServiceOptions {
 export const startService = async (options: ServiceOptions): Promise<Service> => {
   const store = makeMemoryStore()
   const artifacts = makeMemoryArtifacts()
-  const ports = portsOver(store, artifacts, options.license ?? openLicense, options.content)
+  const ports = portsOver(store, artifacts, options)
   const further: Layer.Layer<never, never, Provided> = options.services ?? Layer.empty
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, further), ports))
   const { keys, tokens } = await runtime.runPromise(seed)

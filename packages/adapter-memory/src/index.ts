@@ -8,14 +8,17 @@ export { makeMemoryLibrary, type MemoryEntry, type MemoryLibrary } from "./libra
 export { communityLicense, licenseLayer, openLicense } from "./license.ts"
 export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"
+export { mayUsePool } from "./hypervisor/access.ts"
 export { memoryHypervisorLayer } from "./hypervisor/hypervisor-layer.ts"
 export {
   addTemplate,
   makeMemoryWorld,
+  type MemoryAccount,
   type MemoryCall,
   type MemoryDurations,
   type MemoryFailure,
   type MemoryVm,
   type MemoryWorld,
+  writeEntry,
 } from "./hypervisor/memory-world.ts"
 export { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer, offerRole } from "./subscription.ts"

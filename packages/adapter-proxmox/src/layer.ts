@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { makeHypervisorAccess } from "./access/hypervisor-access.ts"
 import { makeClient } from "./client/client.ts"
-import { makeCredentials } from "./client/credentials.ts"
+import { makeCredentials, serviceAccountOf } from "./client/credentials.ts"
 import { makeExchange } from "./client/exchange.ts"
 import { httpsTransport } from "./client/https-transport.ts"
 import { guestProgramAutomation } from "./guest/guest-program.ts"
@@ -46,7 +46,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   const hypervisor = makeHypervisor(client, awaitTask, identity, networks, { cloneSeconds: 3600, agentSeconds })
   return Context.make(Hypervisor, timed(hypervisor)).pipe(
     Context.add(HypervisorNetwork, timed(networks)),
-    Context.add(HypervisorAccess, timed(makeHypervisorAccess(client))),
+    Context.add(HypervisorAccess, timed(makeHypervisorAccess(client, serviceAccountOf(options.auth)))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
     // commands on a node take real time

@@ -2,9 +2,6 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** Milliseconds of a clock that nobody sets: for measuring how long something lasts. */
-export const monotonicMillis: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
-
 /** Lasting things last `scale` times as short; the time of day stays what it is. */
 const scaled = (clock: Clock.Clock, scale: number): Clock.Clock => {
   const nanos = (): bigint => BigInt(Math.round(Number(clock.monotonicTimeNanosUnsafe()) * scale))

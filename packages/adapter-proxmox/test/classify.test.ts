@@ -156,6 +156,12 @@ const rows: readonly Row[] = [
     text: "VM 100 qmp command 'guest-exec' failed - got timeout",
     verdict: "silent-guest",
   },
+  {
+    status: 500,
+    call: `POST ${vm}/agent/ping`,
+    text: "VM 100 qga command 'guest-ping' failed - got timeout",
+    verdict: "silent-guest",
+  },
   { status: 500, call: `POST ${vm}/agent/ping`, text: "No QEMU guest agent configured", verdict: "invalid" },
   { status: 500, call: `POST ${vm}/clone`, text: "anything nobody has seen before", verdict: "failed" },
   { status: 597, call: `POST ${vm}/clone`, text: "", verdict: "unknown-effect", reading: "away" },

@@ -10,8 +10,8 @@ import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
 import { migrationOptions } from "../src/engine/migrate.ts"
 import type { Tables } from "../src/engine/orm.ts"
 import { sqliteOrm } from "../src/engine/sqlite.ts"
-import { sqliteMigrations } from "../src/migrations/sqlite/index.ts"
-import { entities } from "../src/schema/entities.ts"
+import { sqliteMigrations } from "../src/migrations/index.ts"
+import { entities } from "../src/schema/tables.ts"
 
 const rounds = 5
 const millis = 300

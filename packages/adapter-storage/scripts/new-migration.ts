@@ -1,8 +1,7 @@
 // usage: RANGEWRIGHT_TEST_POSTGRES=<url of a throw-away server> node packages/adapter-storage/scripts/new-migration.ts 0002-what-changes
 //
-// Compares the entities with what all migrations make, and writes the difference for each engine beside the older migrations. Read and
-// mend it: a table that SQLite builds anew loses its triggers (m0001-initial has them), and rows may need a new value. Then add the class
-// to the engine's index.ts.
+// Compares the declared tables with what all migrations make, and writes the difference beside the older migrations. Read and correct it: a
+// table that SQLite builds anew loses its triggers (m0001-initial has them), and rows may need a new value. Then add it to index.ts there.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -17,32 +16,32 @@ if (!/^\d{4}-[a-z0-9-]+$/u.test(name)) throw new Error("name the migration: 0002
 if (server === undefined)
   throw new Error("RANGEWRIGHT_TEST_POSTGRES names no server: tools/postgres-for-tests.sh start makes one")
 
-const className = `M${name.replaceAll(/-([a-z0-9])/gu, (_, letter: string) => letter.toUpperCase())}`
-const write = async (engine: string, orm: SqlMikroORM): Promise<void> => {
+const difference = async (engine: string, orm: SqlMikroORM): Promise<string> => {
   await orm.migrator.up()
-  const statements = await schemaDifference(orm)
+  // as the older ones are written: without quotes, and with the word that SQLite adds
+  const statements = (await schemaDifference(orm)).map((statement) =>
+    statement
+      .replaceAll(/["`](\w+)["`]/gu, "$1")
+      .replaceAll(/\badd (?!column|constraint|primary|unique|foreign)/gu, "add column "),
+  )
   await orm.close()
   process.stdout.write(`${engine}: ${statements.length} statements\n`)
-  if (statements.length === 0) return
-  const lines = statements.map((statement) => `  ${JSON.stringify(statement)},`).join("\n")
-  writeFileSync(
-    join(import.meta.dirname, "../src/migrations", engine, `m${name}.ts`),
-    `import { Migration } from "@mikro-orm/migrations"
-
-const statements: readonly string[] = [
-${lines}
-]
-
-export class ${className} extends Migration {
-  override up(): void {
-    for (const statement of statements) this.addSql(statement)
-  }
-}
-`,
-  )
+  return `[${statements.map((statement) => `\n    ${JSON.stringify(statement)},`).join("")}\n  ]`
 }
 
 const folder = mkdtempSync(join(tmpdir(), "rangewright-migration-"))
-await write("sqlite", await sqliteOrm(join(folder, "scratch.db")))
+const sqlite = await difference("sqlite", await sqliteOrm(join(folder, "scratch.db")))
 rmSync(folder, { recursive: true })
-await write("postgres", await postgresOrm(server))
+const postgresql = await difference("postgresql", await postgresOrm(server))
+const constant = `m${name.replaceAll(/-([a-z0-9])/gu, (_, letter: string) => letter.toUpperCase())}`
+writeFileSync(
+  join(import.meta.dirname, "../src/migrations", `m${name}.ts`),
+  `import type { SchemaChange } from "./schema-change.ts"
+
+/** What it is for. Released: never changed. */
+export const ${constant}: SchemaChange = {
+  name: "${name}",
+  ${sqlite === postgresql ? `both: ${sqlite},` : `sqlite: ${sqlite},\n  postgresql: ${postgresql},`}
+}
+`,
+)

@@ -1,6 +1,8 @@
 export { Database } from "./engine/database.ts"
+export { databaseClockLayer } from "./engine/database-clock.ts"
 export { legacyLayer } from "./legacy/legacy-layer.ts"
 export { backupTo, checkBackup, removeDatabase } from "./maintenance/backup.ts"
+export { hasNoLinks, publishFile } from "./maintenance/publish.ts"
 export { sealAnew, sealedTexts } from "./maintenance/sealed-texts.ts"
 export {
   adoptSealingKey,
@@ -11,5 +13,5 @@ export {
   sealingKey,
 } from "./maintenance/sealing-key.ts"
 export { storageHealth } from "./maintenance/health.ts"
-export { restoreFrom } from "./maintenance/restore.ts"
+export { fillFrom, releaseRuns, requireEmpty, snapshotsInUse } from "./maintenance/restore.ts"
 export { storageLayer, type StorageOptions } from "./storage-layer.ts"

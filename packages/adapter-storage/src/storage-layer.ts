@@ -1,8 +1,8 @@
 import type {
+  AccessRecords,
   AuditTrail,
   Blueprints,
   Groups,
-  Lease,
   Machines,
   MigrationRecords,
   Ranges,
@@ -14,14 +14,16 @@ import type {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
+import type { OlderData } from "./engine/migrate.ts"
+import { accessRecordsLayer } from "./repositories/access-records.ts"
 import { auditLayer } from "./repositories/audit.ts"
 import { blueprintsLayer } from "./repositories/blueprints.ts"
 import { groupsLayer } from "./repositories/groups.ts"
-import { leaseLayer } from "./repositories/lease.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { migrationRecordsLayer } from "./repositories/migration-records.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
 import { runJournalLayer } from "./repositories/run-journal.ts"
+import { sharedSlotsLayer } from "./repositories/shared-slots.ts"
 import { sourcesLayer } from "./repositories/sources.ts"
 import { usersLayer } from "./repositories/users.ts"
 
@@ -29,34 +31,46 @@ import { usersLayer } from "./repositories/users.ts"
 export type StorageOptions = { readonly databaseUrl: string } | { readonly file: string }
 
 /** The engine that was chosen; the other one is not even loaded. */
-const databaseLayer = (options: StorageOptions): Layer.Layer<Database, StorageFault> =>
+const databaseLayer = (options: StorageOptions, older: OlderData | undefined): Layer.Layer<Database, StorageFault> =>
   Layer.unwrap(
     Effect.promise(async () =>
       "file" in options
-        ? (await import("./engine/sqlite.ts")).sqliteLayer(options.file)
-        : (await import("./engine/postgres.ts")).postgresLayer(options.databaseUrl),
+        ? (await import("./engine/sqlite.ts")).sqliteLayer(options.file, undefined, older)
+        : (await import("./engine/postgres.ts")).postgresLayer(options.databaseUrl, undefined, undefined, older),
     ),
   )
 
 /**
- * All storage ports, and the database under them for `storageHealth`, `backupTo` and `restoreFrom`. Making the layer opens the database and
- * brings it up to date; it fails where that cannot be done, also when the data was written by a newer version.
+ * All storage ports, and the database under them for `storageHealth`, `backupTo` and `fillFrom`. Making the layer opens the database and
+ * brings it up to date, unless `older` says to refuse what is not; it fails where that cannot be done, also when the data was written by a newer version.
  */
 export const storageLayer = (
   options: StorageOptions,
+  older?: OlderData,
 ): Layer.Layer<
-  AuditTrail | Blueprints | Database | Groups | Lease | Machines | MigrationRecords | Ranges | RunJournal | Sources | Users,
+  | AccessRecords
+  | AuditTrail
+  | Blueprints
+  | Database
+  | Groups
+  | Machines
+  | MigrationRecords
+  | Ranges
+  | RunJournal
+  | Sources
+  | Users,
   StorageFault
 > =>
   Layer.mergeAll(
+    accessRecordsLayer,
     auditLayer,
     blueprintsLayer,
     groupsLayer,
-    leaseLayer,
     machinesLayer,
     migrationRecordsLayer,
     rangesLayer,
     runJournalLayer,
+    sharedSlotsLayer,
     sourcesLayer,
     usersLayer,
-  ).pipe(Layer.provideMerge(databaseLayer(options)))
+  ).pipe(Layer.provideMerge(databaseLayer(options, older)))

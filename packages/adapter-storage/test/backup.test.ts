@@ -2,11 +2,11 @@ import { readdir, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Conflict, type RangeId, rangeSubject, type RunId, type UserId } from "@rangewright/domain"
-import { Lease, LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
+import { LeaseLost, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
-import { backupTo, checkBackup, restoreFrom } from "../src/index.ts"
-import { aliceWithLab, newRange, onFile, rangeNames, temporaryFolder } from "./support.ts"
+import { backupTo, checkBackup, releaseRuns } from "../src/index.ts"
+import { aliceWithLab, onFile, rangeNames, temporaryFolder } from "./support.ts"
 
 const lab = "LAB" as RangeId
 
@@ -37,7 +37,7 @@ it("never overwrites a file with a backup", async () => {
   expect((await stat(there)).size).toBe("precious".length)
 })
 
-it("restores while the service runs: all rows as they were, a higher revision, no worker of today in a restored run", async () => {
+it("takes running runs of a backup from the workers of then, and lets others claim them", async () => {
   const folder = await temporaryFolder()
   const copy = join(folder, "copy.db")
   const run = {
@@ -48,51 +48,28 @@ it("restores while the service runs: all rows as they were, a higher revision, n
     options: null,
   } as const
   const startedAt = new Date(0)
-  await onFile(
+  const generation = await onFile(
     join(folder, "data.db"),
     Effect.gen(function* () {
-      const journal = yield* RunJournal
-      const ranges = yield* Ranges
-      const before = yield* aliceWithLab
-      yield* journal.open({ ...run, startedAt }, undefined)
-      const generation = yield* (yield* Lease).claim(run.id, "worker", startedAt, 60)
-      const range = yield* ranges.find(before.id)
-      yield* backupTo(copy)
-      yield* ranges.change(lab, { name: "changed" })
-      yield* ranges.setConfig(lab, "other: true\n")
-      yield* ranges.create(newRange("LATER"))
-      const revision = yield* ranges.revision
-      yield* restoreFrom(copy)
-      expect(yield* ranges.list()).toEqual([range])
-      expect((yield* ranges.config(lab))?.text).toBe("ludus: []\n")
-      expect((yield* ranges.grants(lab)).map((grant) => grant.userId)).toEqual(["alice"])
-      expect(yield* ranges.revision).toBeGreaterThan(revision)
-      const stale = journal.append(run.id, generation ?? 0, [{ type: "Waiting", reason: "" }], startedAt)
-      expect(yield* Effect.flip(stale)).toBeInstanceOf(LeaseLost)
-      expect(yield* (yield* Lease).claim(run.id, "another", startedAt, 60)).toBeGreaterThan(generation ?? 0)
-    }),
-  )
-  expect((await readdir(folder)).filter((name) => name.includes("restore-"))).toEqual([])
-})
-
-it("restores between the writes of the same process", async () => {
-  const folder = await temporaryFolder()
-  const copy = join(folder, "copy.db")
-  await onFile(
-    join(folder, "data.db"),
-    Effect.gen(function* () {
-      const ranges = yield* Ranges
       yield* aliceWithLab
+      yield* (yield* RunJournal).open({ ...run, startedAt }, undefined)
+      const claimed = yield* (yield* RunJournal).claim(run.id, "worker", 60)
       yield* backupTo(copy)
-      yield* ranges.create(newRange("LATER"))
-      const writes = Effect.forEach(Array.from({ length: 40 }), (_, i) => ranges.change(lab, { purpose: `write ${i}` }))
-      yield* Effect.all([writes, restoreFrom(copy), writes], { concurrency: "unbounded" })
-      expect((yield* ranges.list()).map((range) => range.id)).toEqual(["LAB"])
+      return claimed ?? 0
+    }),
+  )
+  await onFile(
+    copy,
+    Effect.gen(function* () {
+      yield* releaseRuns
+      const stale = (yield* RunJournal).append(run.id, generation, [{ type: "Waiting", reason: "" }], startedAt)
+      expect(yield* Effect.flip(stale)).toBeInstanceOf(LeaseLost)
+      expect(yield* (yield* RunJournal).claim(run.id, "another", 60)).toBeGreaterThan(generation)
     }),
   )
 })
 
-it("changes nothing when the backup is no backup, damaged, or of a newer version", async () => {
+it("knows a file that is no backup, damaged, or of a newer version", async () => {
   const folder = await temporaryFolder()
   const file = join(folder, "data.db")
   const [garbage, foreign, newer] = ["garbage", "foreign.db", "newer.db"].map((name) => join(folder, name)) as [
@@ -104,16 +81,15 @@ it("changes nothing when the backup is no backup, damaged, or of a newer version
   new DatabaseSync(foreign).exec("create table something (x)")
   await onFile(file, Effect.andThen(aliceWithLab, backupTo(newer)))
   new DatabaseSync(newer).exec("insert into schema_migrations (name) values ('9999-tomorrow')")
-  const reasons = await onFile(
-    file,
+  const reasons = await Effect.runPromise(
     Effect.forEach([garbage, foreign, newer, join(folder, "missing")], (bad) =>
-      Effect.map(Effect.flip(restoreFrom(bad)), (fault) => fault.message),
+      Effect.map(Effect.flip(checkBackup(bad, "NAMED")), (fault) => fault.message),
     ),
   )
   expect(reasons[0]).toContain("the file is not a database")
   expect(reasons[1]).toContain("not a backup of this service")
   expect(reasons[2]).toContain("9999-tomorrow")
   expect(reasons[3]).toContain("cannot be opened")
-  expect(await onFile(file, rangeNames)).toEqual(["LAB"])
+  for (const reason of reasons) expect(reason).toContain("the backup NAMED")
   await Effect.runPromise(checkBackup(file))
 })

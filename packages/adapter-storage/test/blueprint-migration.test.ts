@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
 import { sqliteLayer } from "../src/engine/sqlite.ts"
-import { sqliteMigrations } from "../src/migrations/sqlite/index.ts"
+import { sqliteMigrations } from "../src/migrations/index.ts"
 import { usersLayer } from "../src/repositories/users.ts"
 import { onFile, temporaryFolder } from "./support.ts"
 

@@ -4,6 +4,7 @@ import type { RangeId, UserId } from "@rangewright/domain"
 import { Machines, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
+import { keptReads } from "../src/engine/kept-reads.ts"
 import { Database } from "../src/index.ts"
 import { aliceWithLab, newUser, onFile, temporaryFolder } from "./support.ts"
 
@@ -99,9 +100,9 @@ it("gives the same value again until something is committed, and keeps no more t
     Effect.gen(function* () {
       const database = yield* Database
       let count = 0
-      const echo = database.kept("echo", "select ? as n", ([row]: readonly { readonly n: number }[]) => {
+      const echo = database.kept("echo", "select ? as n", ([row]) => {
         count++
-        return { n: row?.n }
+        return { n: row?.["n"] }
       })
       const first = yield* echo(1)
       const again = yield* echo(1)
@@ -130,4 +131,34 @@ it("fails when the database cannot be read, and works again when it can", async 
   )
   expect(failed).toMatchObject({ _tag: "StorageFault", message: expect.stringContaining("read what may not be there") as string })
   expect(works).toBe(0)
+})
+
+it("keeps nothing that was read before a commit which somebody else has seen meanwhile", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  const writer = new DatabaseSync(file)
+  writer.exec("pragma journal_mode = wal; create table t (n); insert into t values (1)")
+  const reader = new DatabaseSync(file, { readOnly: true })
+  const { promise: resumed, resolve: resume } = Promise.withResolvers<void>()
+  let isFirst = true
+  const kept = keptReads(reader, (_doing, sql, meaning) => () => {
+    const read = Effect.sync(() => meaning(reader.prepare(sql).all()))
+    if (!isFirst) return read
+    isFirst = false
+    return Effect.tap(
+      read,
+      Effect.promise(() => resumed),
+    )
+  })
+  const values = kept("read", "select n from t", (found) => found[0]?.["n"])
+  const others = kept("read others", "select count(*) as n from t", (found) => found[0]?.["n"])
+
+  const slow = Effect.runPromise(values())
+  await Promise.resolve()
+  writer.exec("update t set n = 2")
+  expect(await Effect.runPromise(others())).toBe(1)
+  resume()
+  expect(await slow).toBe(1)
+  expect(await Effect.runPromise(values())).toBe(2)
+  writer.close()
+  reader.close()
 })

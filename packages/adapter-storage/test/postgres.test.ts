@@ -1,15 +1,19 @@
-import type { RangeId } from "@rangewright/domain"
-import { Ranges } from "@rangewright/ports"
+import type { RangeId, Vmid } from "@rangewright/domain"
+import { AuditTrail, Machines, Ranges } from "@rangewright/ports"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import { sql } from "kysely"
 import { describe, expect, it } from "vitest"
 import { Database, type Transaction } from "../src/engine/database.ts"
 import { postgresLayer, postgresOrm } from "../src/engine/postgres.ts"
-import { backupTo, storageHealth, storageLayer } from "../src/index.ts"
-import { aliceWithLab, createDatabase, newRange } from "./support.ts"
+import { backupTo, fillFrom, storageHealth, storageLayer } from "../src/index.ts"
+import { tablesInOrder } from "../src/maintenance/rows.ts"
+import { aliceWithLab, createDatabase, newRange, onFile, temporaryFolder } from "./support.ts"
 
 const server = process.env["RANGEWRIGHT_TEST_POSTGRES"]
 const lab = "LAB" as RangeId
@@ -90,10 +94,100 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
     await drop()
   })
 
-  it("sends whoever wants a backup to the server's own tools", async () => {
+  it("looks again when what a write is about was removed since it looked", async () => {
     const { url, drop } = await createDatabase(server ?? "")
-    const refused = await Effect.runPromise(Effect.provide(Effect.flip(backupTo("copy")), storageLayer({ databaseUrl: url })))
-    expect(refused).toMatchObject({ _tag: "Conflict", hint: expect.stringContaining("pg_dump") })
+    const program = Effect.gen(function* () {
+      yield* aliceWithLab
+      const machines = yield* Machines
+      const database = yield* Database
+      const gone = yield* Deferred.make<void>()
+      const waiting = database.read("look who waits", async (db) => {
+        const { rows } = await sql<{ count: string }>`select count(*) from pg_locks where not granted`.execute(db)
+        return Number(rows[0]?.count)
+      })
+      const removing = yield* Effect.forkChild(
+        database.write("remove the range", (tx) =>
+          tx((db) => db.deleteFrom("ranges").where("id", "=", lab).execute()).pipe(
+            Effect.andThen(Deferred.succeed(gone, undefined)),
+            Effect.andThen(Effect.repeat(waiting, { until: (count) => count > 0 })),
+          ),
+        ),
+      )
+      yield* Deferred.await(gone)
+      // it finds the range, which is not gone for others yet, and then waits at the foreign key
+      yield* machines.recordStage(lab, 20_000 as Vmid, "stage:dc", "print")
+      yield* Fiber.join(removing)
+      expect(yield* machines.stages(lab)).toEqual(new Map())
+    })
+    await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
     await drop()
   })
+
+  it(
+    "backs up into a file of SQLite at one moment, and fills an empty database from it with every row",
+    { timeout: 60_000 },
+    async () => {
+      const folder = await temporaryFolder()
+      const copy = join(folder, "copy.db")
+      const from = await createDatabase(server ?? "")
+      const into = await createDatabase(server ?? "")
+      const on = <A, E>(url: string, program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof storageLayer>>>) =>
+        Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url }), { local: true }))
+      const audited = Effect.gen(function* () {
+        const detail = { requestId: "r", callerId: undefined, actingAs: undefined, operation: "o", rangeId: undefined }
+        yield* (yield* AuditTrail).record({ ...detail, at: new Date(1), detail: "d\0\ud800", outcome: "Success", remote: "::1" })
+      })
+      await on(
+        from.url,
+        Effect.gen(function* () {
+          const [ranges, database] = [yield* Ranges, yield* Database]
+          yield* aliceWithLab
+          yield* ranges.setConfig(lab, "# bytes \0 and more\n")
+          // more than one page, and rows that refer to rows
+          yield* audited
+          const entry = yield* database.read("read", (db) => db.selectFrom("audit_entries").selectAll().executeTakeFirstOrThrow())
+          const more = Array.from({ length: 2_500 }, (_, n) => ({ ...entry, id: entry.id + n + 1 }))
+          yield* database.read("write", (db) => db.insertInto("audit_entries").values(more).execute())
+          const writes = Effect.forEach(Array.from({ length: 20 }), (_, i) => ranges.create(newRange(`R${i + 10}`)))
+          yield* Effect.all([backupTo(copy), writes], { concurrency: "unbounded" })
+        }),
+      )
+      await onFile(copy, Effect.void)
+      const rowsOf = (url: string) =>
+        on(
+          url,
+          Database.use((database) =>
+            Effect.forEach(tablesInOrder(copy), ({ table, key }) =>
+              database.read("read", (db) =>
+                key.reduce((query, column) => query.orderBy(sql.ref(column)), db.selectFrom(table).selectAll()).execute(),
+              ),
+            ),
+          ),
+        )
+      let placed = 0
+      const place = Effect.sync(() => void placed++)
+      await on(into.url, fillFrom(copy, place))
+      const rows = await rowsOf(into.url)
+      expect([placed, rows.flat().length > 2_500]).toEqual([1, true])
+      // once more, from there: nothing was changed on the way
+      const again = join(folder, "again.db")
+      await on(into.url, backupTo(again))
+      const dump = (file: string) => {
+        const database = new DatabaseSync(file, { readOnly: true })
+        return tablesInOrder(file).map(({ table, key }) => [
+          table,
+          table === "revision" ? [] : database.prepare(`select * from ${table} order by ${key.join(", ")}`).all(),
+        ])
+      }
+      expect(dump(again)).toEqual(dump(copy))
+      // new rows get numbers of their own
+      await on(into.url, audited)
+      const refused = await on(into.url, Effect.flip(fillFrom(copy, place)))
+      expect([refused.message, placed]).toEqual([expect.stringContaining("it holds data"), 1])
+      const nothing = await createDatabase(server ?? "")
+      await on(nothing.url, Effect.flip(fillFrom(copy, Effect.fail("no room"))))
+      expect((await rowsOf(nothing.url)).flat().length).toBeLessThan(3)
+      for (const { drop } of [from, into, nothing]) await drop()
+    },
+  )
 })

@@ -3,17 +3,7 @@ import { Conflict, type RangeId, type RecordId, sealedText, type SourceId, type 
 import { Machines, type NewSource, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it, onTestFinished } from "vitest"
-import {
-  adoptSealingKey,
-  backupTo,
-  Database,
-  hasUsers,
-  restoreFrom,
-  sealAnew,
-  sealedTexts,
-  sealingKey,
-  storageLayer,
-} from "../src/index.ts"
+import { adoptSealingKey, Database, hasUsers, sealAnew, sealedTexts, sealingKey, storageLayer } from "../src/index.ts"
 import { aliceWithLab, createDatabase, newUser, temporaryFolder } from "./support.ts"
 
 const alice = "alice" as UserId
@@ -127,25 +117,4 @@ describe.each(["sqlite", "postgresql"] as const)("the key of a database of %s", 
       }).pipe(Effect.provide(storageLayer(await options()))),
     )
   })
-})
-
-it("a restore changes nothing where the backup's data are refused, and else takes them as they were prepared", async () => {
-  const folder = await temporaryFolder()
-  const copy = join(folder, "copy.db")
-  await Effect.runPromise(
-    Effect.gen(function* () {
-      yield* aliceWithLab
-      yield* adoptSealingKey(one)
-      yield* (yield* Users).setSecrets(alice, { sealedPassword: by(one, "password") })
-      yield* backupTo(copy)
-      yield* sealAnew(one, two, () => Effect.succeed(by(two, "password")))
-      expect(yield* Effect.flip(restoreFrom(copy, Effect.andThen(sealingKey, Effect.fail("another key"))))).toBe("another key")
-      expect(yield* sealingKey).toEqual(two)
-      yield* restoreFrom(
-        copy,
-        sealAnew(one, two, () => Effect.succeed(by(two, "older password"))),
-      )
-      expect([yield* sealingKey, (yield* sealedTexts)[0]?.sealed]).toEqual([two, by(two, "older password")])
-    }).pipe(Effect.provide(storageLayer({ file: join(folder, "data.db") }))),
-  )
 })

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process"
-import { closeSync, openSync, rmSync, writeSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import type { RangeId, RunId, UserId } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it, onTestFinished } from "vitest"
 import { checkBackup, storageHealth } from "../src/index.ts"
+import { fillDisk } from "./fill-disk.ts"
 import { aliceWithLab, onFile, temporaryFolder } from "./support.ts"
 
 const mount = (folder: string): boolean => {
@@ -15,22 +16,6 @@ const mount = (folder: string): boolean => {
     return true
   } catch {
     return false
-  }
-}
-
-/** Takes all space that is left. */
-const fill = (file: string): void => {
-  const ballast = openSync(file, "w")
-  try {
-    for (const size of [65_536, 4_096, 1]) {
-      try {
-        for (;;) writeSync(ballast, Buffer.alloc(size))
-      } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause
-      }
-    }
-  } finally {
-    closeSync(ballast)
   }
 }
 
@@ -56,7 +41,7 @@ it("survives a disk that fills up under a running deploy, and goes on by itself 
       yield* journal.open(head, "DEPLOYING")
       const append = journal.append(head.id, 0, [{ type: "Output", key: "k", text: "x".repeat(20_000) }], new Date(0))
       yield* append
-      fill(ballast)
+      fillDisk(ballast)
       let acknowledged = 1
       const fault = yield* Effect.flip(Effect.forever(Effect.tap(append, () => Effect.sync(() => acknowledged++))))
       expect(fault.message).toContain("the disk is full")

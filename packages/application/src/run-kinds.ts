@@ -1,3 +1,4 @@
+import { accessRun } from "./rights/access-run.ts"
 import { blueprintInstall } from "./blueprint/dependency-run.ts"
 import { migrateToSdn, returnToBridges } from "./migration/migration-runs.ts"
 import { sourceFetch } from "./source/fetch-run.ts"
@@ -7,4 +8,12 @@ import { sourceUninstall } from "./source/uninstall-run.ts"
 /**
  * Every kind of run beside those of ranges, for `runEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md.
  */
-export const runKinds = [blueprintInstall, sourceFetch, sourceInstall, sourceUninstall, migrateToSdn, returnToBridges] as const
+export const runKinds = [
+  accessRun,
+  blueprintInstall,
+  sourceFetch,
+  sourceInstall,
+  sourceUninstall,
+  migrateToSdn,
+  returnToBridges,
+] as const

@@ -1,4 +1,5 @@
 import type {
+  AccessRecords,
   Archives,
   ArtifactLibrary,
   AuditTrail,
@@ -10,7 +11,6 @@ import type {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
-  Lease,
   LegacyData,
   LicenseProvider,
   Machines,
@@ -28,13 +28,15 @@ import type {
 } from "@rangewright/ports"
 import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
-import type { RunEngine } from "./run/run-engine.ts"
+import type { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "./settings.ts"
 import type { SignIns } from "./sign-in/sign-ins.ts"
+import type { RunPlanner } from "./run/planner.ts"
 import type { SourceContents } from "./source/source-contents.ts"
 
 /** Every port. */
 export type PortServices =
+  | AccessRecords
   | Archives
   | ArtifactLibrary
   | AuditTrail
@@ -46,7 +48,6 @@ export type PortServices =
   | Hypervisor
   | HypervisorAccess
   | HypervisorNetwork
-  | Lease
   | LegacyData
   | LicenseProvider
   | Machines
@@ -63,4 +64,4 @@ export type PortServices =
   | Users
 
 /** What the handlers of operations may ask for. */
-export type AppServices = PortServices | Activity | ApiDescription | RunEngine | Settings | SignIns | SourceContents
+export type AppServices = PortServices | Activity | ApiDescription | RunEngine | RunPlanner | Settings | SignIns | SourceContents

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 export interface SettingsShape {
   /** Version of the service, `1.2.3`. */
   readonly version: string
-  /** Version that clients are told, `2.3.0`: by it they choose what to call. */
+  /** Version that clients are told, `2.3.0`: clients choose by it what to call. */
   readonly peerVersion: string
   /** Range numbers never given. */
   readonly reservedRangeNumbers: readonly number[]
@@ -31,7 +31,7 @@ export interface SettingsShape {
   readonly rangeDefaults: Readonly<Record<string, unknown>>
   /** Logins of templates that have others than their system's, by the template's name; secrets. Absent: none. */
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
-  /** Nobody but administrators installs or removes roles and collections. */
+  /** Only administrators install and remove roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */
   readonly protectedAddresses: readonly string[]

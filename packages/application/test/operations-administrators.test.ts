@@ -1,5 +1,6 @@
-import { rootUserId, type User, type UserId } from "@rangewright/domain"
-import { HypervisorAccess, Users } from "@rangewright/ports"
+import { bringInLine } from "@rangewright/application"
+import { accountIdOf, adminGroup, rootUserId, type User, type UserId } from "@rangewright/domain"
+import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -8,14 +9,7 @@ let app: TestApp
 let root: User
 let boss: User
 let ada: User
-const withAccount = (user: User) =>
-  app
-    .run(
-      HypervisorAccess.use((access) =>
-        access.ensureUser({ username: user.hypervisorUsername, realm: "pve" }, "a good password", { admin: user.isAdmin }),
-      ),
-    )
-    .then(() => user)
+const withAccount = (user: User) => app.run(bringInLine({ doing: "begin", by: user.id, concerns: () => true })).then(() => user)
 beforeEach(async () => {
   app = makeTestApp()
   root = await app.addUser(rootUserId, { isAdmin: true })
@@ -24,7 +18,8 @@ beforeEach(async () => {
 })
 
 const hypervisorIsAway = (away: boolean) => {
-  app.world.fault = ({ method }) => (away && method === "setAdmin" ? { when: "before", reason: "away" } : undefined)
+  app.world.fault = ({ method }) =>
+    away && (method === "join-groups" || method === "leave-groups") ? { when: "before", reason: "away" } : undefined
 }
 const put = (userID: string, isAdmin: boolean) => ({ path: { userID }, body: { isAdmin } })
 const patch = (user: User, body: object) => ({ path: { id: user.recordId }, body })
@@ -36,7 +31,7 @@ const isAdmin = (id: string): Promise<boolean | undefined> =>
     ),
   )
 /** Whether the user is one here, and one on the hypervisor. */
-const rightsOf = async (user: User) => [await isAdmin(user.id), app.world.admins.has(`${user.hypervisorUsername}@pve`)]
+const rightsOf = async (user: User) => [await isAdmin(user.id), app.world.accounts.get(accountIdOf(user))?.groups.has(adminGroup)]
 
 describe.each([
   ["setUserAdmin", (target: User, admin: boolean) => put(target.id, admin)],
@@ -73,21 +68,27 @@ describe.each([
     expect(await rightsOf(ada)).toEqual([false, false])
 
     hypervisorIsAway(false)
+    await app.inLine()
     await app.call(operation, boss, request(ada, true))
     hypervisorIsAway(true)
-    const fault = await app.fails(operation, boss, request(ada, false))
-    expect(fault.hint).toMatch(/^Ada is no administrator of the service any more.*Repeat/u)
+    expect(await app.fails(operation, boss, request(ada, false))).toMatchObject({
+      _tag: "RevocationPending",
+      kind: "unavailable",
+    })
     expect(await rightsOf(ada)).toEqual([false, true])
+    const pending = { inLine: false, revocations: ["ada@pve is still an administrator"] }
+    expect(await app.call("getAccess", boss)).toMatchObject(pending)
     hypervisorIsAway(false)
-    await app.call("setUserAdmin", boss, put("Ada", false))
+    await app.inLine()
     expect(await rightsOf(ada)).toEqual([false, false])
+    expect(await app.call("getAccess", boss)).toMatchObject({ inLine: true, revocations: [] })
   })
 })
 
 it("a record that is sent whole changes no rights, also one's own", async () => {
   await app.call("recordUpdateUser", boss, patch(boss, { isAdmin: true, name: "The boss" }))
   await app.call("recordUpdateUser", ada, patch(ada, { isAdmin: false, name: "Ada" }))
-  expect(app.world.calls.filter(({ method }) => method === "setAdmin")).toEqual([])
+  expect(app.world.calls.filter(({ method }) => method === "join-groups" || method === "leave-groups")).toEqual([])
   expect(await app.fails("recordUpdateUser", ada, patch(ada, { isAdmin: true }))).toMatchObject({ kind: "invalid" })
 })
 

@@ -186,7 +186,7 @@ describe("a role", () => {
     })
     const request = { body: { role: "acme.slow", action: "install" } }
     const left = app.handle("InstallRole", ada, request).pipe(Effect.provideService(CallerGone, Effect.void), Effect.result)
-    expect(await app.run(left)).toMatchObject({ failure: { message: expect.stringContaining("nobody waited") } })
+    expect(await app.run(left)).toMatchObject({ failure: { message: expect.stringContaining("the client disconnected") } })
     expect(await listed()).toEqual([])
   })
 

@@ -64,8 +64,8 @@ const everything = () =>
       const ranges = yield* Ranges
       const grants = yield* Effect.forEach(yield* ranges.list(), ({ id }) => ranges.grants(id))
       const users = (yield* (yield* Users).list).map(({ id }) => id)
-      const { pools, grants: rights, users: accounts } = app.world
-      return structuredClone({ ranges: (yield* ranges.list()).map(({ id }) => id), grants, users, pools, rights, accounts })
+      const { pools, acl, accounts } = app.world
+      return structuredClone({ ranges: (yield* ranges.list()).map(({ id }) => id), grants, users, pools, acl, accounts })
     }),
   )
 

@@ -34,7 +34,7 @@ describe("a damaged record of a migration", () => {
     const asked = app.handle(operation, admin, { query }) as Effect.Effect<never, RecordDamaged, MigrationRecords>
     expect(await app.run(Effect.flip(withDamage(asked)))).toMatchObject({
       kind: "conflict",
-      message: "Cannot go on: the record is damaged",
+      message: "Cannot continue: the record is damaged",
       hint: "Restore it.",
     })
   })

@@ -1,4 +1,4 @@
-import type { RangeId, RunId, User, UserId } from "@rangewright/domain"
+import type { AccountId, RangeId, RunId, User, UserId } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -56,7 +56,7 @@ describe("the ID of a new range", () => {
   it("does not keep a user from being made with an ID that could be a name of a network, and says why it does", async () => {
     const body = { name: "Seven", userID: "r7", email: "seven@lab.example" }
     expect(await app.fails("addUser", admin, { body })).toMatchObject({ kind: "invalid", message: expect.stringContaining("r7") })
-    expect(app.world.users.has("seven@pve")).toBe(false)
+    expect(app.world.accounts.has("seven@pve" as AccountId)).toBe(false)
   })
 
   it("of a range that is there may be any", async () => {

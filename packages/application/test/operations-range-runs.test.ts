@@ -1,5 +1,6 @@
 import { type Plan, type Range, type RunId, type User, type Vmid, wholeDeploy } from "@rangewright/domain"
-import { RunEngine, type ServerSentEvent } from "@rangewright/application"
+import { type ServerSentEvent } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -123,7 +124,10 @@ describe("deploying", () => {
     expect(asked()).toEqual([])
   })
 
-  it("shows drift as what a deploy would change", async () => {
+  it("shows drift as what a deploy would change, and as access that differs", async () => {
+    const access = { kind: "change", object: "access to LAB", reasons: expect.arrayContaining(["Create pool LAB"]) as string[] }
+    expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: false, differences: [access] })
+    await app.inLine()
     expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: true, differences: [] })
     app.runs.plan = () => plan
     expect(await app.call("getRangeDrift", ada, { range })).toMatchObject({ inSync: false, differences: [{ kind: "create" }] })

@@ -1,4 +1,4 @@
-import type { Range, RangeId, User } from "@rangewright/domain"
+import type { Range, User } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
@@ -20,7 +20,7 @@ const assign = () => app.call("assignRangeToUser", admin, { range, path })
 const revoke = (query = {}) => app.call("revokeRangeFromUser", admin, { range, path, query })
 const holders = async () =>
   (await app.run(Effect.flatMap(Ranges, (ranges) => ranges.grants(range.id)))).map((grant) => grant.userId)
-const rights = () => [...(app.world.grants.get("LAB" as RangeId) ?? [])]
+const rights = () => app.rightsOn()
 const router = (power: "running" | "stopped") =>
   app.addMachine(range, 140, "LAB-router-debian11-x64", { power, tags: ["router"], address: "10.1.10.254" })
 
@@ -89,10 +89,34 @@ describe("revoking a range", () => {
     expect([await holders(), rights(), app.runs.asked]).toEqual([[], [], []])
   })
 
-  it("is undone when the hypervisor cannot take the rights away", async () => {
+  it("holds here at once when the hypervisor cannot take the rights away, and there as soon as it can", async () => {
     app.world.fault = (call) => (call.method === "revoke" ? { when: "before", reason: "away" } : undefined)
-    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ kind: "unavailable" })
-    expect(await holders()).toEqual(["Ada"])
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ _tag: "RevocationPending" })
+    expect([await holders(), rights()]).toEqual([[], ["ada@pve"]])
+    const drift = { inSync: false, differences: [{ object: "access to LAB" }] }
+    expect(await app.call("getRangeDrift", admin, { range })).toMatchObject(drift)
+    app.world.fault = () => undefined
+    await app.inLine()
+    expect(rights()).toEqual([])
+  })
+
+  it("holds when the router fails, says so, and is told to the router later", async () => {
+    await router("running")
+    app.runs.ending = () => ({ status: "failure", message: "no route to the router" })
+    const fault = await app.fails("revokeRangeFromUser", admin, { range, path })
+    expect(fault).toMatchObject({ kind: "failed", message: expect.stringMatching(/router of LAB yet.*no route/u) as string })
+    expect([await holders(), rights()]).toEqual([[], []])
+    expect(await app.call("getAccess", admin)).toMatchObject({ inLine: false, routers: [expect.stringContaining("LAB")] })
+    app.runs.ending = () => ({ status: "success" })
+    expect(await app.call("reconcileAccess", admin)).toMatchObject({ routersLeft: 0 })
+  })
+
+  it("is refused while a run changes the range, and nothing is taken", async () => {
+    await router("running")
+    app.runs.ending = () => "running"
+    await app.call("deployRange", admin, { range })
+    expect(await app.fails("revokeRangeFromUser", admin, { range, path })).toMatchObject({ _tag: "RangeBusy" })
+    expect([await holders(), rights()]).toEqual([["Ada"], ["ada@pve"]])
   })
 
   it("is refused for users who were not given it", async () => {

@@ -1,5 +1,5 @@
 import { commitTo, memoryArtifactsLayer, type MemoryFiles } from "@rangewright/adapter-memory"
-import { RunEngine } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import type { RecordId, RunHead, RunId, SnapshotId, SourceCatalog, SourceId, User } from "@rangewright/domain"
 import { Archives, ContentFetcher, RunJournal, Sources } from "@rangewright/ports"
 import * as Context from "effect/Context"
@@ -121,7 +121,7 @@ describe("registering a source", () => {
 
   it("refuses a URL with credentials without repeating them, and tells where they go", async () => {
     const fault = await refused(ada, { type: "git", url: "https://joe:hunter2@git.example/acme/labs.git" })
-    expect(fault).toMatchObject({ kind: "invalid", hint: expect.stringContaining("beside the URL") })
+    expect(fault).toMatchObject({ kind: "invalid", hint: expect.stringContaining("not in the URL") })
     expect(JSON.stringify([fault.message, fault.issues, fault.hint])).not.toContain("hunter2")
   })
 
@@ -369,7 +369,7 @@ describe("a large source", () => {
     commitTo(app.artifacts.content, url, large)
     expect(await refused(ada, { type: "git", url })).toMatchObject({
       kind: "invalid",
-      message: expect.stringContaining("more than 16 MiB together"),
+      message: expect.stringContaining("more than 16 MiB in total"),
     })
     expect(await app.call("listSources", ada)).toEqual([])
   })
@@ -533,7 +533,8 @@ describe("a fetch as a run", () => {
     expect(await app.call("listSources", ada)).toEqual([])
   })
 
-  it("that is cancelled leaves a source as it was", async () => {
+  /** A sync of a source of ada that stands still, and the app in which it does. */
+  const standingStill = async () => {
     const { sourceID } = await register(ada, { type: "git", url })
     const before = await show(sourceID)
     const hanging = await Effect.runPromise(
@@ -550,13 +551,26 @@ describe("a fetch as a run", () => {
       stuck.run(Effect.flatMap(RunJournal, (journal) => Effect.map(journal.unfinished, ([run]) => run?.lastSeq ?? 0)))
     // planned and started
     await expect.poll(running).toBeGreaterThan(1)
+    return { sourceID, before, stuck, synced }
+  }
+
+  it("that is cancelled leaves a source as it was", async () => {
+    const { sourceID, before, stuck, synced } = await standingStill()
     await stuck.run(
       Effect.gen(function* () {
         const [run] = yield* (yield* RunJournal).unfinished
         if (run !== undefined) yield* (yield* RunEngine).cancel(run.id, ada.id)
       }),
     )
-    expect(await synced).toMatchObject({ kind: "failed", message: expect.stringContaining("cancelled") })
+    expect(await synced).toMatchObject({ kind: "conflict", message: expect.stringContaining("cancelled") })
     expect(await show(sourceID)).toMatchObject({ snapshot: (before as { readonly snapshot: string }).snapshot })
+  })
+
+  it("that is cancelled because its source is deleted says so", async () => {
+    const { sourceID, stuck, synced } = await standingStill()
+    await stuck.call("deleteSource", ada, { path: { sourceID } })
+    const fault = await synced
+    expect(["conflict", "not-found"]).toContain(fault.kind)
+    expect(fault.message).toMatch(/cancelled|not found/u)
   })
 })

@@ -2,7 +2,7 @@ import { deployTags, roleSequences, type Vmid } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { restoreRequest, storeRequest } from "../src/run/request.ts"
-import type { RunRequest } from "../src/run/run-engine.ts"
+import type { RunRequest } from "../src/run/request.ts"
 
 const vmid = fc.integer({ min: 100, max: 999_999_999 }).map((n) => n as Vmid)
 const request: fc.Arbitrary<RunRequest> = fc.oneof(

@@ -1,12 +1,12 @@
 import { makeMemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
-import { rangesAtWork, RunEngine } from "@rangewright/application"
+import { rangesAtWork } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import {
   emptyRunState,
   installation,
   type JournalEntry,
   type RangeId,
   rangeSubject,
-  type RecordId,
   type RunEvent,
   type RunHead,
   type RunId,
@@ -20,29 +20,14 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { endOfRun } from "../src/run/end-of-run.ts"
+import { endOfRun } from "@rangewright/run-engine"
+import { newRange } from "./support/new-range.ts"
 
 const at = new Date(0)
 const names = ["A", "B", "C"] as const
 const subjects: readonly RunSubject[] = [installation, ...names.map((name) => rangeSubject(name as RangeId))]
 
-const addRanges = Effect.flatMap(Ranges, (ranges) =>
-  Effect.forEach(names, (name) =>
-    ranges.create({
-      id: name as RangeId,
-      recordId: name.toLowerCase().padEnd(15, "0") as RecordId,
-      number: undefined,
-      reservedNumbers: [],
-      name,
-      description: "",
-      purpose: "",
-      config: "",
-      createdBy: undefined,
-      owners: [],
-      createdAt: at,
-    }),
-  ),
-)
+const addRanges = Effect.flatMap(Ranges, (ranges) => Effect.forEach(names, (name) => ranges.create(newRange(name))))
 
 const headOf = (n: number, subject: RunSubject): RunHead => ({
   id: `run${String(n).padStart(12, "0")}` as RunId,
@@ -92,13 +77,14 @@ describe("a call that waits for the end of a run", () => {
       Effect.gen(function* () {
         const told = yield* Deferred.make<void>()
         const entries = pauses.map((event, index): JournalEntry => ({ seq: index + 1, at, event }))
+        const event = { type: "Ended" as const, status: "success" as const, message: "" }
+        const end: JournalEntry = { seq: pauses.length + 1, at, event }
         const all = Stream.fromIterable(entries).pipe(
           Stream.tap(({ seq }) => (seq === entries.length ? Deferred.succeed(told, undefined) : Effect.void)),
         )
         const engine = {
           state: () => Effect.succeed({ ...emptyRunState, lastSeq: before }),
-          events: () => Stream.concat(all, Stream.never),
-          wait: () => Effect.as(Deferred.await(ended), { ...emptyRunState, status: "success" as const }),
+          events: () => Stream.concat(all, Stream.fromEffect(Effect.as(Deferred.await(ended), end))),
         } as unknown as RunEngine["Service"]
         const ended = yield* Deferred.make<void>()
         const call = yield* Effect.forkChild(

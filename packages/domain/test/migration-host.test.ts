@@ -138,7 +138,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
       one.name === "pve1" ? { ...one, pending: [{ name: "vmbr1000", change: "changed" as const }] } : one,
     )
     expect(plan({ ...model.installation, nodes, bridges }).blockers.map(({ message }) => message)).toEqual([
-      "node pve1 has pending network changes that are not ours (vmbr1000 is changed), and a reload would put them into force",
+      "node pve1 has pending network changes that are not ours (vmbr1000 is changed), and a reload would apply them",
     ])
   })
 
@@ -150,7 +150,7 @@ describe("the gateway's address and its routes to ranges, where the node has a s
       {
         code: "host-silent",
         message: "the routes to ranges are on node pve1, and its shell does not answer (no route to host)",
-        hint: "Mend the SSH access to node pve1, or configure none: then the plan says what to do by hand.",
+        hint: "Fix the SSH access to node pve1, or configure none: then the plan lists what to do by hand.",
       },
     ])
   })

@@ -311,7 +311,7 @@ describe("a machine of the first generation", () => {
         "its mark names the range X",
         "it is a template",
         "the configuration names no such machine",
-        "the configuration of its range has errors; mend it and repeat this",
+        "the configuration of its range has errors; fix it and repeat this",
         "another VM in the pool has its name",
         "its description holds a text that is not the old service's",
         "its description holds a text that is not the old service's",

@@ -52,7 +52,6 @@ export const bridge = (name: string, more: Partial<InstallationBridge> = {}): In
 export const range = (number: number, more: Partial<InstallationRange> = {}): InstallationRange => ({
   id: `LAB${number}` as RangeId,
   number,
-  users: [`user${number}@pve`],
   groups: ["admins"],
   ...more,
 })
@@ -196,10 +195,7 @@ export class MigrationModel {
         })
       }
       case "grant-vnet": {
-        const given: readonly VnetRight[] = [
-          ...action.users.map((name) => ({ vnet: action.vnet, subject: "user" as const, name })),
-          ...action.groups.map((name) => ({ vnet: action.vnet, subject: "group" as const, name })),
-        ]
+        const given = action.groups.map((name): VnetRight => ({ vnet: action.vnet, subject: "group", name }))
         return this.change({ rights: [...now.rights, ...given] })
       }
       case "host-address":

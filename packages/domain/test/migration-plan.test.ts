@@ -252,7 +252,7 @@ describe("a migration does not begin", () => {
       { ...node("pve2", "10.0.0.2"), online: false },
     ]
     expect(blockersOf(firstGeneration({ quorate: false, nodes }))).toEqual([
-      "the cluster has no quorum, so nothing of it can be changed",
+      "the cluster has no quorum, so nothing in it can be changed",
       "node pve1 lacks libpve-network-perl, without which its networks cannot be changed",
       "node pve2 is offline, and networks change on every node",
     ])
@@ -404,7 +404,7 @@ describe("the way back", () => {
     model.change({ machines: [...model.installation.machines, guest] })
     const back = planReturn(model.installation, options)
     expect(keysOf(back)).not.toContain("remove-vnet:r1")
-    expect(back.warnings.find((w) => w.startsWith("guest (VM 900 on pve1)"))).toContain("hangs on r1")
+    expect(back.warnings.find((w) => w.startsWith("guest (VM 900 on pve1)"))).toContain("is attached to r1")
   })
 
   test("needs the record of a migration", () => {
@@ -455,7 +455,7 @@ describe("what people read", () => {
       Know before:
           ! each running machine is without its network for the moment of its move, and the machines of a range do not all reach each other for up to 1 s (range LAB1)
           ! the template debian-template (VM 101 on pve1) names vmbr1000: machines that this service makes from it get their own network, copies by hand do not
-          ! VNets carry packets of 1450 bytes, bridges mostly 1500: machines learn of it when they start anew, and until then large packets may be lost between nodes
+          ! VNets carry packets of 1450 bytes, bridges mostly 1500: machines learn that only when they restart, and until then large packets may be lost between nodes
           ! the bridge vmbr1000 on node pve1 stays: the node has the address 192.0.2.254/24 on it
       By hand, afterwards:
           ! On node pve1: give ludusnat the address 192.0.2.254/24, route to the ranges through it, and take the address from vmbr1000 (System > Network of the node, or /etc/network/interfaces). Until then routers do not reach the outside.

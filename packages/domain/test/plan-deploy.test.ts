@@ -83,7 +83,7 @@ describe("the first deploy", () => {
   test("uses what is scarce: the storage for clones, the node for boots, playbook processes for stages", () => {
     expect(stepOf(first, "clone:LAB-web").uses).toEqual([{ resource: "clone@vmstore", slots: 4 }])
     expect(stepOf(first, "start:LAB-web").uses).toEqual([{ resource: "boot@pve1", slots: 8 }])
-    expect(stepOf(first, "address:LAB-web").uses).toEqual([{ resource: "automation", slots: 20 }])
+    expect(stepOf(first, "address:LAB-web").uses).toEqual([{ resource: "automation", slots: 20, ofHost: true }])
   })
 
   test("estimates by the system", () => {

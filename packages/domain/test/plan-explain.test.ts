@@ -20,7 +20,7 @@ const explain = (world: ModelWorld, config = labConfig(), choice: Partial<Deploy
 describe("a plan as text", () => {
   test("counts what it does, says what and why, where each VM goes, and how long it takes", () => {
     const text = explain(labWorld())
-    expect(text).toContain("Plan for range LAB: 8 to create, 1 to change\n")
+    expect(text).toContain("Plan for range LAB: 8 to create\n")
     expect(text).toMatch(/\n {4}\+ LAB-web +from debian; stages: address, role database, role shop\n/u)
     expect(text).toMatch(/\n +VM 2000\d on pve1 \(the node that holds the range's bridge\), 10\.7\.20\.5\n/u)
     expect(text).toMatch(/\n\d+ steps, about 19 min \d+ s \(the longest chain alone takes 19 min \d+ s\)\n/u)

@@ -88,7 +88,6 @@ export class ModelWorld {
   vms = new Map<Vmid, Vm>()
   networks = new Map<string, { name: string; node: string | undefined; usable: boolean; ours: boolean }>()
   pools = new Set<string>()
-  granted = false
   addresses = new Map<Vmid, string>()
   foreignAddresses = new Map<Vmid, readonly string[]>()
   stages = new Map<Vmid, Map<string, string>>()
@@ -157,7 +156,6 @@ export class ModelWorld {
       details: new Map(all.map(({ detail }) => [detail.vmid, { ...detail }])),
       networks: [...this.networks.values()].map((n) => ({ ...n })),
       poolExists: this.pools.has(lab),
-      granted: this.granted,
       addresses: new Map(this.addresses),
       foreignAddresses: new Map(this.foreignAddresses),
       stages: new Map([...this.stages].map(([vmid, done]) => [vmid, new Map(done)])),
@@ -206,7 +204,6 @@ export class ModelWorld {
         return
       case "grant-access":
         if (!this.pools.has(action.rangeId)) throw new Error("there is no pool to grant")
-        this.granted = true
         return
       case "clone":
         return this.clone(action)

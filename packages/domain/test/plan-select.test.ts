@@ -39,7 +39,6 @@ describe("tags", () => {
     expect(keys({ tags: ["access-control"] }, world)).toEqual([
       "pool",
       "network",
-      "access",
       `clone:${routerName}`,
       `configure:${routerName}`,
       `start:${routerName}`,
@@ -54,7 +53,6 @@ describe("tags", () => {
     for (const key of ["pool", "network", "clone:LAB-web"]) world.run(stepOf(first, key))
     world.vmNamed("LAB-web").machine.power = "running"
     expect(keys({ tags: ["assign-ip"], limit: "LAB-web" }, world)).toEqual([
-      "access",
       "shutdown:LAB-web",
       "configure:LAB-web",
       "start:LAB-web",

@@ -10,6 +10,7 @@ import {
   rangeStateDuring,
   type RunEvent,
   type Vmid,
+  waitingFor,
 } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -31,6 +32,7 @@ const anyEvent: fc.Arbitrary<RunEvent> = fc.oneof(
   fc.constant<RunEvent>({ type: "Reallocated", machine: "m1", from: 200 as Vmid, to: 201 as Vmid }),
   fc.constant<RunEvent>({ type: "Waiting", reason: "away" }),
   fc.constant<RunEvent>({ type: "Continued", reason: "back" }),
+  fc.record({ type: fc.constantFrom("Waiting" as const, "Continued" as const), reason: fc.constant("r"), key }),
   fc.constant<RunEvent>({ type: "Resumed", generation: 2 }),
   fc.record({ type: fc.constant("Output" as const), key, text: fc.string() }),
   fc.constant<RunEvent>({ type: "CancelRequested", by: "JD" as never }),
@@ -197,6 +199,36 @@ describe("the end of a run", () => {
   })
 })
 
+describe("steps whose waits overlap", () => {
+  const waiting = (of: string, reason = `${of} waits`): RunEvent => ({ type: "Waiting", reason, key: of })
+  const continued = (of: string): RunEvent => ({ type: "Continued", reason: "back", key: of })
+  const after = (...events: readonly RunEvent[]) => foldRun(entriesOf([{ type: "Planned", plan }, ...events]))
+
+  it("keep the run waiting until the last of them continues, and the oldest says for what", () => {
+    const overlap = [waiting("a:m1"), waiting("c:m2")]
+    expect(waitingFor(after(...overlap))).toBe("a:m1 waits")
+    expect(waitingFor(after(...overlap, continued("a:m1")))).toBe("c:m2 waits")
+    expect(waitingFor(after(...overlap, continued("c:m2"), continued("a:m1")))).toBeUndefined()
+  })
+
+  it("wait no more when they are over, when another worker takes the run over, and when the run has ended", () => {
+    const failed: RunEvent = { type: "StepFailed", key: "a:m1", failure, final: true }
+    expect(waitingFor(after(waiting("a:m1"), failed))).toBeUndefined()
+    expect(waitingFor(after(waiting("a:m1"), { ...failed, final: false }))).toBe("a:m1 waits")
+    expect(waitingFor(after(waiting("a:m1"), { type: "Resumed", generation: 2 }))).toBeUndefined()
+    expect(waitingFor(after(waiting("a:m1"), { type: "Ended", status: "aborted", message: "" }))).toBeUndefined()
+  })
+
+  it("were one wait of the run in older journals", () => {
+    const [begin, end]: readonly RunEvent[] = [
+      { type: "Waiting", reason: "away" },
+      { type: "Continued", reason: "back" },
+    ]
+    expect(waitingFor(after(begin!))).toBe("away")
+    expect(waitingFor(after(begin!, end!))).toBeUndefined()
+  })
+})
+
 describe("a point of no return", () => {
   const forward = planOf([stepOf("a:m1", []), { ...stepOf("b:m1", ["a:m1"]), pointOfNoReturn: true }, stepOf("c:m2", [], 40)])
   const cancel: RunEvent = { type: "CancelRequested", by: "JD" as never }
@@ -219,6 +251,12 @@ describe("a point of no return", () => {
   it("does not keep a run that waits from being cancelled", () => {
     const state = after(started("b:m1"), { type: "Waiting", reason: "node1 is away" }, cancel)
     expect(state).toMatchObject({ pastReturn: true, cancelRequested: true })
+  })
+
+  it("does not keep a run from being cancelled of which one step still waits", () => {
+    const [m1, m2] = ["b:m1", "c:m2"].map((of): RunEvent => ({ type: "Waiting", reason: "node1 is away", key: of }))
+    const state = after(started("b:m1"), m1!, m2!, { type: "Continued", reason: "back", key: "b:m1" })
+    expect(isCancellable(state)).toBe(true)
   })
 
   it("and a cancel never both hold in a run that does not wait", () => {

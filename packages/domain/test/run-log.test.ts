@@ -67,14 +67,27 @@ describe("the log of a run", () => {
       { type: "CancelRequested", by: "JD" as never },
     ])
     for (const words of [
-      "TASK [Wait until the run can go on]",
+      "TASK [Wait until the run can continue]",
       "no route to host",
       "answers again",
-      "goes on where it stood",
+      "continues where it was",
       "VMID 200 is taken; LAB-web gets 201",
       "JD aborted",
     ])
       expect(text).toContain(words)
+  })
+
+  it("says of waits that overlap when the first began and the last ended", () => {
+    const text = log([
+      { type: "Waiting", reason: "node1 is away", key: "a" },
+      { type: "Waiting", reason: "node2 is away", key: "b" },
+      { type: "Continued", reason: "node1 is back", key: "a" },
+      { type: "Continued", reason: "node2 is back", key: "b" },
+    ])
+    expect(text.split("\n").filter((line) => /is away|is back/u.test(line))).toEqual([
+      "[WARNING]: the run waits: node1 is away",
+      'ok: [localhost] => {"msg":"node2 is back"}',
+    ])
   })
 
   it("is the same text whether rendered whole or entry by entry, and every piece is whole lines", () => {

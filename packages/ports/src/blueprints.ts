@@ -1,6 +1,6 @@
 import type {
   Blueprint,
-  BlueprintBundle,
+  BlueprintDraft,
   BlueprintExists,
   BlueprintId,
   BlueprintNotFound,
@@ -18,17 +18,12 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-export interface NewBlueprint extends BlueprintText {
-  readonly id: BlueprintId
-  readonly recordId: RecordId
-  readonly owner: UserId
+/** Whoever makes a blueprint with a bundle pins the snapshot for it before (`holderOfBundle`). */
+export interface NewBlueprint extends BlueprintDraft {
   readonly config: string
   /** The text of its `requirements.yml`; undefined: it has none. */
   readonly requirements: string | undefined
-  /** Whoever makes a blueprint pins the snapshot for it before (`holderOfBundle`). */
-  readonly bundle: BlueprintBundle | undefined
   readonly thumbnail: Picture | undefined
-  readonly createdAt: Date
 }
 
 /** One that a source ships. */

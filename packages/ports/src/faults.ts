@@ -1,20 +1,37 @@
-import { defineFault, type FaultKind } from "@rangewright/domain"
+import { defineFault, type Fault, type FaultKind, isOnlyDoubt } from "@rangewright/domain"
 
-/** The store could not do it: full disk, lost database, broken file. Acknowledged writes are never lost by it. */
+/**
+ * The store could not do it: full disk, lost database, broken file. Acknowledged writes are never lost by it. With `damaged`, the store works
+ * but for the record that `because` names, which this version does not understand; nothing was done with it.
+ */
 export class StorageFault extends defineFault(
   "StorageFault",
-  "unavailable",
-  (f: { readonly doing: string; readonly because: string }) => ({
-    message: `Cannot ${f.doing}: the store is not usable (${f.because})`,
-    hint: "Look at /readyz and the service's log; the service recovers by itself when the store is usable again.",
-  }),
+  (f: { readonly doing: string; readonly because: string; readonly damaged?: true }): FaultKind =>
+    f.damaged === true ? "failed" : "unavailable",
+  (f) =>
+    f.damaged === true
+      ? { message: `Cannot ${f.doing}: ${f.because}`, hint: "Correct the row, or restore the store from a backup." }
+      : {
+          message: `Cannot ${f.doing}: the store is not usable (${f.because})`,
+          hint: "Look at /readyz and the service's log; the service recovers on its own when the store is usable again.",
+        },
 ) {}
 
 /** What the store keeps of something cannot be understood; nothing was done with it. `hint`: the way out. */
 export class RecordDamaged extends defineFault(
   "RecordDamaged",
   "conflict",
-  (f: { readonly what: string; readonly hint: string }) => ({ message: `Cannot go on: ${f.what} is damaged`, hint: f.hint }),
+  (f: { readonly what: string; readonly hint: string }) => ({ message: `Cannot continue: ${f.what} is damaged`, hint: f.hint }),
+) {}
+
+/** An entry of a run's journal is none that this version knows. The rest of the run means nothing without it. */
+export class JournalUnreadable extends defineFault(
+  "JournalUnreadable",
+  "conflict",
+  (f: { readonly runId: string; readonly seq: number }) => ({
+    message: `Cannot read the journal of run ${f.runId}: this version does not know what its entry ${f.seq} means`,
+    hint: "A newer version of the service may have written it: that one can read it. What the run did is in the world; start a new one.",
+  }),
 ) {}
 
 /** A save named an older version than the stored one: somebody else wrote in between. */
@@ -54,38 +71,40 @@ export type HypervisorReason =
   | "exhausted"
   | "failed"
 
-const kindOf: Record<HypervisorReason, FaultKind> = {
-  away: "unavailable",
-  "unknown-effect": "unavailable",
-  unauthenticated: "unavailable",
-  forbidden: "unavailable",
-  "not-found": "not-found",
-  taken: "conflict",
-  locked: "conflict",
-  "no-quorum": "unavailable",
-  invalid: "unavailable",
-  "not-ours": "conflict",
-  exhausted: "exhausted",
-  failed: "unavailable",
+/** How a request that met a fault is made again. */
+export type Retry =
+  /** As soon as the hypervisor answers and can do it, however long that takes. */
+  | "wait"
+  /** A few times, each after a look at the world: whether the effect has happened is not known. */
+  | "look"
+  /** For some seconds: rights and log-ins are also refused while a node's cluster file system starts. */
+  | "insist"
+  /** For some minutes: somebody else works on it, such as a migration or a backup. */
+  | "outlast"
+  /** Not at all: the same request would fail again. */
+  | "never"
+
+const hypervisorReasons: Readonly<Record<HypervisorReason, { readonly kind: FaultKind; readonly retry: Retry }>> = {
+  away: { kind: "unavailable", retry: "wait" },
+  "no-quorum": { kind: "unavailable", retry: "wait" },
+  "unknown-effect": { kind: "unavailable", retry: "look" },
+  unauthenticated: { kind: "unavailable", retry: "insist" },
+  forbidden: { kind: "unavailable", retry: "insist" },
+  locked: { kind: "conflict", retry: "outlast" },
+  "not-found": { kind: "not-found", retry: "never" },
+  taken: { kind: "conflict", retry: "never" },
+  "not-ours": { kind: "conflict", retry: "never" },
+  exhausted: { kind: "exhausted", retry: "never" },
+  // the caller of an operation did nothing wrong: the same kind as a hypervisor that cannot be reached
+  invalid: { kind: "unavailable", retry: "never" },
+  failed: { kind: "unavailable", retry: "never" },
 }
-
-const passing: ReadonlySet<HypervisorReason> = new Set([
-  "away",
-  "unknown-effect",
-  "locked",
-  "no-quorum",
-  "forbidden",
-  "unauthenticated",
-])
-
-/** Whether the same call may do in a moment: rights and log-ins are refused too while a node's cluster file system starts anew. */
-export const mayPass = (reason: HypervisorReason): boolean => passing.has(reason)
 
 /** What could not be done on the hypervisor, to what, and the hypervisor's own words. */
 export class HypervisorFault extends defineFault(
   "HypervisorFault",
   (f: { readonly doing: string; readonly reason: HypervisorReason; readonly detail: string; readonly hint?: string }) =>
-    kindOf[f.reason],
+    hypervisorReasons[f.reason].kind,
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
@@ -100,6 +119,14 @@ export class GuestFault extends defineFault(
   }): FaultKind => (f.reason === "timeout" ? "timeout" : "unavailable"),
   (f) => ({ message: `Cannot ${f.doing} on ${f.machine}: ${f.detail}` }),
 ) {}
+
+/** Whether the request that met this fault is made again, and how. The only answer to that: steps, plans and tools ask here. */
+export const retryOf = (fault: Fault): Retry => {
+  if (fault instanceof HypervisorFault) return hypervisorReasons[fault.facts.reason].retry
+  if (fault instanceof GuestFault) return fault.facts.reason === "away" ? "look" : "never"
+  if (fault instanceof StorageFault) return fault.facts.damaged === true ? "never" : "wait"
+  return isOnlyDoubt(fault) ? "wait" : "never"
+}
 
 /** A command on a node could not be run or failed. */
 export class ShellFault extends defineFault(

@@ -44,12 +44,12 @@ export class Groups extends Context.Service<
     readonly memberships: (userId: UserId) => Effect.Effect<readonly Membership[], StorageFault>
     /**
      * Makes each of these users what is named, undefined: nothing in this group. All or nothing. With `keepManager` it fails when the group
-     * had a manager and would have none. `UserNotFound` for a user who gets a role and does not exist.
+     * had a manager and would have none. With `from` it leaves those alone who are not what is named there any more. `UserNotFound` for a user who gets a role and does not exist.
      */
     readonly setRoles: (
       name: GroupName,
       roles: ReadonlyMap<UserId, GroupRole | undefined>,
-      options?: { readonly keepManager?: boolean },
+      options?: { readonly keepManager?: boolean; readonly from?: ReadonlyMap<UserId, GroupRole | undefined> },
     ) => Effect.Effect<void, GroupNotFound | UserNotFound | LastManager | StorageFault>
     /** Ascending by the range's number. */
     readonly ranges: (name: GroupName) => Effect.Effect<readonly RangeId[], StorageFault>

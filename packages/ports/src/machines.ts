@@ -1,7 +1,7 @@
 import type { GuestSystem, ObservedCluster, ObservedMachine, RangeId, Vmid } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { Exhausted } from "@rangewright/domain"
+import type { Exhausted, RangeNotFound } from "@rangewright/domain"
 import type { StorageFault } from "./faults.ts"
 import type { RangeMachine } from "./ranges.ts"
 
@@ -42,7 +42,8 @@ export class Machines extends Context.Service<
   {
     /**
      * Replaces the kept state by a whole observation, atomically, and ends `away`. Machines belong to the range whose pool they are in.
-     * Known addresses stay, and the name of one that shows none. What `record` and `forget` told after the observation's time holds.
+     * Known addresses stay, and the name of one that shows none. What `record` and `forget` told after the observation's time holds,
+     * but for what they told more than ten minutes after it: no observation takes as long, so the clock was set back since.
      * A list that lacks a machine proves nothing: one of a range, and one with stages, stays as it was and is `missing` from now on.
      */
     readonly replace: (cluster: ObservedCluster) => Effect.Effect<void, StorageFault>
@@ -77,26 +78,27 @@ export class Machines extends Context.Service<
       machines: readonly string[],
       taken: ReadonlySet<number>,
       span: { readonly from: number; readonly to: number },
-    ) => Effect.Effect<ReadonlyMap<string, Vmid>, Exhausted | StorageFault>
+    ) => Effect.Effect<ReadonlyMap<string, Vmid>, Exhausted | RangeNotFound | StorageFault>
     /** Gives a machine another VMID: the reserved one was taken by somebody else. */
     readonly replaceReservation: (
       rangeId: RangeId,
       machine: string,
       taken: ReadonlySet<number>,
       span: { readonly from: number; readonly to: number },
-    ) => Effect.Effect<Vmid, Exhausted | StorageFault>
+    ) => Effect.Effect<Vmid, Exhausted | RangeNotFound | StorageFault>
     readonly release: (rangeId: RangeId, machines: readonly string[]) => Effect.Effect<void, StorageFault>
     readonly reservations: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<string, Vmid>, StorageFault>
     /** Stages inside machines that have succeeded: step key -> fingerprint of its input, by VMID. Forgotten with the VM. */
     readonly stages: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, ReadonlyMap<string, string>>, StorageFault>
     /** What guests said of their operating systems, by VMID. Forgotten with the VM when the service removes it. */
     readonly systems: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, GuestSystem>, StorageFault>
-    /** Replaces what is kept of one; the same again changes nothing. */
+    /** Replaces what is kept of one; the same again changes nothing. Of a range that is gone nothing is kept. */
     readonly keepSystem: (rangeId: RangeId, vmid: Vmid, system: GuestSystem) => Effect.Effect<void, StorageFault>
     /** The passwords that logins of machines were given, sealed, by VMID. Forgotten with the VM when the service removes it. */
     readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
-    /** Replaces what is kept of a machine's login; nothing in it means the template's. */
+    /** Replaces what is kept of a machine's login; nothing in it means the template's. Of a range that is gone nothing is kept. */
     readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
+    /** Of a range that is gone nothing is kept. */
     readonly recordStage: (
       rangeId: RangeId,
       vmid: Vmid,

@@ -2,6 +2,7 @@ import type {
   RecordId,
   SnapshotId,
   Source,
+  SourceDraft,
   SourceExists,
   SourceId,
   SourceManifest,
@@ -9,7 +10,6 @@ import type {
   SourceNotFound,
   SourceOrigin,
   SourceStatus,
-  SourceType,
   UserId,
   UserNotFound,
 } from "@rangewright/domain"
@@ -18,28 +18,17 @@ import type * as Effect from "effect/Effect"
 import type { LibraryScope } from "./artifact-library.ts"
 import type { StorageFault } from "./faults.ts"
 
-export interface NewSource extends SourceOrigin {
-  readonly recordId: RecordId
-  readonly id: SourceId
-  readonly owner: UserId
-  readonly type: SourceType
-  /** Until its manifest says another one. */
-  readonly name: string
+/** Its name is that until its manifest says another one. */
+export type NewSource = SourceDraft & {
   /** Sealed; undefined: it needs none. */
   readonly access: string | undefined
-  readonly schedule: string | undefined
-  readonly nextSyncAt: Date | undefined
-  readonly createdAt: Date
 }
 
-/** Absent keys keep their value. A change of the origin leaves the source without content until the next fetch, unless only the ref changes. */
-export interface SourceChange extends Partial<SourceOrigin> {
-  /** Sealed; undefined: none from now on. */
-  readonly access?: string | undefined
-  /** Undefined: never by itself from now on. */
-  readonly schedule?: string | undefined
-  readonly nextSyncAt?: Date | undefined
-}
+/**
+ * Absent keys keep their value; what is undefined is none from now on. `access` is sealed. A change of the origin leaves the source without
+ * content until the next fetch, unless only the ref changes.
+ */
+export type SourceChange = Partial<SourceOrigin & Pick<NewSource, "access" | "schedule" | "nextSyncAt">>
 
 /** How a sync or an install ended. */
 export interface SourceOutcome {
@@ -69,6 +58,9 @@ export const claimKinds = [
   "subscription-role",
 ] as const
 export type ClaimKind = (typeof claimKinds)[number]
+
+/** Characters that the name of a claim may have. */
+export const longestClaimName = 500
 
 /** A thing that was installed from a source. Several sources may claim one thing. */
 export interface SourceClaim {
@@ -114,7 +106,7 @@ export class Sources extends Context.Service<
     readonly postpone: (id: RecordId, from: Date, to: Date) => Effect.Effect<boolean, StorageFault>
     /** Ascending by kind, name and scope: everybody's first, then each user's. */
     readonly claims: (id: RecordId) => Effect.Effect<readonly SourceClaim[], StorageFault>
-    /** Adds them; of one that was there the version changes. All or nothing. Left out are claims of users that do not exist, and names of more than 500 characters. */
+    /** Adds them; of one that was there the version changes. All or nothing. Left out are claims of users that do not exist, and longer names than `longestClaimName`. */
     readonly claim: (id: RecordId, claims: readonly SourceClaim[]) => Effect.Effect<void, SourceNotFound | StorageFault>
     /** The thing is gone: no source claims it in this scope any more. */
     readonly release: (kinds: readonly ClaimKind[], name: string, scope: LibraryScope) => Effect.Effect<void, StorageFault>

@@ -1,8 +1,8 @@
 import type {
   LastAdministrator,
-  RangeId,
   RecordId,
   User,
+  UserDraft,
   UserExists,
   UserId,
   UserNotFound,
@@ -13,26 +13,13 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-export interface NewUser {
-  readonly id: UserId
-  readonly recordId: RecordId
-  readonly name: string
-  readonly email: string
-  readonly isAdmin: boolean
-  /** A wish: it is taken when nobody has it and it is free to be given. */
-  readonly number?: number
-  readonly hypervisorUsername: string
-  readonly hypervisorRealm: string
+/** `number` is a wish: it is taken when nobody has it and it is free to be given. */
+export interface NewUser extends UserDraft, Partial<Pick<User, "number">> {
   readonly secrets: UserSecrets
-  readonly createdAt: Date
 }
 
 /** The fields a user record's change may name; absent ones keep their value. */
-export interface UserChange {
-  readonly name?: string
-  readonly hasCompletedOnboarding?: boolean
-  readonly defaultRangeId?: RangeId | undefined
-}
+export type UserChange = Partial<Pick<User, "name" | "hasCompletedOnboarding" | "defaultRangeId">>
 
 /** Users and their secrets. Unique by id, number, hypervisor account and e-mail address (without regard to case). */
 export class Users extends Context.Service<

@@ -25,7 +25,7 @@ const loadState = (simulator: Simulator, path: string): void => {
   try {
     simulator.restore(text)
   } catch (error) {
-    give(`cannot use the state file ${path}: ${(error as Error).message}; move it away to start anew`, 1)
+    give(`cannot use the state file ${path}: ${(error as Error).message}; move it away to start with an empty cluster`, 1)
   }
 }
 

@@ -244,3 +244,20 @@ test("whoever may allocate in a pool makes machines in it", async () => {
   expect(await lab.settle(String(upid))).toBe("OK")
   expect(await readConfig(lab, ann, 300)).toBe(200)
 })
+
+test("whoever has a pool hands out what it gives on its machines, there and nowhere else", async () => {
+  const lab = createLab()
+  for (const name of ["ann", "bob"]) await newUser(lab, name)
+  const ann = await newToken(lab, "ann", { privsep: 0 })
+  await lab.ok("POST", "/pools", { poolid: "ann", comment: "" })
+  await lab.ok("PUT", "/pools", { poolid: "ann", vms: "100", "allow-move": 1 })
+  await grant(lab, "/pool/ann", "PVEVMAdmin", { users: "ann@pve" })
+  const give = async (path: string, roles: string, more: Record<string, unknown> = {}) =>
+    (await lab.call("PUT", "/access/acl", { path, roles, users: "bob@pve", propagate: 0, ...more }, ann)).status
+  expect(await give("/vms/100", "PVEVMUser")).toBe(200)
+  expect(await give("/vms/100", "PVEVMUser", { delete: 1 })).toBe(200)
+  // what a pool gives does not hold below its machines
+  expect(await give("/vms/100", "PVEVMUser", { propagate: 1 })).toBe(500)
+  for (const role of ["PVEAuditor", "Administrator", "NoAccess"]) expect(await give("/vms/100", role), role).toBe(500)
+  for (const path of ["/vms/101", "/vms", "/pool/ann", "/"]) expect(await give(path, "PVEVMUser"), path).toBe(403)
+})

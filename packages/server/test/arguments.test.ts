@@ -30,6 +30,26 @@ describe("the command line", () => {
     expect(() => readArguments(["demo", "--onec"])).toThrow("There is no option --onec; did you mean --once?")
     expect(() => readArguments(["demo", "-x"])).toThrow(/^There is no option -x$/u)
   })
+  test.each([
+    ["--data ./x", "There is no option --data; set the configuration key data (RANGEWRIGHT_DATA) instead"],
+    ["doctor --proxmox-url=https://pve", "set the configuration key proxmox_url (RANGEWRIGHT_PROXMOX_URL) instead"],
+    ["--port 9000", "serve takes no --port; set the configuration key port (RANGEWRIGHT_PORT) instead"],
+    ["--data-dir ./x", "did you mean the configuration key data (RANGEWRIGHT_DATA)?"],
+    ["--datadir ./x", "did you mean the configuration key data (RANGEWRIGHT_DATA)?"],
+    ["--database x", "did you mean the configuration key database_url (RANGEWRIGHT_DATABASE_URL)?"],
+    ["--log-file x", "did you mean one of the configuration keys log_level, log_format?"],
+    ["--token x", "proxmox_token_id, proxmox_token_secret, galaxy_token, subscription_token?"],
+    ["--admin-prot 1", "did you mean the configuration key admin_port (RANGEWRIGHT_ADMIN_PORT)?"],
+    ["--conf x.yml", "did you mean --config?"],
+    ["--config-file x.yml", "did you mean --config?"],
+  ])("%s is told with the option or the configuration key that was meant", (line, told) => {
+    expect(() => readArguments(line.split(" "))).toThrow(told)
+  })
+  test("a command that reads no configuration is not sent to it", () => {
+    expect(() => readArguments(["demo", "--data", "x"])).toThrow(/^There is no option --data$/u)
+    expect(() => readArguments(["demo", "--config", "x"])).toThrow(/^demo takes no --config$/u)
+    expect(() => readArguments(["--frob"])).toThrow(/^There is no option --frob$/u)
+  })
   test("a mistyped command is told with the one that was meant, and all there are", () => {
     expect(() => readArguments(["docter"])).toThrow(
       `There is no command docter; did you mean doctor? Commands: ${commands.join(", ")}`,

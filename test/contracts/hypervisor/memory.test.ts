@@ -1,6 +1,7 @@
 import { addTemplate, makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { createManualClock } from "@rangewright/pve-simulator"
 import { hypervisorContracts } from "./contracts.ts"
+import { othersOfMemory } from "./support/others.ts"
 import { runOnSimTime } from "./support/sim-time.ts"
 import { vmidOf, type World } from "./support/under-test.ts"
 
@@ -22,6 +23,7 @@ hypervisorContracts({
       },
       remove: async (vmid) => void memory.vms.delete(vmidOf(vmid)),
       exists: (vmid) => memory.vms.has(vmidOf(vmid)),
+      others: othersOfMemory(memory),
       close: async () => {},
     })
     return world()

@@ -35,7 +35,7 @@ const observe = Effect.map(
   NetworkMigration.use((migration) => migration.observe({ zone: "ludus", snapshots: true })),
   (seen): Installation => ({
     ...seen,
-    ranges: [{ id: rangeId as RangeId, number: 1, users: [], groups: ["ludus_admins"] }],
+    ranges: [{ id: rangeId as RangeId, number: 1, groups: ["ludus_admins"] }],
     record: undefined,
   }),
 )

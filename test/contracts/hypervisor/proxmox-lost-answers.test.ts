@@ -1,16 +1,27 @@
-import type { Json, NetworkSpec } from "@rangewright/domain"
+import {
+  type AccessChange,
+  type AccessPlace,
+  type AccountId,
+  type AccountKeep,
+  adminGroup,
+  groupOfAccount,
+  type Json,
+  type NetworkSpec,
+  type RangeId,
+  userGroup,
+} from "@rangewright/domain"
 import {
   GuestAutomation,
   type GuestFault,
   type GuestTask,
   HypervisorAccess,
-  type HypervisorAccount,
   type HypervisorFault,
   type HypervisorNetwork,
   type NetworkAction,
 } from "@rangewright/ports"
 import type { Fault } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
 import { asRoot, makeRig, type Rig } from "./support/rig.ts"
@@ -27,7 +38,6 @@ interface Deed {
   readonly done: (rig: Rig) => Promise<boolean>
 }
 
-const bob: HypervisorAccount = { username: "bob", realm: "pve" }
 const access = <A>(use: (port: HypervisorAccess["Service"]) => Effect.Effect<A, HypervisorFault>) => HypervisorAccess.use(use)
 const root = (rig: Rig, method: string, path: string, form = "") =>
   rig.run(Effect.promise(() => asRoot(rig.sim, method, path, form)))
@@ -60,6 +70,92 @@ const stage = (rig: Rig): GuestTask => ({
   input: { role: "web" } as Json,
   verbose: false,
 })
+
+const account = "bob@pve" as AccountId
+const group = groupOfAccount(account)
+const place: AccessPlace = { type: "pool", rangeId }
+const keep: AccountKeep = { groups: ["theirs"], rights: [{ path: "/vms", role: "PVEAuditor", propagate: true }] }
+const apply = (change: AccessChange, password = "a good password") =>
+  access((port) => port.apply(change, Redacted.make(password)))
+const making = { account, groups: [userGroup, group], keep } as const
+
+/** What of access anybody can see, in one text. */
+const seen = (rig: Rig): Promise<string> =>
+  rig.run(
+    Effect.map(
+      access((port) => port.observe),
+      ({ accounts, groups, pools, rights }) =>
+        JSON.stringify([
+          [...accounts].map(([id, { groups: in_, keep: kept }]) => [id, in_.toSorted(), kept]),
+          [...groups],
+          [...pools],
+          rights,
+        ]),
+    ),
+  )
+
+const prepared = async (rig: Rig) => {
+  await rig.others.group("theirs")
+  await rig.run(
+    Effect.forEach(
+      [
+        { kind: "create-group", group },
+        { kind: "create-group", group: userGroup },
+        { kind: "create-pool", rangeId },
+      ] as const,
+      (change) => apply(change),
+    ),
+  )
+}
+const withAccount = async (rig: Rig) => {
+  await prepared(rig)
+  await rig.run(Effect.andThen(apply({ kind: "create-account", ...making }), apply({ kind: "grant", place, groups: [group] })))
+}
+
+/** A change of access: `done` when everything is seen as where no answer was lost. */
+const accessDeed = (
+  change: AccessChange,
+  requests: readonly string[],
+  prepare: (rig: Rig) => Promise<unknown> = withAccount,
+  password = "another good password",
+): Deed => ({
+  title: `access: ${change.kind}`,
+  requests: requests.map((request) => {
+    const [method = "", path = ""] = request.split(" ")
+    return { method, path }
+  }),
+  prepare,
+  act: () => apply(change, password),
+  done: async (rig) => {
+    const calm = makeRig({ nodes: 2 })
+    await prepare(calm)
+    await calm.run(apply(change, password))
+    const isMade = change.kind === "create-account" || change.kind === "set-password"
+    const same = (await seen(rig)) === (await seen(calm)) && (!isMade || (await rig.others.letsIn(account, password)))
+    await calm.close()
+    return same
+  },
+})
+
+const accessDeeds: readonly Deed[] = [
+  accessDeed({ kind: "create-group", group: adminGroup }, ["POST /access/groups"]),
+  accessDeed({ kind: "create-pool", rangeId: "OTHER" as RangeId }, ["POST /pools"]),
+  accessDeed({ kind: "create-account", ...making }, ["POST /access/users", "PUT /access/acl"], prepared),
+  accessDeed({ kind: "set-password", ...making }, [
+    "PUT /access/users/*",
+    "PUT /access/acl",
+    "DELETE /access/users/*",
+    "POST /access/users",
+  ]),
+  accessDeed({ kind: "restore", account, keep }, ["PUT /access/users/*", "PUT /access/acl"]),
+  accessDeed({ kind: "join-groups", account, groups: ["theirs"] }, ["PUT /access/users/*"]),
+  accessDeed({ kind: "grant", place: { type: "vnet", zone: "ludus", name: "r7" }, groups: [group] }, ["PUT /access/acl"]),
+  accessDeed({ kind: "revoke", place, subjects: [{ type: "group", name: group }] }, ["PUT /access/acl"]),
+  accessDeed({ kind: "leave-groups", account, groups: [group] }, ["PUT /access/users/*"]),
+  accessDeed({ kind: "remove-account", account }, ["DELETE /access/users/*"]),
+  accessDeed({ kind: "remove-group", group }, ["DELETE /access/groups/*"]),
+  accessDeed({ kind: "remove-pool", rangeId }, ["DELETE /pools"]),
+]
 
 const deeds: readonly Deed[] = [
   {
@@ -104,45 +200,7 @@ const deeds: readonly Deed[] = [
     act: network(() => networkAction("remove-network", vnet)),
     done: (rig) => gone(rig, "r1"),
   },
-  {
-    title: "making a pool",
-    requests: [{ method: "POST", path: "/pools" }],
-    act: () => access((port) => port.ensurePool(rangeId)),
-    done: (rig) => rig.run(access((port) => port.poolExists(rangeId))),
-  },
-  {
-    title: "removing a pool",
-    requests: [{ method: "DELETE", path: "/pools" }],
-    prepare: (rig) => rig.run(access((port) => port.ensurePool(rangeId))),
-    act: () => access((port) => port.removePool(rangeId)),
-    done: async (rig) => !(await rig.run(access((port) => port.poolExists(rangeId)))),
-  },
-  {
-    title: "making an account",
-    requests: [
-      { method: "POST", path: "/access/groups" },
-      { method: "POST", path: "/access/users" },
-    ],
-    act: () => access((port) => port.ensureUser(bob, "a good password", { admin: false })),
-    done: (rig) => rig.run(access((port) => port.userExists(bob))),
-  },
-  {
-    title: "removing an account",
-    requests: [{ method: "DELETE", path: "/access/users/*" }],
-    prepare: (rig) => rig.run(access((port) => port.ensureUser(bob, "a good password", { admin: false }))),
-    act: () => access((port) => port.removeUser(bob)),
-    done: async (rig) => !(await rig.run(access((port) => port.userExists(bob)))),
-  },
-  {
-    title: "granting",
-    requests: [{ method: "PUT", path: "/access/acl" }],
-    prepare: (rig) =>
-      rig.run(
-        access((port) => Effect.andThen(port.ensurePool(rangeId), port.ensureUser(bob, "a good password", { admin: false }))),
-      ),
-    act: () => access((port) => port.grant(rangeId, [bob], undefined)),
-    done: (rig) => rig.run(access((port) => port.granted(rangeId, [bob], undefined))),
-  },
+  ...accessDeeds,
   {
     title: "running a stage",
     requests: [

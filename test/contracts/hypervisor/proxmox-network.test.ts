@@ -1,4 +1,4 @@
-import type { NetworkSpec, ObservedZone } from "@rangewright/domain"
+import { adminGroup, type NetworkSpec, type ObservedZone } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess, HypervisorFault, HypervisorNetwork, type NetworkAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -76,13 +76,22 @@ describe("VNets", () => {
     const rig = await cluster()
     await rig.run(performOn(create()))
     await rig.run(
-      HypervisorAccess.use((access) => Effect.andThen(access.ensurePool(rangeId), access.grant(rangeId, [], vnetOf()))),
+      HypervisorAccess.use((access) =>
+        Effect.gen(function* () {
+          yield* access.ensurePool(rangeId)
+          yield* access.apply({ kind: "create-group", group: adminGroup })
+          for (const place of [
+            { type: "pool", rangeId },
+            { ...vnetOf(), type: "vnet" },
+          ] as const)
+            yield* access.apply({ kind: "grant", place, groups: [adminGroup] })
+        }),
+      ),
     )
-    expect(await rig.run(HypervisorAccess.use((access) => access.granted(rangeId, [], vnetOf())))).toBe(true)
+    expect(await root(rig, "GET", "/access/acl")).toMatch(/r1"/u)
     await rig.run(performOn(remove()))
     await rig.run(HypervisorAccess.use((access) => access.removePool(rangeId)))
     expect(await rig.run(networkNamed("r1"))).toBeUndefined()
-    expect(await rig.run(HypervisorAccess.use((access) => access.granted(rangeId, [], vnetOf())))).toBe(false)
     expect(await root(rig, "GET", "/access/acl")).not.toMatch(/LAB1|r1"/u)
     expect(await rig.run(performOn(remove()))).toBeNull()
     await rig.close()

@@ -1,5 +1,14 @@
+import {
+  type AccessChange,
+  type AccessPlace,
+  type AccountId,
+  type AccountKeep,
+  adminGroup,
+  groupOfAccount,
+} from "@rangewright/domain"
 import { GuestAutomation, Hypervisor, HypervisorAccess, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { bridgeOf, networkAction, performOn } from "./network.contract.ts"
 import { makeRig } from "./support/rig.ts"
@@ -7,6 +16,33 @@ import { apidoc, schemaProblems, schemaReason } from "./support/schema-check.ts"
 import { cloneOf, configureOf, deleteOf, perform, rangeId, refOf, startOf, stopOf } from "./support/under-test.ts"
 
 // every other test on the simulator checks its requests too; these prove that the check looks
+const account = "bob@pve" as AccountId
+const group = groupOfAccount(account)
+const keep: AccountKeep = { groups: [adminGroup], rights: [{ path: "/vms", role: "PVEAuditor", propagate: false }] }
+const place: AccessPlace = { type: "pool", rangeId }
+const accessChanges: readonly AccessChange[] = [
+  { kind: "create-group", group },
+  { kind: "create-group", group: adminGroup },
+  { kind: "create-pool", rangeId },
+  { kind: "create-account", account, groups: [group], keep },
+  { kind: "join-groups", account, groups: [adminGroup] },
+  { kind: "grant", place, groups: [group, adminGroup] },
+  { kind: "set-password", account, groups: [group], keep },
+  { kind: "restore", account, keep },
+  { kind: "leave-groups", account, groups: [group, adminGroup] },
+  {
+    kind: "revoke",
+    place,
+    subjects: [
+      { type: "group", name: group },
+      { type: "user", name: account },
+    ],
+  },
+  { kind: "remove-account", account },
+  { kind: "remove-group", group },
+  { kind: "remove-pool", rangeId },
+]
+
 describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skipped when ${schemaReason})`, () => {
   it("a request that the schema does not allow is found out", () => {
     const problems = (method: "GET" | "POST" | "DELETE", path: string, body?: string) =>
@@ -47,4 +83,19 @@ describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skippe
     expect(rig.sim.guest(ref.vmid)).toBeUndefined()
     await rig.close()
   })
+
+  for (const auth of ["token", "password"] as const)
+    it(`every change of access keeps to the schema, by ${auth}`, async () => {
+      const rig = makeRig()
+      const root = { type: "password", username: "root@pam", password: Redacted.make(rig.sim.rootPassword) } as const
+      const service = auth === "token" ? rig : rig.as({ auth: root })
+      await service.run(
+        Effect.gen(function* () {
+          const access = yield* HypervisorAccess
+          for (const change of accessChanges) yield* access.apply(change, Redacted.make("a good password"))
+          yield* access.observe
+        }),
+      )
+      await rig.close()
+    })
 })

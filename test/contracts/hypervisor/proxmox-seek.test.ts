@@ -5,16 +5,39 @@ import { handlerTransport, type PveTransport } from "@rangewright/adapter-proxmo
 import { asRoot, makeRig, type Rig, tokenAuth } from "./support/rig.ts"
 import { cloneOf, deleteOf, perform, rangeId, reasonOf, refOf, startOf } from "./support/under-test.ts"
 
-/** Answers of the list of VMs are empty, as while a node's cluster file system starts anew. */
-const emptyLists = (rig: Rig): PveTransport => {
+interface Falsehood {
+  /** How the path of the calls begins that are answered falsely. */
+  readonly to: string
+  readonly status?: number
+  readonly body: object
+}
+
+/** The simulator's answers, but for some calls; which ones is asked at each call. */
+const lying = (rig: Rig, falsehoods: () => readonly Falsehood[]): PveTransport => {
   const real = handlerTransport(rig.sim.handle)
   return {
-    send: async (request, signal) =>
-      request.path.startsWith("/api2/json/cluster/resources")
-        ? { status: 200, statusText: "", body: new TextEncoder().encode('{"data":[]}') }
-        : real.send(request, signal),
+    send: async (request, signal) => {
+      const found = falsehoods().find(({ to }) => request.path.startsWith(`/api2/json${to}`))
+      if (found === undefined) return real.send(request, signal)
+      return { status: found.status ?? 200, statusText: "", body: new TextEncoder().encode(JSON.stringify(found.body)) }
+    },
   }
 }
+const listing = (...data: readonly object[]): Falsehood => ({ to: "/cluster/resources", body: { data } })
+const numberIsFree: Falsehood = { to: "/cluster/nextid", body: { data: "20001" } }
+const numberIsInUse: Falsehood = {
+  to: "/cluster/nextid",
+  status: 400,
+  body: { data: null, message: "Parameter verification failed.\n", errors: { vmid: "VM 20001 already exists\n" } },
+}
+const noNodeHasIt: readonly Falsehood[] = ["pve1", "pve2", "pve3"].map((node) => ({
+  to: `/nodes/${node}/qemu/20001/`,
+  status: 500,
+  body: { data: null, message: `Configuration file 'nodes/${node}/qemu-server/20001.conf' does not exist\n` },
+}))
+
+/** The list of VMs is empty, as while a node's cluster file system restarts. */
+const emptyLists = (rig: Rig): PveTransport => lying(rig, () => [listing()])
 
 const withMachine = async (...then: readonly MachineAction[]): Promise<Rig> => {
   const rig = makeRig({ nodes: 3 })
@@ -81,6 +104,28 @@ describe("a VM that is asked for by itself", () => {
     await rig.close()
   })
 
+  it("is in doubt while its number is in use and no node has it: it may be migrating, or be a container that lists do not show", async () => {
+    const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
+    const row = { id: "qemu/20001", type: "qemu", vmid: 20_001, status: "stopped" }
+    const contradictions: readonly (readonly [Falsehood, string])[] = [
+      [listing(), "its number is in use, but no node has it"],
+      [listing({ ...row, node: "pve1" }), "the cluster lists it on node pve1, which does not have it"],
+      [listing({ ...row, node: "pve2" }), "the cluster lists it on node pve2, which does not have it"],
+    ]
+    for (const [list, why] of contradictions)
+      for (const from of ["pve1", undefined, "a-node-that-left"])
+        expect(await seek(rig.as({ transport: lying(rig, () => [list, numberIsInUse]) }), from)).toEqual({ type: "unknown", why })
+    await rig.close()
+  })
+
+  it("is absent when a container has its number now", async () => {
+    const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
+    const container = listing({ id: "lxc/20001", type: "lxc", vmid: 20_001, status: "stopped", node: "pve1" })
+    const transport = lying(rig, () => [container, numberIsInUse])
+    for (const from of ["pve1", undefined]) expect(await seek(rig.as({ transport }), from)).toEqual({ type: "absent" })
+    await rig.close()
+  })
+
   it("is in doubt for an account that may not see it, which so never takes it for absent", async () => {
     const rig = await withMachine()
     const blind = await asAccount(rig, { "/pool": "Pool.Audit" })
@@ -119,6 +164,60 @@ describe("a change to a VM that moved while lists are empty", () => {
     expect(await blinded.run(reasonOf(perform(deleteOf(refOf(rig)))))).toBe("away")
     expect(await blinded.run(reasonOf(perform(cloneOf(rig, refOf(rig)))))).toBe("away")
     expect(rig.sim.guest(20_001)).toBeDefined()
+    await rig.close()
+  })
+})
+
+describe("a VM that is to be deleted and is not found", () => {
+  const faultOf = (rig: Rig, transport: PveTransport): Promise<{ readonly reason: string; readonly detail: string }> =>
+    rig
+      .as({ transport })
+      .run(Effect.map(Effect.flip(perform(deleteOf(refOf(rig)))), ({ facts: { reason, detail } }) => ({ reason, detail })))
+
+  it("is gone when it is not found a second time either, some seconds later", async () => {
+    const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
+    const before = rig.sim.clock.now()
+    await rig.run(perform(deleteOf(refOf(rig))))
+    expect(rig.sim.clock.now() - before).toBeGreaterThanOrEqual(5000)
+    await rig.close()
+  })
+
+  it("is not taken for gone when it is found the second time: the node's cluster file system had restarted", async () => {
+    const rig = await withMachine()
+    const start = rig.sim.clock.now()
+    const transport = lying(rig, () => (rig.sim.clock.now() === start ? [listing(), numberIsFree, ...noNodeHasIt] : []))
+    expect(await faultOf(rig, transport)).toEqual({
+      reason: "locked",
+      detail: "it was not found at first, but is on node pve1",
+    })
+    await rig.run(perform(deleteOf(refOf(rig))))
+    expect(rig.sim.guest(20_001)).toBeUndefined()
+    await rig.close()
+  })
+
+  it("is not taken for gone while its number is in use, or while the service may not see it", async () => {
+    const rig = await withMachine(deleteOf(refOf({ node: "pve1" })))
+    expect(
+      await faultOf(
+        rig,
+        lying(rig, () => [numberIsInUse]),
+      ),
+    ).toEqual({
+      reason: "locked",
+      detail: "its number is in use, but no node has it",
+    })
+    const start = rig.sim.clock.now()
+    expect(
+      await faultOf(
+        rig,
+        lying(rig, () => (rig.sim.clock.now() === start ? [] : [numberIsInUse])),
+      ),
+    ).toEqual({
+      reason: "locked",
+      detail: "it is not certain that the VM is gone: its number is in use, but no node has it",
+    })
+    rig.sim.faults.add({ kind: "quorum-lost" })
+    expect((await faultOf(rig, handlerTransport(rig.sim.handle))).detail).toContain("the cluster has lost its votes")
     await rig.close()
   })
 })

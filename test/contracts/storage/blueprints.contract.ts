@@ -106,7 +106,7 @@ export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithWeb
         const blueprints = yield* Blueprints
-        const bundle = { snapshot: "sha256-1" as SnapshotId, directory: "" }
+        const bundle = { snapshot: `sha256-${"1".repeat(64)}` as SnapshotId, directory: "" }
         const full = newBlueprint("full", { requirements: "roles: [a]\r\n", bundle })
         expect((yield* blueprints.create(full)).bundle).toEqual(bundle)
         yield* blueprints.setConfig(full.id, "ludus:\n- x")

@@ -1,4 +1,6 @@
+import { accessRecordsContract } from "./access-records.contract.ts"
 import { auditContract } from "./audit.contract.ts"
+import { auditedWritesContract } from "./audited-writes.contract.ts"
 import { blueprintsContract } from "./blueprints.contract.ts"
 import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
@@ -15,7 +17,9 @@ import { usersContract } from "./users.contract.ts"
 /** What every adapter of the storage ports promises. */
 export const storageContracts = (storage: StorageUnderTest): void => {
   for (const contract of [
+    accessRecordsContract,
     auditContract,
+    auditedWritesContract,
     blueprintsContract,
     groupsContract,
     leaseContract,

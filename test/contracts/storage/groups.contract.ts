@@ -133,6 +133,33 @@ export const groupsContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "leaves those alone who are not what they were, also one who is gone",
+      Effect.gen(function* () {
+        const { alice, bob } = yield* twoUsersAndRed
+        const groups = yield* Groups
+        const carol = userId("carol")
+        yield* groups.setRoles(red, new Map([[alice.id, "manager"]] as const))
+        const before = new Map([
+          [alice.id, "member"],
+          [bob.id, "member"],
+          [carol, "member"],
+        ] as const)
+        const from = new Map([
+          [alice.id, "manager"],
+          [bob.id, "manager"],
+          [carol, "manager"],
+        ] as const)
+        yield* groups.setRoles(red, before, { from })
+        expect(yield* rolesOf(red)).toEqual([["alice", "member"]])
+        yield* groups.setRoles(red, new Map([[bob.id, "member"]] as const), { from: new Map([[bob.id, undefined]]) })
+        expect(yield* rolesOf(red)).toEqual([
+          ["alice", "member"],
+          ["bob", "member"],
+        ])
+      }),
+    )
+
+    it(
       "keeps the last manager when it is asked to; of two managers who remove each other at once one stays",
       Effect.gen(function* () {
         const { alice, bob } = yield* twoUsersAndRed

@@ -1,14 +1,15 @@
-import { Lease, RunJournal } from "@rangewright/ports"
+import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, type SuiteCollector } from "vitest"
 import { aliceWithLab, deployRun, runId } from "./samples.ts"
-import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+import { aheadBy, later, pass, promises, type StorageUnderTest } from "./storage-under-test.ts"
 
+const hour = 3600
 const run = deployRun("run")
 const openRun = Effect.gen(function* () {
   yield* aliceWithLab
   yield* (yield* RunJournal).open(run, "DEPLOYING")
-  return yield* Lease
+  return yield* RunJournal
 })
 
 export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
@@ -18,19 +19,23 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "belongs to one owner until it runs out; the generation goes up with each claim",
       Effect.gen(function* () {
-        const lease = yield* openRun
-        expect(yield* lease.claim(run.id, "one", startedAt, 30)).toBe(1)
-        expect(yield* lease.claim(run.id, "two", later(29), 30)).toBeUndefined()
-        expect(yield* lease.claim(run.id, "one", later(29), 30)).toBe(2)
-        expect(yield* lease.claim(run.id, "two", later(59), 30)).toBe(3)
+        const journal = yield* openRun
+        expect(yield* journal.claim(run.id, "one", 300)).toBe(1)
+        yield* pass(storage, 290)
+        expect(yield* journal.claim(run.id, "two", 300)).toBeUndefined()
+        expect(yield* journal.claim(run.id, "one", 300)).toBe(2)
+        yield* pass(storage, 290)
+        expect(yield* journal.claim(run.id, "two", 300)).toBeUndefined()
+        yield* pass(storage, 10)
+        expect(yield* journal.claim(run.id, "two", 300)).toBe(3)
       }),
     )
 
     it(
       "goes to one of many that claim it at once",
       Effect.gen(function* () {
-        const lease = yield* openRun
-        const claims = Array.from({ length: 10 }, (_, i) => lease.claim(run.id, `worker ${i}`, startedAt, 30))
+        const journal = yield* openRun
+        const claims = Array.from({ length: 10 }, (_, i) => journal.claim(run.id, `worker ${i}`, 300))
         const generations = yield* Effect.all(claims, { concurrency: "unbounded" })
         expect(generations.filter((generation) => generation !== undefined)).toEqual([1])
       }),
@@ -39,40 +44,76 @@ export const leaseContract = (storage: StorageUnderTest): SuiteCollector =>
     it(
       "is renewed by its holder, also late, as long as nobody else has claimed it",
       Effect.gen(function* () {
-        const lease = yield* openRun
-        yield* lease.claim(run.id, "one", startedAt, 30)
-        expect(yield* lease.renew(run.id, 1, later(20), 30)).toBe(true)
-        expect(yield* lease.claim(run.id, "two", later(40), 30)).toBeUndefined()
-        expect(yield* lease.renew(run.id, 1, later(100), 30)).toBe(true)
-        expect(yield* lease.claim(run.id, "two", later(131), 30)).toBe(2)
-        expect(yield* lease.renew(run.id, 1, later(132), 30)).toBe(false)
-        expect(yield* lease.renew(run.id, 2, later(132), 30)).toBe(true)
+        const journal = yield* openRun
+        yield* journal.claim(run.id, "one", 300)
+        yield* pass(storage, 200)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(true)
+        yield* pass(storage, 200)
+        expect(yield* journal.claim(run.id, "two", 300)).toBeUndefined()
+        yield* pass(storage, 600)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(true)
+        expect(yield* journal.claim(run.id, "two", 300)).toBeUndefined()
+        yield* pass(storage, 300)
+        expect(yield* journal.claim(run.id, "two", 300)).toBe(2)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(false)
+        expect(yield* journal.renew(run.id, 2, 300)).toBe(true)
+      }),
+    )
+
+    for (const skew of [hour, -hour])
+      it(
+        `is kept by no holder that is gone, and lost by none that lives, whose time of day is ${skew} seconds off`,
+        Effect.gen(function* () {
+          const journal = yield* openRun
+          const skewed = aheadBy(skew)
+          expect(yield* skewed(journal.claim(run.id, "skewed", 300))).toBe(1)
+          expect(yield* journal.claim(run.id, "right", 300)).toBeUndefined()
+          yield* pass(storage, 290)
+          expect(yield* skewed(journal.renew(run.id, 1, 300))).toBe(true)
+          yield* pass(storage, 290)
+          expect(yield* journal.claim(run.id, "right", 300)).toBeUndefined()
+          yield* pass(storage, 10)
+          expect(yield* journal.claim(run.id, "right", 300)).toBe(2)
+          expect(yield* skewed(journal.claim(run.id, "skewed", 300))).toBeUndefined()
+          expect(yield* skewed(journal.renew(run.id, 1, 300))).toBe(false)
+          yield* pass(storage, 300)
+          expect(yield* skewed(journal.claim(run.id, "skewed", 300))).toBe(3)
+        }),
+      )
+
+    it(
+      "that would last longer than any can, as after its clock was set back, keeps nobody out",
+      Effect.gen(function* () {
+        const journal = yield* openRun
+        yield* journal.claim(run.id, "one", hour)
+        expect(yield* journal.claim(run.id, "two", 300)).toBe(2)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(false)
       }),
     )
 
     it(
       "can be given back by its holder only",
       Effect.gen(function* () {
-        const lease = yield* openRun
-        yield* lease.claim(run.id, "one", startedAt, 30)
-        yield* lease.release(run.id, 7)
-        expect(yield* lease.claim(run.id, "two", later(1), 30)).toBeUndefined()
-        yield* lease.release(run.id, 1)
-        expect(yield* lease.renew(run.id, 1, later(1), 30)).toBe(false)
-        expect(yield* lease.claim(run.id, "two", later(1), 30)).toBe(2)
+        const journal = yield* openRun
+        yield* journal.claim(run.id, "one", 300)
+        yield* journal.release(run.id, 7)
+        expect(yield* journal.claim(run.id, "two", 300)).toBeUndefined()
+        yield* journal.release(run.id, 1)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(false)
+        expect(yield* journal.claim(run.id, "two", 300)).toBe(2)
       }),
     )
 
     it(
       "ends with its run",
       Effect.gen(function* () {
-        const lease = yield* openRun
-        yield* lease.claim(run.id, "one", startedAt, 30)
+        const journal = yield* openRun
+        yield* journal.claim(run.id, "one", 300)
         yield* (yield* RunJournal).close(run.id, 1, { type: "Ended", status: "success", message: "" }, "SUCCESS", later(1))
-        expect(yield* lease.renew(run.id, 1, later(2), 30)).toBe(false)
-        expect(yield* lease.claim(run.id, "one", later(60), 30)).toBeUndefined()
-        expect(yield* lease.claim(runId("unknown"), "one", later(60), 30)).toBeUndefined()
-        yield* lease.release(runId("unknown"), 1)
+        expect(yield* journal.renew(run.id, 1, 300)).toBe(false)
+        expect(yield* journal.claim(run.id, "one", 300)).toBeUndefined()
+        expect(yield* journal.claim(runId("unknown"), "one", 300)).toBeUndefined()
+        yield* journal.release(runId("unknown"), 1)
       }),
     )
   })

@@ -21,7 +21,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* machines.cluster).toBeUndefined()
         expect(yield* machines.freshness).toEqual({ observedAt: undefined, awaySince: undefined, awayReason: undefined })
         expect(yield* machines.ofRange(lab)).toEqual([])
-        expect(yield* machines.find(vmid(2))).toBeUndefined()
+        expect(yield* machines.find(vmid(102))).toBeUndefined()
       }),
     )
 
@@ -30,20 +30,20 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        const odd = machine(9, { name: hostileText, pool: hostileText, tags: [hostileText, ""], memoryMiB: 0, cpus: 0.5 })
-        const first = cluster(startedAt, [machine(2), machine(3), odd, machine(8, { template: true })])
+        const odd = machine(109, { name: hostileText, pool: hostileText, tags: [hostileText, ""], memoryMiB: 0, cpus: 0.5 })
+        const first = cluster(startedAt, [machine(102), machine(103), odd, machine(108, { template: true })])
         yield* machines.replace({ ...first, machines: first.machines.toReversed() })
-        const byVmid = [machine(2), machine(3), machine(8, { template: true }), odd]
+        const byVmid = [machine(102), machine(103), machine(108, { template: true }), odd]
         expect(yield* machines.cluster).toEqual({ ...first, machines: byVmid })
-        const second = cluster(later(5), [machine(3, { power: "paused", node: "node2" }), machine(4, { pool: "ELSEWHERE" })])
+        const second = cluster(later(5), [machine(103, { power: "paused", node: "node2" }), machine(104, { pool: "ELSEWHERE" })])
         yield* machines.replace(second)
         expect(yield* machines.cluster).toEqual(second)
         expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power, m.node])).toEqual([
-          [2, "running", "node1"],
-          [3, "paused", "node2"],
+          [102, "running", "node1"],
+          [103, "paused", "node2"],
         ])
-        expect(yield* machines.find(vmid(3))).toMatchObject({ rangeId: "LAB", address: undefined, isRouter: false })
-        expect(yield* machines.find(vmid(4))).toBeUndefined()
+        expect(yield* machines.find(vmid(103))).toMatchObject({ rangeId: "LAB", address: undefined, isRouter: false })
+        expect(yield* machines.find(vmid(104))).toBeUndefined()
         expect((yield* machines.freshness).observedAt).toEqual(later(5))
       }),
     )
@@ -52,10 +52,10 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       "counts a machine to a range that is made after it was seen",
       Effect.gen(function* () {
         const machines = yield* Machines
-        yield* machines.replace(cluster(startedAt, [machine(2)]))
-        expect(yield* machines.find(vmid(2))).toBeUndefined()
+        yield* machines.replace(cluster(startedAt, [machine(102)]))
+        expect(yield* machines.find(vmid(102))).toBeUndefined()
         yield* aliceWithLab
-        expect(yield* machines.find(vmid(2))).toMatchObject({ rangeId: "LAB" })
+        expect(yield* machines.find(vmid(102))).toMatchObject({ rangeId: "LAB" })
       }),
     )
 
@@ -64,17 +64,22 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.record({ ...machine(2), address: "10.1.10.2" })
-        expect(yield* machines.find(vmid(2))).toEqual({ ...machine(2), rangeId: "LAB", address: "10.1.10.2", isRouter: false })
-        yield* machines.record(machine(2, { name: undefined, power: "stopped" }))
-        expect(yield* machines.find(vmid(2))).toMatchObject({ name: "vm-2", power: "stopped", address: "10.1.10.2" })
-        yield* machines.replace(cluster(later(1), [machine(2, { name: undefined })]))
-        expect(yield* machines.find(vmid(2))).toMatchObject({ name: "vm-2", power: "running", address: "10.1.10.2" })
-        yield* machines.forget(vmid(2))
-        yield* machines.forget(vmid(2))
-        expect(yield* machines.find(vmid(2))).toBeUndefined()
-        yield* machines.record(machine(2, { name: undefined }))
-        expect(yield* machines.find(vmid(2))).toMatchObject({ name: undefined, address: undefined })
+        yield* machines.record({ ...machine(102), address: "10.1.10.2" })
+        expect(yield* machines.find(vmid(102))).toEqual({
+          ...machine(102),
+          rangeId: "LAB",
+          address: "10.1.10.2",
+          isRouter: false,
+        })
+        yield* machines.record(machine(102, { name: undefined, power: "stopped" }))
+        expect(yield* machines.find(vmid(102))).toMatchObject({ name: "vm-102", power: "stopped", address: "10.1.10.2" })
+        yield* machines.replace(cluster(later(1), [machine(102, { name: undefined })]))
+        expect(yield* machines.find(vmid(102))).toMatchObject({ name: "vm-102", power: "running", address: "10.1.10.2" })
+        yield* machines.forget(vmid(102))
+        yield* machines.forget(vmid(102))
+        expect(yield* machines.find(vmid(102))).toBeUndefined()
+        yield* machines.record(machine(102, { name: undefined }))
+        expect(yield* machines.find(vmid(102))).toMatchObject({ name: undefined, address: undefined })
       }),
     )
 
@@ -83,21 +88,21 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.record(machine(2))
-        yield* machines.record(machine(3))
-        yield* machines.keepLogin(lab, vmid(2), { pending: "sealed-1" })
-        expect(yield* machines.logins(lab)).toEqual(new Map([[vmid(2), { pending: "sealed-1" }]]))
-        yield* machines.keepLogin(lab, vmid(2), { current: "sealed-1" })
-        yield* machines.keepLogin(lab, vmid(3), { current: "sealed-2", pending: "sealed-3" })
+        yield* machines.record(machine(102))
+        yield* machines.record(machine(103))
+        yield* machines.keepLogin(lab, vmid(102), { pending: "sealed-1" })
+        expect(yield* machines.logins(lab)).toEqual(new Map([[vmid(102), { pending: "sealed-1" }]]))
+        yield* machines.keepLogin(lab, vmid(102), { current: "sealed-1" })
+        yield* machines.keepLogin(lab, vmid(103), { current: "sealed-2", pending: "sealed-3" })
         yield* machines.replace(cluster(later(1), []))
         expect(yield* machines.logins(lab)).toEqual(
           new Map([
-            [vmid(2), { current: "sealed-1" }],
-            [vmid(3), { current: "sealed-2", pending: "sealed-3" }],
+            [vmid(102), { current: "sealed-1" }],
+            [vmid(103), { current: "sealed-2", pending: "sealed-3" }],
           ]),
         )
-        yield* machines.keepLogin(lab, vmid(3), {})
-        yield* machines.forget(vmid(2))
+        yield* machines.keepLogin(lab, vmid(103), {})
+        yield* machines.forget(vmid(102))
         expect((yield* machines.logins(lab)).size).toBe(0)
       }),
     )
@@ -107,20 +112,20 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.record(machine(2))
-        yield* machines.keepSystem(lab, vmid(2), { id: "debian", name: "Debian GNU/Linux", versionId: "12" })
-        yield* machines.keepSystem(lab, vmid(3), { id: "windows" })
-        yield* machines.keepSystem(lab, vmid(2), { id: "kali" })
-        yield* machines.keepSystem(lab, vmid(2), { id: "kali" })
+        yield* machines.record(machine(102))
+        yield* machines.keepSystem(lab, vmid(102), { id: "debian", name: "Debian GNU/Linux", versionId: "12" })
+        yield* machines.keepSystem(lab, vmid(103), { id: "windows" })
+        yield* machines.keepSystem(lab, vmid(102), { id: "kali" })
+        yield* machines.keepSystem(lab, vmid(102), { id: "kali" })
         yield* machines.replace(cluster(later(1), []))
         expect(yield* machines.systems(lab)).toEqual(
           new Map([
-            [vmid(2), { id: "kali" }],
-            [vmid(3), { id: "windows" }],
+            [vmid(102), { id: "kali" }],
+            [vmid(103), { id: "windows" }],
           ]),
         )
-        yield* machines.forget(vmid(2))
-        yield* machines.forget(vmid(3))
+        yield* machines.forget(vmid(102))
+        yield* machines.forget(vmid(103))
         expect((yield* machines.systems(lab)).size).toBe(0)
       }),
     )
@@ -130,17 +135,34 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        const claims = Effect.map(machines.find(vmid(2)), (found) => found?.foreignAddresses)
-        yield* machines.record(machine(2))
+        const claims = Effect.map(machines.find(vmid(102)), (found) => found?.foreignAddresses)
+        yield* machines.record(machine(102))
         expect(yield* claims).toBeUndefined()
-        yield* machines.record({ ...machine(2), foreignAddresses: ["10.3.10.11"] })
+        yield* machines.record({ ...machine(102), foreignAddresses: ["10.3.10.11"] })
         expect(yield* claims).toEqual(["10.3.10.11"])
-        yield* machines.record({ ...machine(2), address: "10.1.10.2" })
-        yield* machines.replace(cluster(later(1), [machine(2)]))
+        yield* machines.record({ ...machine(102), address: "10.1.10.2" })
+        yield* machines.replace(cluster(later(1), [machine(102)]))
         expect(yield* claims).toEqual(["10.3.10.11"])
         expect((yield* machines.ofRange(lab))[0]?.foreignAddresses).toEqual(["10.3.10.11"])
-        yield* machines.record({ ...machine(2), foreignAddresses: [] })
+        yield* machines.record({ ...machine(102), foreignAddresses: [] })
         expect(yield* claims).toBeUndefined()
+      }),
+    )
+
+    it(
+      "lets an observation undo what was told by a clock that was set back an hour since",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.replace(cluster(startedAt, [machine(102), machine(103)]))
+        yield* TestClock.setTime(later(3600).getTime())
+        yield* machines.record(machine(102, { power: "stopped" }))
+        yield* machines.forget(vmid(103))
+        yield* machines.replace(cluster(later(1), [machine(102, { power: "paused" }), machine(103)]))
+        expect((yield* machines.ofRange(lab)).map((own) => [own.vmid, own.power])).toEqual([
+          [102, "paused"],
+          [103, machine(103).power],
+        ])
       }),
     )
 
@@ -149,23 +171,23 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.replace(cluster(startedAt, [machine(2), machine(3)]))
+        yield* machines.replace(cluster(startedAt, [machine(102), machine(103)]))
         yield* TestClock.setTime(later(10).getTime())
-        yield* machines.record(machine(2, { power: "stopped" }))
-        yield* machines.record(machine(4))
-        yield* machines.forget(vmid(3))
-        yield* machines.replace(cluster(later(9), [machine(2), machine(3)]))
+        yield* machines.record(machine(102, { power: "stopped" }))
+        yield* machines.record(machine(104))
+        yield* machines.forget(vmid(103))
+        yield* machines.replace(cluster(later(9), [machine(102), machine(103)]))
         expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power])).toEqual([
-          [2, "stopped"],
-          [4, "running"],
+          [102, "stopped"],
+          [104, "running"],
         ])
-        yield* machines.replace(cluster(later(11), [machine(2), machine(3)]))
+        yield* machines.replace(cluster(later(11), [machine(102), machine(103)]))
         expect((yield* machines.ofRange(lab)).map((m) => [m.vmid, m.power])).toEqual([
-          [2, "running"],
-          [3, "running"],
-          [4, "running"],
+          [102, "running"],
+          [103, "running"],
+          [104, "running"],
         ])
-        expect((yield* machines.missing).map(({ vmid: missing, since }) => [missing, since])).toEqual([[4, later(11)]])
+        expect((yield* machines.missing).map(({ vmid: missing, since }) => [missing, since])).toEqual([[104, later(11)]])
       }),
     )
 
@@ -258,8 +280,23 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       "reserves nothing for a range that does not exist",
       Effect.gen(function* () {
         const machines = yield* Machines
-        expect(yield* Effect.flip(machines.reserve(lab, ["dc"], nothingTaken, span))).toMatchObject({ _tag: "StorageFault" })
+        expect(yield* Effect.flip(machines.reserve(lab, ["dc"], nothingTaken, span))).toMatchObject({ _tag: "RangeNotFound" })
         expect(yield* machines.reservations(lab)).toEqual(new Map())
+      }),
+    )
+
+    it(
+      "keeps nothing of machines of a range that is gone",
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        yield* machines.recordStage(lab, vmid(101), "stage:dc", "print")
+        yield* machines.keepLogin(lab, vmid(101), { current: "sealed" })
+        yield* machines.keepSystem(lab, vmid(101), { id: "debian", name: "Debian" } as never)
+        expect([yield* machines.stages(lab), yield* machines.logins(lab), yield* machines.systems(lab)]).toEqual([
+          new Map(),
+          new Map(),
+          new Map(),
+        ])
       }),
     )
 
@@ -268,11 +305,11 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.replace(cluster(startedAt, [machine(2), machine(3)]))
-        yield* machines.recordStage(lab, vmid(2), "address", "f1")
-        yield* machines.recordStage(lab, vmid(2), "role:x", "f2")
-        yield* machines.recordStage(lab, vmid(2), "role:x", "f3")
-        yield* machines.recordStage(lab, vmid(3), hostileText, "f4")
+        yield* machines.replace(cluster(startedAt, [machine(102), machine(103)]))
+        yield* machines.recordStage(lab, vmid(102), "address", "f1")
+        yield* machines.recordStage(lab, vmid(102), "role:x", "f2")
+        yield* machines.recordStage(lab, vmid(102), "role:x", "f3")
+        yield* machines.recordStage(lab, vmid(103), hostileText, "f4")
         const ofTwo = new Map([
           ["address", "f1"],
           ["role:x", "f3"],
@@ -280,16 +317,16 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         const ofThree = new Map([[hostileText, "f4"]])
         expect(yield* machines.stages(lab)).toEqual(
           new Map([
-            [2, ofTwo],
-            [3, ofThree],
+            [102, ofTwo],
+            [103, ofThree],
           ]),
         )
-        yield* machines.replace(cluster(later(1), [machine(2), machine(3)]))
-        yield* machines.forget(vmid(2))
-        expect(yield* machines.stages(lab)).toEqual(new Map([[3, ofThree]]))
+        yield* machines.replace(cluster(later(1), [machine(102), machine(103)]))
+        yield* machines.forget(vmid(102))
+        expect(yield* machines.stages(lab)).toEqual(new Map([[103, ofThree]]))
         yield* machines.replace(cluster(later(2), []))
-        expect(yield* machines.stages(lab)).toEqual(new Map([[3, ofThree]]))
-        yield* machines.forget(vmid(3))
+        expect(yield* machines.stages(lab)).toEqual(new Map([[103, ofThree]]))
+        yield* machines.forget(vmid(103))
         expect(yield* machines.stages(lab)).toEqual(new Map())
       }),
     )
@@ -299,26 +336,26 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        const outside = machine(4, { pool: undefined })
-        yield* machines.replace(cluster(startedAt, [machine(2), machine(3), outside, machine(5, { pool: undefined })]))
-        yield* machines.recordStage(lab, vmid(4), "role:x", "f1")
-        yield* machines.reported(vmid(3), { address: "10.1.10.3", foreignAddresses: [] })
+        const outside = machine(104, { pool: undefined })
+        yield* machines.replace(cluster(startedAt, [machine(102), machine(103), outside, machine(105, { pool: undefined })]))
+        yield* machines.recordStage(lab, vmid(104), "role:x", "f1")
+        yield* machines.reported(vmid(103), { address: "10.1.10.3", foreignAddresses: [] })
         expect(yield* machines.missing).toEqual([])
-        yield* machines.replace(cluster(later(1), [machine(2)]))
-        yield* machines.replace(cluster(later(2), [machine(2)]))
+        yield* machines.replace(cluster(later(1), [machine(102)]))
+        yield* machines.replace(cluster(later(2), [machine(102)]))
         expect(yield* machines.missing).toEqual([
-          { ...machine(3), since: later(1) },
+          { ...machine(103), since: later(1) },
           { ...outside, since: later(1) },
         ])
-        expect((yield* machines.cluster)?.machines).toEqual([machine(2)])
-        expect(yield* machines.find(vmid(3))).toMatchObject({ power: "running", address: "10.1.10.3", missingSince: later(1) })
-        expect((yield* machines.find(vmid(2)))?.missingSince).toBeUndefined()
-        yield* machines.replace(cluster(later(3), [machine(2), machine(3, { power: "stopped" })]))
-        expect((yield* machines.missing).map((m) => m.vmid)).toEqual([4])
-        expect((yield* machines.find(vmid(3)))?.missingSince).toBeUndefined()
+        expect((yield* machines.cluster)?.machines).toEqual([machine(102)])
+        expect(yield* machines.find(vmid(103))).toMatchObject({ power: "running", address: "10.1.10.3", missingSince: later(1) })
+        expect((yield* machines.find(vmid(102)))?.missingSince).toBeUndefined()
+        yield* machines.replace(cluster(later(3), [machine(102), machine(103, { power: "stopped" })]))
+        expect((yield* machines.missing).map((m) => m.vmid)).toEqual([104])
+        expect((yield* machines.find(vmid(103)))?.missingSince).toBeUndefined()
         yield* machines.record(outside)
         expect(yield* machines.missing).toEqual([])
-        yield* machines.forget(vmid(4))
+        yield* machines.forget(vmid(104))
         expect((yield* machines.stages(lab)).size).toBe(0)
       }),
     )
@@ -328,17 +365,17 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         yield* aliceWithLab
         const machines = yield* Machines
-        yield* machines.replace(cluster(startedAt, [machine(2)]))
-        yield* machines.reported(vmid(2), { address: "10.1.10.2", foreignAddresses: ["10.3.10.11"] })
-        const { rangeId: _range, ...first } = (yield* machines.find(vmid(2)))!
-        expect(first).toEqual({ ...machine(2), address: "10.1.10.2", foreignAddresses: ["10.3.10.11"], isRouter: false })
-        yield* machines.replace(cluster(later(1), [machine(2, { power: "paused" })]))
-        yield* machines.reported(vmid(2), { address: undefined, foreignAddresses: [] })
-        const second = yield* machines.find(vmid(2))
+        yield* machines.replace(cluster(startedAt, [machine(102)]))
+        yield* machines.reported(vmid(102), { address: "10.1.10.2", foreignAddresses: ["10.3.10.11"] })
+        const { rangeId: _range, ...first } = (yield* machines.find(vmid(102)))!
+        expect(first).toEqual({ ...machine(102), address: "10.1.10.2", foreignAddresses: ["10.3.10.11"], isRouter: false })
+        yield* machines.replace(cluster(later(1), [machine(102, { power: "paused" })]))
+        yield* machines.reported(vmid(102), { address: undefined, foreignAddresses: [] })
+        const second = yield* machines.find(vmid(102))
         expect(second).toMatchObject({ address: undefined, power: "paused" })
         expect(second?.foreignAddresses).toBeUndefined()
-        yield* machines.reported(vmid(9), { address: "10.1.10.9", foreignAddresses: [] })
-        expect(yield* machines.find(vmid(9))).toBeUndefined()
+        yield* machines.reported(vmid(109), { address: "10.1.10.9", foreignAddresses: [] })
+        expect(yield* machines.find(vmid(109))).toBeUndefined()
       }),
     )
 

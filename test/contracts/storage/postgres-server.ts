@@ -10,8 +10,8 @@ export const noServer = "RANGEWRIGHT_TEST_POSTGRES names no server: tools/postgr
 export const openSession = (url: string) => {
   const runtime = ManagedRuntime.make(storageLayer({ databaseUrl: url }))
   return {
-    run: <Row>(sql: string): Promise<readonly Row[]> =>
-      runtime.runPromise(Database.use((database) => database.prepared<Row>("prepare a test", sql)())),
+    run: (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+      runtime.runPromise(Database.use((database) => database.prepared("prepare a test", sql, (rows) => rows)())),
     close: () => runtime.dispose(),
   }
 }
@@ -33,6 +33,7 @@ export const createDatabase = async (server: string): Promise<{ readonly url: st
 /** What a new database holds: nothing. One statement each, in an order that foreign keys allow. */
 export const emptyTables: readonly string[] = [
   "delete from runs",
+  "delete from slot_ledgers",
   "delete from ranges",
   "delete from users",
   "delete from blueprints",
@@ -41,5 +42,6 @@ export const emptyTables: readonly string[] = [
   "delete from machines",
   "delete from departed_machines",
   "delete from audit_entries",
+  "delete from held_access",
   "update observation set observed_at = null, cluster = null, away_since = null, away_reason = null",
 ]

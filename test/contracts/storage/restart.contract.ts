@@ -12,7 +12,7 @@ export const restartContract = (storage: StorageUnderTest): SuiteCollector =>
       const { user, range } = await Effect.runPromise(
         Effect.gen(function* () {
           const made = yield* aliceWithLab
-          yield* (yield* Machines).replace(cluster(startedAt, [machine(2)]))
+          yield* (yield* Machines).replace(cluster(startedAt, [machine(102)]))
           yield* (yield* RunJournal).open(run, undefined)
           yield* (yield* RunJournal).append(run.id, 0, [{ type: "Waiting", reason: "x" }], startedAt)
           return { ...made, range: (yield* (yield* Ranges).find(made.range.id)) ?? made.range }

@@ -18,7 +18,7 @@ import { later, promises, type StorageUnderTest } from "./storage-under-test.ts"
 const labs = "recordoflabs000" as RecordId
 const other = "recordofother00" as RecordId
 const red = "red" as GroupName
-const bundle = (directory: string) => ({ snapshot: "sha256-1" as SnapshotId, directory })
+const bundle = (directory: string) => ({ snapshot: `sha256-${"1".repeat(64)}` as SnapshotId, directory })
 
 const shipped = (id: string, over: Partial<BlueprintFromSource> = {}): BlueprintFromSource => ({
   ...newBlueprint(`labs/${id}`),
@@ -72,7 +72,7 @@ export const sourceBlueprintsContract = (storage: StorageUnderTest): SuiteCollec
         yield* blueprints.setInstallation(shipped("web").id, installation)
         yield* TestClock.adjust("10 seconds")
         const said = { name: "New", description: "d", version: "2.0.0", tags: ["t"], minVersion: "2.1" }
-        const newer = { ...said, bundle: { snapshot: "sha256-2" as SnapshotId, directory: "blueprints/web" } }
+        const newer = { ...said, bundle: { snapshot: `sha256-${"2".repeat(64)}` as SnapshotId, directory: "blueprints/web" } }
         const renewed = yield* blueprints.putFromSource([
           shipped("web", {
             ...newer,

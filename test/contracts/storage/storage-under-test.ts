@@ -1,8 +1,8 @@
 import type {
+  AccessRecords,
   AuditTrail,
   Blueprints,
   Groups,
-  Lease,
   Machines,
   MigrationRecords,
   Ranges,
@@ -11,16 +11,18 @@ import type {
   StorageFault,
   Users,
 } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { it } from "vitest"
+import { skewed } from "../../runs/support/skewed-clock.ts"
 
 export type StoragePorts =
+  | AccessRecords
   | AuditTrail
   | Blueprints
   | Groups
-  | Lease
   | Machines
   | MigrationRecords
   | Ranges
@@ -36,11 +38,32 @@ export interface StorageUnderTest {
     readonly layer: Layer.Layer<StoragePorts, StorageFault>
     readonly remove: () => Promise<void>
   }>
+  /** Lets so many seconds go by on the clock that leases are measured by; absent where that is the test's own. */
+  readonly pass?: (seconds: number) => Promise<void>
 }
 
 /** When the tests' clock starts: no clock of a test stands at zero, where "never" and "then" look alike. */
 export const startedAt = new Date("2026-03-01T08:00:00.000Z")
 export const later = (seconds: number): Date => new Date(startedAt.getTime() + seconds * 1000)
+
+/** Lets so many seconds go by, on the test's clock and on that of the storage. */
+export const pass = ({ pass: onServer }: StorageUnderTest, seconds: number): Effect.Effect<void> =>
+  Effect.andThen(
+    TestClock.adjust(seconds * 1000),
+    Effect.promise(async () => onServer?.(seconds)),
+  )
+
+/** Runs an effect in a process where the time of day is so many seconds ahead. */
+export const aheadBy =
+  (seconds: number) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Clock.clockWith((clock) =>
+      Effect.provideService(
+        effect,
+        Clock.Clock,
+        skewed(clock, () => seconds),
+      ),
+    )
 
 /** Each test has an empty store and a clock that stands still until the test moves it. */
 export const promises =

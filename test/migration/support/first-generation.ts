@@ -56,7 +56,6 @@ export const rangesOf = (count: number): readonly InstallationRange[] =>
   Array.from({ length: count }, (_, at) => ({
     id: `LAB${at + 1}` as RangeId,
     number: at + 1,
-    users: [],
     groups: ["ludus_admins"],
   }))
 

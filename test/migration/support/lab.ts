@@ -5,15 +5,14 @@ import {
   migrateToEnd,
   migrateToSdn,
   returnToBridges,
-  runEngineLayer,
+  rangeEngineLayer,
   RunPlanner,
   type runPlannerLayer,
   Settings,
   type SettingsShape,
 } from "@rangewright/application"
-import type { MigrationDirection, RecordId } from "@rangewright/domain"
+import { type MigrationDirection, newlyMadeRange, type RecordId } from "@rangewright/domain"
 import {
-  Lease,
   MigrationRecords,
   NetworkMigration,
   type NodeShell,
@@ -57,25 +56,16 @@ export const makeMigrationLab = (
   installFirstGeneration(sim, made)
   if (gateway !== undefined) makeGateway(sim, gateway, made.ranges)
   const store = makeMemoryStore()
-  for (const { id, number } of rangesOf(made.ranges))
-    store.ranges.set(id, {
-      id,
-      recordId: `range${String(number).padStart(10, "0")}` as RecordId,
-      number,
-      name: id,
-      description: "",
-      purpose: "",
+  for (const { id, number } of rangesOf(made.ranges)) {
+    const recordId = `range${String(number).padStart(10, "0")}` as RecordId
+    const past = {
       state: "SUCCESS",
       testing: { enabled: false, allowedDomains: [], allowedIps: [] },
       lastDeploymentAt: undefined,
-      lastActiveAt: undefined,
-      takenOver: false,
-      autoShutdown: undefined,
-      createdBy: undefined,
-      createdAt: new Date(0),
-      updatedAt: new Date(0),
-      version: 1,
-    })
+    } as const
+    const draft = { id, recordId, name: id, description: "", purpose: "", createdBy: undefined, createdAt: new Date(0), past }
+    store.ranges.set(id, { ...newlyMadeRange(draft, number), takenOver: false })
+  }
   const settings: SettingsShape = {
     ...labSettings,
     clusterMode: true,
@@ -110,8 +100,8 @@ const shellOf = ({ sim, gateway }: MigrationLab, gate: CrashGate): Context.Servi
 
 const looks = ({ program, args }: ShellCommand): boolean => program === "cat" || program === "find" || args.includes("show")
 
-const keys = [Lease, MigrationRecords, NetworkMigration, Ranges, RunJournal, Users] as const
-type Guarded = Lease | MigrationRecords | NetworkMigration | Ranges | RunJournal | Users
+const keys = [MigrationRecords, NetworkMigration, Ranges, RunJournal, Users] as const
+type Guarded = MigrationRecords | NetworkMigration | Ranges | RunJournal | Users
 
 /** The ports that a migration uses, seen through the gate; the others as they are. */
 const guarded = <P>(gate: CrashGate, ports: Context.Context<P | Guarded>): Context.Context<P | Guarded> =>
@@ -160,7 +150,7 @@ export const bootMigration = (
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const engine = runEngineLayer({ owner: "service" }, [migrateToSdn, returnToBridges])
+  const engine = rangeEngineLayer({ owner: "service" }, [migrateToSdn, returnToBridges])
   return ManagedRuntime.make(engine.pipe(Layer.provideMerge(planner), Layer.provideMerge(base)))
 }
 export type MigrationProcess = ReturnType<typeof bootMigration>

@@ -7,12 +7,13 @@ import {
   openLicense,
 } from "@rangewright/adapter-memory"
 import {
+  accessRun,
   Activity,
   ApiDescription,
   type AppServices,
   type HandlerRequest,
   operations,
-  runEngineLayer,
+  rangeEngineLayer,
   runPlannerLayer,
   type ServerSentEvent,
   Settings,
@@ -54,7 +55,10 @@ export const makeRangeService = () => {
     Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
-  const engine = runEngineLayer({ owner: "service" }).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(ports))
+  const engine = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
+    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(ports),
+  )
   const runtime = ManagedRuntime.make(Layer.merge(engine, others) as Layer.Layer<AppServices>)
   const addUser = (id: string, { isAdmin = false } = {}): Promise<User> =>
     runtime.runPromise(

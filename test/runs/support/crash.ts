@@ -1,4 +1,5 @@
-import { RunEngine, type RunRequest } from "@rangewright/application"
+import { type RunRequest, rangeRequest } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import { type Range, rangeSubject, type RunHead } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ export const runUntilDeath = async (
     .runPromise(
       Effect.gen(function* () {
         const engine = yield* RunEngine
-        head = yield* engine.start(range, request, admin)
+        head = yield* engine.start(rangeRequest(range, request), admin)
         yield* Effect.raceFirst(
           engine.wait(head.id),
           Effect.repeat(Effect.sleep(100), { while: () => Effect.succeed(!gate.dead()) }),
@@ -39,7 +40,7 @@ export const goOn = async (lab: Lab, range: Range, request: RunRequest, acknowle
       yield* engine.recover
       const [run] = yield* (yield* RunJournal).list({ subject: rangeSubject(range.id), kinds: [request.kind], limit: 1 })
       const there = (yield* (yield* Ranges).find(range.id)) !== undefined
-      const head = acknowledged ?? run ?? (there ? yield* engine.start(range, request, admin) : undefined)
+      const head = acknowledged ?? run ?? (there ? yield* engine.start(rangeRequest(range, request), admin) : undefined)
       if (head !== undefined) yield* Effect.option(engine.wait(head.id))
     }),
   )

@@ -6,33 +6,32 @@ import {
   memoryStorageLayer,
 } from "@rangewright/adapter-memory"
 import {
-  RunEngine,
-  runEngineLayer,
+  rangeEngineLayer,
+  type RangeEngineOptions,
   runPlannerLayer,
-  type RunEngineOptions,
-  type RunKind,
   RunPlanner,
   type RunRequest,
   Settings,
   type SettingsShape,
+  rangeRequest,
 } from "@rangewright/application"
+import { RunEngine, type RunKind } from "@rangewright/run-engine"
 import {
   carriesMark,
   type Plan,
   type Range,
   type RangeId,
   readDescription,
-  type RecordId,
   type UserId,
   type Vmid,
   wholeDeploy,
 } from "@rangewright/domain"
 import {
+  AccessRecords,
   GuestAutomation,
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
-  Lease,
   Machines,
   Ranges,
   RunJournal,
@@ -46,6 +45,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
+import { newRange } from "../../contracts/storage/samples.ts"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
@@ -107,15 +107,15 @@ export const makeCompany = (): Lab => {
 }
 
 type HypervisorPorts = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork
-type StoragePorts = Lease | Machines | Ranges | RunJournal | Users
-type Ports = GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Lease | Machines | Ranges | RunJournal | Users
+type StoragePorts = AccessRecords | Machines | Ranges | RunJournal | Users
+type Ports = HypervisorPorts | StoragePorts
 type PlannerNeeds = Ports | Settings
 const keys = [
+  AccessRecords,
   GuestAutomation,
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
-  Lease,
   Machines,
   Ranges,
   RunJournal,
@@ -174,7 +174,7 @@ const labPlanner = (names: readonly string[]) =>
 export const boot = (
   lab: Lab,
   gate: CrashGate = makeCrashGate(),
-  options: RunEngineOptions = { owner: "service" },
+  options: RangeEngineOptions = { owner: "service" },
   kinds: readonly RunKind<RunJournal>[] = [],
 ) => {
   const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
@@ -186,7 +186,7 @@ export const boot = (
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const layer = runEngineLayer(options, kinds).pipe(Layer.provideMerge(lab.planner), Layer.provideMerge(base))
+  const layer = rangeEngineLayer(options, kinds).pipe(Layer.provideMerge(lab.planner), Layer.provideMerge(base))
   return ManagedRuntime.make(layer)
 }
 export type Process = ReturnType<typeof boot>
@@ -194,21 +194,7 @@ export type Process = ReturnType<typeof boot>
 export const createRange = async (lab: Lab, id = "LAB", number = 7): Promise<Range> => {
   const process = boot(lab)
   const range = await process.runPromise(
-    Effect.flatMap(Ranges, (ranges) =>
-      ranges.create({
-        id: id as RangeId,
-        recordId: `${id.toLowerCase()}000000000000000`.slice(0, 15) as RecordId,
-        number,
-        reservedNumbers: [],
-        name: id,
-        description: "",
-        purpose: "",
-        config: lab.config,
-        createdBy: undefined,
-        owners: [],
-        createdAt: new Date(0),
-      }),
-    ),
+    Effect.flatMap(Ranges, (ranges) => ranges.create(newRange(id, { number, config: lab.config }))),
   )
   await process.dispose()
   return range
@@ -219,7 +205,9 @@ export const engineOf = <A, E>(process: Process, use: (engine: RunEngine["Servic
 
 export const startAndWait = (process: Process, range: Range, request: RunRequest = deploy) =>
   engineOf(process, (engine) =>
-    Effect.flatMap(engine.start(range, request, admin), (head) => Effect.map(engine.wait(head.id), (state) => ({ head, state }))),
+    Effect.flatMap(engine.start(rangeRequest(range, request), admin), (head) =>
+      Effect.map(engine.wait(head.id), (state) => ({ head, state })),
+    ),
   )
 
 /** Everything of ours in the world and in the store that outlasts a run, as data to compare. */
@@ -241,7 +229,7 @@ export const endOf = ({ world, store }: Lab) => ({
     .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   networks: [...world.networks.keys()],
   pools: [...world.pools],
-  grants: [...world.grants.keys()],
+  rights: [...world.acl.keys()],
   states: [...store.ranges.values()].map(({ id, state }) => [id, state]),
   remembered: Object.fromEntries(
     [...store.stages.values()].flatMap((byVm) =>

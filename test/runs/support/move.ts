@@ -1,4 +1,5 @@
-import { runKind, untilRangesRest, work } from "@rangewright/application"
+import { untilRangesRest } from "@rangewright/application"
+import { runKind, work } from "@rangewright/run-engine"
 import { workPlan } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-import { runKind, work } from "@rangewright/application"
+import { runKind, work } from "@rangewright/run-engine"
 import { Failed, type Fault, type Json, type UserId, workPlan } from "@rangewright/domain"
 import { StorageFault } from "@rangewright/ports"
 import * as Deferred from "effect/Deferred"

@@ -11,14 +11,13 @@ import {
   openLicense,
   publishTo,
 } from "@rangewright/adapter-memory"
-import { runEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
+import { rangeEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
 import type { RecordId, UserId } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   Blueprints,
   ContentFetcher,
   CredentialHasher,
-  Lease,
   type NewUser,
   RoleInstaller,
   RunJournal,
@@ -65,8 +64,8 @@ export const makeSite = () => {
 }
 export type Site = ReturnType<typeof makeSite>
 
-type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | Lease | RoleInstaller | RunJournal | Sources
-const keys = [ArtifactLibrary, Blueprints, ContentFetcher, Lease, RoleInstaller, RunJournal, Sources] as const
+type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | RoleInstaller | RunJournal | Sources
+const keys = [ArtifactLibrary, Blueprints, ContentFetcher, RoleInstaller, RunJournal, Sources] as const
 
 /** A process over a site that installs things, whose ports are seen through a gate. */
 export const boot = ({ store, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
@@ -97,7 +96,7 @@ export const boot = ({ store, world, artifacts, clock, randomText }: Site, gate:
   )
   const services = Layer.provideMerge(sourceContentsLayer, Layer.merge(base, Layer.provideMerge(seen, ports)))
   return ManagedRuntime.make(
-    runEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
+    rangeEngineLayer({ owner: "service" }, runKinds).pipe(Layer.provideMerge(runPlannerLayer), Layer.provideMerge(services)),
   )
 }
 export type Process = ReturnType<typeof boot>

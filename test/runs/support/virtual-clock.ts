@@ -14,6 +14,8 @@ export interface VirtualClock extends Clock.Clock {
   readonly now: () => number
   /** Calls back once, so many milliseconds from now; returns what stops it. What is due at one instant runs in the order of asking. */
   readonly schedule: (millis: number, call: () => void) => () => void
+  /** Says that somebody is awake who gives others a turn: time stands still until they sleep. */
+  readonly stir: () => void
 }
 
 /**
@@ -59,6 +61,9 @@ export const makeVirtualClock = (start = Date.UTC(2030, 0, 1)): VirtualClock => 
   return {
     now: () => now,
     schedule,
+    stir: () => {
+      turns = idleTurns
+    },
     currentTimeMillisUnsafe: () => now,
     currentTimeMillis: Effect.sync(() => now),
     currentTimeNanosUnsafe: nanos,

@@ -38,7 +38,7 @@ const reasonOf = ({ task, outcome, result }: TaskResult, cover: Cover): string =
   const [msg, errors, output] = [words(item["msg"]), words(item["stderr"]), words(item["stdout"])]
   // a command that ends badly may have said why in its output alone
   const said = [...new Set([msg, errors || (msg === "" || msg === "non-zero return code" ? output : "")])].filter(Boolean)
-  const because = said.length > 0 ? said : ["it tells no reason"]
+  const because = said.length > 0 ? said : ["it gives no reason"]
   return `task "${task}" ${outcome === "unreachable" ? "did not reach it" : "failed"}: ${tail(cover(because.join(": ")))}`
 }
 

@@ -1,5 +1,5 @@
 import { coverOf, foreignAddressNote, hinders } from "@rangewright/domain"
-import { type GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
+import { type GuestAutomation, GuestFault, type GuestTask, retryOf } from "@rangewright/ports"
 import { prepareRun, runCommand, sizeOf, untilLarger } from "@rangewright/host-tools"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -195,7 +195,9 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
     if (loginOf(settings, site.target) !== undefined) {
       const known = site.logins.get(task.machine.vmid) ?? { current: undefined, pending: undefined }
       return yield* withLogin(ports, site.range.id, task, known, (login) => Effect.scoped(run(equipped, task, site, login))).pipe(
-        Effect.catchTag("StorageFault", (error) => Effect.fail(faultOf(task, "away", error.message))),
+        Effect.catchTag("StorageFault", (error) =>
+          Effect.fail(faultOf(task, retryOf(error) === "wait" ? "away" : "failed", error.message)),
+        ),
       )
     }
     const template = machine === undefined ? "" : `, template ${machine.template}`

@@ -9,7 +9,7 @@ const windowsStages = guestStages.filter((stage) => stage !== "role")
 
 /** The collections that the built-in playbooks use; `needs` says what cannot be done without one, `stages` which of Windows cannot. */
 export const usedCollections = [
-  { name: "ansible.posix", needs: "the log tells tasks one by one", stages: [] },
+  { name: "ansible.posix", needs: "the log shows tasks one by one", stages: [] },
   { name: "ansible.windows", needs: "Windows machines", stages: windowsStages },
   { name: "community.windows", needs: "Windows machines", stages: ["windows-base"] },
   { name: "microsoft.ad", needs: "domains", stages: ["primary-dc", "alt-dc", "domain-join"] },
@@ -151,7 +151,7 @@ const hostFindings = ({ sandbox, choice, cgroups }: ToolHost): readonly Automati
         level: "warn",
         what: "limits",
         detail: `memory and processes of a run are limited for each process only: ${cgroups.because}`,
-        hint: "Run the service by a unit with Delegate=yes, as examples/rangewright.service does.",
+        hint: "Run the service from a unit that delegates control groups, as examples/rangewright.service does (Delegate=).",
       },
 ]
 
@@ -186,7 +186,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
       : {
           level: "fail",
           what: "sshpass",
-          detail: "Linux machines cannot be logged in to",
+          detail: "there is no way to log in to Linux machines",
           hint: remedies.sshpass,
         },
     speaks
@@ -194,7 +194,7 @@ export const automationFindings = (found: AutomationAvailability, windows: "winr
       : {
           level: "warn",
           what: "Windows",
-          detail: `Windows machines cannot be spoken to: Ansible's Python has no ${module}`,
+          detail: `Windows machines cannot be reached: Ansible's Python has no ${module}`,
           hint: remedies.windows(windows),
         },
     ...hostFindings(found.host),

@@ -9,7 +9,7 @@ export const hostObstacles = (found: AutomationAvailability, windows: "winrm" | 
     return [
       {
         because: found.because ?? "Ansible was not found",
-        hint: `${onHost(found.hint)} With guest_automation: none deploys leave work inside machines out.`,
+        hint: `${onHost(found.hint)} With guest_automation: none deploys skip work inside machines.`,
       },
     ]
   const speaks = windows === "winrm" ? found.winrm : found.psrp
@@ -19,7 +19,7 @@ export const hostObstacles = (found: AutomationAvailability, windows: "winrm" | 
       : [
           {
             os: ["linux", "macos"] as const,
-            because: "sshpass is not installed on the service's host, without which SSH cannot be given their passwords",
+            because: "sshpass is not installed on the service's host, without which SSH cannot use their passwords",
             hint: onHost(remedies.sshpass),
           },
         ]),
@@ -28,7 +28,7 @@ export const hostObstacles = (found: AutomationAvailability, windows: "winrm" | 
       : [
           {
             os: ["windows"] as const,
-            because: `Ansible on the service's host has no ${windowsModule(windows)}, without which Windows cannot be spoken to`,
+            because: `Ansible on the service's host has no ${windowsModule(windows)}, without which Windows machines cannot be reached`,
             hint: onHost(remedies.windows(windows)),
           },
         ]),

@@ -41,7 +41,7 @@ export interface PlaybookOptions {
   /** How tools run on this host: the sandbox, the internet, their limits. */
   readonly tools?: ToolOptions
   readonly route?: Route
-  /** How Windows machines are spoken to. */
+  /** Protocol for Windows machines. */
   readonly windows?: "winrm" | "psrp"
   /** Logins by operating system id, before those that the known templates have. */
   readonly logins?: ReadonlyMap<string, GuestLogin>

@@ -24,8 +24,8 @@ import {
   Hypervisor,
   LicenseProvider,
   Machines,
-  mayPass,
   Ranges,
+  retryOf,
   SecretStore,
   Users,
 } from "@rangewright/ports"
@@ -104,7 +104,7 @@ export const readMachine = Effect.fnUntraced(function* ({ hypervisor }: Pick<Sit
   const { vmid, node, mark } = task.machine
   const detail = yield* hypervisor
     .detail(node, vmid)
-    .pipe(Effect.mapError((error) => faultOn(task, mayPass(error.facts.reason) ? "away" : "failed", error.message)))
+    .pipe(Effect.mapError((error) => faultOn(task, retryOf(error) !== "never" ? "away" : "failed", error.message)))
   return carriesMark(detail.description, mark)
     ? detail
     : yield* faultOn(task, "failed", `VM ${vmid} does not carry the mark of machine ${mark.machine}`)

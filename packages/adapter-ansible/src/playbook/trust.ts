@@ -64,7 +64,7 @@ export const trustObstacles = async (
           {
             stages,
             roles,
-            because: `it was installed by a member, whose roles run in a sandbox alone, and there is none: ${host.sandbox.because}`,
+            because: `it was installed by a member, whose roles run only in a sandbox, and there is none: ${host.sandbox.because}`,
             hint,
           },
         ]),

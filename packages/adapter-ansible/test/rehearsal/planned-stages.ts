@@ -66,7 +66,6 @@ export const plannedStages = (configText: string): ReadonlyMap<string, Stage> =>
       details: new Map(),
       networks: [],
       poolExists: false,
-      granted: false,
       addresses: new Map(),
       stages: new Map(),
       reservations: new Map(names.map((name, i) => [name, (20_000 + i) as Vmid])),

@@ -22,7 +22,8 @@ const allowanceOf = async (doing: Doing, file: string, ratio: number): Promise<A
 
 const formatOf = (doing: Doing, name: string): ArchiveFormat => {
   const ending = /\.(?:zip|tar|tar\.gz|tgz)$/u.exec(name.toLowerCase())?.[0]
-  if (ending === undefined) throw refused(doing, "format", "its name tells no known format", "Use .tar.gz, .tgz, .tar or .zip.")
+  if (ending === undefined)
+    throw refused(doing, "format", "its name has the ending of no known format", "Use .tar.gz, .tgz, .tar or .zip.")
   return ending === ".zip" ? "zip" : ending === ".tar" ? "tar" : "tar.gz"
 }
 

@@ -34,8 +34,8 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
     {
       reason: "refused",
       rule: "redirect",
-      detail: "its server sends to another address",
-      hint: "Give the address that it sends to.",
+      detail: "its server redirects to another address",
+      hint: "Give the address that it redirects to.",
     },
   ],
   [
@@ -65,7 +65,7 @@ const translations: readonly (readonly [RegExp, Translation])[] = [
       reason: "not-found",
       rule: "ref",
       detail: "the repository has no such branch, tag or commit",
-      hint: "A commit needs its whole name of 40 digits.",
+      hint: "Give a commit's full hash of 40 digits.",
     },
   ],
   [

@@ -66,7 +66,7 @@ export const listTree = (
           throw treeFault(doing, {
             rule: "tree-too-large",
             path,
-            detail: `the files are larger than ${settings.tree.totalBytes} bytes together`,
+            detail: `the files are larger than ${settings.tree.totalBytes} bytes in total`,
           })
         const kind = mode === "120000" ? "link" : "file"
         files.push({ path, object, size: Number(size), kind, executable: mode === "100755" })

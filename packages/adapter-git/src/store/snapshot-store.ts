@@ -1,4 +1,4 @@
-import { resolveLinks, type TreeEntry } from "@rangewright/domain"
+import { isSnapshotId, resolveLinks, type TreeEntry } from "@rangewright/domain"
 import { ContentFault, type Snapshot, type SnapshotId } from "@rangewright/ports"
 import { open, readdir, rename } from "node:fs/promises"
 import { constants } from "node:fs"
@@ -8,8 +8,6 @@ import { readListing } from "./listing.ts"
 import { pinsIn } from "./pins.ts"
 import { listingFile, treeIn } from "./tree-account.ts"
 
-const idForm = /^(?:[0-9a-f]{40}|[0-9a-f]{64}|sha256-[0-9a-f]{64})$/u
-const isId = (text: string): text is SnapshotId => idForm.test(text)
 /** Listings that are kept in memory. */
 const keptListings = 8
 const defaultMaxBytes = 1024 * 1024
@@ -25,7 +23,7 @@ export const snapshotStore = (folders: Folders) => {
     new ContentFault({ doing, reason: "not-found", rule: "snapshot", detail: "there is no such snapshot" })
 
   const listing = async (doing: string, id: SnapshotId): Promise<ReadonlyMap<string, TreeEntry>> => {
-    if (!isId(id)) throw missing(doing)
+    if (!isSnapshotId(id)) throw missing(doing)
     const known = listings.get(id)
     if (known !== undefined) return known
     const entries = await readListing(join(folders.snapshots, id, listingFile)).catch((cause: NodeJS.ErrnoException) => {
@@ -55,7 +53,7 @@ export const snapshotStore = (folders: Folders) => {
     pin,
     /** The snapshot, pinned, when it is there already. */
     adopt: (doing: string, id: string, holder: string): Promise<Snapshot | undefined> =>
-      isId(id)
+      isSnapshotId(id)
         ? pin(doing, id, holder).catch((cause: unknown) => {
             if (cause instanceof ContentFault && cause.facts.rule === "snapshot") return undefined
             throw cause
@@ -69,7 +67,7 @@ export const snapshotStore = (folders: Folders) => {
       entries: readonly TreeEntry[],
       holder: string,
     ): Promise<Snapshot> => {
-      if (!isId(id)) throw missing(doing)
+      if (!isSnapshotId(id)) throw missing(doing)
       await pins.add(id, holder)
       await rename(staged, join(folders.snapshots, id)).catch((cause: NodeJS.ErrnoException) => {
         if (cause.code !== "ENOTEMPTY" && cause.code !== "EEXIST") throw cause
@@ -77,16 +75,16 @@ export const snapshotStore = (folders: Folders) => {
       remember(id, entries)
       return snapshotOf(doing, id)
     },
-    release: async (id: SnapshotId, holder: string): Promise<void> => (isId(id) ? pins.remove(id, holder) : undefined),
+    release: async (id: SnapshotId, holder: string): Promise<void> => (isSnapshotId(id) ? pins.remove(id, holder) : undefined),
     /** A pin whose snapshot never came, because the service was killed between the two, counts for nothing. */
     pinned: async (holder: string): Promise<readonly SnapshotId[]> => {
       const there = new Set(await readdir(folders.snapshots))
-      return (await pins.heldBy(holder)).filter(isId).filter((id) => there.has(id))
+      return (await pins.heldBy(holder)).filter(isSnapshotId).filter((id) => there.has(id))
     },
     /** Moves each unpinned snapshot away at once, to be deleted with the scratch folder: nobody sees half a snapshot. */
     prune: async (scratch: string): Promise<readonly SnapshotId[]> => {
       const removed: SnapshotId[] = []
-      for (const id of (await readdir(folders.snapshots)).filter(isId)) {
+      for (const id of (await readdir(folders.snapshots)).filter(isSnapshotId)) {
         if (await pins.held(id)) continue
         await rename(join(folders.snapshots, id), join(scratch, id))
         listings.delete(id)

@@ -31,8 +31,8 @@ const faultFrom =
     if (isFault(cause)) return cause
     if ((cause as NodeJS.ErrnoException).syscall !== undefined)
       return new Failed({
-        what: "Cannot take the uploaded file: there is no place to write it",
-        hint: "Make room where the service keeps temporary files.",
+        what: "Cannot store the uploaded file: it cannot be written",
+        hint: "Free space where the service keeps temporary files.",
       })
     const { status, type } = cause as { readonly status?: number; readonly type?: string }
     if (status === 413) return new BodyTooLarge({ what: "the request body", limit })

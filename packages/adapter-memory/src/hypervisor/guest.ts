@@ -1,6 +1,5 @@
 import { carriesMark, stageFingerprint } from "@rangewright/domain"
-import { GuestAutomation, GuestFault, type GuestTask } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { GuestAutomation, GuestFault, type GuestTask, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { awaitTask, beginTask, calledGuest, changeVm, type MemoryWorld } from "./memory-world.ts"
@@ -29,7 +28,7 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
     const vm = world.vms.get(vmid)
     if (vm === undefined || !carriesMark(vm.description, mark))
       return yield* fault(task, "failed", `VM ${vmid} is not this machine`)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     if (vm.agentAt === undefined || vm.agentAt > now) return yield* fault(task, "away", "its guest agent does not answer")
     return vm
   })

@@ -7,7 +7,7 @@ import {
   stageFingerprint,
   type Json,
 } from "@rangewright/domain"
-import { Hypervisor, HypervisorFault, type MachineAction, type Sought } from "@rangewright/ports"
+import { Hypervisor, HypervisorFault, type MachineAction, monotonicMillis, type Sought } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,6 +16,7 @@ import {
   beginTask,
   called,
   changeVm,
+  dropEntries,
   hypervisorFault,
   type MemoryVm,
   type MemoryWorld,
@@ -131,7 +132,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         return 0
       }
       case "start": {
-        const agentAt = (yield* Clock.currentTimeMillis) + durations.boot * 1000
+        const agentAt = (yield* monotonicMillis) + durations.boot * 1000
         const addresses = vm.addresses.length === 0 ? [firstAddress(vm)] : vm.addresses
         changeVm(world, vm.vmid, { power: "running", agentAt, addresses })
         return 1
@@ -143,13 +144,14 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       case "delete":
         if (vm.power === "running") return yield* hypervisorFault(doing(action), "failed", `VM ${vm.vmid} is running`)
         world.vms.delete(vm.vmid)
+        dropEntries(world, ({ path }) => path === `/vms/${vm.vmid}`)
         return durations.delete
     }
   })
 
   const dispatch = Effect.fnUntraced(function* (action: MachineAction) {
     const identity = `${action.kind}:${action.machine.vmid}`
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const busy = taskOf(world, action.machine.vmid, now)
     if (busy !== undefined) {
       if (busy.identity === identity) return { token: yield* beginTask(world, identity, action.machine.vmid, 0) }
@@ -169,7 +171,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     if (action.kind !== "start" || !action.untilAgent) return
     const agentAt = world.vms.get(action.machine.vmid)?.agentAt
     if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM went off while it booted")
-    yield* Effect.sleep(Math.max(0, agentAt - (yield* Clock.currentTimeMillis)))
+    yield* Effect.sleep(Math.max(0, agentAt - (yield* monotonicMillis)))
   })
 
   const adopt = Effect.fnUntraced(function* (
@@ -185,7 +187,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
   })
 
   const answering = (vmid: MemoryVm["vmid"]) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.map(monotonicMillis, (now) => {
       const vm = world.vms.get(vmid)
       return vm?.agentAt !== undefined && vm.agentAt <= now ? vm : undefined
     })

@@ -1,4 +1,6 @@
 import type {
+  AccessEntry,
+  AccountId,
   GuestSystem,
   Action,
   GuestObstacle,
@@ -12,9 +14,8 @@ import type {
   RangeId,
   Vmid,
 } from "@rangewright/domain"
-import { osIdOf } from "@rangewright/domain"
-import { GuestFault, HypervisorFault, type HypervisorReason } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { osIdOf, subjectName } from "@rangewright/domain"
+import { GuestFault, HypervisorFault, type HypervisorReason, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
 /** A VM of the memory world. */
@@ -41,6 +42,17 @@ export interface MemoryVm {
   readonly sessions: readonly string[]
   /** Stages that ran inside: `stage fingerprint` -> how often it really did something. */
   readonly stages: ReadonlyMap<string, number>
+}
+
+/** An account of the memory world. */
+export interface MemoryAccount {
+  /** Whether the service made it. */
+  readonly ours: boolean
+  /** Undefined: it has none, or its realm keeps it. */
+  password: string | undefined
+  readonly groups: Set<string>
+  /** Why the service cannot set its password. */
+  readonly passwordObstacle: string | undefined
 }
 
 /** Work that goes on by itself, whoever waits for it. */
@@ -87,12 +99,12 @@ export interface MemoryWorld {
   /** Who may use a VNet, by its name. */
   readonly vnetRights: Map<string, { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> }>
   readonly pools: Set<RangeId>
-  /** Accounts (`name@realm`) with rights on a pool. */
-  readonly grants: Map<RangeId, Set<string>>
-  /** Accounts with their passwords. */
-  readonly users: Map<string, string>
-  /** Those of them that are administrators. */
-  readonly admins: Set<string>
+  /** Those of the pools that the service did not make. */
+  readonly othersPools: Set<RangeId>
+  readonly accounts: Map<AccountId, MemoryAccount>
+  readonly groups: Map<string, { readonly ours: boolean }>
+  /** The list of rights; `writeEntry` adds to it. */
+  readonly acl: Map<string, AccessEntry>
   readonly tasks: Map<string, MemoryTask>
   readonly calls: MemoryCall[]
   /** Whether the cluster takes changes. */
@@ -133,9 +145,10 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   zones: new Map(),
   vnetRights: new Map(),
   pools: new Set(),
-  grants: new Map(),
-  users: new Map(),
-  admins: new Set(),
+  othersPools: new Set(),
+  accounts: new Map(),
+  groups: new Map(),
+  acl: new Map(),
   tasks: new Map(),
   calls: [],
   quorate: true,
@@ -174,6 +187,15 @@ export const addTemplate = (world: MemoryWorld, vmid: number, name: string, node
   }
   world.vms.set(vm.vmid, vm)
   return vm
+}
+
+/** Puts an entry into the list of rights, or changes the one of the same role. */
+export const writeEntry = (world: MemoryWorld, entry: AccessEntry): void => {
+  world.acl.set(`${entry.path}\n${entry.role}\n${subjectName(entry.subject)}`, entry)
+}
+
+export const dropEntries = (world: MemoryWorld, isGone: (entry: AccessEntry) => boolean): void => {
+  for (const [key, entry] of world.acl) if (isGone(entry)) world.acl.delete(key)
 }
 
 export const changeVm = (world: MemoryWorld, vmid: Vmid, change: Partial<MemoryVm>): void => {
@@ -219,7 +241,7 @@ export const calledGuest = <A>(
 /** Begins work of so many seconds, or finds the same work going on; its name is a token. */
 export const beginTask = (world: MemoryWorld, identity: string, vmid: Vmid | undefined, seconds: number): Effect.Effect<string> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     for (const [token, task] of world.tasks) if (task.identity === identity && task.until > now) return token
     const token = `task:${world.tasks.size + 1}`
     world.tasks.set(token, { identity, vmid, until: now + seconds * 1000 })
@@ -235,6 +257,6 @@ export const awaitTask = (world: MemoryWorld, token: Json): Effect.Effect<boolea
   Effect.gen(function* () {
     const task = typeof token === "string" ? world.tasks.get(token) : undefined
     if (task === undefined) return token === null
-    yield* Effect.sleep(Math.max(0, task.until - (yield* Clock.currentTimeMillis)))
+    yield* Effect.sleep(Math.max(0, task.until - (yield* monotonicMillis)))
     return true
   })

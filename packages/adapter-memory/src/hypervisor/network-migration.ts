@@ -139,10 +139,10 @@ const move = Effect.fnUntraced(function* (
 
 type Grant = Extract<NetworkMigrationAction, { readonly kind: "grant-vnet" }>
 
-const grant = (world: MemoryWorld, { vnet, users, groups }: Grant): void => {
+const grant = (world: MemoryWorld, { vnet, groups }: Grant): void => {
   const held = world.vnetRights.get(vnet)
   world.vnetRights.set(vnet, {
-    users: new Set([...(held?.users ?? []), ...users]),
+    users: held?.users ?? new Set(),
     groups: new Set([...(held?.groups ?? []), ...groups]),
   })
 }

@@ -1,7 +1,8 @@
 import { type AuditFilter, AuditTrail, type KeptAuditEntry } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { MemoryStore } from "./memory-store.ts"
+import { keepEntry, writesTo } from "./atomically.ts"
+import type { MemoryStore, StoredAuditEntry } from "./memory-store.ts"
 
 const isMeant =
   ({ before, user, operation, rangeId, outcome, remote, since, until }: AuditFilter) =>
@@ -15,10 +16,14 @@ const isMeant =
     (since === undefined || entry.at >= since) &&
     (until === undefined || entry.at < until)
 
+const withoutKey = ({ key: _key, ...entry }: StoredAuditEntry): KeptAuditEntry => entry
+
 export const auditLayer = (store: MemoryStore): Layer.Layer<AuditTrail> =>
   Layer.succeed(AuditTrail, {
-    record: (entry) => Effect.sync(() => void store.audit.push({ ...entry, id: (store.audit.at(-1)?.id ?? 0) + 1 })),
-    list: (limit, filter = {}) => Effect.sync(() => store.audit.toReversed().filter(isMeant(filter)).slice(0, limit)),
+    record: (entry, key) => Effect.sync(() => keepEntry(store, entry, key)),
+    begin: writesTo(store).change(() => undefined),
+    list: (limit, filter = {}) =>
+      Effect.sync(() => store.audit.toReversed().filter(isMeant(filter)).slice(0, limit).map(withoutKey)),
     prune: (before) =>
       Effect.sync(() => {
         const kept = store.audit.filter((entry) => entry.at >= before)

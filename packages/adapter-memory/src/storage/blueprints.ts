@@ -3,7 +3,7 @@ import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import type { MemoryStore, StoredBlueprint } from "./memory-store.ts"
 import { newlyStored, storedFromSource } from "./stored-blueprint.ts"
 
@@ -14,6 +14,7 @@ const withItem = <A extends string>(items: readonly A[], item: A): readonly A[] 
 const withoutItem = <A extends string>(items: readonly A[], item: A): readonly A[] => items.filter((other) => other !== item)
 
 export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => {
+  const { atomically, change } = writesTo(store)
   const known = (id: BlueprintId) => {
     const found = store.blueprints.get(id)
     return found === undefined ? Result.fail(new BlueprintNotFound({ blueprint: id })) : Result.succeed(found)
@@ -59,7 +60,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         return ids.flatMap((id) => present.get(id)?.blueprint ?? [])
       }),
     removeOfSource: (source, ids) =>
-      Effect.sync(() => {
+      change(() => {
         const gone = [...store.blueprints.values()].flatMap(({ blueprint: { id, recordId, origin } }) =>
           origin?.source === source && (ids === "all" || ids.includes(origin.sourceBlueprintID)) ? [{ id, recordId }] : [],
         )
@@ -82,7 +83,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
       }),
     requirements: (id) => Effect.sync(() => store.blueprints.get(id)?.requirements),
     setInstallation: (id, installation) =>
-      Effect.sync(() => {
+      change(() => {
         const found = store.blueprints.get(id)
         if (found !== undefined) put({ ...found, blueprint: { ...found.blueprint, installation } })
       }),
@@ -91,7 +92,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         const found = [...store.blueprints.values()].find(({ blueprint }) => blueprint.recordId === recordId)
         return found?.picture?.name === name ? found.picture : undefined
       }),
-    remove: (id) => Effect.sync(() => void store.blueprints.delete(id)),
+    remove: (id) => change(() => void store.blueprints.delete(id)),
     shareWithUser: (id, userId) =>
       atomically(function* () {
         const stored = yield* known(id)
@@ -101,7 +102,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         return true
       }),
     unshareWithUser: (id, userId) =>
-      Effect.sync(() => {
+      change(() => {
         const found = store.blueprints.get(id)
         if (found?.blueprint.sharedUsers.includes(userId) !== true) return false
         share(found, { sharedUsers: withoutItem(found.blueprint.sharedUsers, userId) })
@@ -116,7 +117,7 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
         return true
       }),
     unshareWithGroup: (id, group) =>
-      Effect.sync(() => {
+      change(() => {
         const found = store.blueprints.get(id)
         if (found?.blueprint.sharedGroups.includes(group) !== true) return false
         share(found, { sharedGroups: withoutItem(found.blueprint.sharedGroups, group) })

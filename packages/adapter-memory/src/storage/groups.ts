@@ -13,7 +13,7 @@ import { type GroupOverview, Groups } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import { dropGroupOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore, StoredGroup } from "./memory-store.ts"
 
@@ -30,6 +30,7 @@ const membersFirst = (a: GroupMember, b: GroupMember): number =>
   a.role === b.role ? (a.userId < b.userId ? -1 : 1) : a.role === "member" ? -1 : 1
 
 export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
+  const { atomically, change } = writesTo(store)
   const known = (name: GroupName) => {
     const found = store.groups.get(name)
     return found === undefined ? Result.fail(new GroupNotFound({ group: name })) : Result.succeed(found)
@@ -52,7 +53,7 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
         return group
       }),
     remove: (name) =>
-      Effect.sync(() => {
+      change(() => {
         if (store.groups.delete(name)) store.revision++
         dropGroupOfBlueprints(store, name)
       }),
@@ -72,11 +73,12 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
           })
           .sort((a, b) => newestFirst(a.group, b.group)),
       ),
-    setRoles: (name, wanted, { keepManager = false } = {}) =>
+    setRoles: (name, wanted, { keepManager = false, from } = {}) =>
       atomically(function* () {
         const stored = yield* known(name)
         const roles = new Map(stored.roles)
         for (const [userId, role] of wanted) {
+          if (from !== undefined && roles.get(userId) !== from.get(userId)) continue
           if (role !== undefined && !store.users.has(userId)) return yield* Result.fail(new UserNotFound({ userId }))
           if (role === undefined) roles.delete(userId)
           else roles.set(userId, role)
@@ -98,7 +100,7 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
         return true
       }),
     removeRange: (name, rangeId) =>
-      Effect.sync(() => {
+      change(() => {
         const went = store.groups.get(name)?.ranges.delete(rangeId) === true
         if (went) store.revision++
         return went

@@ -1,9 +1,9 @@
-import { allocateVmids, Exhausted, isRouter, type RangeId, type Vmid } from "@rangewright/domain"
-import { type KeptLogin, Machines, type RangeMachine, StorageFault } from "@rangewright/ports"
+import { allocateVmids, Exhausted, isRouter, isToldSince, type RangeId, RangeNotFound, type Vmid } from "@rangewright/domain"
+import { type KeptLogin, Machines, type RangeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import type { MemoryStore, StoredMachine } from "./memory-store.ts"
 
 /** The machine as a VM of its range; undefined when it is in no range's pool, and for templates. */
@@ -33,9 +33,9 @@ const dropStages = (store: MemoryStore, gone: (vmid: Vmid) => boolean): void => 
 }
 
 export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
+  const { atomically, change } = writesTo(store)
   const reservedOf = (rangeId: RangeId) => new Map(store.reservations.get(rangeId))
-  const knownRange = (doing: string, rangeId: RangeId) =>
-    store.ranges.has(rangeId) ? Result.void : Result.fail(new StorageFault({ doing, because: `range ${rangeId} is not stored` }))
+  const knownRange = (rangeId: RangeId) => (store.ranges.has(rangeId) ? Result.void : Result.fail(new RangeNotFound({ rangeId })))
   const allocate = (
     machines: readonly string[],
     taken: ReadonlySet<number>,
@@ -47,12 +47,12 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
 
   return Layer.succeed(Machines, {
     replace: (cluster) =>
-      Effect.sync(() => {
+      change(() => {
         const at = cluster.at.getTime()
-        const told = new Map([...store.machines].filter(([, stored]) => stored.recordedAt > at))
+        const told = new Map([...store.machines].filter(([, stored]) => isToldSince(stored.recordedAt, at)))
         const seen = new Set(cluster.machines.map(({ vmid }) => vmid))
         const missing = [...store.machines].filter(([vmid, stored]) => !seen.has(vmid) && isOurs(store, stored))
-        for (const [vmid, when] of store.gone) if (when <= at) store.gone.delete(vmid)
+        for (const [vmid, when] of store.gone) if (!isToldSince(when, at)) store.gone.delete(vmid)
         const kept = new Map(store.machines)
         store.machines.clear()
         for (const machine of cluster.machines) {
@@ -75,7 +75,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         .sort((a, b) => a.vmid - b.vmid),
     ),
     doubt: (at, reason) =>
-      Effect.sync(() => {
+      change(() => {
         store.doubt = reason === undefined ? undefined : { since: store.doubt?.since ?? at, reason }
         store.revision++
       }),
@@ -102,7 +102,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         store.revision++
       }),
     reported: (vmid, { address, foreignAddresses }) =>
-      Effect.sync(() => {
+      change(() => {
         const known = store.machines.get(vmid)
         if (known === undefined) return
         store.machines.set(vmid, { ...known, address, foreignAddresses })
@@ -118,7 +118,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     ofRange: (rangeId) => Effect.sync(() => machinesOf(store, rangeId)),
     find: (vmid) => Effect.sync(() => ofItsRange(store, store.machines.get(vmid))),
     away: (since, reason) =>
-      Effect.sync(() => {
+      change(() => {
         store.away = { awaySince: store.away?.awaySince ?? since, awayReason: reason }
         store.revision++
       }),
@@ -130,7 +130,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     })),
     reserve: (rangeId, machines, taken, span) =>
       atomically(function* () {
-        yield* knownRange("reserve VMIDs", rangeId)
+        yield* knownRange(rangeId)
         const reserved = reservedOf(rangeId)
         const fresh = yield* allocate(
           machines.filter((machine) => !reserved.has(machine)),
@@ -143,7 +143,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     replaceReservation: (rangeId, machine, taken, span) =>
       atomically(function* () {
-        yield* knownRange("reserve a VMID", rangeId)
+        yield* knownRange(rangeId)
         const fresh = yield* allocate([machine], taken, span)
         const vmid = fresh.get(machine)
         if (vmid === undefined) return yield* Result.fail(new Exhausted({ what: `Cannot reserve a VMID for ${machine}` }))
@@ -151,7 +151,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         return vmid
       }),
     release: (rangeId, machines) =>
-      Effect.sync(() => {
+      change(() => {
         const reserved = reservedOf(rangeId)
         for (const machine of machines) reserved.delete(machine)
         store.reservations.set(rangeId, reserved)
@@ -161,22 +161,22 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       Effect.sync(() => new Map([...(store.stages.get(rangeId) ?? [])].map(([vmid, stages]) => [vmid, new Map(stages)]))),
     systems: (rangeId) => Effect.sync(() => new Map(store.systems.get(rangeId))),
     keepSystem: (rangeId, vmid, system) =>
-      atomically(function* () {
-        yield* knownRange("keep an operating system", rangeId)
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
         store.systems.set(rangeId, new Map(store.systems.get(rangeId)).set(vmid, { ...system }))
       }),
     logins: (rangeId) => Effect.sync(() => new Map(store.logins.get(rangeId))),
     keepLogin: (rangeId, vmid, login) =>
-      atomically(function* () {
-        yield* knownRange("keep a login", rangeId)
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
         const ofRange = store.logins.get(rangeId) ?? new Map<Vmid, KeptLogin>()
         if (login.current === undefined && login.pending === undefined) ofRange.delete(vmid)
         else ofRange.set(vmid, { ...login })
         store.logins.set(rangeId, ofRange)
       }),
     recordStage: (rangeId, vmid, stepKey, fingerprint) =>
-      atomically(function* () {
-        yield* knownRange("remember a stage", rangeId)
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
         const ofRange = store.stages.get(rangeId) ?? new Map<Vmid, Map<string, string>>()
         ofRange.set(vmid, new Map(ofRange.get(vmid)).set(stepKey, fingerprint))
         store.stages.set(rangeId, ofRange)

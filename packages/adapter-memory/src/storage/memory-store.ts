@@ -7,7 +7,9 @@ import {
   type JournalEntry,
   type LegacyInstallation,
   type MigrationRecord,
+  nothingHeld,
   type GuestSystem,
+  type HeldAccess,
   type ObservedCluster,
   type ObservedMachine,
   type Picture,
@@ -16,6 +18,7 @@ import {
   type RecordId,
   rangeOf,
   type RunId,
+  type SlotLedger,
   type Source,
   type User,
   type UserId,
@@ -67,6 +70,11 @@ export interface StoredSource {
   readonly claims: readonly SourceClaim[]
 }
 
+/** An entry of the audit trail, and the key of the draft that it was, if it was one. */
+export interface StoredAuditEntry extends KeptAuditEntry {
+  readonly key: string | undefined
+}
+
 /** Everything the storage ports of one installation hold. It outlives the layers made over it, as a database outlives a process. */
 export interface MemoryStore {
   readonly users: Map<UserId, { readonly user: User; readonly secrets: UserSecrets }>
@@ -88,7 +96,14 @@ export interface MemoryStore {
   readonly logins: Map<RangeId, Map<Vmid, KeptLogin>>
   readonly systems: Map<RangeId, Map<Vmid, GuestSystem>>
   readonly runs: Map<RunId, StoredRun>
-  readonly audit: KeptAuditEntry[]
+  /** Of scarce things, by name. */
+  readonly slots: Map<string, SlotLedger>
+  readonly audit: StoredAuditEntry[]
+  held: { readonly held: HeldAccess; readonly version: number }
+  readonly told: Map<RangeId, readonly number[]>
+  readonly passwordVersions: Map<UserId, string>
+  /** How often any password was set. */
+  passwordsSet: number
   migrationRecord: MigrationRecord | undefined
   /** What an older installation left; undefined: there is none. */
   legacy: LegacyInstallation | undefined
@@ -115,7 +130,12 @@ export const makeMemoryStore = (): MemoryStore => ({
   logins: new Map(),
   systems: new Map(),
   runs: new Map(),
+  slots: new Map(),
   audit: [],
+  held: { held: nothingHeld, version: 0 },
+  told: new Map(),
+  passwordVersions: new Map(),
+  passwordsSet: 0,
   migrationRecord: undefined,
   legacy: undefined,
   observed: undefined,
@@ -127,8 +147,8 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  const { configs, deployedConfigs, grants, reservations, stages, logins, systems } = store
-  for (const kept of [configs, deployedConfigs, grants, reservations, stages, logins, systems]) kept.delete(id)
+  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, told } = store
+  for (const kept of [configs, deployedConfigs, grants, reservations, stages, logins, systems, told]) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)

@@ -1,11 +1,14 @@
 import { MigrationRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { writesTo } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
-export const migrationRecordsLayer = (store: MemoryStore): Layer.Layer<MigrationRecords> =>
-  Layer.succeed(MigrationRecords, {
+export const migrationRecordsLayer = (store: MemoryStore): Layer.Layer<MigrationRecords> => {
+  const { change } = writesTo(store)
+  return Layer.succeed(MigrationRecords, {
     find: Effect.sync(() => store.migrationRecord),
-    save: (record) => Effect.sync(() => void (store.migrationRecord = record)),
-    remove: Effect.sync(() => void (store.migrationRecord = undefined)),
+    save: (record) => change(() => void (store.migrationRecord = record)),
+    remove: change(() => void (store.migrationRecord = undefined)),
   })
+}

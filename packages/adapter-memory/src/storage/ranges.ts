@@ -3,7 +3,7 @@ import {
   type AccessType,
   allocateRangeNumber,
   type Grant,
-  type Range,
+  newlyMadeRange,
   RangeExists,
   type RangeId,
   rangeIdKey,
@@ -12,11 +12,11 @@ import {
   type UserId,
   UserNotFound,
 } from "@rangewright/domain"
-import { Ranges, StaleVersion } from "@rangewright/ports"
+import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import { machinesOf } from "./machines.ts"
 import { dropRange, type MemoryStore, writeRange } from "./memory-store.ts"
 
@@ -25,6 +25,7 @@ const byUserThenType = (a: Grant, b: Grant): number =>
 const byNumber = (a: { readonly number: number }, b: { readonly number: number }): number => a.number - b.number
 
 export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
+  const { atomically, change } = writesTo(store)
   const known = (id: RangeId) => {
     const found = store.ranges.get(id)
     return found === undefined ? Result.fail(new RangeNotFound({ rangeId: id })) : Result.succeed(found)
@@ -59,41 +60,27 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     list: (filter = {}) => Effect.sync(() => select(filter)),
     overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
     revision: Effect.sync(() => store.revision),
-    create: ({ config, owners, reservedNumbers, number: wish, past, ...given }) =>
+    create: ({ config, owners, reservedNumbers, number: wish, ...draft }) =>
       atomically(function* () {
-        if ([...store.ranges.keys()].some((id) => rangeIdKey(id) === rangeIdKey(given.id)))
-          return yield* Result.fail(new RangeExists({ what: takenRangeId(given.id) }))
+        if ([...store.ranges.keys()].some((id) => rangeIdKey(id) === rangeIdKey(draft.id)))
+          return yield* Result.fail(new RangeExists({ what: takenRangeId(draft.id) }))
         const taken = new Set([...store.ranges.values()].map((range) => range.number))
-        const number = yield* allocateRangeNumber({ id: given.id, number: wish, reservedNumbers }, taken)
-        for (const userId of given.createdBy === undefined ? owners : [...owners, given.createdBy]) yield* knownUser(userId)
-        const range: Range = {
-          ...given,
-          number,
-          state: past?.state ?? "NEVER DEPLOYED",
-          testing: past?.testing ?? { enabled: false, allowedDomains: [], allowedIps: [] },
-          lastDeploymentAt: past?.lastDeploymentAt,
-          lastActiveAt: undefined,
-          autoShutdown: undefined,
-          updatedAt: given.createdAt,
-          version: 1,
-          takenOver: past !== undefined,
-        }
+        const number = yield* allocateRangeNumber({ id: draft.id, number: wish, reservedNumbers }, taken)
+        for (const userId of draft.createdBy === undefined ? owners : [...owners, draft.createdBy]) yield* knownUser(userId)
+        const range = newlyMadeRange(draft, number)
         store.ranges.set(range.id, range)
         store.configs.set(range.id, { text: config, updatedAt: range.createdAt })
         // what an older service has deployed
-        if (past !== undefined) store.deployedConfigs.set(range.id, config)
+        if (range.takenOver) store.deployedConfigs.set(range.id, config)
         store.grants.set(range.id, new Set(owners))
         store.revision++
         return range
       }),
-    change: (id, change, expectedVersion) =>
+    change: (id, change) =>
       atomically(function* (now) {
-        const range = yield* known(id)
-        if (expectedVersion !== undefined && expectedVersion !== range.version)
-          return yield* Result.fail(new StaleVersion({ what: `range ${id}` }))
-        return writeRange(store, { ...range, ...change }, now)
+        return writeRange(store, { ...(yield* known(id)), ...change }, now)
       }),
-    remove: (id) => Effect.sync(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
+    remove: (id) => change(() => (store.ranges.has(id) ? dropRange(store, id) : undefined)),
     config: (id) => Effect.sync(() => store.configs.get(id)),
     deployedConfig: (id) => Effect.sync(() => store.deployedConfigs.get(id) ?? store.configs.get(id)?.text),
     setConfig: (id, text) =>
@@ -119,13 +106,13 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         return true
       }),
     revoke: (id, userId) =>
-      Effect.sync(() => {
+      change(() => {
         const went = store.grants.get(id)?.delete(userId) === true
         if (went) store.revision++
         return went
       }),
     touch: (stamps) =>
-      Effect.sync(() => {
+      change(() => {
         for (const [id, at] of stamps) {
           const range = store.ranges.get(id)
           if (range === undefined || at <= (range.lastActiveAt ?? new Date(0))) continue

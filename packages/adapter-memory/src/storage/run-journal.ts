@@ -1,30 +1,32 @@
 import {
   installation,
   type JournalEntry,
-  RangeBusy,
+  RangeNotFound,
   rangeOf,
   type RangeState,
   type RunEvent,
   type RunHead,
   type RunId,
   type RunSubject,
-  SubjectBusy,
+  storedRunEvent,
   subjectKey,
 } from "@rangewright/domain"
-import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
+import { LeaseLost, RunJournal, type RunRecord, SubjectTaken } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
+import { leasesIn } from "./lease.ts"
 import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 
-/** Entries as a database gives them back: JSON, owned by nobody else. */
+/** JSON as a database gives it back, owned by nobody else. */
 const asStored = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
 const newestFirst = (a: RunRecord, b: RunRecord): number =>
   b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1)
 
 export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => {
+  const { atomically, change } = writesTo(store)
   const records = () => [...store.runs.values()].map(({ record }) => record).sort(newestFirst)
   const unfinished = () => records().filter(({ status }) => status === "running")
   const fenced = (runId: RunId, generation: number) => {
@@ -35,7 +37,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
   }
   const write = (run: StoredRun, events: readonly RunEvent[], at: Date, change: Partial<StoredRun>): readonly JournalEntry[] => {
     const { lastSeq } = run.record
-    const entries = events.map((event, i) => ({ seq: lastSeq + 1 + i, at, event: asStored(event) }))
+    const entries = events.map((event, i) => ({ seq: lastSeq + 1 + i, at, event: storedRunEvent(event) }))
     const record = { ...run.record, ...change.record, lastSeq: lastSeq + entries.length }
     store.runs.set(record.id, { ...run, ...change, record, entries: [...run.entries, ...entries] })
     return entries
@@ -52,26 +54,19 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     unfinished().find((run) => isAbout(subject)(run) && store.runs.get(run.id)?.yielded !== true)
   /** A cancelled run of a range gives its place to the next one, which waits for its end. */
   const givesWay = ({ subject, cancelRequested }: RunRecord) => subject.type === "range" && cancelRequested
-  /** Why a run about this subject cannot open now. */
-  const refusal = (subject: RunSubject) => {
-    const busy = active(subject)
-    if (busy === undefined || givesWay(busy)) return undefined
-    return subject.type === "range"
-      ? new RangeBusy({ rangeId: subject.id, runId: busy.id, doing: busy.kind })
-      : new SubjectBusy({ subject, runId: busy.id, doing: busy.kind })
-  }
 
   return Layer.succeed(RunJournal, {
+    ...leasesIn(store),
     open: (head, rangeState) =>
       atomically(function* () {
         const there = store.runs.get(head.id)
         if (there !== undefined) return there.record
         const rangeId = rangeOf(head)
-        if (rangeId !== undefined && !store.ranges.has(rangeId))
-          return yield* Result.fail(new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` }))
-        const refused = refusal(head.subject)
-        if (refused !== undefined) return yield* Result.fail(refused)
-        const before = active(head.subject)
+        if (rangeId !== undefined && !store.ranges.has(rangeId)) return yield* Result.fail(new RangeNotFound({ rangeId }))
+        const going = active(head.subject)
+        if (going !== undefined && !givesWay(going)) return yield* Result.fail(new SubjectTaken({ run: going }))
+        // or one that gave its place to a run that is over already
+        const before = going ?? unfinished().find(isAbout(head.subject))
         const yielding = before === undefined ? undefined : store.runs.get(before.id)
         if (yielding !== undefined) store.runs.set(yielding.record.id, { ...yielding, yielded: true })
         const behind = rangeId === undefined ? undefined : (active(installation)?.id ?? before?.id)
@@ -101,11 +96,10 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         write(run, [ended], at, { record: { ...run.record, status: ended.status, endedAt: at }, lease: undefined })
         if (!run.yielded) setState(run.record, rangeState, at)
       }),
-    requestCancel: (runId, event, at, rangeState) =>
-      Effect.sync(() => {
+    requestCancel: (runId, lastSeq, event, at, rangeState) =>
+      change(() => {
         const run = store.runs.get(runId)
-        if (run === undefined || run.record.status !== "running") return false
-        if (run.record.cancelRequested) return true
+        if (run?.record.status !== "running" || run.record.lastSeq !== lastSeq) return false
         write(run, [event], at, { record: { ...run.record, cancelRequested: true } })
         setState(run.record, rangeState, at)
         return true
@@ -115,18 +109,16 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     find: (runId) => Effect.sync(() => store.runs.get(runId)?.record),
     active: (subject) => Effect.sync(() => active(subject)),
     unfinished: Effect.sync(unfinished),
-    list: ({ subject, types, by, kinds, limit, before }) =>
+    list: ({ subject, types, kinds, limit }) =>
       Effect.sync(() =>
         records()
           .filter((run) => subject === undefined || isAbout(subject)(run))
           .filter((run) => types === undefined || types.includes(run.subject.type))
-          .filter((run) => by === undefined || run.by === by)
           .filter((run) => kinds === undefined || kinds.includes(run.kind))
-          .filter((run) => before === undefined || run.startedAt < before)
           .slice(0, limit),
       ),
     prune: (keep) =>
-      Effect.sync(() => {
+      change(() => {
         const seen = new Map<string, number>()
         let went = 0
         for (const run of records()) {
@@ -139,7 +131,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         return went
       }),
     forget: (subject) =>
-      Effect.sync(() => {
+      change(() => {
         for (const run of records()) if (run.status !== "running" && isAbout(subject)(run)) store.runs.delete(run.id)
       }),
   })

@@ -1,5 +1,6 @@
 import {
   describedBy,
+  newlyMadeSource,
   sameOrigin,
   type Source,
   SourceExists,
@@ -7,11 +8,11 @@ import {
   SourceNotFound,
   UserNotFound,
 } from "@rangewright/domain"
-import { type LibraryScope, type SourceClaim, Sources } from "@rangewright/ports"
+import { type LibraryScope, longestClaimName, type SourceClaim, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import type { MemoryStore, StoredSource } from "./memory-store.ts"
 
 const newestFirst = (a: Source, b: Source): number => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1)
@@ -20,9 +21,9 @@ const longestDueFirst = (a: Source, b: Source): number => Number(a.nextSyncAt) -
 const holderOf = (scope: LibraryScope): string => (scope.type === "global" ? "" : scope.userId)
 /** Two claims of one key are one; sorting by it is the order of the list. */
 const keyOf = ({ kind, name, scope }: SourceClaim): string => [kind, name, holderOf(scope)].join("\0")
-const longestName = 500
 
 export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
+  const { atomically, change } = writesTo(store)
   const all = () => [...store.sources.values()].map(({ source }) => source)
   const firstOf = (test: (source: Source) => boolean) => Effect.sync(() => all().find(test))
   const known = (recordId: Source["recordId"], shown: string = recordId) => {
@@ -47,9 +48,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
       atomically(function* () {
         if (!store.users.has(wanted.owner)) return yield* Result.fail(new UserNotFound({ userId: wanted.owner }))
         if (all().some(({ id }) => id === wanted.id)) return yield* Result.fail(new SourceExists({ source: wanted.id }))
-        const nothing = { description: "", homepage: "", license: "", authors: [] } as const
-        const unsynced = { snapshot: undefined, lastSyncedAt: undefined, lastSyncStatus: "", lastSyncError: "" } as const
-        return put({ source: { ...wanted, ...nothing, ...unsynced }, access, claims: [] })
+        return put({ source: newlyMadeSource(wanted), access, claims: [] })
       }),
     change: (recordId, change) =>
       atomically(function* () {
@@ -80,11 +79,11 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         return put({ ...stored, source })
       }),
     setOutcome: (recordId, { status, error }) =>
-      Effect.sync(() => {
+      change(() => {
         const stored = store.sources.get(recordId)
         if (stored !== undefined) put({ ...stored, source: { ...stored.source, lastSyncStatus: status, lastSyncError: error } })
       }),
-    remove: (recordId) => Effect.sync(() => void store.sources.delete(recordId)),
+    remove: (recordId) => change(() => void store.sources.delete(recordId)),
     due: (now) =>
       Effect.sync(() =>
         all()
@@ -92,7 +91,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
           .sort(longestDueFirst),
       ),
     postpone: (recordId, from, to) =>
-      Effect.sync(() => {
+      change(() => {
         const stored = store.sources.get(recordId)
         if (stored?.source.nextSyncAt?.getTime() !== from.getTime()) return false
         put({ ...stored, source: { ...stored.source, nextSyncAt: to } })
@@ -103,13 +102,13 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
       atomically(function* () {
         const stored = yield* known(recordId)
         const taken = claims.filter(
-          ({ name, scope }) => name.length <= longestName && (scope.type === "global" || store.users.has(scope.userId)),
+          ({ name, scope }) => name.length <= longestClaimName && (scope.type === "global" || store.users.has(scope.userId)),
         )
         const byKey = new Map([...stored.claims, ...taken].map((claim) => [keyOf(claim), claim]))
         put({ ...stored, claims: [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, claim]) => claim) })
       }),
     release: (kinds, name, scope) =>
-      Effect.sync(() => {
+      change(() => {
         const gone = (claim: SourceClaim) =>
           kinds.includes(claim.kind) && claim.name === name && holderOf(claim.scope) === holderOf(scope)
         for (const stored of store.sources.values()) put({ ...stored, claims: stored.claims.filter((claim) => !gone(claim)) })

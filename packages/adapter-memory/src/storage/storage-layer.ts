@@ -1,8 +1,8 @@
 import type {
+  AccessRecords,
   AuditTrail,
   Blueprints,
   Groups,
-  Lease,
   LegacyData,
   Machines,
   MigrationRecords,
@@ -12,16 +12,17 @@ import type {
   Users,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
+import { accessRecordsLayer } from "./access-records.ts"
 import { auditLayer } from "./audit.ts"
 import { blueprintsLayer } from "./blueprints.ts"
 import { groupsLayer } from "./groups.ts"
-import { leaseLayer } from "./lease.ts"
 import { legacyDataLayer } from "./legacy-data.ts"
 import { machinesLayer } from "./machines.ts"
 import { migrationRecordsLayer } from "./migration-records.ts"
 import type { MemoryStore } from "./memory-store.ts"
 import { rangesLayer } from "./ranges.ts"
 import { runJournalLayer } from "./run-journal.ts"
+import { sharedSlotsLayer } from "./shared-slots.ts"
 import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
 
@@ -29,18 +30,29 @@ import { usersLayer } from "./users.ts"
 export const memoryStorageLayer = (
   store: MemoryStore,
 ): Layer.Layer<
-  AuditTrail | Blueprints | Groups | Lease | LegacyData | Machines | MigrationRecords | Ranges | RunJournal | Sources | Users
+  | AccessRecords
+  | AuditTrail
+  | Blueprints
+  | Groups
+  | LegacyData
+  | Machines
+  | MigrationRecords
+  | Ranges
+  | RunJournal
+  | Sources
+  | Users
 > =>
   Layer.mergeAll(
+    accessRecordsLayer(store),
     auditLayer(store),
     blueprintsLayer(store),
     groupsLayer(store),
-    leaseLayer(store),
     legacyDataLayer(store),
     machinesLayer(store),
     migrationRecordsLayer(store),
     rangesLayer(store),
     runJournalLayer(store),
+    sharedSlotsLayer(store),
     sourcesLayer(store),
     usersLayer(store),
   )

@@ -1,4 +1,4 @@
-import { type Blueprint, BlueprintExists, neverInstalled, UserNotFound } from "@rangewright/domain"
+import { type Blueprint, BlueprintExists, newlyMadeBlueprint, UserNotFound } from "@rangewright/domain"
 import type { BlueprintFromSource, NewBlueprint } from "@rangewright/ports"
 import * as Result from "effect/Result"
 import type { MemoryStore, StoredBlueprint } from "./memory-store.ts"
@@ -14,13 +14,7 @@ export const newlyStored = (
 ): Result.Result<StoredBlueprint, BlueprintExists | UserNotFound> => {
   if (!users.has(blueprint.owner)) return Result.fail(new UserNotFound({ userId: blueprint.owner }))
   if (present.has(blueprint.id)) return Result.fail(new BlueprintExists({ blueprint: blueprint.id }))
-  const shown = { thumbnail: picture?.name, origin, installation: neverInstalled, sharedUsers: [], sharedGroups: [] }
-  return Result.succeed({
-    blueprint: { ...blueprint, ...shown, updatedAt: blueprint.createdAt },
-    config,
-    requirements,
-    picture,
-  })
+  return Result.succeed({ blueprint: newlyMadeBlueprint(blueprint, picture?.name, origin), config, requirements, picture })
 }
 
 /** What becomes of those that are there when a source brings this one: it is new, or renews the one of its origin. */

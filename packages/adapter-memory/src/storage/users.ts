@@ -1,6 +1,7 @@
 import {
   allocateUserNumber,
   LastAdministrator,
+  newlyMadeUser,
   rootUserId,
   type User,
   UserExists,
@@ -12,7 +13,7 @@ import { Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { atomically } from "./atomically.ts"
+import { writesTo } from "./atomically.ts"
 import { dropUserOfBlueprints } from "./blueprints.ts"
 import type { MemoryStore } from "./memory-store.ts"
 import { dropUserOfSources } from "./sources.ts"
@@ -20,12 +21,15 @@ import { dropUserOfSources } from "./sources.ts"
 const sameEmail = (a: string, b: string): boolean => a !== "" && a.toLowerCase() === b.toLowerCase()
 
 export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
+  const { atomically, change } = writesTo(store)
   const all = () => [...store.users.values()].map(({ user }) => user)
   const firstOf = (test: (user: User) => boolean) => Effect.sync(() => all().find(test))
   const known = (id: UserId) => {
     const found = store.users.get(id)
     return found === undefined ? Result.fail(new UserNotFound({ userId: id })) : Result.succeed(found)
   }
+
+  const newPasswordVersion = (id: UserId) => void store.passwordVersions.set(id, String(++store.passwordsSet))
 
   return Layer.succeed(Users, {
     find: (id) => Effect.sync(() => store.users.get(id)?.user),
@@ -45,15 +49,9 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           if (now.getTime() - at >= userNumberRestMillis) store.restingNumbers.delete(number)
         const taken = new Set([...all().map((user) => user.number), ...store.restingNumbers.keys()])
         const number = yield* allocateUserNumber(wanted.id, taken, wish)
-        const user: User = {
-          ...wanted,
-          number,
-          defaultRangeId: undefined,
-          hasCompletedOnboarding: false,
-          updatedAt: wanted.createdAt,
-          lastActiveAt: undefined,
-        }
+        const user = newlyMadeUser(wanted, number)
         store.users.set(user.id, { user, secrets })
+        newPasswordVersion(user.id)
         return user
       }),
     setAdmin: (id, isAdmin) =>
@@ -95,9 +93,10 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           user: { ...found.user, updatedAt: now },
           secrets: { ...found.secrets, ...secrets },
         })
+        if ("sealedPassword" in secrets) newPasswordVersion(id)
       }),
     touch: (stamps) =>
-      Effect.sync(() => {
+      change(() => {
         for (const [id, at] of stamps) {
           const found = store.users.get(id)
           if (found !== undefined && at > (found.user.lastActiveAt ?? new Date(0)))

@@ -1,22 +1,32 @@
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
-import { rows, text } from "../wire/read.ts"
+import { type Fields, list, number, rows, text } from "../wire/read.ts"
+import { has } from "./faults.ts"
 
 /** Pools above a nested one that exist for nothing else; they go when the last one below them goes. */
 const folderComment = "rangewright folder"
-const rangeComment = "rangewright range"
+export const rangeComment = "rangewright range"
 
-const has = (reason: HypervisorFault["facts"]["reason"]) => (fault: HypervisorFault) => fault.facts.reason === reason
+const poolRow = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
+  client.get("/pools", { poolid }, { doing }).pipe(
+    Effect.map((reply) => rows(reply.data).find((row) => text(row, "poolid") === poolid)),
+    Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
+  )
 
 /** The pool's comment; undefined when there is no such pool. */
 const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<string | undefined, HypervisorFault> =>
-  client.get("/pools", { poolid }, { doing }).pipe(
-    Effect.map((reply) => {
-      const row = rows(reply.data).find((candidate) => text(candidate, "poolid") === poolid)
-      return row === undefined ? undefined : (text(row, "comment") ?? "")
-    }),
-    Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
+  Effect.map(poolRow(client, poolid, doing), (row) => row && (text(row, "comment") ?? ""))
+
+/** VMIDs of the machines in a pool; none when there is no such pool. */
+export const membersOf = (
+  client: PveClient,
+  poolid: string,
+  doing: string,
+): Effect.Effect<ReadonlySet<number>, HypervisorFault> =>
+  Effect.map(
+    poolRow(client, poolid, doing),
+    (row = {}) => new Set(list(row, "members").flatMap((member) => number(member, "vmid") ?? [])),
   )
 
 export const poolExists = (client: PveClient, poolid: string): Effect.Effect<boolean, HypervisorFault> =>
@@ -33,7 +43,7 @@ const create = (client: PveClient, poolid: string, comment: string, doing: strin
     Effect.catchIf(has("taken"), () => Effect.void),
   )
 
-/** Makes the pool, and the ones above it that are missing: a parent must exist (facts c15). */
+/** Makes the pool, and the ones above it that are missing: a parent must exist (facts c15). One that was a folder until now is a range's. */
 export const ensurePool = Effect.fnUntraced(function* (
   client: PveClient,
   poolid: string,
@@ -43,6 +53,8 @@ export const ensurePool = Effect.fnUntraced(function* (
     if ((yield* readPool(client, parent, doing)) === undefined) yield* create(client, parent, folderComment, doing)
   }
   yield* create(client, poolid, rangeComment, doing)
+  if ((yield* readPool(client, poolid, doing)) === folderComment)
+    yield* client.put("/pools", { poolid, comment: rangeComment }, { doing })
 })
 
 const containsPool = /contains pool/u
@@ -73,4 +85,16 @@ export const removePool = Effect.fnUntraced(function* (
     if (gone._tag === "Failure" && gone.failure.facts.reason === "failed") return
     if (gone._tag === "Failure") return yield* Effect.fail(gone.failure)
   }
+})
+
+/** The same for a pool that nobody asked to be removed: only one that the service made for a range is (`not-ours`). */
+export const removeRangePool = Effect.fnUntraced(function* (
+  client: PveClient,
+  poolid: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  const doing = `remove pool ${poolid}`
+  const comment = yield* readPool(client, poolid, doing)
+  if (comment !== undefined && comment !== rangeComment)
+    return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "it was not made by the service" })
+  yield* removePool(client, poolid)
 })

@@ -1,7 +1,10 @@
+import { type AccessPlace, type AccountKeep, placeAt, rolesAt } from "@rangewright/domain"
 import type { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
-import { flag, rows, text } from "../wire/read.ts"
+import { type Fields, flag, rows, text } from "../wire/read.ts"
+import { has } from "./faults.ts"
+import { isAccountName, isGroupName, isRoleName, isTokenName } from "./names.ts"
 
 /** One entry of the access list: a role for a user, group or token at a path. */
 export interface Right {
@@ -12,20 +15,46 @@ export interface Right {
   readonly propagate: boolean
 }
 
+const isNameOf = { user: isAccountName, group: isGroupName, token: isTokenName } as const
+
 const typeOf = (value: string | undefined): Right["type"] | undefined =>
   value === "user" || value === "group" || value === "token" ? value : undefined
 
+/** The entries in rows of the access list. One with names that Proxmox does not allow is none. */
+export const rightsIn = (list: readonly Fields[]): readonly Right[] =>
+  list.flatMap((row): readonly Right[] => {
+    const [path, role, subject, type] = [text(row, "path"), text(row, "roleid"), text(row, "ugid"), typeOf(text(row, "type"))]
+    if (path === undefined || role === undefined || subject === undefined || type === undefined) return []
+    if (!path.startsWith("/") || !isRoleName(role) || !isNameOf[type](subject)) return []
+    return [{ path, role, subject, type, propagate: flag(row, "propagate") }]
+  })
+
 /** The whole access list, in one call. */
 export const readRights = (client: PveClient, doing: string): Effect.Effect<readonly Right[], HypervisorFault> =>
-  client.get("/access/acl", {}, { doing }).pipe(
-    Effect.map((reply) =>
-      rows(reply.data).flatMap((row): readonly Right[] => {
-        const [path, role, subject, type] = [text(row, "path"), text(row, "roleid"), text(row, "ugid"), typeOf(text(row, "type"))]
-        if (path === undefined || role === undefined || subject === undefined || type === undefined) return []
-        return [{ path, role, subject, type, propagate: flag(row, "propagate") }]
-      }),
-    ),
-  )
+  Effect.map(client.get("/access/acl", {}, { doing }), (reply) => rightsIn(rows(reply.data)))
+
+/** The place of an entry with a role that the service grants at such a place; undefined: the entry is others'. */
+export const grantedPlace = ({ path, role }: Pick<Right, "path" | "role">): AccessPlace | undefined => {
+  const place = placeAt(path)
+  return place !== undefined && rolesAt(place).includes(role) ? place : undefined
+}
+
+/** What users have of their own, by their names. */
+export const ownRightsBySubject = (rights: readonly Right[]): ReadonlyMap<string, AccountKeep["rights"]> => {
+  const found = new Map<string, AccountKeep["rights"][number][]>()
+  for (const right of rights) {
+    if (right.type !== "user") continue
+    const entry = { path: right.path, role: right.role, propagate: right.propagate }
+    const known = found.get(right.subject)
+    if (known === undefined) found.set(right.subject, [entry])
+    else known.push(entry)
+  }
+  return found
+}
+
+/** What a user has of its own, but for rights that the service grants at such a place. */
+export const foreignRights = (rights: readonly Right[], user: string): AccountKeep["rights"] =>
+  ownRightsBySubject(rights.filter((right) => right.subject === user && grantedPlace(right) === undefined)).get(user) ?? []
 
 const listOf = { user: "users", group: "groups", token: "tokens" } as const
 
@@ -50,7 +79,7 @@ export const writeRight = (
     .pipe(
       Effect.asVoid,
       Effect.catchIf(
-        (fault) => options.remove && fault.facts.reason === "not-found",
+        (fault) => options.remove && has("not-found")(fault),
         () => Effect.void,
       ),
     )

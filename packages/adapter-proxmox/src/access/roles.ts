@@ -1,11 +1,3 @@
-/** Groups of users on the hypervisor. The names are facts of the wire: other tools grant rights to them (contract A 12.2). */
-export const userGroup = "ludus_users"
-export const adminGroup = "ludus_admins"
-
-/** Roles on a range's pool, and on its VNet (contract B 4.5). All of them come with Proxmox. */
-export const poolRoles: readonly string[] = ["PVEVMAdmin", "PVESDNAdmin", "PVEPoolUser"]
-export const vnetRoles: readonly string[] = ["PVESDNUser"]
-
 /**
  * What the service itself needs, by path: the least it can work with. A token with privilege separation needs these itself. Guest agent
  * rights are those of PVE 9; on 8 `VM.Monitor` stands for them.
@@ -30,6 +22,7 @@ export const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
   "/nodes": ["Sys.Modify"],
   "/sdn/zones": ["SDN.Allocate", "SDN.Audit", "SDN.Use", "Permissions.Modify"],
   "/sdn": ["SDN.Allocate"],
-  "/access": ["User.Modify", "Group.Allocate"],
+  "/access": ["Sys.Audit"],
+  "/access/groups": ["User.Modify", "Group.Allocate"],
   "/access/realm/pve": ["Realm.AllocateUser"],
 }

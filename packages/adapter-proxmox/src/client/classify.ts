@@ -63,7 +63,7 @@ const rules: readonly Rule[] = [
   {
     text: /hostname lookup .* failed/iu,
     verdict: "away",
-    hint: "Look whether the node is still in the cluster (GET /nodes).",
+    hint: "Check whether the node is still in the cluster (GET /nodes).",
     again: "short",
   },
   {
@@ -72,7 +72,8 @@ const rules: readonly Rule[] = [
     verdict: "guest-off",
   },
   {
-    text: /QEMU guest agent is not running|qmp command 'guest-[^']*' failed/u,
+    // newer versions say qga
+    text: /QEMU guest agent is not running|q(?:mp|ga) command 'guest-[^']*' failed/u,
     call: /\/agent\//u,
     verdict: "silent-guest",
   },
@@ -89,7 +90,8 @@ const rules: readonly Rule[] = [
   { text: /no such task/iu, verdict: "not-found" },
   { text: /pool '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/pools/u, verdict: "not-found" },
   { text: /no such user|user '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access/u, verdict: "not-found" },
-  { text: /group '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access\/groups/u, verdict: "not-found" },
+  { text: /group '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access\/(?:groups|acl)/u, verdict: "not-found" },
+  { text: /no such token/u, call: /^PUT \/access\/acl/u, verdict: "not-found" },
   { text: /\bsdn (?:[a-z]+ )*'[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) /u, verdict: "not-found" },
   { text: /interface does not exist/u, call: /^(?:GET|PUT|DELETE) \/nodes\/[^/]*\/network\//u, verdict: "not-found" },
   { text: /no space left|out of space|not enough (?:space|memory)|data percentage|insufficient/iu, verdict: "exhausted" },
@@ -108,14 +110,14 @@ const rules: readonly Rule[] = [
   {
     text: /quit\/powerdown failed/u,
     verdict: "failed",
-    hint: "The guest did not shut down in time; power it off hard to go on.",
+    hint: "The guest did not shut down in time; power it off hard to continue.",
   },
   {
     text: /in error state, must be disabled/u,
     verdict: "failed",
-    hint: "High availability has given the VM up: see why in its tasks, set it to disabled and then to started (Datacenter > HA).",
+    hint: "High availability has given up on the VM: see its tasks for the reason, set it to disabled and then to started (Datacenter > HA).",
   },
-  { text: /protection mode enabled/u, verdict: "failed", hint: "Take the protection flag off the VM." },
+  { text: /protection mode enabled/u, verdict: "failed", hint: "Remove the protection flag of the VM." },
   {
     text: /you need ifupdown2/u,
     verdict: "failed",
@@ -178,7 +180,7 @@ export const classifyAnswer = (answer: {
     case 308:
       return {
         verdict: "invalid",
-        hint: "It answers with a redirect. Write https:// in proxmox_url, and the node itself.",
+        hint: "It answers with a redirect. Write https:// and the node's own name or address in proxmox_url.",
         again: "none",
       }
     case 595:

@@ -1,9 +1,8 @@
-import { HypervisorFault } from "@rangewright/ports"
+import { HypervisorFault, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { monotonicMillis } from "../time.ts"
 import { recordOf, text } from "../wire/read.ts"
 import { classifyAnswer } from "./classify.ts"
 import type { Exchange } from "./exchange.ts"
@@ -17,6 +16,17 @@ export type PveAuth =
   | { readonly type: "token"; readonly id: string; readonly secret: Redacted.Redacted }
   /** `username` is `user@realm`. */
   | { readonly type: "password"; readonly username: string; readonly password: Redacted.Redacted }
+
+/** The account that the service acts as, and whether it does so by an API token, which may set no passwords. */
+export interface ServiceAccount {
+  readonly id: string
+  readonly byToken: boolean
+}
+
+export const serviceAccountOf = (auth: PveAuth): ServiceAccount =>
+  auth.type === "token"
+    ? { id: auth.id.slice(0, Math.max(auth.id.lastIndexOf("!"), 0)), byToken: true }
+    : { id: auth.username, byToken: false }
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
+import { monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { monotonicMillis } from "../time.ts"
 import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, TransportFailure } from "./transport.ts"
 
 /** `slow` calls may hold a worker of the node for seconds (the guest agent's); `quick` ones read, write a file, or only start a task. */

@@ -60,7 +60,6 @@ const undelivered: ReadonlySet<string> = new Set([
 const untrusted =
   "No authority that this host trusts signed the node's certificate. Set proxmox_fingerprint to what `openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/pve-ssl.pem` prints on the node, or proxmox_ca_file to a copy of its /etc/pve/pve-root-ca.pem."
 const noTls = "What answers there speaks no TLS: check host and port of proxmox_url. Proxmox VE answers HTTPS on port 8006."
-
 const noHttp = "What answers there speaks no plain HTTP: write https:// in proxmox_url."
 
 const hints: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { coverOf } from "@rangewright/domain"
-import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault, mayPass } from "@rangewright/ports"
+import { type GuestAutomation, GuestFault, type GuestTask, HypervisorFault, retryOf } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { GuestSilent, PveClient } from "../client/client.ts"
@@ -36,7 +36,7 @@ export const guestProgramAutomation = (
   const faultOf =
     (task: GuestTask) =>
     (error: HypervisorFault | GuestSilent): GuestFault => {
-      const passing = error._tag === "GuestSilent" || mayPass(error.facts.reason)
+      const passing = error._tag === "GuestSilent" || retryOf(error) !== "never"
       const detail = error._tag === "GuestSilent" ? error.detail : error.facts.detail
       return new GuestFault({ doing: doingOf(task), machine: task.name, reason: passing ? "away" : "failed", detail })
     }
@@ -89,7 +89,7 @@ export const guestProgramAutomation = (
   })
 
   const patienceWith = (failure: HypervisorFault | GuestSilent): number => {
-    if (failure._tag === "HypervisorFault") return mayPass(failure.facts.reason) ? awaySeconds : 0
+    if (failure._tag === "HypervisorFault") return retryOf(failure) !== "never" ? awaySeconds : 0
     // what ran in one that is off has ended, and nothing is known to start it
     return failure.off ? 0 : options.silentSeconds
   }

@@ -11,16 +11,22 @@ type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
 const doingOf = (action: DeleteAction): string => `delete VM ${action.machine.vmid} (${action.machine.mark.machine})`
 
 const lostSeconds = 60
-/** Between two questions: a node whose cluster file system starts anew knows no VM at all. */
-const askAgainSeconds = 3
+/** Between two questions: a node whose cluster file system restarts knows no VM at all. */
+const askAgainSeconds = 5
 
-/** What is to be deleted is gone already. One look that finds nothing does not prove that. */
+/** Makes sure that the VM is already gone: one look that finds nothing does not prove it. */
 const provenGone = Effect.fnUntraced(function* (kit: MachineKit, { machine }: DeleteAction, doing: string) {
   yield* Effect.sleep(askAgainSeconds * 1000)
   const found = yield* seek(kit.client, machine.vmid, machine.node)
-  const doubt = found.type === "absent" ? yield* blindness(kit.client) : found.type === "there" ? "it is there" : found.why
+  if (found.type === "there")
+    return yield* new HypervisorFault({
+      doing,
+      reason: "locked",
+      detail: `it was not found at first, but is on node ${found.node}`,
+    })
+  const doubt = found.type === "absent" ? yield* blindness(kit.client) : found.why
   if (doubt === undefined) return "done" as const
-  return yield* new HypervisorFault({ doing, reason: "locked", detail: `whether it is still there is not certain: ${doubt}` })
+  return yield* new HypervisorFault({ doing, reason: "locked", detail: `it is not certain that the VM is gone: ${doubt}` })
 })
 
 /**

@@ -44,8 +44,8 @@ interface Place {
 }
 
 /**
- * Where the VM is, when it is not where it was last seen: asked for by itself, for a list proves nothing. Undefined: nowhere. Fails when a node
- * that could have it is silent, and when the cluster says that it is where it was last seen.
+ * Where the VM is when it is not where it was last seen. It is asked for by itself, because a list proves nothing. Undefined: nowhere, or a
+ * container has its number now. Fails when a node that could have it is silent, and while the cluster and its nodes contradict each other.
  */
 export const findElsewhere = Effect.fnUntraced(function* (
   client: PveClient,
@@ -56,18 +56,18 @@ export const findElsewhere = Effect.fnUntraced(function* (
   if (!(yield* isTaken(client, vmid, doing))) return undefined
   const list = rows((yield* client.get("/cluster/resources", { type: "vm" }, { doing })).data)
   const row = list.find((candidate) => number(candidate, "vmid") === vmid)
+  if (row !== undefined && text(row, "type") === "lxc") return undefined
   const listed = row === undefined ? undefined : text(row, "node")
-  if (listed !== undefined && listed === lastSeenOn) {
-    const detail = `the cluster lists it on node ${listed}, which does not have it`
-    return yield* new HypervisorFault({ doing, reason: "locked", detail, hint: "It may be on the move; it is looked for again." })
-  }
-  const nodes = listed === undefined ? (yield* nodesOf(client, doing)).filter((node) => node !== lastSeenOn) : [listed]
-  for (const node of nodes) {
+  const nodes = listed === undefined ? yield* nodesOf(client, doing) : [listed]
+  for (const node of nodes.filter((each) => each !== lastSeenOn)) {
     const power = yield* powerOn(client, node, vmid, doing)
     if (power !== undefined) return { node, power }
   }
-  // the number is somebody else's: a container's
-  return undefined
+  const detail =
+    listed === undefined
+      ? "its number is in use, but no node has it"
+      : `the cluster lists it on node ${listed}, which does not have it`
+  return yield* new HypervisorFault({ doing, reason: "locked", detail, hint: "It may be migrating; it is looked for again." })
 })
 
 const place = Effect.fnUntraced(function* (

@@ -25,8 +25,8 @@ const othersMade = (doing: string, node: string, name: string): HypervisorFault 
   new HypervisorFault({
     doing,
     reason: "not-ours",
-    detail: `node ${node} has a bridge ${name} already that was not made here`,
-    hint: "Start again: the plan is made anew.",
+    detail: `node ${node} already has a bridge ${name} that was not created here`,
+    hint: "Start again: a new plan is made.",
   })
 
 /** Keys that are kept when a bridge is made again. What else a node says of one is its own, and addresses are never given back. */
@@ -73,7 +73,7 @@ const stillUsed = (doing: string, hanging: readonly string[], what: string): Hyp
   new HypervisorFault({
     doing,
     reason: "failed",
-    detail: `the machines ${hanging.slice(0, 10).join(", ")} hang on ${what}`,
+    detail: `the machines ${hanging.slice(0, 10).join(", ")} are attached to ${what}`,
     hint: "Start again: they move then, or their bridges stay.",
   })
 

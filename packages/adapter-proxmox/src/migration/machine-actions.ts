@@ -72,7 +72,7 @@ export const moveNics = Effect.fnUntraced(function* (
       doing,
       reason: "not-ours",
       detail: `VM ${vmid} on node ${found.node} (${text(found.config, "name") ?? "no name"}) is not the machine that was planned`,
-      hint: "It is left as it is. Start again: the plan is made anew.",
+      hint: "It is left as it is. Start again: a new plan is made.",
     })
   const cards = new Map(nicTexts(found.config).map((card) => [card.nic, card.text]))
   const changes: Record<string, string> = {}
@@ -83,7 +83,7 @@ export const moveNics = Effect.fnUntraced(function* (
         doing,
         reason: "failed",
         detail: `${move.nic} is ${change.network === undefined ? "gone" : `on ${change.network}`}, and was to move from ${move.from} to ${move.to}`,
-        hint: "Somebody changed it meanwhile. Start again: the plan is made anew.",
+        hint: "Somebody changed it meanwhile. Start again: a new plan is made.",
       })
     if (change.type === "write") changes[move.nic] = change.text
   }
@@ -118,7 +118,7 @@ export const proveMachines = Effect.fnUntraced(function* (
   return yield* new HypervisorFault({
     doing,
     reason: "failed",
-    detail: `${names.slice(0, 10).join(", ")} still ${names.length === 1 ? "hangs" : "hang"} on a network that is left`,
+    detail: `${names.slice(0, 10).join(", ")} ${names.length === 1 ? "is" : "are"} still attached to a network that is being replaced`,
     hint: "Start again: they move then.",
   })
 })

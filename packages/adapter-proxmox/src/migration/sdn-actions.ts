@@ -1,9 +1,8 @@
-import type { MigrationAction } from "@rangewright/domain"
+import { type MigrationAction, vnetRoles } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { ensureGroups } from "../access/groups.ts"
 import { dropRights } from "../access/rights.ts"
-import { vnetRoles } from "../access/roles.ts"
-import { ensureGroups } from "../access/users.ts"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { isOurNetwork } from "../network/mark.ts"
@@ -109,18 +108,16 @@ export const removeVnet = Effect.fnUntraced(function* (
 /** One call: the API takes lists of subjects. */
 export const grantVnet = Effect.fnUntraced(function* (
   client: PveClient,
-  { zone, vnet, users, groups }: Of<"grant-vnet">,
+  { zone, vnet, groups }: Of<"grant-vnet">,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `grant the use of VNet ${vnet}`
-  if (groups.length > 0) yield* ensureGroups(client, doing)
-  const listed = (names: readonly string[]): string | undefined => (names.length === 0 ? undefined : names.join(","))
+  yield* ensureGroups(client, groups, doing)
   yield* client.put(
     "/access/acl",
     {
       path: `/sdn/zones/${zone}/${vnet}`,
       roles: vnetRoles.join(","),
-      users: listed(users),
-      groups: listed(groups),
+      groups: groups.join(","),
       propagate: true,
     },
     { doing },
@@ -197,7 +194,7 @@ export const proveVnets = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `not every node is as it should be (${wrong.join("; ")})`,
-    hint: "Look at the network reload task (srvreload) of that node, mend what it says, and start again.",
+    hint: "Look at the network reload task (srvreload) of that node, fix what it reports, and start again.",
   })
 })
 

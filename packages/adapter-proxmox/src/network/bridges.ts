@@ -77,7 +77,7 @@ export const makeBridges = (client: PveClient, awaitTask: AwaitTask, gate: Semap
     return yield* new HypervisorFault({
       doing,
       reason: "failed",
-      detail: `node ${spec.node} reloaded its network, but it is not as asked`,
+      detail: `node ${spec.node} reloaded its network, but the result is not what was asked for`,
       hint: `Look at the reload task's log on node ${spec.node}.`,
     })
   })

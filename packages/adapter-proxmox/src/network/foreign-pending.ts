@@ -121,7 +121,7 @@ export const foreignPendingFault = (
   return new HypervisorFault({
     doing,
     reason: "failed",
-    detail: `an apply of the SDN would put pending changes into force that are not ours (${all.slice(0, namedAtMost).join(", ")}${more})`,
+    detail: `applying the SDN would also apply pending changes that are not ours (${all.slice(0, namedAtMost).join(", ")}${more})`,
     hint: `Apply or ${places.join(", and ")}, then ${again}.`,
   })
 }

@@ -122,6 +122,6 @@ export const lackFault = Effect.fnUntraced(function* (
     doing,
     reason: "failed",
     detail: `it was applied, but is not usable on every node (${told.join(" | ")})`,
-    hint: "Look at the network reload task of that node (srvreload), mend what it says, then deploy again.",
+    hint: "Look at the network reload task of that node (srvreload), fix what it reports, then deploy again.",
   })
 })

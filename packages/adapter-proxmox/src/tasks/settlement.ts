@@ -1,6 +1,5 @@
-import { HypervisorFault } from "@rangewright/ports"
+import { HypervisorFault, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { monotonicMillis } from "../time.ts"
 import { classifyTask } from "../client/classify.ts"
 import type { Reply } from "../client/reply.ts"
 import type { TaskOutcome } from "./outcome.ts"

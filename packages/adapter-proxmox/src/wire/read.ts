@@ -7,11 +7,14 @@ export const recordOf = (value: unknown): Fields =>
 /** More than any cluster has of anything. */
 const maxRows = 200_000
 
-/** The objects of a list; whatever else stands in it is left out. */
-export const rows = (value: unknown): readonly Fields[] =>
+/** The objects of a list; whatever else stands in it is left out. Undefined for what is no list. */
+export const listed = (value: unknown): readonly Fields[] | undefined =>
   Array.isArray(value)
     ? value.slice(0, maxRows).filter((row): row is Fields => typeof row === "object" && row !== null && !Array.isArray(row))
-    : []
+    : undefined
+
+/** The same where no list means none. */
+export const rows = (value: unknown): readonly Fields[] => listed(value) ?? []
 
 const field = (record: Fields, key: string): unknown => (Object.hasOwn(record, key) ? record[key] : undefined)
 

@@ -4,7 +4,11 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { type Kysely, sql } from "kysely"
-import type { Orm, Tables } from "./orm.ts"
+import { audited } from "./audited.ts"
+import type { StoredRow } from "../schema/table.ts"
+import type { Tables } from "../schema/tables.ts"
+import { makeShown } from "./lists.ts"
+import type { Orm } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
 import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
@@ -26,7 +30,8 @@ export class Database extends Context.Service<
     readonly read: <A>(doing: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, StorageFault>
     /**
      * One transaction: it commits when the body succeeds, and leaves nothing when the body fails or is interrupted. Keep the body short
-     * and local: on SQLite every other write waits. The body may run again from its beginning when somebody else was in its way.
+     * and local: on SQLite every other write waits. The body may run again from its beginning when somebody else was in its way. The
+     * first one of an audited operation (`CurrentAudit`) commits its entry with it.
      */
     readonly write: Write
     /**
@@ -34,13 +39,22 @@ export class Database extends Context.Service<
      * would meet at the revision's row anyway, each with other rows in its hands.
      */
     readonly writeAlone: Write
-    /** A hot read: SQL that is prepared once, with `?` for its parameters, to plain rows. */
+    /**
+     * Milliseconds of one clock for everybody on this database, whatever the clocks of their hosts say: the server's; on SQLite, whose
+     * processes are on one host, that of the host which nobody sets.
+     */
+    readonly steadyMillis: (tx: Transaction) => Effect.Effect<number, QueryFailed>
+    /** A hot read: SQL that is prepared once, with `?` for its parameters, to what its rows mean. */
     readonly prepared: PreparedReads
+    /** The same for a list that is shown: a damaged row is left out, and the log says so once. */
+    readonly list: ListReads
+    /** What the rows of any other such list mean. */
+    readonly shown: ReturnType<typeof makeShown>
     /**
      * A prepared read of few rows that nearly every request makes, and what the rows mean. It tells what is committed when it is asked.
      * Where the engine tells cheaply that nothing was committed, the value that was made before is given again: it must not be changed.
      */
-    readonly kept: KeptReads
+    readonly kept: PreparedReads
   }
 >()("rangewright/Database") {}
 
@@ -49,16 +63,18 @@ export type Write = <A, E>(
   body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>,
 ) => Effect.Effect<A, Exclude<E, QueryFailed> | StorageFault>
 
-export type PreparedReads = <Row>(
+/** `meaning` may throw `DamagedRow`. */
+export type PreparedReads = <A>(
   doing: string,
   sql: string,
-) => (...parameters: readonly (string | number)[]) => Effect.Effect<readonly Row[], StorageFault>
-
-export type KeptReads = <Row, A>(
-  doing: string,
-  sql: string,
-  meaning: (rows: readonly Row[]) => A,
+  meaning: (rows: readonly StoredRow[]) => A,
 ) => (...parameters: readonly (string | number)[]) => Effect.Effect<A, StorageFault>
+
+export type ListReads = <A>(
+  doing: string,
+  sql: string,
+  meaning: (row: StoredRow) => A,
+) => (...parameters: readonly (string | number)[]) => Effect.Effect<readonly A[], StorageFault>
 
 const repeats = 5
 
@@ -111,15 +127,20 @@ export interface Engine {
   /** Begins a transaction that may write. */
   readonly begin: string
   readonly prepared: PreparedReads
-  readonly kept: KeptReads
+  readonly kept: PreparedReads
   /** Waits for its turn among the writes that run alone; has it until the end of the transaction. */
   readonly takeTurn: (tx: Transaction) => Effect.Effect<void, QueryFailed>
+  readonly steadyMillis: Database["Service"]["steadyMillis"]
 }
 
-export const makeDatabase = (orm: Orm, { name, file, begin, prepared, kept, takeTurn }: Engine): Database["Service"] => {
+export const makeDatabase = (
+  orm: Orm,
+  { name, file, begin, prepared, kept, takeTurn, steadyMillis }: Engine,
+): Database["Service"] => {
+  const shown = makeShown()
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
   const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
-    transaction(pool, begin, body).pipe(
+    audited(body, (whole) => transaction(pool, begin, whole)).pipe(
       Effect.retry({ times: repeats, while: (fault) => fault instanceof QueryFailed && isTransient(fault.cause) }),
       (whole) => againWhileLocked(whole, causeOf),
       Effect.mapError((fault) =>
@@ -130,7 +151,13 @@ export const makeDatabase = (orm: Orm, { name, file, begin, prepared, kept, take
     engine: name,
     file,
     prepared,
+    list: (doing, text, meaning) => {
+      const rows = prepared(doing, text, (found) => found)
+      return (...parameters) => Effect.flatMap(rows(...parameters), (found) => shown(found, meaning))
+    },
+    shown,
     kept,
+    steadyMillis,
     read: (doing, run) =>
       Effect.mapError(
         againWhileLocked(

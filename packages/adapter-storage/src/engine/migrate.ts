@@ -35,14 +35,23 @@ export const refuseNewer = (applied: readonly string[], list: MigrationList, wha
     })
 }
 
-const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string): Promise<void> => {
+/** What is done with a database of an older version: it is brought up to date, or refused. */
+export type OlderData = "upgrade" | "refuse"
+
+const migrate = async (orm: SqlMikroORM, list: MigrationList, what: string, older: OlderData): Promise<void> => {
   const applied = await orm.migrator.getExecuted()
   refuseNewer(
     applied.map(({ name }) => name),
     list,
     what,
   )
-  if (applied.length < list.length) await orm.migrator.up()
+  if (applied.length === list.length) return
+  if (older === "refuse")
+    throw new StorageFault({
+      doing: `open ${what}`,
+      because: "it is not up to date: the service brings it up to date when it starts",
+    })
+  await orm.migrator.up()
 }
 
 const turnPatienceMillis = 60_000
@@ -70,12 +79,17 @@ const takeTurn = async (file: string): Promise<DatabaseSync> => {
  * Two processes that start at once take turns. A rebuilt table (create, copy, drop, rename) would take the rows that refer to it along,
  * unless foreign keys are off before the migration's transaction begins; so they are, and are checked afterwards.
  */
-export const migrateSqlite = async (orm: SqlMikroORM, file: string, list: MigrationList): Promise<void> => {
+export const migrateSqlite = async (
+  orm: SqlMikroORM,
+  file: string,
+  list: MigrationList,
+  older: OlderData = "upgrade",
+): Promise<void> => {
   const turn = await takeTurn(file)
   try {
     const connection = orm.em.getConnection()
     await connection.execute("pragma foreign_keys = off")
-    await migrate(orm, list, `the database ${file}`)
+    await migrate(orm, list, `the database ${file}`, older)
     const broken = await connection.execute<readonly unknown[]>("pragma foreign_key_check")
     if (broken.length > 0)
       throw new StorageFault({
@@ -92,7 +106,7 @@ export const migrateSqlite = async (orm: SqlMikroORM, file: string, list: Migrat
 const migrationLock = 7_214_633_902_117
 
 /** One of the processes that start at once migrates; the others wait for it, each with one connection of its pool. */
-export const migratePostgres = async (orm: SqlMikroORM, list: MigrationList): Promise<void> => {
+export const migratePostgres = async (orm: SqlMikroORM, list: MigrationList, older: OlderData = "upgrade"): Promise<void> => {
   await orm.em
     .fork()
     .getKysely()
@@ -100,7 +114,7 @@ export const migratePostgres = async (orm: SqlMikroORM, list: MigrationList): Pr
     .execute(async (turn) => {
       await sql`select pg_advisory_lock(${migrationLock})`.execute(turn)
       try {
-        await migrate(orm, list, "the database")
+        await migrate(orm, list, "the database", older)
       } finally {
         await sql`select pg_advisory_unlock(${migrationLock})`.execute(turn)
       }

@@ -4,10 +4,10 @@ import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { CompiledQuery, sql } from "kysely"
-import { postgresMigrations } from "../migrations/postgres/index.ts"
-import { entities } from "../schema/entities.ts"
-import { Database, type KeptReads, makeDatabase, type PreparedReads, type Transaction } from "./database.ts"
-import { type MigrationList, migratePostgres, migrationOptions } from "./migrate.ts"
+import { postgresMigrations } from "../migrations/index.ts"
+import { entities } from "../schema/tables.ts"
+import { Database, makeDatabase, type PreparedReads, type Transaction } from "./database.ts"
+import { type MigrationList, migratePostgres, migrationOptions, type OlderData } from "./migrate.ts"
 import type { Orm } from "./orm.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
@@ -40,7 +40,7 @@ export const postgresOrm = (
 
 const preparedOn =
   (orm: Orm): PreparedReads =>
-  <Row>(doing: string, text: string) => {
+  (doing, text, meaning) => {
     let n = 0
     const numbered = text.replaceAll("?", () => `$${++n}`)
     const db = orm.em.fork().getKysely()
@@ -48,8 +48,8 @@ const preparedOn =
       Effect.tryPromise({
         try: async () => {
           const values = parameters.map((value) => (typeof value === "string" ? toStorable(value) : value))
-          const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(numbered, values))
-          return rows.map(restoreRow)
+          const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(numbered, values))
+          return meaning(rows.map(restoreRow))
         },
         catch: (cause) => storageFault(doing, cause),
       })
@@ -58,11 +58,19 @@ const preparedOn =
 const takeTurn = (tx: Transaction) =>
   Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext('rangewright write'))`.execute(db)))
 
-/** Connects and brings the database up to date. */
+/** The server's clock, as it goes on inside a transaction. */
+const serverMillis = (tx: Transaction) =>
+  Effect.map(
+    tx((db) => sql<{ now: string }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(db)),
+    ({ rows }) => Number(rows[0]?.now),
+  )
+
+/** Connects and brings the database up to date, unless it is told to refuse. */
 export const postgresLayer = (
   url: string,
   migrations?: MigrationList,
   stalledAfter?: number,
+  older?: OlderData,
 ): Layer.Layer<Database, StorageFault> =>
   Layer.effect(
     Database,
@@ -73,13 +81,10 @@ export const postgresLayer = (
         opened(() => postgresOrm(url, migrations, stalledAfter)),
         (made) => Effect.promise(() => made.close()),
       )
-      yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations))
+      yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations, older))
       const prepared = preparedOn(orm)
       // whether anything was committed costs a question to the server, as much as the read itself
-      const kept: KeptReads = <Row, A>(doing: string, text: string, meaning: (rows: readonly Row[]) => A) => {
-        const read = prepared<Row>(doing, text)
-        return (...parameters) => Effect.map(read(...parameters), meaning)
-      }
-      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", prepared, kept, takeTurn })
+      const engine = { prepared, kept: prepared, takeTurn, steadyMillis: serverMillis }
+      return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", ...engine })
     }),
   )

@@ -4,12 +4,12 @@ import { Migrator } from "@mikro-orm/migrations"
 import { MikroORM, SqliteDriver } from "@mikro-orm/sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { StorageFault } from "@rangewright/ports"
-import { sqliteMigrations } from "../migrations/sqlite/index.ts"
-import { entities } from "../schema/entities.ts"
+import { monotonicMillis, type StorageFault } from "@rangewright/ports"
+import { sqliteMigrations } from "../migrations/index.ts"
+import { entities } from "../schema/tables.ts"
 import { Database, makeDatabase, type PreparedReads } from "./database.ts"
 import { keptReads } from "./kept-reads.ts"
-import { migrateSqlite, type MigrationList, migrationOptions } from "./migrate.ts"
+import { migrateSqlite, type MigrationList, migrationOptions, type OlderData } from "./migrate.ts"
 import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
 import { storageFault } from "./storage-fault.ts"
@@ -33,18 +33,18 @@ export const sqliteOrm = (file: string, migrations: MigrationList = sqliteMigrat
  */
 const preparedOn =
   (reader: DatabaseSync): PreparedReads =>
-  <Row>(doing: string, sql: string) => {
+  (doing, sql, meaning) => {
     let statement: StatementSync | undefined
     return (...parameters) =>
       readNow(doing, () => {
         statement ??= reader.prepare(sql)
         const values = parameters.map((value) => asSqlite(typeof value === "string" ? toStorable(value) : value))
-        return statement.all(...values).map((row) => restoreRow(row as Row))
+        return meaning(statement.all(...values).map(restoreRow))
       })
   }
 
-/** Opens the file, creating it when it is missing, and brings it up to date. */
-export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Layer<Database, StorageFault> =>
+/** Opens the file, creating it when it is missing, and brings it up to date unless it is told to refuse. */
+export const sqliteLayer = (file: string, migrations?: MigrationList, older?: OlderData): Layer.Layer<Database, StorageFault> =>
   Layer.effect(
     Database,
     Effect.gen(function* () {
@@ -56,7 +56,7 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
         opened(() => sqliteOrm(file, migrations)),
         (made) => Effect.promise(() => made.close()),
       )
-      yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations))
+      yield* opened(() => migrateSqlite(orm, file, migrations ?? sqliteMigrations, older))
       // from here on others are served: nothing waits for a lock inside SQLite any more
       yield* opened(() => orm.em.getConnection().execute("pragma busy_timeout = 0"))
       const reader = yield* Effect.acquireRelease(
@@ -72,6 +72,7 @@ export const sqliteLayer = (file: string, migrations?: MigrationList): Layer.Lay
         prepared,
         kept: keptReads(reader, prepared),
         takeTurn: () => Effect.void,
+        steadyMillis: () => monotonicMillis,
       })
     }),
   )

@@ -15,11 +15,10 @@ export const fromStorable = (text: string): string => {
 }
 
 /** Every text of a row as it was given. Changes the row: it is the database driver's, made for us alone. */
-export const restoreRow = <Row>(row: Row): Row => {
-  const values = row as Record<string, unknown>
-  for (const key in values) {
-    const value = values[key]
-    if (typeof value === "string" && value.startsWith(marker)) values[key] = fromStorable(value)
+export const restoreRow = (row: Record<string, unknown>): Record<string, unknown> => {
+  for (const key in row) {
+    const value = row[key]
+    if (typeof value === "string" && value.startsWith(marker)) row[key] = fromStorable(value)
   }
   return row
 }

@@ -1,4 +1,5 @@
 import { StorageFault } from "@rangewright/ports"
+import { DamagedRow } from "../schema/table.ts"
 
 /** What SQLite's primary result codes mean to an operator. */
 const sqliteReasons: Readonly<Record<number, string>> = {
@@ -26,10 +27,9 @@ const serverReasons: readonly (readonly [RegExp, string])[] = [
 
 const facts = (cause: unknown): { readonly code: string; readonly errcode: number; readonly message: string } => {
   const error = cause instanceof Error ? cause : new Error(String(cause))
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
   return {
-    code: typeof code === "string" ? code : "",
-    errcode: typeof errcode === "number" ? errcode & 0xff : 0,
+    code: "code" in error && typeof error.code === "string" ? error.code : "",
+    errcode: "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0,
     message: error.message.split("\n")[0] ?? "",
   }
 }
@@ -37,13 +37,17 @@ const facts = (cause: unknown): { readonly code: string; readonly errcode: numbe
 /** The fault of a failed query. The text is the database's own where nothing better is known; values are bound, so SQL has none to show. */
 export const storageFault = (doing: string, cause: unknown): StorageFault => {
   if (cause instanceof StorageFault) return cause
+  if (cause instanceof DamagedRow) return new StorageFault({ doing, because: cause.message, damaged: true })
   const { code, errcode, message } = facts(cause)
   const because = sqliteReasons[errcode] ?? serverReasons.find(([pattern]) => pattern.test(code))?.[1] ?? message
   return new StorageFault({ doing, because })
 }
 
-/** Two transactions were in each other's way and PostgreSQL ended one: it may simply run again. */
-export const isTransient = (cause: unknown): boolean => ["40001", "40P01"].includes(facts(cause).code)
+/** A deadlock, a failed serialization; a foreign key whose row another transaction removed. */
+const passing = ["40P01", "40001", "23503"]
+
+/** Two transactions were in each other's way and PostgreSQL ended one: it may simply run again, and sees what the other one did. */
+export const isTransient = (cause: unknown): boolean => passing.includes(facts(cause).code)
 
 /** SQLite: another connection holds the lock. */
 export const isLocked = (cause: unknown): boolean => [5, 6].includes(facts(cause).errcode)

@@ -1,12 +1,16 @@
-import { link, open, rm } from "node:fs/promises"
+import { open, rm } from "node:fs/promises"
 import { backup, DatabaseSync } from "node:sqlite"
 import { Conflict } from "@rangewright/domain"
 import { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { type Kysely, sql } from "kysely"
 import { Database } from "../engine/database.ts"
 import { migrationTable, type MigrationList, refuseNewer } from "../engine/migrate.ts"
+import type { Tables } from "../schema/tables.ts"
 import { storageFault } from "../engine/storage-fault.ts"
-import { sqliteMigrations } from "../migrations/sqlite/index.ts"
+import { sqliteMigrations } from "../migrations/index.ts"
+import { publishFile } from "./publish.ts"
+import { copyRows, tablesInOrder } from "./rows.ts"
 
 /** Pages copied in one turn of the event loop: 16 MiB. */
 const pagesPerTurn = 4_096
@@ -16,53 +20,77 @@ export const removeDatabase = async (file: string): Promise<void> => {
   for (const suffix of ["", "-wal", "-shm", "-migration-lock"]) await rm(`${file}${suffix}`, { force: true })
 }
 
-/** SQLite's file; PostgreSQL has its own tools for this. */
-export const fileOf = (database: Database["Service"], doing: string) =>
-  database.file === undefined
-    ? Effect.fail(
-        new Conflict({
-          what: `Cannot ${doing}: the data is in PostgreSQL`,
-          hint: "Use the server's own tools: pg_dump --format=custom to back up, pg_restore to restore.",
-        }),
-      )
-    : Effect.succeed(database.file)
-
 const namesIn = (database: DatabaseSync, sql: string): readonly string[] =>
   database
     .prepare(sql)
     .all()
     .map((row) => String(row["name"]))
 
-/** Makes sure that a file is a whole database of ours, not of a newer version; fails with the reason. */
-export const checkBackup = (file: string, migrations: MigrationList = sqliteMigrations): Effect.Effect<void, StorageFault> =>
+/**
+ * Makes sure that a file is a whole database of ours, not of a newer version; fails with the reason. `name`: the backup that it is of, for
+ * the fault.
+ */
+export const checkBackup = (
+  file: string,
+  name = file,
+  migrations: MigrationList = sqliteMigrations,
+): Effect.Effect<void, StorageFault> =>
   Effect.try({
     try: () => {
       const database = new DatabaseSync(file, { readOnly: true })
       try {
-        const doing = `use the backup ${file}`
+        const doing = `use the backup ${name}`
         if (database.prepare("pragma quick_check(1)").get()?.["quick_check"] !== "ok")
           throw new StorageFault({ doing, because: "the file is damaged" })
         if (!namesIn(database, "select name from sqlite_master where type = 'table'").includes(migrationTable))
           throw new StorageFault({ doing, because: "the file is not a backup of this service" })
-        refuseNewer(namesIn(database, `select name from ${migrationTable}`), migrations, `the backup ${file}`)
+        refuseNewer(namesIn(database, `select name from ${migrationTable}`), migrations, `the backup ${name}`)
       } finally {
         database.close()
       }
     },
-    catch: (cause) => storageFault(`read the backup ${file}`, cause),
+    catch: (cause) => storageFault(`read the backup ${name}`, cause),
+  })
+
+/** What is read sees nothing of what others write meanwhile. */
+const atOneMoment = (server: Kysely<Tables>, read: (db: Kysely<Tables>) => Promise<void>): Promise<void> =>
+  server.connection().execute(async (db) => {
+    await sql`begin isolation level repeatable read read only`.execute(db)
+    try {
+      await read(db)
+    } finally {
+      await sql`rollback`.execute(db)
+    }
+  })
+
+/** All rows of a server's database as they are at one moment, in a new file of SQLite. */
+const copyOfServer = (database: Database["Service"], doing: string, file: string): Effect.Effect<void, StorageFault> =>
+  Effect.gen(function* () {
+    // loaded when it is needed: a service on PostgreSQL never is
+    const { sqliteLayer } = yield* Effect.tryPromise({
+      try: () => import("../engine/sqlite.ts"),
+      catch: (cause) => storageFault(doing, cause),
+    })
+    const fill = Effect.gen(function* () {
+      const copy = yield* Database
+      const server = yield* database.read(doing, (db) => Promise.resolve(db))
+      const tables = tablesInOrder(file)
+      yield* copy.write(doing, (tx) => tx((to) => atOneMoment(server, (from) => copyRows(from, to, tables))))
+    })
+    yield* Effect.provide(fill, sqliteLayer(file), { local: true })
   })
 
 /**
- * Copies the whole database into a new file, consistently, while the service works; the file is complete or absent, and readable by its
- * owner only (it holds sealed secrets and key hashes; the key that opens them is not in it).
+ * Copies the whole database into a new file of SQLite, consistently, while the service works; the file is complete or absent, and readable
+ * by its owner only (it holds sealed secrets and key hashes; the key that opens them is not in it).
  */
 export const backupTo = (file: string): Effect.Effect<void, Conflict | StorageFault, Database> =>
   Effect.gen(function* () {
     const doing = `back up to ${file}`
-    const source = yield* fileOf(yield* Database, doing)
+    const database = yield* Database
     const partial = `${file}.partial-${process.pid}`
     const attempt = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: (cause) => storageFault(doing, cause) })
-    const copy = async () => {
+    const copyFile = (source: string) => async () => {
       await (await open(partial, "wx", 0o600)).close()
       const reader = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
       try {
@@ -71,21 +99,10 @@ export const backupTo = (file: string): Effect.Effect<void, Conflict | StorageFa
         reader.close()
       }
     }
-    const publish = async (): Promise<boolean> => {
-      await using handle = await open(partial, "r+")
-      await handle.sync()
-      // a link never replaces what is there
-      return link(partial, file).then(
-        () => true,
-        (cause: NodeJS.ErrnoException) => {
-          if (cause.code === "EEXIST") return false
-          throw cause
-        },
-      )
-    }
-    const published = yield* attempt(copy).pipe(
+    const copied = database.file === undefined ? copyOfServer(database, doing, partial) : attempt(copyFile(database.file))
+    const published = yield* copied.pipe(
       Effect.andThen(checkBackup(partial)),
-      Effect.andThen(attempt(publish)),
+      Effect.andThen(attempt(() => publishFile(partial, file))),
       Effect.ensuring(Effect.promise(() => removeDatabase(partial))),
     )
     if (!published)

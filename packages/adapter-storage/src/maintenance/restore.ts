@@ -1,80 +1,81 @@
-import { copyFile } from "node:fs/promises"
-import { DatabaseSync } from "node:sqlite"
-import type { Conflict } from "@rangewright/domain"
+import { Conflict } from "@rangewright/domain"
 import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { sql } from "kysely"
 import { Database } from "../engine/database.ts"
 import { storageFault } from "../engine/storage-fault.ts"
-import { entities } from "../schema/entities.ts"
-import { checkBackup, fileOf, removeDatabase } from "./backup.ts"
+import { copyRows, tablesInOrder } from "./rows.ts"
 
-/** Brings a copy of the backup to this version's schema and to what `prepare` makes of it; the backup itself is not touched. */
-const prepareCopy = <E>(doing: string, backupFile: string, copy: string, prepare: Effect.Effect<void, E, Database>) =>
+/** Takes the runs of a restored database away from the workers of then: whoever claims one next goes on with it. */
+export const releaseRuns: Effect.Effect<void, StorageFault, Database> = Database.use((database) =>
+  database.write("release the runs of a backup", (tx) =>
+    Effect.asVoid(
+      tx((db) =>
+        db
+          .updateTable("runs")
+          .set((column) => ({ generation: sql`${column.ref("generation")} + 1`, lease_owner: null, lease_until: null }))
+          .where("status", "=", "running")
+          .execute(),
+      ),
+    ),
+  ),
+)
+
+/** Snapshots of content that the database counts on: of sources, and of the files of blueprints. */
+export const snapshotsInUse: Effect.Effect<ReadonlySet<string>, StorageFault, Database> = Database.use((database) =>
+  database.read("read which content is in use", async (db) => {
+    const sources = await db.selectFrom("sources").select("snapshot as id").where("snapshot", "is not", null).execute()
+    const bundles = await db
+      .selectFrom("blueprints")
+      .select("bundle_snapshot as id")
+      .where("bundle_snapshot", "is not", null)
+      .execute()
+    return new Set([...sources, ...bundles].flatMap(({ id }) => id ?? []))
+  }),
+)
+
+/** Fails on a server whose database is in use: what is there is never replaced. */
+export const requireEmpty: Effect.Effect<void, Conflict | StorageFault, Database> = Database.use((database) =>
   Effect.gen(function* () {
-    // loaded when it is needed: a service on PostgreSQL never is
-    const { sqliteLayer } = yield* Effect.tryPromise({
-      try: async () => {
-        await copyFile(backupFile, copy)
-        return import("../engine/sqlite.ts")
-      },
-      catch: (cause) => storageFault(doing, cause),
-    })
-    yield* Effect.provide(prepare, sqliteLayer(copy), { local: true })
-  })
+    const user = yield* database.read("look for users", (db) => db.selectFrom("users").select("id").limit(1).executeTakeFirst())
+    if (user !== undefined)
+      return yield* new Conflict({
+        what: "Cannot restore into the database of database_url: it holds data",
+        hint: "Name an empty database, or empty this one with the server's own tools.",
+      })
+  }),
+)
 
-/** One transaction: all rows of all tables are those of the copy, or nothing has changed. */
-const replaceRows = (file: string, copy: string): void => {
-  const database = new DatabaseSync(file, { timeout: 5_000 })
-  try {
-    database.exec("pragma synchronous = full")
-    database.prepare("attach database ? as backup").run(copy)
-    database.exec("begin immediate")
-    try {
-      database.exec("pragma defer_foreign_keys = on")
-      const before = database
-        .prepare("select value, (select coalesce(max(generation), 0) from runs) as generation from revision where id = 1")
-        .get()
-      for (const { tableName } of entities) database.exec(`delete from main.${tableName}`)
-      for (const { tableName } of entities) {
-        const columns = database.prepare(`select name from pragma_table_info('${tableName}')`).all()
-        const names = columns.map((column) => String(column["name"])).join(", ")
-        database.exec(`insert into main.${tableName} (${names}) select ${names} from backup.${tableName}`)
-      }
-      // the revision never shows a number again under which somebody has seen other data, and no worker of today holds a restored run
-      database.prepare("update revision set value = max(value, ?) + 1 where id = 1").run(Number(before?.["value"]))
-      database
-        .prepare(
-          "update runs set generation = generation + ? + 1, lease_owner = null, lease_until = null where status = 'running'",
-        )
-        .run(Number(before?.["generation"]))
-      database.exec("commit")
-    } catch (cause) {
-      if (database.isTransaction) database.exec("rollback")
-      throw cause
-    }
-  } finally {
-    database.close()
-  }
-}
+/** The next number of the audit trail: rows that bring theirs do not move the server's count. */
+const raiseCount = sql`select setval(pg_get_serial_sequence('audit_entries', 'id'), coalesce(max(id), 0) + 1, false) from audit_entries`
 
 /**
- * Makes the data what a backup holds, also while the service works: others see the old data, then the restored. Backups of older versions
- * are brought up to date on the way. A run that the backup does not know loses its lease and stops. `prepare` looks at the backup's data,
- * and may change them, before they take the place of ours; where it fails nothing has changed.
+ * Gives an empty database on a server all rows of a file of SQLite that is up to date. One transaction: `last` is done in it, when all rows
+ * are there, and where that fails there are none. `last` may be done twice.
  */
-export const restoreFrom = <E = never>(
-  backupFile: string,
-  prepare: Effect.Effect<void, E, Database> = Effect.void,
+export const fillFrom = <E>(
+  file: string,
+  last: Effect.Effect<void, E>,
 ): Effect.Effect<void, E | Conflict | StorageFault, Database> =>
   Effect.gen(function* () {
-    const doing = `restore ${backupFile}`
+    const doing = "restore into the database of database_url"
     const database = yield* Database
-    const file = yield* fileOf(database, doing)
-    yield* checkBackup(backupFile)
-    const copy = `${file}.restore-${process.pid}`
-    yield* prepareCopy(doing, backupFile, copy, prepare).pipe(
-      // our own connection is held meanwhile: a transaction of ours that is open could not end while this one waits for it
-      Effect.andThen(database.read(doing, (db) => db.connection().execute(async () => replaceRows(file, copy)))),
-      Effect.ensuring(Effect.promise(() => removeDatabase(copy))),
-    )
+    yield* requireEmpty
+    // loaded when it is needed: a service on PostgreSQL never is
+    const { sqliteLayer } = yield* Effect.tryPromise({
+      try: () => import("../engine/sqlite.ts"),
+      catch: (cause) => storageFault(doing, cause),
+    })
+    const fill = Effect.gen(function* () {
+      const from = yield* (yield* Database).read(doing, (db) => Promise.resolve(db))
+      const tables = tablesInOrder(file)
+      yield* database.writeAlone(doing, (tx) =>
+        Effect.gen(function* () {
+          yield* tx((to) => copyRows(from, to, tables))
+          yield* tx((to) => raiseCount.execute(to))
+          yield* last
+        }),
+      )
+    })
+    yield* Effect.provide(fill, sqliteLayer(file), { local: true })
   })

@@ -1,18 +1,9 @@
-import {
-  Conflict,
-  passwordContext,
-  type RangeId,
-  type RecordId,
-  sourceAccessContext,
-  type UserId,
-  userPasswordContext,
-  type Vmid,
-} from "@rangewright/domain"
+import { Conflict, passwordContext, sourceAccessContext, userPasswordContext } from "@rangewright/domain"
 import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Kysely } from "kysely"
 import { Database } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
+import type { Tables } from "../schema/tables.ts"
 import type { SealingKey } from "./sealing-key.ts"
 
 /** A sealed text, what it is bound to, and how it is put back; null: it is given up. */
@@ -38,13 +29,13 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
   return [
     ...users.map(({ id, sealed }) => ({
       sealed: sealed ?? "",
-      context: userPasswordContext(id as UserId),
+      context: userPasswordContext(id),
       put: (tx: Kysely<Tables>, text: string | null) =>
         tx.updateTable("users").set({ sealed_password: text }).where("id", "=", id).execute(),
     })),
     ...sources.map(({ record_id, sealed }) => ({
       sealed: sealed ?? "",
-      context: sourceAccessContext(record_id as RecordId),
+      context: sourceAccessContext(record_id),
       put: (tx: Kysely<Tables>, text: string | null) =>
         tx.updateTable("sources").set({ access: text }).where("record_id", "=", record_id).execute(),
     })),
@@ -52,7 +43,7 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
       (["sealed", "sealed_next"] as const).flatMap((column) => {
         const sealed = columns[column]
         if (sealed === null) return []
-        const context = passwordContext(range_id as RangeId, vmid as Vmid)
+        const context = passwordContext(range_id, vmid)
         const put = (tx: Kysely<Tables>, text: string | null) =>
           tx
             .updateTable("machine_logins")
@@ -87,7 +78,7 @@ export const sealAnew = <E>(
   Database
 > =>
   Database.use((database) =>
-    database.writeAlone("seal the secrets anew", (tx) =>
+    database.writeAlone("reseal the secrets", (tx) =>
       Effect.gen(function* () {
         // first of all: who is about to write a secret waits for us from here on, or we for them
         const { numUpdatedRows } = yield* tx((db) =>
@@ -99,7 +90,7 @@ export const sealAnew = <E>(
             .executeTakeFirst(),
         )
         if (numUpdatedRows === 0n)
-          return yield* new Conflict({ what: "Cannot seal the secrets anew: somebody else has changed the key of the database" })
+          return yield* new Conflict({ what: "Cannot reseal the secrets: its key was changed meanwhile" })
         return yield* Effect.forEach(yield* tx(places), ({ sealed, context, put }) =>
           Effect.gen(function* () {
             const text = yield* anew(sealed, context)

@@ -1,23 +1,12 @@
-import { type AuditFilter, AuditTrail, type KeptAuditEntry } from "@rangewright/ports"
+import { type AuditFilter, AuditTrail } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ExpressionBuilder, Selectable } from "kysely"
+import type { ExpressionBuilder } from "kysely"
+import { writeEntry } from "../engine/audited.ts"
 import { Database } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toDate } from "../schema/rows.ts"
-
-const toEntry = (row: Selectable<Tables["audit_entries"]>): KeptAuditEntry => ({
-  id: row.id,
-  at: toDate(row.at),
-  requestId: row.request_id,
-  callerId: (row.caller_id ?? undefined) as KeptAuditEntry["callerId"],
-  actingAs: (row.acting_as ?? undefined) as KeptAuditEntry["actingAs"],
-  operation: row.operation,
-  rangeId: (row.range_id ?? undefined) as KeptAuditEntry["rangeId"],
-  detail: row.detail,
-  outcome: row.outcome,
-  remote: row.remote,
-})
+import { toAuditEntry } from "../records/audit-entry.ts"
+import { every } from "../schema/table.ts"
+import type { Tables } from "../schema/tables.ts"
 
 /** The entry where a time begins or ends. Entries are written in the order of their times, so that ids can stand for times: one index serves all. */
 const edge = (eb: ExpressionBuilder<Tables, "audit_entries">, which: ">=" | "<", at: Date) =>
@@ -44,38 +33,26 @@ const meant =
       ...(until === undefined ? [] : [eb("id", "<=", edge(eb, "<", until))]),
     ])
 
+const recording = "record who did what"
+
 export const auditLayer: Layer.Layer<AuditTrail, never, Database> = Layer.effect(
   AuditTrail,
   Effect.gen(function* () {
     const database = yield* Database
     return {
-      record: (entry) =>
-        database.write("record who did what", (tx) =>
-          Effect.asVoid(
-            tx((db) =>
-              db
-                .insertInto("audit_entries")
-                .values({
-                  at: entry.at.getTime(),
-                  request_id: entry.requestId,
-                  caller_id: entry.callerId ?? null,
-                  acting_as: entry.actingAs ?? null,
-                  operation: entry.operation,
-                  range_id: entry.rangeId ?? null,
-                  detail: entry.detail,
-                  outcome: entry.outcome,
-                  remote: entry.remote,
-                })
-                .execute(),
-            ),
-          ),
-        ),
+      record: (entry, key) => database.write(recording, (tx) => Effect.asVoid(writeEntry(tx, entry, key))),
+      // every transaction takes the entry along, also one that changes nothing
+      begin: database.write(recording, () => Effect.void),
       list: (limit, filter = {}) =>
-        Effect.map(
-          database.read("list who did what", (db) =>
-            db.selectFrom("audit_entries").selectAll().where(meant(filter)).orderBy("id", "desc").limit(limit).execute(),
-          ),
-          (rows) => rows.map(toEntry),
+        database.read("list who did what", (db) =>
+          db
+            .selectFrom("audit_entries")
+            .selectAll()
+            .where(meant(filter))
+            .orderBy("id", "desc")
+            .limit(limit)
+            .execute()
+            .then(every(toAuditEntry)),
         ),
       prune: (before) =>
         database.write("prune the audit trail", (tx) =>

@@ -1,62 +1,37 @@
-import {
-  BlueprintExists,
-  type BlueprintId,
-  BlueprintNotFound,
-  type Picture,
-  type UserId,
-  UserNotFound,
-} from "@rangewright/domain"
-import type { BlueprintChange, BlueprintFromSource, NewBlueprint } from "@rangewright/ports"
+import { BlueprintExists, type BlueprintId, BlueprintNotFound, type Picture } from "@rangewright/domain"
+import type { BlueprintFromSource, NewBlueprint } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Insertable } from "kysely"
+import type { Updateable } from "kysely"
 import type { Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toBlueprint } from "../schema/rows.ts"
+import { blueprints, blueprintThumbnails } from "../records/blueprint.ts"
+import type { Tables } from "../schema/tables.ts"
+import { requireUser } from "./require.ts"
 
-type Columns = Partial<Insertable<Tables["blueprints"]>>
-
-/** Fails where there is no such user. */
-export const requireUser = (tx: Transaction, userId: UserId) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", userId).executeTakeFirst())
-    if (found === undefined) return yield* new UserNotFound({ userId })
-  })
-
-/** What is named of a change. */
-export const changedColumns = (change: BlueprintChange): Columns => ({
-  ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.description === undefined ? {} : { description: change.description }),
-  ...(change.version === undefined ? {} : { version: change.version }),
-  ...(change.tags === undefined ? {} : { tags: JSON.stringify(change.tags) }),
-  ...(change.minVersion === undefined ? {} : { min_version: change.minVersion }),
-})
+type Columns = Updateable<Tables["blueprints"]>
 
 /** Everything that a new blueprint brings but who and when it is. */
-const contentColumns = (blueprint: NewBlueprint) => ({
-  name: blueprint.name,
-  description: blueprint.description,
-  version: blueprint.version,
-  tags: JSON.stringify(blueprint.tags),
-  min_version: blueprint.minVersion,
-  bundle_snapshot: blueprint.bundle?.snapshot ?? null,
-  bundle_directory: blueprint.bundle?.directory ?? null,
-  requirements: blueprint.requirements ?? null,
-  config: blueprint.config,
-})
+const contentColumns = ({ name, description, version, tags, minVersion, bundle, requirements, config }: NewBlueprint) =>
+  blueprints.write({
+    name,
+    description,
+    version,
+    tags,
+    minVersion,
+    requirements,
+    config,
+    bundleSnapshot: bundle?.snapshot,
+    bundleDirectory: bundle?.directory,
+  })
 
 /** Puts the picture in the place of the one before; undefined: removes that one. */
-export const setPicture = (tx: Transaction, blueprint_id: BlueprintId, picture: Picture | undefined) =>
+export const setPicture = (tx: Transaction, blueprintId: BlueprintId, picture: Picture | undefined) =>
   Effect.gen(function* () {
-    yield* tx((db) => db.deleteFrom("blueprint_thumbnails").where("blueprint_id", "=", blueprint_id).execute())
+    yield* tx((db) => db.deleteFrom("blueprint_thumbnails").where("blueprint_id", "=", blueprintId).execute())
     if (picture === undefined) return
-    const { name, type, bytes } = picture
-    yield* tx((db) =>
-      db
-        .insertInto("blueprint_thumbnails")
-        .values({ blueprint_id, name, type, content: Buffer.from(bytes) })
-        .execute(),
-    )
+    const { bytes, ...said } = picture
+    const row = blueprintThumbnails.write({ blueprintId, ...said, content: Buffer.from(bytes) })
+    yield* tx((db) => db.insertInto("blueprint_thumbnails").values(row).execute())
   })
 
 /** Changes these columns; the blueprint changed now. */
@@ -77,16 +52,11 @@ export const update = (tx: Transaction, id: BlueprintId, columns: Columns) =>
 export const insert = (tx: Transaction, blueprint: NewBlueprint, origin?: BlueprintFromSource["origin"]) =>
   Effect.gen(function* () {
     yield* requireUser(tx, blueprint.owner)
-    const at = blueprint.createdAt.getTime()
+    const { id, recordId, owner, createdAt } = blueprint
     const row = {
-      id: blueprint.id,
-      record_id: blueprint.recordId,
-      owner: blueprint.owner,
-      source: origin?.source ?? null,
-      source_blueprint_id: origin?.sourceBlueprintID ?? null,
-      created_at: at,
-      updated_at: at,
       ...contentColumns(blueprint),
+      ...blueprints.write({ id, recordId, owner, createdAt, updatedAt: createdAt }),
+      ...blueprints.write({ source: origin?.source, sourceBlueprintId: origin?.sourceBlueprintID }),
     }
     const { numInsertedOrUpdatedRows } = yield* tx((db) =>
       db
@@ -97,11 +67,6 @@ export const insert = (tx: Transaction, blueprint: NewBlueprint, origin?: Bluepr
     )
     if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new BlueprintExists({ blueprint: blueprint.id })
     yield* setPicture(tx, blueprint.id, blueprint.thumbnail)
-    return toBlueprint(
-      { ...row, install_status: null, install_error: null, installed_at: null, thumbnail: blueprint.thumbnail?.name ?? null },
-      [],
-      [],
-    )
   })
 
 /** Makes it, or renews the one of its origin; gives the id of that. */
@@ -120,8 +85,8 @@ export const putOne = (tx: Transaction, blueprint: BlueprintFromSource) =>
       yield* insert(tx, blueprint, blueprint.origin)
       return blueprint.id
     }
-    const id = present.id as BlueprintId
-    const columns = { ...contentColumns(blueprint), updated_at: blueprint.createdAt.getTime() }
+    const { id } = present
+    const columns = { ...contentColumns(blueprint), ...blueprints.write({ updatedAt: blueprint.createdAt }) }
     yield* tx((db) => db.updateTable("blueprints").set(columns).where("id", "=", id).execute())
     yield* setPicture(tx, id, blueprint.thumbnail)
     return id

@@ -1,22 +1,12 @@
-import { type BlueprintId, BlueprintNotFound, type GroupName, GroupNotFound, type RecordId } from "@rangewright/domain"
+import { BlueprintNotFound, newlyMadeBlueprint } from "@rangewright/domain"
 import { Blueprints, type RemovedBlueprint } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Database, type Transaction } from "../engine/database.ts"
+import { Database } from "../engine/database.ts"
+import { blueprints } from "../records/blueprint.ts"
 import { blueprintReads } from "./blueprint-reads.ts"
-import { changedColumns, insert, putOne, requireUser, setPicture, update } from "./blueprint-writes.ts"
-
-const requireBlueprint = (tx: Transaction, id: BlueprintId) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("blueprints").select("id").where("id", "=", id).executeTakeFirst())
-    if (found === undefined) return yield* new BlueprintNotFound({ blueprint: id })
-  })
-
-const requireGroup = (tx: Transaction, group: GroupName) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("user_groups").select("name").where("name", "=", group).executeTakeFirst())
-    if (found === undefined) return yield* new GroupNotFound({ group })
-  })
+import { insert, putOne, setPicture, update } from "./blueprint-writes.ts"
+import { requireBlueprint, requireGroup, requireUser } from "./require.ts"
 
 export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.effect(
   Blueprints,
@@ -25,11 +15,17 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
     const reads = blueprintReads(database)
     return {
       ...reads,
-      create: (blueprint) => database.writeAlone(`create blueprint ${blueprint.id}`, (tx) => insert(tx, blueprint)),
-      putFromSource: (blueprints) =>
+      create: ({ config, requirements, thumbnail, ...draft }) =>
+        database.writeAlone(`create blueprint ${draft.id}`, (tx) =>
+          Effect.as(
+            insert(tx, { ...draft, config, requirements, thumbnail }),
+            newlyMadeBlueprint(draft, thumbnail?.name, undefined),
+          ),
+        ),
+      putFromSource: (shipped) =>
         Effect.gen(function* () {
           const ids = yield* database.writeAlone("install the blueprints of a source", (tx) =>
-            Effect.forEach(blueprints, (blueprint) => putOne(tx, blueprint)),
+            Effect.forEach(shipped, (blueprint) => putOne(tx, blueprint)),
           )
           const put = yield* Effect.forEach(ids, reads.find)
           return put.filter((blueprint) => blueprint !== undefined)
@@ -43,7 +39,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
               return (ids === "all" ? all : all.where("source_blueprint_id", "in", ids)).returning(["id", "record_id"]).execute()
             })
             return gone
-              .map(({ id, record_id }): RemovedBlueprint => ({ id: id as BlueprintId, recordId: record_id as RecordId }))
+              .map(({ id, record_id }): RemovedBlueprint => ({ id, recordId: record_id }))
               .sort((a, b) => (a.id < b.id ? -1 : 1))
           }),
         ),
@@ -51,7 +47,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
         Effect.gen(function* () {
           yield* database.write(`change blueprint ${id}`, (tx) =>
             Effect.gen(function* () {
-              yield* update(tx, id, changedColumns(change))
+              yield* update(tx, id, blueprints.write(change))
               if ("thumbnail" in change) yield* setPicture(tx, id, change.thumbnail)
             }),
           )
@@ -67,7 +63,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
             tx((db) =>
               db
                 .updateTable("blueprints")
-                .set({ install_status: status, install_error: error, installed_at: at?.getTime() ?? null })
+                .set(blueprints.write({ installStatus: status, installError: error, installedAt: at }))
                 .where("id", "=", id)
                 .execute(),
             ),

@@ -1,13 +1,20 @@
-import { allocateRangeNumber, RangeExists, rangeIdKey, takenRangeId, UserNotFound } from "@rangewright/domain"
+import {
+  allocateRangeNumber,
+  newlyMadeRange,
+  RangeExists,
+  rangeIdKey,
+  takenRangeId,
+  type UserId,
+  UserNotFound,
+} from "@rangewright/domain"
 import type { NewRange } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Transaction } from "../engine/database.ts"
 import { toStorable } from "../engine/storable-text.ts"
-import { toRange } from "../schema/rows.ts"
+import { fromRange, rangeConfigs, rangeGrants } from "../records/range.ts"
 
-const refuseUnknownUsers = (tx: Transaction, range: NewRange) =>
+const refuseUnknownUsers = (tx: Transaction, named: readonly UserId[]) =>
   Effect.gen(function* () {
-    const named = range.createdBy === undefined ? range.owners : [...range.owners, range.createdBy]
     if (named.length === 0) return
     const rows = yield* tx((db) => db.selectFrom("users").select("id").where("id", "in", named).execute())
     const known = new Set<string>(rows.map((row) => row.id))
@@ -16,41 +23,31 @@ const refuseUnknownUsers = (tx: Transaction, range: NewRange) =>
   })
 
 /** Makes a range whole: number, state, configuration, grants. */
-export const createRange = (tx: Transaction, range: NewRange) =>
+export const createRange = (tx: Transaction, { config, owners, number: wish, reservedNumbers, ...draft }: NewRange) =>
   Effect.gen(function* () {
     const taken = yield* tx((db) => db.selectFrom("ranges").select(["id", "number"]).execute())
-    const idKey = rangeIdKey(range.id)
-    if (taken.some((row) => rangeIdKey(row.id) === idKey)) return yield* new RangeExists({ what: takenRangeId(range.id) })
-    const number = yield* Effect.fromResult(allocateRangeNumber(range, new Set(taken.map((row) => row.number))))
-    yield* refuseUnknownUsers(tx, range)
-    const at = range.createdAt.getTime()
-    const row = {
-      id: range.id,
-      record_id: range.recordId,
-      number,
-      name: range.name,
-      description: range.description,
-      purpose: range.purpose,
-      state: range.past?.state ?? "NEVER DEPLOYED",
-      testing_enabled: range.past?.testing.enabled ?? false,
-      allowed_domains: JSON.stringify(range.past?.testing.allowedDomains ?? []),
-      allowed_ips: JSON.stringify(range.past?.testing.allowedIps ?? []),
-      last_deployment_at: range.past?.lastDeploymentAt?.getTime() ?? null,
-      last_active_at: null,
-      auto_shutdown: null,
-      created_by: range.createdBy ?? null,
-      created_at: at,
-      updated_at: at,
-      version: 1,
-      id_key: idKey,
-      ...(range.past === undefined ? {} : { taken_over: true }),
-    }
-    const content = Buffer.from(toStorable(range.config))
-    // what an older service has deployed
-    const deployed = range.past === undefined ? null : content
-    const owners = [...new Set(range.owners)].map((user_id) => ({ range_id: range.id, user_id }))
-    yield* tx((db) => db.insertInto("ranges").values(row).execute())
-    yield* tx((db) => db.insertInto("range_configs").values({ range_id: range.id, content, deployed, updated_at: at }).execute())
-    if (owners.length > 0) yield* tx((db) => db.insertInto("range_grants").values(owners).execute())
-    return toRange({ taken_over: false, ...row })
+    const idKey = rangeIdKey(draft.id)
+    if (taken.some((row) => rangeIdKey(row.id) === idKey)) return yield* new RangeExists({ what: takenRangeId(draft.id) })
+    const asked = { id: draft.id, number: wish, reservedNumbers }
+    const number = yield* Effect.fromResult(allocateRangeNumber(asked, new Set(taken.map((row) => row.number))))
+    yield* refuseUnknownUsers(tx, draft.createdBy === undefined ? owners : [...owners, draft.createdBy])
+    const range = newlyMadeRange(draft, number)
+    const content = Buffer.from(toStorable(config))
+    const stored = rangeConfigs.write({
+      rangeId: range.id,
+      content,
+      // what an older service has deployed
+      deployed: range.takenOver ? content : undefined,
+      updatedAt: range.createdAt,
+    })
+    const grants = [...new Set(owners)].map((userId) => rangeGrants.write({ rangeId: range.id, userId }))
+    yield* tx((db) =>
+      db
+        .insertInto("ranges")
+        .values(fromRange({ ...range, idKey }))
+        .execute(),
+    )
+    yield* tx((db) => db.insertInto("range_configs").values(stored).execute())
+    if (grants.length > 0) yield* tx((db) => db.insertInto("range_grants").values(grants).execute())
+    return range
   })

@@ -1,23 +1,11 @@
-import type { GroupMember, GroupName, GroupRole, RangeId, UserId } from "@rangewright/domain"
+import type { GroupMember, GroupName, Membership, UserId } from "@rangewright/domain"
 import type { GroupOverview } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { Selectable } from "kysely"
 import type { Database } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toGroup } from "../schema/rows.ts"
-
-type GroupRow = Selectable<Tables["user_groups"]>
-interface OverviewRow extends GroupRow {
-  /** PostgreSQL's driver gives counts as text. */
-  readonly members: number | string
-  readonly managers: number | string
-  readonly ranges: number | string
-}
-interface MemberRow {
-  readonly user_id: string
-  readonly name: string
-  readonly role: GroupRole
-}
+import { groupMembers, groupRanges, groups, toGroup } from "../records/group.ts"
+import { count, text } from "../schema/column.ts"
+import { userId } from "../schema/ids.ts"
+import { first, readerOf, type StoredRow } from "../schema/table.ts"
 
 const withCounts = `select g.*,
   (select count(*) from group_members m where m.group_name = g.name and m.role = 'member') as members,
@@ -25,12 +13,19 @@ const withCounts = `select g.*,
   (select count(*) from group_ranges r where r.group_name = g.name) as ranges
   from user_groups g`
 
-const toOverview = (row: OverviewRow): GroupOverview => ({
-  ...toGroup(row),
-  members: Number(row.members),
-  managers: Number(row.managers),
-  ranges: Number(row.ranges),
-})
+const toOverview: (row: StoredRow) => GroupOverview = readerOf("the table user_groups", {
+  ...groups.columns,
+  members: count,
+  managers: count,
+  ranges: count,
+})()
+const toMember: (row: StoredRow) => GroupMember = readerOf("the table group_members", {
+  userId,
+  name: text,
+  role: groupMembers.columns.role,
+})()
+const readRole = groupMembers.reader({ only: ["role"] })
+const readRange = groupRanges.reader({ only: ["rangeId"] })
 
 /** Orders of our own: the engines' collations differ. */
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1)
@@ -38,45 +33,41 @@ const membersFirst = (a: GroupMember, b: GroupMember): number =>
   a.role === b.role ? (a.userId < b.userId ? -1 : 1) : a.role === "member" ? -1 : 1
 
 /** The reads of groups: prepared once, to plain rows. */
-export const groupReads = ({ prepared }: Database["Service"]) => {
-  const byKey = prepared<GroupRow>("find a group", "select * from user_groups where name = ?")
-  const all = prepared<OverviewRow>("list groups", withCounts)
-  const allOf = prepared<OverviewRow>(
+export const groupReads = ({ prepared, list }: Database["Service"]) => {
+  const all = list("list groups", withCounts, toOverview)
+  const allOf = list(
     "list groups",
     `${withCounts} where g.name in (select group_name from group_members where user_id = ?)`,
+    toOverview,
   )
-  const members = prepared<MemberRow>(
+  const members = list(
     "list the members of a group",
     "select m.user_id, m.role, u.name from group_members m join users u on u.id = m.user_id where m.group_name = ?",
+    toMember,
   )
-  const role = prepared<Pick<MemberRow, "role">>(
-    "find a member of a group",
-    "select role from group_members where group_name = ? and user_id = ?",
-  )
-  const memberships = prepared<GroupRow & { readonly role: GroupRole }>(
+  const memberships = list(
     "list the groups of a user",
     "select g.*, m.role from group_members m join user_groups g on g.name = m.group_name where m.user_id = ?",
+    (row): Membership => ({ group: toGroup(row), ...readRole(row) }),
   )
-  const ranges = prepared<{ readonly range_id: string }>(
-    "list the ranges of a group",
-    "select g.range_id from group_ranges g join ranges r on r.id = g.range_id where g.group_name = ? order by r.number",
-  )
-
   return {
-    find: (name: GroupName) => Effect.map(byKey(name), ([row]) => (row === undefined ? undefined : toGroup(row))),
+    find: prepared("find a group", "select * from user_groups where name = ?", first(toGroup)),
     list: (filter: { readonly for?: UserId } = {}) =>
-      Effect.map(filter.for === undefined ? all() : allOf(filter.for), (rows) => rows.map(toOverview).sort(byName)),
-    members: (name: GroupName) =>
-      Effect.map(members(name), (rows) =>
-        rows.map((row): GroupMember => ({ userId: row.user_id as UserId, name: row.name, role: row.role })).sort(membersFirst),
-      ),
-    roleOf: (name: GroupName, userId: UserId) => Effect.map(role(name, userId), ([row]) => row?.role),
+      Effect.map(filter.for === undefined ? all() : allOf(filter.for), (groups) => groups.toSorted(byName)),
+    members: (name: GroupName) => Effect.map(members(name), (found) => found.toSorted(membersFirst)),
+    roleOf: prepared(
+      "find a member of a group",
+      "select role from group_members where group_name = ? and user_id = ?",
+      first((row) => readRole(row).role),
+    ),
     memberships: (userId: UserId) =>
-      Effect.map(memberships(userId), (rows) =>
-        rows
-          .map((row) => ({ group: toGroup(row), role: row.role }))
-          .sort((a, b) => b.group.createdAt.getTime() - a.group.createdAt.getTime() || byName(a.group, b.group)),
+      Effect.map(memberships(userId), (found) =>
+        found.toSorted((a, b) => b.group.createdAt.getTime() - a.group.createdAt.getTime() || byName(a.group, b.group)),
       ),
-    ranges: (name: GroupName) => Effect.map(ranges(name), (rows) => rows.map((row) => row.range_id as RangeId)),
+    ranges: list(
+      "list the ranges of a group",
+      "select g.range_id from group_ranges g join ranges r on r.id = g.range_id where g.group_name = ? order by r.number",
+      (row) => readRange(row).rangeId,
+    ),
   }
 }

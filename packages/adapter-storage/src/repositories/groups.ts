@@ -1,27 +1,11 @@
-import {
-  type Group,
-  GroupExists,
-  type GroupName,
-  GroupNotFound,
-  type GroupRole,
-  LastManager,
-  type RangeId,
-  RangeNotFound,
-  type UserId,
-  UserNotFound,
-} from "@rangewright/domain"
+import { GroupExists, type GroupName, type GroupRole, LastManager, type UserId, UserNotFound } from "@rangewright/domain"
 import { Groups } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type Transaction } from "../engine/database.ts"
-import { toGroup } from "../schema/rows.ts"
+import { groups } from "../records/group.ts"
 import { groupReads } from "./group-reads.ts"
-
-const requireGroup = (tx: Transaction, name: GroupName) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("user_groups").select("name").where("name", "=", name).executeTakeFirst())
-    if (found === undefined) return yield* new GroupNotFound({ group: name })
-  })
+import { requireGroup, requireRange } from "./require.ts"
 
 /** A store holds at most 150 users: reading all their ids is cheaper than any list of parameters. */
 const refuseStrangers = (tx: Transaction, roles: ReadonlyMap<UserId, GroupRole | undefined>) =>
@@ -41,6 +25,21 @@ const managersOf = (tx: Transaction, name: GroupName) =>
       .execute(),
   )
 
+/** Those of the roles whose users are still what is named. */
+const unchangedSince = (
+  tx: Transaction,
+  name: GroupName,
+  roles: ReadonlyMap<UserId, GroupRole | undefined>,
+  from: ReadonlyMap<UserId, GroupRole | undefined>,
+) =>
+  Effect.map(
+    tx((db) => db.selectFrom("group_members").select(["user_id", "role"]).where("group_name", "=", name).execute()),
+    (rows) => {
+      const now = new Map<string, string>(rows.map(({ user_id, role }) => [user_id, role]))
+      return new Map([...roles].filter(([userId]) => now.get(userId) === from.get(userId)))
+    },
+  )
+
 const setRole = (tx: Transaction, group_name: GroupName, user_id: UserId, role: GroupRole | undefined) =>
   role === undefined
     ? Effect.asVoid(
@@ -56,12 +55,6 @@ const setRole = (tx: Transaction, group_name: GroupName, user_id: UserId, role: 
         ),
       )
 
-const requireRange = (tx: Transaction, rangeId: RangeId) =>
-  Effect.gen(function* () {
-    const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", rangeId).executeTakeFirst())
-    if (found === undefined) return yield* new RangeNotFound({ rangeId })
-  })
-
 export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
   Groups,
   Effect.gen(function* () {
@@ -71,31 +64,26 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
       create: (group) =>
         database.writeAlone(`create group ${group.name}`, (tx) =>
           Effect.gen(function* () {
-            const row = {
-              name: group.name,
-              record_id: group.recordId,
-              description: group.description,
-              created_at: group.createdAt.getTime(),
-            }
             const { numInsertedOrUpdatedRows } = yield* tx((db) =>
               db
                 .insertInto("user_groups")
-                .values(row)
+                .values(groups.write(group))
                 .onConflict((conflict) => conflict.column("name").doNothing())
                 .executeTakeFirst(),
             )
             if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new GroupExists({ group: group.name })
-            return toGroup(row) satisfies Group
+            return group
           }),
         ),
       remove: (name) =>
         database.writeAlone(`remove group ${name}`, (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("user_groups").where("name", "=", name).execute())),
         ),
-      setRoles: (name, roles, { keepManager = false } = {}) =>
+      setRoles: (name, wanted, { keepManager = false, from } = {}) =>
         database.writeAlone(`change who is in group ${name}`, (tx) =>
           Effect.gen(function* () {
             yield* requireGroup(tx, name)
+            const roles = from === undefined ? wanted : yield* unchangedSince(tx, name, wanted, from)
             yield* refuseStrangers(tx, roles)
             const before = keepManager ? yield* managersOf(tx, name) : []
             yield* Effect.forEach(roles, ([userId, role]) => setRole(tx, name, userId, role), { discard: true })

@@ -1,20 +1,16 @@
-import { MigrationRecordJson } from "@rangewright/domain"
 import { MigrationRecords, RecordDamaged } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { Database } from "../engine/database.ts"
+import { migrationRecords } from "../records/installation.ts"
 
 /** The one row. */
 const id = "networks"
-
-const Stored = Schema.fromJsonString(MigrationRecordJson)
-const decode = Schema.decodeUnknownEffect(Stored)
-const encode = Schema.encodeSync(Stored)
+const read = migrationRecords.reader({ only: ["record"] })
 
 const damaged = new RecordDamaged({
   what: "the record of how the networks were before they moved",
-  hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: there is no way back to bridges then, and a migration that goes on saves a new record.",
+  hint: "Restore the store from a backup. Without one, remove the row of the table migration_records: there is no way back to bridges then, and a running migration saves a new record.",
 })
 
 export const migrationRecordsLayer: Layer.Layer<MigrationRecords, never, Database> = Layer.effect(
@@ -27,17 +23,17 @@ export const migrationRecordsLayer: Layer.Layer<MigrationRecords, never, Databas
           db.selectFrom("migration_records").select("record").where("id", "=", id).executeTakeFirst(),
         )
         if (row === undefined) return undefined
-        return yield* Effect.mapError(decode(row.record), () => damaged)
+        return yield* Effect.try({ try: () => read(row).record, catch: () => damaged })
       }),
       save: (record) =>
         database.write("save the record of the migration", (tx) =>
           Effect.asVoid(
             tx((db) => {
-              const text = encode(record)
+              const kept = migrationRecords.write({ id, record })
               return db
                 .insertInto("migration_records")
-                .values({ id, record: text })
-                .onConflict((conflict) => conflict.column("id").doUpdateSet({ record: text }))
+                .values(kept)
+                .onConflict((conflict) => conflict.column("id").doUpdateSet(kept))
                 .execute()
             }),
           ),

@@ -1,76 +1,38 @@
-import { RangeNotFound, type RangeId, type UserId, UserNotFound } from "@rangewright/domain"
-import { type RangeChange, Ranges, type RangeOverview, StaleVersion } from "@rangewright/ports"
+import { RangeNotFound } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Insertable } from "kysely"
-import { Database, type Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { fromStorable, toStorable } from "../engine/storable-text.ts"
-import { toDate, toRange } from "../schema/rows.ts"
+import { Database } from "../engine/database.ts"
+import { toStorable } from "../engine/storable-text.ts"
+import { fromRange, toRange } from "../records/range.ts"
+import { first } from "../schema/table.ts"
 import { createRange } from "./create-range.ts"
 import { inOrder } from "./in-order.ts"
 import { rangeReads } from "./range-reads.ts"
-
-const changedColumns = (change: RangeChange): Partial<Insertable<Tables["ranges"]>> => ({
-  ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.description === undefined ? {} : { description: change.description }),
-  ...(change.purpose === undefined ? {} : { purpose: change.purpose }),
-  ...("autoShutdown" in change ? { auto_shutdown: change.autoShutdown ?? null } : {}),
-  ...(change.testing === undefined
-    ? {}
-    : {
-        testing_enabled: change.testing.enabled,
-        allowed_domains: JSON.stringify(change.testing.allowedDomains),
-        allowed_ips: JSON.stringify(change.testing.allowedIps),
-      }),
-})
-
-/** Fails unless both are there; holds them until the end of the transaction. */
-const refuseStrangers = (tx: Transaction, id: RangeId, userId: UserId) =>
-  Effect.gen(function* () {
-    const range = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", id).executeTakeFirst())
-    if (range === undefined) return yield* new RangeNotFound({ rangeId: id })
-    const user = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", userId).executeTakeFirst())
-    if (user === undefined) return yield* new UserNotFound({ userId })
-  })
-
-const textOf = (content: Uint8Array): string => fromStorable(Buffer.from(content).toString("utf8"))
+import { requireRange, requireUser } from "./require.ts"
 
 export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
   Ranges,
   Effect.gen(function* () {
     const database = yield* Database
-    const reads = rangeReads(database)
-
     return {
-      find: reads.find,
-      findByRecordId: reads.findByRecordId,
-      list: (filter = {}) => reads.list(filter),
-      overview: (filter) =>
-        Effect.gen(function* () {
-          const ranges = yield* reads.list(filter)
-          const machines = yield* reads.machinesByRange(filter)
-          return ranges.map((range): RangeOverview => ({ range, machines: machines.get(range.id) ?? [] }))
-        }),
-      revision: reads.revision,
+      ...rangeReads(database),
       create: (range) => database.writeAlone(`create range ${range.id}`, (tx) => createRange(tx, range)),
-      change: (id, change, expectedVersion) =>
+      change: (id, change) =>
         database.writeAlone(`change range ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
-            const changed = yield* tx((db) => {
-              const update = db
+            const changed = yield* tx((db) =>
+              db
                 .updateTable("ranges")
-                .set((column) => ({ ...changedColumns(change), updated_at, version: column("version", "+", 1) }))
+                .set((column) => ({ ...fromRange(change), updated_at, version: column("version", "+", 1) }))
                 .where("id", "=", id)
-              const guarded = expectedVersion === undefined ? update : update.where("version", "=", expectedVersion)
-              return guarded.returningAll().executeTakeFirst()
-            })
-            if (changed !== undefined) return toRange(changed)
-            const there = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", id).executeTakeFirst())
-            if (there === undefined) return yield* new RangeNotFound({ rangeId: id })
-            return yield* new StaleVersion({ what: `range ${id}` })
+                .returningAll()
+                .execute()
+                .then(first(toRange)),
+            )
+            return changed ?? (yield* new RangeNotFound({ rangeId: id }))
           }),
         ),
       remove: (id) =>
@@ -80,11 +42,6 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             if (numDeletedRows > 0n) yield* tx((db) => db.deleteFrom("machines").where("pool", "=", id).execute())
           }),
         ),
-      config: (id) =>
-        Effect.map(reads.config(id), ([row]) =>
-          row === undefined ? undefined : { text: textOf(row.content), updatedAt: toDate(row.updated_at) },
-        ),
-      deployedConfig: (id) => Effect.map(reads.deployedConfig(id), ([row]) => row && textOf(row.content)),
       setConfig: (id, text) =>
         database.writeAlone(`save the configuration of range ${id}`, (tx) =>
           Effect.gen(function* () {
@@ -99,12 +56,11 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             if (numUpdatedRows === 0n) return yield* new RangeNotFound({ rangeId: id })
           }),
         ),
-      grants: reads.grants,
-      grantsOf: reads.grantsOf,
       grant: (id, userId) =>
         database.writeAlone(`share range ${id} with ${userId}`, (tx) =>
           Effect.gen(function* () {
-            yield* refuseStrangers(tx, id, userId)
+            yield* requireRange(tx, id)
+            yield* requireUser(tx, userId)
             const { numInsertedOrUpdatedRows } = yield* tx((db) =>
               db
                 .insertInto("range_grants")

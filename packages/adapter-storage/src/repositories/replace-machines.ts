@@ -1,30 +1,24 @@
-import type { ObservedCluster } from "@rangewright/domain"
+import { isToldSince, type ObservedCluster } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import type { Insertable, Selectable } from "kysely"
+import type { Selectable } from "kysely"
 import type { Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { fromMachine } from "../schema/rows.ts"
+import { machines, observation } from "../records/machine.ts"
+import type { Tables } from "../schema/tables.ts"
 
-type MachineRow = Insertable<Tables["machines"]>
-type StoredRow = Selectable<Tables["machines"]>
+type MachineRow = Selectable<Tables["machines"]>
 
 /** Rows written by one statement: well under SQLite's limit of parameters. */
 const chunkSize = 200
 const chunksOf = <A>(all: readonly A[]): readonly (readonly A[])[] =>
   Array.from({ length: Math.ceil(all.length / chunkSize) }, (_, i) => all.slice(i * chunkSize, (i + 1) * chunkSize))
 
-/** What guests told, which no observation tells. */
-const keptOf = (before: StoredRow | undefined) => ({
-  address: before?.address ?? null,
-  foreign_addresses: before?.foreign_addresses ?? "[]",
-})
-
 /** Whether the stored row says the same; engines differ in how they give numbers and booleans. */
-const saysTheSame = (row: MachineRow, stored: StoredRow): boolean =>
-  Object.entries(row).every(([column, value]) => {
-    const kept: unknown = stored[column as keyof StoredRow]
-    return typeof value === "string" || value === null ? kept === value : Number(kept) === Number(value)
-  })
+const saysTheSame = (row: MachineRow, stored: MachineRow): boolean => {
+  const kept: Readonly<Record<string, unknown>> = stored
+  return Object.entries(row).every(([column, value]) =>
+    typeof value === "string" || value === null ? kept[column] === value : Number(kept[column]) === Number(value),
+  )
+}
 
 /** VMIDs in ranges' pools, and those with stages: they stay until it is certain that they are gone. */
 const oursOf = (tx: Transaction) =>
@@ -44,10 +38,10 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
   Effect.gen(function* () {
     const at = cluster.at.getTime()
     const stored = new Map((yield* tx((db) => db.selectFrom("machines").selectAll().execute())).map((row) => [row.vmid, row]))
-    yield* tx((db) => db.deleteFrom("departed_machines").where("at", "<=", at).execute())
-    const departed = new Set(
-      (yield* tx((db) => db.selectFrom("departed_machines").select("vmid").execute())).map((row) => row.vmid),
-    )
+    const left = yield* tx((db) => db.selectFrom("departed_machines").selectAll().execute())
+    const departed = new Set(left.filter((row) => isToldSince(Number(row.at), at)).map((row) => row.vmid))
+    const back = left.filter((row) => !departed.has(row.vmid)).map((row) => row.vmid)
+    for (const vmids of chunksOf(back)) yield* tx((db) => db.deleteFrom("departed_machines").where("vmid", "in", vmids).execute())
 
     const changed: MachineRow[] = []
     const seen = new Set<number>()
@@ -55,12 +49,14 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
       const before = stored.get(machine.vmid)
       if (departed.has(machine.vmid) || seen.has(machine.vmid)) continue
       seen.add(machine.vmid)
-      if (before !== undefined && Number(before.recorded_at) > at) continue
-      const row = { ...fromMachine(machine), ...keptOf(before), recorded_at: 0, missing_since: null }
-      const named = { ...row, name: row.name ?? before?.name ?? null }
+      if (before !== undefined && isToldSince(Number(before.recorded_at), at)) continue
+      const row = machines.write({ ...machine, foreignAddresses: [], recordedAt: new Date(0), missingSince: undefined })
+      // what guests told, which no observation tells
+      const { address = null, foreign_addresses = row.foreign_addresses } = before ?? {}
+      const named = { ...row, address, foreign_addresses, name: row.name ?? before?.name ?? null }
       if (before === undefined || !saysTheSame(named, before)) changed.push(named)
     }
-    const unseen = [...stored.values()].filter((row) => !seen.has(row.vmid) && Number(row.recorded_at) <= at)
+    const unseen = [...stored.values()].filter((row) => !seen.has(row.vmid) && !isToldSince(Number(row.recorded_at), at))
     const ours = unseen.length === 0 ? new Set<number>() : yield* oursOf(tx)
     const gone = unseen.filter((row) => !ours.has(row.vmid)).map((row) => row.vmid)
     const missed = unseen.filter((row) => ours.has(row.vmid) && row.missing_since === null).map((row) => row.vmid)
@@ -74,7 +70,14 @@ export const replaceMachines = (tx: Transaction, cluster: ObservedCluster) =>
     yield* tx((db) =>
       db
         .updateTable("observation")
-        .set({ observed_at: at, cluster: JSON.stringify({ nodes, storages }), away_since: null, away_reason: null })
+        .set(
+          observation.write({
+            observedAt: cluster.at,
+            cluster: { nodes, storages },
+            awaySince: undefined,
+            awayReason: undefined,
+          }),
+        )
         .where("id", "=", 1)
         .execute(),
     )

@@ -1,23 +1,31 @@
-import { installation, type JournalEntry, rangeOf, type RunEvent, type RunId, subjectKey } from "@rangewright/domain"
-import { LeaseLost, RunJournal, type RunRecord, StorageFault } from "@rangewright/ports"
+import {
+  installation,
+  type JournalEntry,
+  RangeNotFound,
+  rangeOf,
+  readRunEvent,
+  type RunId,
+  subjectKey,
+} from "@rangewright/domain"
+import { JournalUnreadable, LeaseLost, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Selectable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toDate, toRun } from "../schema/rows.ts"
+import { journalEntries, toRun } from "../records/run.ts"
+import { every, first, type StoredRow } from "../schema/table.ts"
+import { leasesIn } from "./lease.ts"
 import { pruneRuns } from "./prune-runs.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
-import { holdRange, keepDeployedConfig, readRunForWriting, setRangeState, writeEntries } from "./run-writes.ts"
+import { holdRange, keepDeployedConfig, readRunForWriting, setRangeState, understood, writeEntries } from "./run-writes.ts"
 
-type RunRow = Selectable<Tables["runs"]>
-type EntryRow = Selectable<Tables["journal_entries"]>
+const readEntry = journalEntries.reader()
 
-const toEntry = (row: EntryRow): JournalEntry => ({
-  seq: row.seq,
-  at: toDate(row.at),
-  event: JSON.parse(row.event) as RunEvent,
-})
+/** The entry, or which one cannot be read. */
+const toEntry = (row: StoredRow): JournalEntry | JournalUnreadable => {
+  const { runId, seq, at, event: text } = readEntry(row)
+  const event = readRunEvent(text)
+  return event === undefined ? new JournalUnreadable({ runId, seq }) : { seq, at, event }
+}
 
 /** The run, while this generation may write to it. */
 const fenced = (tx: Transaction, runId: RunId, generation: number) =>
@@ -32,29 +40,28 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
   RunJournal,
   Effect.gen(function* () {
     const database = yield* Database
-    const entries = database.prepared<EntryRow>(
+    const entries = database.prepared(
       "read a journal",
       "select * from journal_entries where run_id = ? and seq > ? order by seq limit ?",
+      every(toEntry),
     )
-    const byId = database.prepared<RunRow>("read a run", "select * from runs where id = ?")
-    const busy = database.prepared<RunRow>("read a run", "select * from runs where busy_subject = ?")
-    const unfinished = database.prepared<RunRow>(
+    const busy = database.prepared("read a run", "select * from runs where busy_subject = ?", first(toRun))
+    const unfinished = database.list(
       "read unfinished runs",
       "select * from runs where busy_subject is not null order by started_at desc, id desc",
-    )
-    const first = Effect.map((rows: readonly RunRow[]): RunRecord | undefined =>
-      rows[0] === undefined ? undefined : toRun(rows[0]),
+      toRun,
     )
 
     return {
+      ...leasesIn(database),
       open: (head, rangeState) =>
         database.writeAlone(`open run ${head.id}`, (tx) =>
           Effect.gen(function* () {
             const rangeId = rangeOf(head)
             if (rangeId !== undefined && (yield* holdRange(tx, rangeId)) === undefined)
-              return yield* new StorageFault({ doing: `open run ${head.id}`, because: `range ${rangeId} is not stored` })
+              return yield* new RangeNotFound({ rangeId })
             const there = yield* readRunForWriting(tx, head.id)
-            if (there !== undefined) return toRun(there)
+            if (there !== undefined) return yield* understood(there)
             const before = yield* makeRoom(tx, head.subject)
             const over = rangeId === undefined ? undefined : yield* unfinishedRun(tx, installation)
             const started_at = head.startedAt.getTime()
@@ -85,7 +92,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             if (rangeId !== undefined && head.kind === "deploy") yield* keepDeployedConfig(tx, rangeId)
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
             yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
-            return toRun(row)
+            return yield* understood(row)
           }),
         ),
       append: (runId, generation, events, at) =>
@@ -112,37 +119,37 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             if (run.busy_subject === run.subject) yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
           }),
         ),
-      requestCancel: (runId, event, at, rangeState) =>
+      requestCancel: (runId, lastSeq, event, at, rangeState) =>
         database.writeAlone(`cancel run ${runId}`, (tx) =>
           Effect.gen(function* () {
             const run = yield* readRunForWriting(tx, runId)
-            if (run?.status !== "running") return false
-            if (run.cancel_requested) return true
+            if (run?.status !== "running" || run.last_seq !== lastSeq) return false
             yield* writeEntries(tx, run, [event], at, { cancel_requested: true })
             yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
             return true
           }),
         ),
       read: (runId, afterSeq, limit) =>
-        Effect.map(entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER), (rows) => rows.map(toEntry)),
-      find: (runId) => first(byId(runId)),
-      active: (subject) => first(busy(subjectKey(subject))),
-      unfinished: Effect.map(unfinished(), (rows) => rows.map(toRun)),
-      list: ({ subject, types, by, kinds, limit, before }) =>
+        Effect.flatMap(
+          entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER),
+          Effect.forEach((entry) => (entry instanceof JournalUnreadable ? Effect.fail(entry) : Effect.succeed(entry))),
+        ),
+      find: database.prepared("read a run", "select * from runs where id = ?", first(toRun)),
+      active: (subject) => busy(subjectKey(subject)),
+      unfinished: unfinished(),
+      list: ({ subject, types, kinds, limit }) =>
         kinds?.length === 0 || types?.length === 0
           ? Effect.succeed([])
-          : Effect.map(
+          : Effect.flatMap(
               database.read("list runs", (db) => {
                 let runs = db.selectFrom("runs").selectAll()
                 if (subject !== undefined) runs = runs.where("subject", "=", subjectKey(subject))
                 if (types !== undefined)
                   runs = runs.where((where) => where.or(types.map((type) => where("subject", "like", `${type}:%`))))
-                if (by !== undefined) runs = runs.where("by_user", "=", by)
                 if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
-                if (before !== undefined) runs = runs.where("started_at", "<", before.getTime())
                 return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
               }),
-              (rows) => rows.map(toRun),
+              (rows) => database.shown(rows, toRun),
             ),
       forget: (subject) =>
         database.write("forget runs", (tx) =>

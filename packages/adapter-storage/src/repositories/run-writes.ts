@@ -1,8 +1,18 @@
-import type { JournalEntry, RangeId, RangeState, RunEvent, RunId } from "@rangewright/domain"
+import {
+  type JournalEntry,
+  type RangeId,
+  type RangeState,
+  type RunEvent,
+  type RunId,
+  storedRunEvent,
+  writeRunEvent,
+} from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Selectable, Updateable } from "kysely"
-import type { Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
+import { QueryFailed, type Transaction } from "../engine/database.ts"
+import { toRun } from "../records/run.ts"
+import type { StoredRow } from "../schema/table.ts"
+import type { Tables } from "../schema/tables.ts"
 
 type RunRow = Selectable<Tables["runs"]>
 
@@ -19,6 +29,9 @@ export const readRunForWriting = (tx: Transaction, runId: RunId) =>
       .returningAll()
       .executeTakeFirst(),
   )
+
+/** What a run's row means, in a transaction, which a damaged one ends. */
+export const understood = (row: StoredRow) => Effect.try({ try: () => toRun(row), catch: (cause) => new QueryFailed({ cause }) })
 
 /** The range's row, held likewise; undefined when there is no such range. */
 export const holdRange = (tx: Transaction, rangeId: RangeId) =>
@@ -50,12 +63,8 @@ export const writeEntries = (
   change: Updateable<Tables["runs"]> = {},
 ) =>
   Effect.gen(function* () {
-    const rows = events.map((event, i) => ({
-      run_id: run.id,
-      seq: run.last_seq + 1 + i,
-      at: at.getTime(),
-      event: JSON.stringify(event),
-    }))
+    const entries = events.map((event, i): JournalEntry => ({ seq: run.last_seq + 1 + i, at, event: storedRunEvent(event) }))
+    const rows = entries.map(({ seq, event }) => ({ run_id: run.id, seq, at: at.getTime(), event: writeRunEvent(event) }))
     if (rows.length > 0) yield* tx((db) => db.insertInto("journal_entries").values(rows).execute())
     const last_seq = run.last_seq + rows.length
     yield* tx((db) =>
@@ -65,13 +74,13 @@ export const writeEntries = (
         .where("id", "=", run.id)
         .execute(),
     )
-    return rows.map((row): JournalEntry => ({ seq: row.seq, at, event: JSON.parse(row.event) as RunEvent }))
+    return entries
   })
 
 /** Sets what a range shows; undefined leaves it. Without a range there is nothing to show. */
 export const setRangeState = (
   tx: Transaction,
-  rangeId: string | undefined,
+  rangeId: RangeId | undefined,
   state: RangeState | undefined,
   at: Date,
   stamp: { readonly last_deployment_at?: number } = {},

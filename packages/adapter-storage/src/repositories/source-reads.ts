@@ -1,32 +1,11 @@
-import type { RecordId, Source, SourceId, UserId } from "@rangewright/domain"
+import type { RecordId, Source, UserId } from "@rangewright/domain"
 import type { SourceClaim } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { type SourceClaimRow, type SourceRow, toSource, toSourceClaim } from "../schema/rows.ts"
+import { sources, toSource, toSourceClaim } from "../records/source.ts"
+import { every, first } from "../schema/table.ts"
 
-/** Everything but what opens it. */
-export const sourceColumns = [
-  "record_id",
-  "id",
-  "owner",
-  "type",
-  "url",
-  "ref",
-  "path",
-  "name",
-  "description",
-  "homepage",
-  "license",
-  "authors",
-  "snapshot",
-  "last_synced_at",
-  "last_sync_status",
-  "last_sync_error",
-  "schedule",
-  "next_sync_at",
-  "created_at",
-] as const
-const select = `select ${sourceColumns.join(", ")} from sources`
+const readAccess = sources.reader({ only: ["access"] })
 
 /** Orders of our own: the engines' collations differ. */
 const newestFirst = (a: Source, b: Source): number => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1)
@@ -43,28 +22,28 @@ const byClaimKey = (a: SourceClaim, b: SourceClaim): number => {
 }
 
 /** The reads of sources: prepared once, to plain rows. */
-export const sourceReads = ({ prepared }: Database["Service"]) => {
-  const byId = prepared<SourceRow>("find a source", `${select} where id = ?`)
-  const byRecordId = prepared<SourceRow>("find a source", `${select} where record_id = ?`)
-  const all = prepared<SourceRow>("list sources", select)
-  const allOf = prepared<SourceRow>("list sources", `${select} where owner = ?`)
-  const due = prepared<SourceRow>("list the sources to be synced", `${select} where next_sync_at <= ?`)
-  const access = prepared<{ readonly access: string | null }>(
-    "read what opens a source",
-    "select access from sources where record_id = ?",
-  )
-  const claims = prepared<SourceClaimRow>(
+export const sourceReads = ({ prepared, list }: Database["Service"]) => {
+  const select = "select * from sources"
+  const all = list("list sources", select, toSource)
+  const allOf = list("list sources", `${select} where owner = ?`, toSource)
+  const due = list("list the sources to be synced", `${select} where next_sync_at <= ?`, toSource)
+  // what one source does not claim may be removed: none is left out
+  const claims = prepared(
     "list what was installed from a source",
-    "select kind, name, holder, version from source_claims where source_record_id = ?",
+    "select * from source_claims where source_record_id = ?",
+    every(toSourceClaim),
   )
-  const first = Effect.map(([row]: readonly SourceRow[]) => (row === undefined ? undefined : toSource(row)))
   return {
-    find: (id: SourceId) => first(byId(id)),
-    findByRecordId: (id: RecordId) => first(byRecordId(id)),
+    find: prepared("find a source", `${select} where id = ?`, first(toSource)),
+    findByRecordId: prepared("find a source", `${select} where record_id = ?`, first(toSource)),
     list: (filter: { readonly owner?: UserId } = {}) =>
-      Effect.map(filter.owner === undefined ? all() : allOf(filter.owner), (rows) => rows.map(toSource).sort(newestFirst)),
-    due: (now: Date) => Effect.map(due(now.getTime()), (rows) => rows.map(toSource).sort(longestDueFirst)),
-    access: (id: RecordId) => Effect.map(access(id), ([row]) => row?.access ?? undefined),
-    claims: (id: RecordId) => Effect.map(claims(id), (rows) => rows.map(toSourceClaim).sort(byClaimKey)),
+      Effect.map(filter.owner === undefined ? all() : allOf(filter.owner), (found) => found.toSorted(newestFirst)),
+    due: (now: Date) => Effect.map(due(now.getTime()), (found) => found.toSorted(longestDueFirst)),
+    access: prepared(
+      "read what opens a source",
+      "select access from sources where record_id = ?",
+      ([row]) => row && readAccess(row).access,
+    ),
+    claims: (id: RecordId) => Effect.map(claims(id), (found) => found.toSorted(byClaimKey)),
   }
 }

@@ -1,77 +1,73 @@
 import {
   describedBy,
+  newlyMadeSource,
+  type RecordId,
   sameOrigin,
   SourceExists,
   SourceMoved,
   SourceNotFound,
   type SourceOrigin,
-  UserNotFound,
 } from "@rangewright/domain"
-import { type Landing, type LibraryScope, type SourceChange, type SourceClaim, Sources } from "@rangewright/ports"
+import {
+  type Landing,
+  type LibraryScope,
+  longestClaimName,
+  type SourceChange,
+  type SourceClaim,
+  Sources,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Insertable } from "kysely"
+import type { Updateable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toSource } from "../schema/rows.ts"
+import { sourceClaims, sources, toSource } from "../records/source.ts"
+import { first } from "../schema/table.ts"
+import type { Tables } from "../schema/tables.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
-import { sourceColumns, sourceReads } from "./source-reads.ts"
-
-type Columns = Partial<Insertable<Tables["sources"]>>
-
-const millis = (at: Date | undefined): number | null => at?.getTime() ?? null
+import { requireUser } from "./require.ts"
+import { sourceReads } from "./source-reads.ts"
 
 /** What is fetched anew from elsewhere is no content any more; another ref of the same place keeps it (contract C 2.4). */
-const elsewhere = (before: SourceOrigin, { url = before.url, path = before.path }: SourceChange): boolean =>
-  url !== before.url || path !== before.path
-
-const changedColumns = (before: SourceOrigin, change: SourceChange): Columns => ({
-  ...(change.url === undefined ? {} : { url: change.url }),
-  ...(change.ref === undefined ? {} : { ref: change.ref }),
-  ...(change.path === undefined ? {} : { path: change.path }),
-  ...("access" in change ? { access: change.access ?? null } : {}),
-  ...("schedule" in change ? { schedule: change.schedule ?? null } : {}),
-  ...("nextSyncAt" in change ? { next_sync_at: millis(change.nextSyncAt) } : {}),
-  ...(elsewhere(before, change) ? { snapshot: null } : {}),
-})
-
-const landedColumns = ({ snapshot, syncedAt, manifest, outcome }: Landing): Columns => {
-  const { authors, ...text } = manifest === undefined ? {} : describedBy(manifest)
-  return {
-    snapshot,
-    ...text,
-    ...(authors === undefined ? {} : { authors: JSON.stringify(authors) }),
-    ...(syncedAt === undefined ? {} : { last_synced_at: syncedAt.getTime() }),
-    ...(outcome === undefined ? {} : { last_sync_status: outcome.status, last_sync_error: outcome.error }),
-  }
+const changed = (before: SourceOrigin, change: SourceChange) => {
+  const { url = before.url, path = before.path } = change
+  const elsewhere = url !== before.url || path !== before.path
+  return sources.write({ ...change, ...(elsewhere ? { snapshot: undefined } : {}) })
 }
 
-/** The row before it is changed; on PostgreSQL nobody else changes it until the transaction ends. */
-const rowOf = (tx: Transaction, engine: Database["Service"]["engine"], recordId: string) =>
-  tx((db) => {
-    const row = db.selectFrom("sources").select(sourceColumns).where("record_id", "=", recordId)
-    return (engine === "postgresql" ? row.forUpdate() : row).executeTakeFirst()
+const landed = ({ snapshot, syncedAt, manifest, outcome }: Landing) =>
+  sources.write({
+    snapshot,
+    ...(manifest === undefined ? {} : describedBy(manifest)),
+    ...(syncedAt === undefined ? {} : { lastSyncedAt: syncedAt }),
+    ...(outcome === undefined ? {} : { lastSyncStatus: outcome.status, lastSyncError: outcome.error }),
   })
 
-const update = (tx: Transaction, recordId: string, columns: Columns) =>
-  Effect.map(
-    tx((db) =>
-      db.updateTable("sources").set(columns).where("record_id", "=", recordId).returning(sourceColumns).executeTakeFirstOrThrow(),
-    ),
-    toSource,
+/** What it is before it is changed; on PostgreSQL nobody else changes it until the transaction ends. */
+const find = (tx: Transaction, engine: Database["Service"]["engine"], recordId: RecordId) =>
+  tx((db) => {
+    const row = db.selectFrom("sources").selectAll().where("record_id", "=", recordId)
+    return (engine === "postgresql" ? row.forUpdate() : row).execute().then(first(toSource))
+  })
+
+const update = (tx: Transaction, recordId: RecordId, columns: Updateable<Tables["sources"]>) =>
+  tx((db) =>
+    db
+      .updateTable("sources")
+      .set(columns)
+      .where("record_id", "=", recordId)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+      .then(toSource),
   )
 
 const holderOf = (scope: LibraryScope): string => (scope.type === "global" ? "" : scope.userId)
 
-/** The longest name that a claim can have. */
-const longestName = 500
-
-const writeClaim = (tx: Transaction, source: string, { kind, name, version, scope }: SourceClaim) => {
-  const user_id = scope.type === "global" ? null : scope.userId
+const writeClaim = (tx: Transaction, sourceRecordId: RecordId, { kind, name, version, scope }: SourceClaim) => {
+  const userId = scope.type === "global" ? undefined : scope.userId
   return tx((db) =>
     db
       .insertInto("source_claims")
-      .values({ source_record_id: source, kind, name, holder: holderOf(scope), user_id, version })
+      .values(sourceClaims.write({ sourceRecordId, kind, name, holder: holderOf(scope), userId, version }))
       .onConflict((conflict) => conflict.columns(["source_record_id", "kind", "name", "holder"]).doUpdateSet({ version }))
       .execute(),
   )
@@ -86,53 +82,38 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
       create: (source) =>
         database.writeAlone(`create source ${source.id}`, (tx) =>
           Effect.gen(function* () {
-            const owner = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", source.owner).executeTakeFirst())
-            if (owner === undefined) return yield* new UserNotFound({ userId: source.owner })
-            const { recordId, nextSyncAt, createdAt, schedule, access, ...rest } = source
+            yield* requireUser(tx, source.owner)
+            const { access, ...draft } = source
             yield* refuseForeignSeal(tx, database.engine, access)
-            const row = {
-              ...rest,
-              record_id: recordId,
-              description: "",
-              homepage: "",
-              license: "",
-              authors: "[]",
-              snapshot: null,
-              last_synced_at: null,
-              last_sync_status: "",
-              last_sync_error: "",
-              schedule: schedule ?? null,
-              next_sync_at: millis(nextSyncAt),
-              created_at: createdAt.getTime(),
-            }
+            const made = newlyMadeSource(draft)
             const { numInsertedOrUpdatedRows } = yield* tx((db) =>
               db
                 .insertInto("sources")
-                .values({ ...row, access: access ?? null })
+                .values(sources.write({ ...made, access }))
                 .onConflict((conflict) => conflict.column("id").doNothing())
                 .executeTakeFirst(),
             )
             if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return yield* new SourceExists({ source: source.id })
-            return toSource(row)
+            return made
           }),
         ),
       change: (recordId, change) =>
         database.write("change a source", (tx) =>
           Effect.gen(function* () {
-            const before = yield* rowOf(tx, database.engine, recordId)
+            const before = yield* find(tx, database.engine, recordId)
             if (before === undefined) return yield* new SourceNotFound({ source: recordId })
             yield* refuseForeignSeal(tx, database.engine, change.access)
-            const columns = changedColumns(before, change)
-            return Object.keys(columns).length === 0 ? toSource(before) : yield* update(tx, recordId, columns)
+            const columns = changed(before, change)
+            return Object.keys(columns).length === 0 ? before : yield* update(tx, recordId, columns)
           }),
         ),
       land: (source, landing) =>
         database.write(`take the content of source ${source.id}`, (tx) =>
           Effect.gen(function* () {
-            const before = yield* rowOf(tx, database.engine, source.recordId)
+            const before = yield* find(tx, database.engine, source.recordId)
             if (before === undefined) return yield* new SourceNotFound({ source: source.id })
             if (!sameOrigin(before, source)) return yield* new SourceMoved({ source: source.id })
-            return yield* update(tx, source.recordId, landedColumns(landing))
+            return yield* update(tx, source.recordId, landed(landing))
           }),
         ),
       setOutcome: (recordId, { status, error }) =>
@@ -168,11 +149,10 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
       claim: (recordId, claims) =>
         database.writeAlone("write what was installed from a source", (tx) =>
           Effect.gen(function* () {
-            if ((yield* rowOf(tx, database.engine, recordId)) === undefined)
-              return yield* new SourceNotFound({ source: recordId })
+            if ((yield* find(tx, database.engine, recordId)) === undefined) return yield* new SourceNotFound({ source: recordId })
             const users = new Set((yield* tx((db) => db.selectFrom("users").select("id").execute())).map(({ id }) => id))
             for (const claim of claims)
-              if (claim.name.length <= longestName && (claim.scope.type === "global" || users.has(claim.scope.userId)))
+              if (claim.name.length <= longestClaimName && (claim.scope.type === "global" || users.has(claim.scope.userId)))
                 yield* writeClaim(tx, recordId, claim)
           }),
         ),

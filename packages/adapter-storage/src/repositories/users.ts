@@ -1,39 +1,31 @@
+import { randomUUID } from "node:crypto"
 import {
   allocateUserNumber,
   LastAdministrator,
+  newlyMadeUser,
   rootUserId,
-  type User,
   UserExists,
+  type UserId,
   UserNotFound,
   type UserSecrets,
   userNumberRestMillis,
 } from "@rangewright/domain"
-import { type NewUser, type UserChange, Users } from "@rangewright/ports"
+import { type NewUser, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Insertable, Selectable } from "kysely"
+import type { Updateable } from "kysely"
 import { Database, type Transaction } from "../engine/database.ts"
-import type { Tables } from "../engine/orm.ts"
-import { toSecrets, toUser } from "../schema/rows.ts"
+import { toSecrets, toUser, users } from "../records/user.ts"
+import { first } from "../schema/table.ts"
+import type { Tables } from "../schema/tables.ts"
 import { inOrder } from "./in-order.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 
-type UserRow = Selectable<Tables["users"]>
+const emailKeyOf = (email: string): string | undefined => (email === "" ? undefined : email.toLowerCase())
 
-const emailKeyOf = (email: string): string | null => (email === "" ? null : email.toLowerCase())
-
-const secretColumns = (secrets: Partial<UserSecrets>): Partial<Insertable<Tables["users"]>> => ({
-  ...("apiKeyHash" in secrets ? { api_key_hash: secrets.apiKeyHash ?? null } : {}),
-  ...("sealedPassword" in secrets ? { sealed_password: secrets.sealedPassword ?? null } : {}),
-  ...(secrets.tokenKey === undefined ? {} : { token_key: secrets.tokenKey }),
-})
-
-const changedColumns = (change: UserChange): Partial<Insertable<Tables["users"]>> => ({
-  ...(change.name === undefined ? {} : { name: change.name }),
-  ...(change.hasCompletedOnboarding === undefined ? {} : { has_completed_onboarding: change.hasCompletedOnboarding }),
-  ...("defaultRangeId" in change ? { default_range_id: change.defaultRangeId ?? null } : {}),
-})
+const secretColumns = (secrets: Partial<UserSecrets>) =>
+  users.write({ ...secrets, ...("sealedPassword" in secrets ? { passwordVersion: randomUUID() } : {}) })
 
 /** Fails when the id, the hypervisor account or the address belongs to another user. */
 const refuseTwin = (tx: Transaction, user: NewUser) =>
@@ -46,7 +38,7 @@ const refuseTwin = (tx: Transaction, user: NewUser) =>
         .where((where) =>
           where.or([
             where("id", "=", user.id),
-            where("email_key", "=", emailKey),
+            where("email_key", "=", emailKey ?? null),
             where.and([
               where("hypervisor_username", "=", user.hypervisorUsername),
               where("hypervisor_realm", "=", user.hypervisorRealm),
@@ -76,54 +68,41 @@ const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
     return yield* Effect.fromResult(allocateUserNumber(id, new Set(used.map((row) => row.number)), number))
   })
 
+const update = (tx: Transaction, id: UserId, columns: Updateable<Tables["users"]>) =>
+  Effect.gen(function* () {
+    const changed = yield* tx((db) =>
+      db.updateTable("users").set(columns).where("id", "=", id).returningAll().execute().then(first(toUser)),
+    )
+    return changed ?? (yield* new UserNotFound({ userId: id }))
+  })
+
 export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
   Users,
   Effect.gen(function* () {
     const database = yield* Database
-    const byId = database.kept("find a user", "select * from users where id = ?", ([row]: readonly UserRow[]) => ({
+    const doing = "find a user"
+    const byId = database.kept(doing, "select * from users where id = ?", ([row]) => ({
       found: row && { user: toUser(row), secrets: toSecrets(row) },
     }))
-    const byRecord = database.prepared<UserRow>("find a user", "select * from users where record_id = ?")
-    const byEmail = database.prepared<UserRow>("find a user", "select * from users where email_key = ?")
-    const all = database.prepared<UserRow>("list users", "select * from users order by number")
-    const first = Effect.map((rows: readonly UserRow[]): User | undefined =>
-      rows[0] === undefined ? undefined : toUser(rows[0]),
-    )
+    const byRecord = database.prepared(doing, "select * from users where record_id = ?", first(toUser))
+    const byEmail = database.prepared(doing, "select * from users where email_key = ?", first(toUser))
+    const all = database.list("list users", "select * from users order by number", toUser)
 
     return {
       find: (id) => Effect.map(byId(id), ({ found }) => found?.user),
-      findByRecordId: (id) => first(byRecord(id)),
-      findByEmail: (email) => first(byEmail(email.toLowerCase())),
-      list: Effect.map(all(), (rows) => rows.map(toUser)),
+      findByRecordId: byRecord,
+      findByEmail: (email) => byEmail(email.toLowerCase()),
+      list: all(),
       create: (user) =>
         database.writeAlone(`create user ${user.id}`, (tx) =>
           Effect.gen(function* () {
             yield* refuseForeignSeal(tx, database.engine, user.secrets.sealedPassword)
             yield* refuseTwin(tx, user)
             const number = yield* takeNumber(tx, user, yield* Clock.currentTimeMillis)
-            const created = user.createdAt.getTime()
-            const row = {
-              id: user.id,
-              record_id: user.recordId,
-              number,
-              name: user.name,
-              email: user.email,
-              email_key: emailKeyOf(user.email),
-              is_admin: user.isAdmin,
-              hypervisor_username: user.hypervisorUsername,
-              hypervisor_realm: user.hypervisorRealm,
-              default_range_id: null,
-              has_completed_onboarding: false,
-              created_at: created,
-              updated_at: created,
-              last_active_at: null,
-              api_key_hash: null,
-              sealed_password: null,
-              token_key: "",
-              ...secretColumns(user.secrets),
-            }
-            yield* tx((db) => db.insertInto("users").values(row).execute())
-            return toUser(row)
+            const made = newlyMadeUser(user, number)
+            const row = { ...made, ...user.secrets, emailKey: emailKeyOf(user.email), passwordVersion: randomUUID() }
+            yield* tx((db) => db.insertInto("users").values(users.write(row)).execute())
+            return made
           }),
         ),
       setAdmin: (id, isAdmin) =>
@@ -134,26 +113,14 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
             )
             if (!isAdmin && admins.length === 1 && admins[0]?.id === id) return yield* new LastAdministrator({ userId: id })
             const updated_at = yield* Clock.currentTimeMillis
-            const set = { is_admin: isAdmin, updated_at }
-            const changed = yield* tx((db) =>
-              db.updateTable("users").set(set).where("id", "=", id).returningAll().executeTakeFirst(),
-            )
-            return changed === undefined ? yield* new UserNotFound({ userId: id }) : toUser(changed)
+            return yield* update(tx, id, { is_admin: isAdmin, updated_at })
           }),
         ),
       change: (id, change) =>
         database.write(`change user ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
-            const changed = yield* tx((db) =>
-              db
-                .updateTable("users")
-                .set({ ...changedColumns(change), updated_at })
-                .where("id", "=", id)
-                .returningAll()
-                .executeTakeFirst(),
-            )
-            return changed === undefined ? yield* new UserNotFound({ userId: id }) : toUser(changed)
+            return yield* update(tx, id, { ...users.write(change), updated_at })
           }),
         ),
       remove: (id) =>

@@ -1,19 +1,13 @@
-import { allocateVmids, type Exhausted, type RangeId, type Span, type Vmid } from "@rangewright/domain"
-import { StorageFault } from "@rangewright/ports"
+import { allocateVmids, type Exhausted, type RangeId, type RangeNotFound, type Span, type Vmid } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { QueryFailed, Transaction } from "../engine/database.ts"
-
-const refuseUnknownRange = (tx: Transaction, doing: string, rangeId: RangeId) =>
-  Effect.gen(function* () {
-    const range = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", rangeId).executeTakeFirst())
-    if (range === undefined) return yield* new StorageFault({ doing, because: `range ${rangeId} is not stored` })
-  })
+import { requireRange } from "./require.ts"
 
 /** VMIDs for machines that have none, given so that no two reservations of any range share one. */
 const give = (tx: Transaction, rangeId: RangeId, machines: readonly string[], taken: ReadonlySet<number>, span: Span) =>
   Effect.gen(function* () {
     const rows = yield* tx((db) => db.selectFrom("vmid_reservations").select("vmid").execute())
-    const reserved = new Set(rows.map((row) => row.vmid))
+    const reserved = new Set<number>(rows.map((row) => row.vmid))
     const given = yield* Effect.fromResult(allocateVmids(machines, span, { has: (n) => taken.has(n) || reserved.has(n) }))
     if (given.size > 0)
       yield* tx((db) =>
@@ -34,13 +28,13 @@ export const reserveVmids = (
   machines: readonly string[],
   taken: ReadonlySet<number>,
   span: Span,
-): Effect.Effect<ReadonlyMap<string, Vmid>, Exhausted | StorageFault | QueryFailed> =>
+): Effect.Effect<ReadonlyMap<string, Vmid>, Exhausted | RangeNotFound | QueryFailed> =>
   Effect.gen(function* () {
-    yield* refuseUnknownRange(tx, "reserve VMIDs", rangeId)
+    yield* requireRange(tx, rangeId)
     const rows = yield* tx((db) =>
       db.selectFrom("vmid_reservations").select(["machine", "vmid"]).where("range_id", "=", rangeId).execute(),
     )
-    const kept = new Map(rows.map((row) => [row.machine, row.vmid as Vmid]))
+    const kept = new Map(rows.map((row) => [row.machine, row.vmid]))
     const missing = machines.filter((machine) => !kept.has(machine))
     const given = yield* give(tx, rangeId, missing, taken, span)
     return new Map([...kept, ...given].filter(([machine]) => machines.includes(machine)))
@@ -52,9 +46,9 @@ export const replaceVmid = (
   machine: string,
   taken: ReadonlySet<number>,
   span: Span,
-): Effect.Effect<Vmid, Exhausted | StorageFault | QueryFailed> =>
+): Effect.Effect<Vmid, Exhausted | RangeNotFound | QueryFailed> =>
   Effect.gen(function* () {
-    yield* refuseUnknownRange(tx, "reserve another VMID", rangeId)
+    yield* requireRange(tx, rangeId)
     const [vmid] = [...(yield* give(tx, rangeId, [machine], taken, span)).values()]
     // one machine was asked for, so one VMID was given or `give` has failed
     return vmid ?? (yield* Effect.die(new Error(`no VMID was given to ${machine}`)))

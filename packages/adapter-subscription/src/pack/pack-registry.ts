@@ -76,7 +76,7 @@ const indexBefore = async ({ out, key }: PackOptions): Promise<SubscriptionIndex
   if (read === undefined || Result.isFailure(read))
     throw new CannotPack({
       what: out,
-      detail: "there is an index already that this key did not sign",
+      detail: "there already is an index that this key did not sign",
       hint: "Name another folder, or the key of this registry.",
     })
   return read.success

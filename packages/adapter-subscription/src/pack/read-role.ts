@@ -50,7 +50,7 @@ const pathsBelow = async (role: string, folder: string, above: string): Promise<
       throw new CannotPack({
         what: role,
         detail: `${path} is neither a file nor a folder`,
-        hint: "Put a copy of the file in the place of a link.",
+        hint: "Replace the link by a copy of the file.",
       })
   }
   return paths

@@ -19,7 +19,7 @@ interface Known {
 }
 
 const untrustedHint =
-  "Somebody else's registry, or an old copy of this one, stands in its place; or its keys were changed: compare subscription_keys with what the registry's owner publishes."
+  "Somebody else's registry, or an old copy of this one, is in its place, or its keys were changed: compare subscription_keys with what the registry's owner publishes."
 
 /** The index in an envelope that a trusted key signed. Throws the fault. */
 const readSigned = (doing: Doing, envelope: string, keys: readonly PublicKey[]): SubscriptionIndex => {

@@ -3,7 +3,7 @@ import { Hypervisor, type Sought } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
 /**
- * Milliseconds between the two times that a VM is asked for: longer than a node's cluster file system needs to start anew, while which it
+ * Milliseconds between the two times that a VM is asked for: longer than a node's cluster file system needs to restart, during which it
  * knows no VM at all.
  */
 export const apartMillis = 5000

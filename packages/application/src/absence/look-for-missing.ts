@@ -1,11 +1,12 @@
 import { labelOf, type Vmid } from "@rangewright/domain"
-import { Hypervisor, Machines, type MissingMachine, type StorageFault } from "@rangewright/ports"
+import { Hypervisor, Machines, type MissingMachine, monotonicMillis, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { apartMillis, blindness } from "./confirm-absence.ts"
 
 /** VMs asked for in one look: an empty list must not become a call for each VM of the cluster. */
 const askedPerLook = 8
+
 /**
  * Makes the look after machines that the last observation lacks: each is asked for by itself, and only one that is absent twice, with the
  * rights to see it, is forgotten, with what was done inside it. Until then the kept state says since when it is missing, and why lists are
@@ -15,7 +16,7 @@ export const makeLookForMissing = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const machines = yield* Machines
   const context = yield* Effect.context<Hypervisor>()
-  /** When a VM was first told to be absent, in milliseconds. */
+  /** When a VM was first told to be absent, in milliseconds that nobody sets. */
   const absentSince = new Map<Vmid, number>()
   const lastAsked = new Map<Vmid, number>()
   /** Those that were not absent when they were asked for last. */
@@ -42,7 +43,7 @@ export const makeLookForMissing = Effect.gen(function* () {
       return void doubtfulNow.add(vmid)
     }
     doubtfulNow.delete(vmid)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const since = absentSince.get(vmid)
     if (since === undefined) return void absentSince.set(vmid, now)
     // the rights may have been lost while it was asked

@@ -1,3 +1,4 @@
+export { audited, type Told } from "./audited.ts"
 export * from "./credentials.ts"
 export * from "./perform.ts"
 export * from "./select-group.ts"

@@ -3,7 +3,6 @@ import {
   EntitlementMissing,
   entitles,
   Forbidden,
-  isFault,
   rootUserId,
   Unauthenticated,
   type Fault,
@@ -11,14 +10,13 @@ import {
   type Range,
   type User,
 } from "@rangewright/domain"
-import { AuditTrail, LicenseProvider } from "@rangewright/ports"
-import * as Cause from "effect/Cause"
+import { AuditTrail, CredentialHasher, LicenseProvider } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { Activity } from "../activity.ts"
 import type { HandlerRequest, Operation, RequestMeta } from "../operation/operation.ts"
 import type { AppServices } from "../services.ts"
+import { audited, type Told } from "./audited.ts"
 import { authenticate, requireCaller, type Credentials } from "./credentials.ts"
 import { selectGroup } from "./select-group.ts"
 import { selectRange } from "./select-range.ts"
@@ -36,6 +34,9 @@ export interface Call {
 
 /** The decoded input of an operation. */
 export type Input = Pick<HandlerRequest, "path" | "query" | "body" | "file">
+
+/** Letters and digits of the key of an audit entry. */
+const keyLength = 20
 
 /** Who asks for what, as far as it is known yet; the audit entry tells it. */
 interface Admission {
@@ -72,38 +73,25 @@ const admit = Effect.fnUntraced(function* (operation: Operation, call: Call, cal
   if (admission.range !== undefined && caller.id !== rootUserId) activity.range(admission.range.id, now)
 })
 
-const outcomeOf = (exit: Exit.Exit<unknown, Fault>): string => {
-  if (Exit.isSuccess(exit)) return "ok"
-  const failure = Cause.squash(exit.cause)
-  if (isFault(failure)) return failure._tag
-  return Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "defect"
-}
+/** Most characters of a value in an entry: whoever calls chooses what is in a path. */
+const toldAtMost = 100
+const clipped = (value: string): string => (value.length > toldAtMost ? `${value.slice(0, toldAtMost)}…` : value)
 
-const auditOf = Effect.fnUntraced(function* (
-  operation: Operation,
-  call: Call,
-  admission: Admission,
-  exit: Exit.Exit<unknown, Fault>,
-): Effect.fn.Return<void, never, AuditTrail> {
-  const entry = {
-    at: new Date(yield* Clock.currentTimeMillis),
-    requestId: call.meta.requestId,
-    callerId: admission.caller?.id,
-    actingAs: admission.user?.id,
-    operation: operation.id,
-    rangeId: admission.range?.id,
-    detail: [...Object.entries(call.path).map(([name, value]) => `${name}=${value}`), ...admission.told].join(" "),
-    outcome: outcomeOf(exit),
-    remote: call.meta.remote,
-  }
-  // the change is made or refused already: a store that cannot take the entry must not turn that answer around
-  yield* (yield* AuditTrail).record(entry).pipe(Effect.ignore({ log: "Error" }))
+/** What the audit entry tells, as far as it is known. */
+const toldOf = (operation: Operation, call: Call, { caller, user, range, told }: Admission): Told => ({
+  requestId: call.meta.requestId,
+  callerId: caller?.id,
+  actingAs: user?.id,
+  operation: operation.id,
+  rangeId: range?.id,
+  detail: [...Object.entries(call.path).map(([name, value]) => `${name}=${clipped(value)}`), ...told].join(" "),
+  remote: call.meta.remote,
 })
 
 const toldBy = ({ audited }: Operation, body: unknown): readonly string[] =>
   audited.flatMap((name) => {
     const value = (body as Readonly<Record<string, unknown>> | undefined)?.[name]
-    return value === undefined ? [] : [`${name}=${JSON.stringify(value)}`]
+    return value === undefined ? [] : [`${name}=${clipped(JSON.stringify(value))}`]
   })
 
 /** Admits the caller, reads the input and runs the handler. */
@@ -118,13 +106,14 @@ const admitAndHandle = Effect.fnUntraced(function* (
   const { path, query, body, file } = yield* input
   admission.told = toldBy(operation, body)
   const { user, range, group } = admission
+  if (operation.recordedFirst) yield* (yield* AuditTrail).begin
   return yield* operation.handle({ path, query, body, file, caller, user, range, group, meta: call.meta })
 })
 
 /**
  * Runs an operation for a request: who asks, as whom, on which range, whether they may, then the input, then the handler. `input` is
  * read only once the caller is admitted, so that nobody without rights makes us read a body. Every operation that changes something
- * leaves an audit entry, also when it was refused to a known caller; one that anybody may call records by itself what matters, because
+ * leaves one audit entry, also when it was refused to a known caller; one that anybody may call records by itself what matters, because
  * anybody could fill the store with it.
  *
  * Generators on the way of every request are functions of their module: one that is made anew for each request leaves behind what only a
@@ -142,7 +131,7 @@ export const perform = Effect.fnUntraced(function* (
       : yield* requireCaller(call.credentials)
   const admission: Admission = { caller, user: caller, range: undefined, group: undefined, told: [] }
   const work = admitAndHandle(operation, call, admission, input)
-  return yield* operation.mutates && operation.access !== "anonymous"
-    ? Effect.onExit(work, (exit) => auditOf(operation, call, admission, exit))
-    : work
+  if (!operation.mutates || operation.access === "anonymous") return yield* work
+  const key = (yield* CredentialHasher).randomText(keyLength)
+  return yield* audited(key, () => toldOf(operation, call, admission), work)
 })

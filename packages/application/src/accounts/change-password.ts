@@ -1,20 +1,47 @@
-import { type Fault, type User, userPasswordContext } from "@rangewright/domain"
-import { type CredentialHasher, HypervisorAccess, SecretStore, Users } from "@rangewright/ports"
+import { accountIdOf, hasPassword, heldAsKnown, type User, userPasswordContext, type UserId } from "@rangewright/domain"
+import { AccessRecords, HypervisorAccess, HypervisorFault, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { changeHeld } from "../rights/change-held.ts"
+import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { newTokenKey } from "./identity.ts"
 
+/** Which password of the user is stored. */
+const versionOf = (user: User) =>
+  Effect.map(
+    AccessRecords.use((records) => records.stored),
+    ({ users }) => users.find(({ id }) => id === user.id)?.passwordVersion,
+  )
+
 /**
- * Sets a user's password on the hypervisor and here, and ends all the user's tokens. When the second write fails the call may be
- * repeated; until then the hypervisor has the new password and the service the old one.
+ * Sets a user's password here and on the hypervisor, and ends all the user's tokens. One that the hypervisor does not take is taken back here.
  */
-export const changePassword = (
-  user: User,
-  password: string,
-): Effect.Effect<void, Fault, HypervisorAccess | SecretStore | Users | CredentialHasher> =>
+export const changePassword = (user: User, password: string, by: UserId) =>
   Effect.gen(function* () {
-    yield* (yield* HypervisorAccess).setPassword({ username: user.hypervisorUsername, realm: user.hypervisorRealm }, password)
-    yield* (yield* Users).setSecrets(user.id, {
-      sealedPassword: (yield* SecretStore).seal(password, userPasswordContext(user.id)),
-      tokenKey: yield* newTokenKey,
-    })
+    const users = yield* Users
+    const account = accountIdOf(user)
+    const doing = `set the password of ${account}`
+    const seen = (yield* (yield* HypervisorAccess).observe).accounts.get(account)
+    const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not keep the passwords of its realm"
+    if (obstacle !== undefined)
+      return yield* new HypervisorFault({
+        doing,
+        reason: "forbidden",
+        detail: obstacle,
+        hint: "Set it on the hypervisor (Datacenter > Permissions > Users), or give the service a user and password instead of a token.",
+      })
+    // an account that the service does not know of yet has the password that is stored now
+    const known = yield* versionOf(user)
+    if (known !== undefined) yield* changeHeld((held) => heldAsKnown(held, account, known))
+    const before = (yield* users.forAuthentication(user.id))?.secrets
+    const sealedPassword = (yield* SecretStore).seal(password, userPasswordContext(user.id))
+    yield* users.setSecrets(user.id, { sealedPassword, tokenKey: yield* newTokenKey })
+    const own = yield* versionOf(user)
+    const inLine = bringInLine({ doing, by, concerns: ofAccounts([account], { passwords: true }) })
+    const undo = Effect.gen(function* () {
+      // somebody else may have set another one meanwhile
+      if (before === undefined || (yield* versionOf(user)) !== own) return
+      yield* users.setSecrets(user.id, { sealedPassword: before.sealedPassword, tokenKey: before.tokenKey })
+      yield* inLine
+    }).pipe(Effect.ignore)
+    yield* inLine.pipe(Effect.onError(() => undo))
   })

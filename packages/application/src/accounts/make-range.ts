@@ -1,9 +1,10 @@
-import { rangeTextProblems, InvalidInput, type Fault, type Range, type User } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, Ranges, type RunJournal, type Users } from "@rangewright/ports"
+import { rangeTextProblems, InvalidInput, type User, type UserId } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { stillThere } from "../access/still-there.ts"
 import { newRangeId, parentStays, refuseTakenId } from "../range/new-range-id.ts"
+import { bringInLine, ofRange } from "../rights/in-line.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { newRecordId } from "./identity.ts"
@@ -19,19 +20,24 @@ export interface RangeDraft {
   readonly owners: readonly User[]
 }
 
-const accountOf = (user: User) => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
-
 /**
  * Makes a range: its row, its pool and the rights of its owners on the pool. The network is made by the first deploy. A pool of that
  * name that was there before is somebody else's and refused. When the hypervisor fails, nothing is left behind.
  * While a run changes the whole installation it waits for that one's end, and fails with `InstallationBusy` when it cannot.
  */
-export const makeRange = (
-  draft: RangeDraft,
-): Effect.Effect<Range, Fault, Ranges | Users | HypervisorAccess | RunJournal | Settings | CredentialHasher> =>
+export const makeRange = (draft: RangeDraft, by: UserId) =>
+  Effect.gen(function* () {
+    const range = yield* storeRange(draft)
+    const inLine = bringInLine({ doing: `create range ${range.id}`, by, concerns: ofRange(range.id) })
+    const undo = Effect.andThen((yield* Ranges).remove(range.id), inLine)
+    yield* Effect.onError(inLine, () => Effect.ignore(undo))
+    return range
+  })
+
+/** The range as it is stored before the hypervisor knows of it. */
+export const storeRange = (draft: RangeDraft) =>
   Effect.gen(function* () {
     const ranges = yield* Ranges
-    const access = yield* HypervisorAccess
     const settings = yield* Settings
     const id = yield* newRangeId(draft.id)
     const [problem, ...others] = rangeTextProblems(draft)
@@ -62,11 +68,7 @@ export const makeRange = (
       owners: draft.owners.map((u) => u.id),
       createdAt: new Date(yield* Clock.currentTimeMillis),
     })
-    const provision = parentStays(id).pipe(
-      Effect.andThen(access.ensurePool(id)),
-      Effect.andThen(access.grant(id, draft.owners.map(accountOf), undefined)),
-    )
-    const undo = access.removePool(id).pipe(Effect.ignore, Effect.andThen(ranges.remove(id)), Effect.ignore)
-    yield* provision.pipe(Effect.onError(() => undo))
+    // a removal of what lies above that begins later sees it
+    yield* Effect.onError(parentStays(id), () => Effect.ignore(ranges.remove(id)))
     return range
   })

@@ -1,21 +1,23 @@
 import {
+  accountIdOf,
   InvalidInput,
   RangeExists,
+  type RangeId,
   UserExists,
   hypervisorUsernameOf,
-  type Fault,
   type User,
   type UserId,
   userPasswordContext,
 } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, type Ranges, type RunJournal, SecretStore, Users } from "@rangewright/ports"
+import { CredentialHasher, HypervisorAccess, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { bringInLine, ofAccounts, ofRange } from "../rights/in-line.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { checkUserDraft, type UserDraft } from "./check-user.ts"
 import { newApiKey, newRecordId, newTokenKey } from "./identity.ts"
-import { makeRange } from "./make-range.ts"
+import { storeRange } from "./make-range.ts"
 
 export interface ProvisionedUser {
   readonly user: User
@@ -38,11 +40,10 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
       if (other.email.toLowerCase() === draft.email.toLowerCase())
         return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
     }
-    if (yield* (yield* HypervisorAccess).userExists(account))
+    const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
+    if ((yield* (yield* HypervisorAccess).observe).accounts.has(name))
       return yield* Effect.fail(
-        new InvalidInput({
-          what: `Cannot create user ${id}: the hypervisor account ${account.username}@${account.realm} already exists`,
-        }),
+        new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` }),
       )
     return account
   })
@@ -52,13 +53,7 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
  * anything is made, and a failure on the hypervisor leaves nothing behind. While a run changes the whole installation, it waits for that
  * one's end before anything is made.
  */
-export const provisionUser = (
-  draft: UserDraft & { readonly isAdmin: boolean },
-): Effect.Effect<
-  ProvisionedUser,
-  Fault,
-  Users | Ranges | HypervisorAccess | RunJournal | SecretStore | CredentialHasher | Settings
-> =>
+export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, by: UserId) =>
   Effect.gen(function* () {
     const issues = checkUserDraft(draft)
     if (issues.length > 0)
@@ -66,7 +61,6 @@ export const provisionUser = (
         new InvalidInput({ what: `Cannot create the user: ${issues.map((i) => i.message).join("; ")}`, issues }),
       )
     const users = yield* Users
-    const access = yield* HypervisorAccess
     const id = draft.userId as UserId
     const account = yield* onceAtRest(`create user ${id}`, () => freeAccount(draft, id))
     const { key, hash } = yield* newApiKey(id)
@@ -87,9 +81,15 @@ export const provisionUser = (
       },
       createdAt: new Date(yield* Clock.currentTimeMillis),
     })
+    const inLine = bringInLine({
+      doing: `create user ${id}`,
+      by,
+      concerns: (change, desired) =>
+        ofAccounts([accountIdOf(created)], { passwords: true })(change, desired) ||
+        ofRange(id as string as RangeId)(change, desired),
+    })
     const provision = Effect.gen(function* () {
-      yield* access.ensureUser(account, password, { admin: draft.isAdmin })
-      const range = yield* makeRange({
+      const range = yield* storeRange({
         id,
         number: undefined,
         name: `Default range of ${draft.name}`,
@@ -104,9 +104,11 @@ export const provisionUser = (
           (f) => Effect.fail(new InvalidInput({ what: `Cannot create user ${id}: ${f.message}` })),
         ),
       )
+      yield* Effect.onError(inLine, () => Effect.ignore(Ranges.use((ranges) => ranges.remove(range.id))))
       return yield* users.change(id, { defaultRangeId: range.id })
     })
-    const undo = access.removeUser(account).pipe(Effect.ignore, Effect.andThen(users.remove(id)), Effect.ignore)
+    const undo = Effect.ignore(Effect.andThen(users.remove(id), inLine))
     const user = yield* provision.pipe(Effect.onError(() => undo))
-    return { user, apiKey: key }
+    const provisioned: ProvisionedUser = { user, apiKey: key }
+    return provisioned
   })

@@ -1,60 +1,23 @@
-import {
-  Conflict,
-  InvalidInput,
-  UserNotFound,
-  rootUserId,
-  type Fault,
-  type RangeId,
-  type User,
-  type UserId,
-} from "@rangewright/domain"
-import {
-  ArtifactLibrary,
-  type Blueprints,
-  type ContentFetcher,
-  GuestAutomation,
-  HypervisorAccess,
-  type Machines,
-  Ranges,
-  type RunJournal,
-  Sources,
-  Users,
-} from "@rangewright/ports"
+import { accountIdOf, Conflict, InvalidInput, UserNotFound, rootUserId, type User, type UserId } from "@rangewright/domain"
+import { ArtifactLibrary, GuestAutomation, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { hostFailures } from "../ansible/installed.ts"
 import { tellRouters } from "../range/router-access.ts"
+import { bringInLine, ofAccounts } from "../rights/in-line.ts"
+import { staysPending } from "../rights/revocation-pending.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { rangeRequest } from "../run/request.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { deleteSource } from "../source/delete-source.ts"
-import type { SourceContents } from "../source/source-contents.ts"
 
 /**
- * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the hypervisor account with its rights, the
- * sources with what they brought, what is installed for the user and what the user's roles kept, then the row with its grants and places in
- * groups, and last the routers are told. What is gone already is no failure, so the call may be repeated after one. Returns the ranges whose
- * routers could not be told: their drift shows it.
+ * Removes a user: with `deleteDefaultRange` the default range first (VMs, network, pool), then the sources with what they brought, what is
+ * installed for the user and what the user's roles kept, then the row with its grants and places in groups, and last the account and its rights
+ * on the hypervisor, and the routers are told. What is gone already is no failure, so the call may be repeated until the row is gone; what the
+ * hypervisor then does not take is `RevocationPending`. Returns the ranges whose routers could not be told.
  * While a run changes the whole installation, it waits for that one's end first.
  */
-export const removeUser = (
-  target: UserId,
-  caller: User,
-  options: { readonly deleteDefaultRange: boolean },
-): Effect.Effect<
-  readonly RangeId[],
-  Fault,
-  | Users
-  | Ranges
-  | HypervisorAccess
-  | Machines
-  | RunEngine
-  | Blueprints
-  | ArtifactLibrary
-  | ContentFetcher
-  | GuestAutomation
-  | RunJournal
-  | SourceContents
-  | Sources
-> =>
+export const removeUser = (target: UserId, caller: User, options: { readonly deleteDefaultRange: boolean }) =>
   Effect.gen(function* () {
     const users = yield* Users
     if (target === rootUserId)
@@ -75,18 +38,17 @@ export const removeUser = (
       const range = yield* (yield* Ranges).find(user.defaultRangeId)
       if (range !== undefined) {
         const engine = yield* RunEngine
-        const run = yield* engine.start(range, { kind: "delete-range", force: true }, caller.id)
+        const run = yield* engine.start(rangeRequest(range, { kind: "delete-range", force: true }), caller.id)
         const end = yield* engine.wait(run.id)
         if (end.status !== "success")
           return yield* Effect.fail(
             new Conflict({
               what: `Cannot delete user ${target}: their default range ${range.id} could not be deleted: ${end.message}`,
-              hint: `GET /runs/${run.id} tells what remains; repeat the call when it is mended.`,
+              hint: `GET /runs/${run.id} tells what remains; repeat the call when it is fixed.`,
             }),
           )
       }
     }
-    yield* (yield* HypervisorAccess).removeUser({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
     // what sources brought goes with them; the rows alone would leave it behind
     for (const source of yield* (yield* Sources).list({ owner: target })) yield* deleteSource(source, caller.id)
     // a later user of the same id must not inherit them
@@ -95,7 +57,10 @@ export const removeUser = (
     const { removeUser: emptyLibrary } = yield* ArtifactLibrary
     const had = new Set((yield* (yield* Ranges).grantsOf(target)).map(({ rangeId }) => rangeId))
     yield* hostFailures(emptyLibrary(user, users.remove(target)))
+    const doing = `remove user ${target}`
+    const concerns = ofAccounts([accountIdOf(user)])
+    yield* staysPending(doing)(bringInLine({ doing, by: caller.id, concerns }))
     const concerned = (yield* (yield* Ranges).list()).filter(({ id }) => had.has(id))
-    const { failed } = yield* tellRouters({ doing: `remove user ${target}`, by: caller.id }, concerned)
+    const { failed } = yield* tellRouters({ doing, by: caller.id }, concerned)
     return failed.map(({ range }) => range.id)
   })

@@ -44,7 +44,7 @@ export const bring = (
       force,
     })
     // nothing is changed while things are fetched: nobody waits for it, so it ends
-    const outcomes = yield* whileAwaited(work, failed(`Cannot install ${shown(wanted)}: nobody waited for it any more`))
+    const outcomes = yield* whileAwaited(work, failed(`Cannot install ${shown(wanted)}: the client disconnected`))
     const own = outcomes.find(({ type }) => type === wanted.type)
     if (own === undefined) return yield* failed(`Cannot install the ${wanted.type}: nothing came of it`)
     const { name, because = "it could not be had" } = own

@@ -74,7 +74,7 @@ const uploadedEntries = (file: StoredFile, scope: LibraryScope) =>
         ),
       fetched(first),
     )
-    const left = new Failed({ what: "Cannot install the archive: nobody waited for it any more" })
+    const left = new Failed({ what: "Cannot install the archive: the client disconnected" })
     // first: what is fetched can be interrupted, and may be pinned by then
     yield* Effect.addFinalizer(() => releaseAll(fetcher, holder))
     const { id, files } = yield* whileAwaited(whole, left)

@@ -13,7 +13,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Activity } from "../activity.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
+import { rangeRequest } from "../run/request.ts"
 import { Settings } from "../settings.ts"
 
 /** Seconds between two looks at all ranges (contract A 13.11: about five minutes). */
@@ -50,7 +51,7 @@ export const makeAutoShutdown = Effect.gen(function* () {
     if ((yield* Clock.currentTimeMillis) - used < limit) return
     for (const machine of running) if (yield* isUsed(machine)) return
     yield* Effect.logInfo(`range ${range.id} is idle and is shut down`)
-    yield* engine.start(range, { kind: "auto-shutdown" }, rootUserId)
+    yield* engine.start(rangeRequest(range, { kind: "auto-shutdown" }), rootUserId)
   })
 
   return Effect.gen(function* () {

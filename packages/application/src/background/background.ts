@@ -1,11 +1,18 @@
 import * as Layer from "effect/Layer"
+import { accessKeeperLayer } from "./access-keeper.ts"
 import { autoShutdownLayer } from "./auto-shutdown.ts"
 import { observerLayer } from "./observer.ts"
 import { recoveryLayer } from "./recovery.ts"
 import { sourceScheduleLayer } from "./source-schedule.ts"
 
 /**
- * What a service does by itself: it observes the hypervisor, goes on with interrupted runs, shuts idle ranges down, and syncs sources whose time
- * has come.
+ * What a service does by itself: it observes the hypervisor, keeps access in line, goes on with interrupted runs, shuts idle ranges down, and
+ * syncs sources whose time has come.
  */
-export const backgroundLayer = Layer.mergeAll(observerLayer, recoveryLayer, autoShutdownLayer, sourceScheduleLayer)
+export const backgroundLayer = Layer.mergeAll(
+  accessKeeperLayer,
+  observerLayer,
+  recoveryLayer,
+  autoShutdownLayer,
+  sourceScheduleLayer,
+)

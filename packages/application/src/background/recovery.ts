@@ -1,15 +1,26 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { RunEngine } from "../run/run-engine.ts"
+import * as Result from "effect/Result"
+import { backoffSeconds, RunEngine } from "@rangewright/run-engine"
 
 /** Seconds between two looks for runs that no living worker holds. */
 const lookEverySeconds = 15
 
-/** Goes on with the runs of workers that died, for ever: of this process before its start, and of others that share the store. */
+/**
+ * Continues the runs of workers that died, for ever: of this process before its start, and of others that share the store. Looks again soon
+ * where one could not be claimed.
+ */
 export const recoveryLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { recover } = yield* RunEngine
-    const step = Effect.andThen(Effect.ignore(recover, { log: "Warn" }), Effect.sleep(lookEverySeconds * 1000))
-    yield* Effect.forkScoped(Effect.forever(step))
+    const forEver = Effect.gen(function* () {
+      for (let failures = 0; ;) {
+        const looked = yield* Effect.result(recover)
+        if (Result.isFailure(looked)) yield* Effect.logWarning(looked.failure.message)
+        failures = Result.isFailure(looked) ? failures + 1 : 0
+        yield* Effect.sleep((failures === 0 ? lookEverySeconds : backoffSeconds(failures - 1, lookEverySeconds)) * 1000)
+      }
+    })
+    yield* Effect.forkScoped(forEver)
   }),
 )

@@ -12,8 +12,8 @@ import {
 import { Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { runKind } from "../run/run-kind.ts"
-import { work } from "../run/work.ts"
+import { runKind } from "@rangewright/run-engine"
+import { work } from "@rangewright/run-engine"
 import { installOutcomes, outcomesIn } from "../source/install-outcomes.ts"
 import { failFor } from "../source/install-run.ts"
 import { InstallStep, installStepsOf } from "../source/install-steps.ts"
@@ -33,7 +33,7 @@ const Request = Schema.Struct({
   force: Schema.Boolean,
 })
 const readRequest = Schema.decodeUnknownEffect(Request)
-const unreadable = () => new Failed({ what: "Cannot go on with the installation: what it was asked to do cannot be read" })
+const unreadable = () => new Failed({ what: "Cannot continue the installation: its request cannot be read" })
 
 const asked = ({ options }: RunHead) =>
   Effect.map(Effect.mapError(readRequest(options), unreadable), ({ recordId, user, ...wish }) => ({

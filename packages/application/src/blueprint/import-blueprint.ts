@@ -110,7 +110,7 @@ export const importBlueprint = (file: StoredFile, user: User) =>
     const location = { type: "archive", file: file.path, name: "archive.tar.gz", unwrap: { keep: [] } } as const
     return yield* Effect.gen(function* () {
       const fetched = Effect.mapError(fetch({ location, holder, whose: `user ${user.id}` }), refusal)
-      const snapshot = yield* whileAwaited(fetched, new Failed({ what: `${what}: nobody waited for it any more` }))
+      const snapshot = yield* whileAwaited(fetched, new Failed({ what: `${what}: the client disconnected` }))
       const archive = yield* unpacked(snapshot)
       const manifest = yield* manifestOf(archive)
       const { id, name, description = "", version, tags, minLudusVersion: minVersion = "" } = manifest

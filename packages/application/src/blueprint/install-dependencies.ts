@@ -3,7 +3,7 @@ import { type ArtifactLibrary, type Blueprints, LicenseProvider, SubscriptionPro
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { mayUploadArtifacts } from "../ansible/may-change.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "../settings.ts"
 import { type ItemOutcome, itemFailed } from "../source/item-outcome.ts"
 import type { SourceContents } from "../source/source-contents.ts"

@@ -1,8 +1,9 @@
-import { type Group, type Range } from "@rangewright/domain"
+import { type Group, type Range, type User, type UserId } from "@rangewright/domain"
 import { Groups, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type AccessChange, changeAccess } from "../range/change-access.ts"
+import { endRevocations } from "../rights/revocation-pending.ts"
 import { type Outcome, reasonOf } from "../wire/bulk.ts"
 
 /** The ranges that the group has. */
@@ -25,4 +26,20 @@ export const changeTogether = <R>(
     const reason = reasonOf(result.failure)
     const concerned = new Set<string>(change.users.map((user) => user.id))
     return judged.map((outcome): Outcome => (concerned.has(outcome.item) ? { ...outcome, refused: reason } : outcome))
+  })
+
+/** What there was nothing to do for is gone only when the hypervisor knows it too: these items are refused where it does not. */
+export const unlessPending = (
+  outcomes: readonly Outcome[],
+  { items, ...revocation }: { readonly doing: string; readonly by: UserId; readonly items: readonly string[] },
+  users: readonly User[],
+) =>
+  Effect.gen(function* () {
+    if (items.length === 0) return outcomes
+    const ended = yield* Effect.result(endRevocations(revocation, users))
+    if (Result.isSuccess(ended)) return outcomes
+    const refused = reasonOf(ended.failure)
+    return outcomes.map((outcome): Outcome =>
+      items.includes(outcome.item) && outcome.refused === undefined ? { ...outcome, refused } : outcome,
+    )
   })

@@ -2,7 +2,7 @@ import { type Group, type GroupRole, LastManager, rootUserId, type User, type Us
 import { Groups, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Outcome } from "../wire/bulk.ts"
-import { changeTogether } from "./change-together.ts"
+import { changeTogether, unlessPending } from "./change-together.ts"
 
 /** Who asks, and as whom: rights are those of the user acted as. */
 export interface Asker {
@@ -51,10 +51,9 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
     return yield* changeTogether(group, judged, {
       doing: `add ${[...wanted.keys()].join(", ")} to group ${group.name}`,
       by: caller.id,
-      kind: "give",
       users: [...wanted.keys()].flatMap((id) => users.get(id) ?? []),
       store: groups.setRoles(group.name, wanted),
-      undo: groups.setRoles(group.name, before),
+      undo: groups.setRoles(group.name, before, { from: wanted }),
     })
   })
 
@@ -70,27 +69,34 @@ export const removePeople = (group: Group, items: readonly string[], { caller, u
     const keepManager = !asker.isAdmin
     let managers = [...roles.values()].filter((role) => role === "manager").length
     const leaving = new Map<UserId, undefined>()
-    const before = new Map<UserId, GroupRole>()
+    const gone: User[] = []
     const judged = items.map((item): Outcome => {
       const user = users.get(item)
       if (user === undefined) return { item, refused: `User ${shown(item)} not found` }
       const role = roles.get(item)
-      if (role === undefined) return { item, refused: undefined }
+      if (role === undefined) {
+        gone.push(user)
+        return { item, refused: undefined }
+      }
       if (role === "manager" && keepManager && managers === 1) {
         const { message, hint } = new LastManager({ group: group.name })
         return { item, refused: `Cannot remove ${user.id}: ${message}. ${hint ?? ""}` }
       }
       if (role === "manager") managers--
       leaving.set(user.id, undefined)
-      before.set(user.id, role)
       return { item, refused: undefined }
     })
-    return yield* changeTogether(group, judged, {
+    const outcomes = yield* changeTogether(group, judged, {
       doing: `remove ${[...leaving.keys()].join(", ")} from group ${group.name}`,
       by: caller.id,
-      kind: "take",
       users: [...leaving.keys()].flatMap((id) => users.get(id) ?? []),
       store: groups.setRoles(group.name, leaving, { keepManager }),
-      undo: groups.setRoles(group.name, before),
+      undo: undefined,
     })
+    const ids = gone.map(({ id }) => id)
+    return yield* unlessPending(
+      outcomes,
+      { doing: `remove ${ids.join(", ")} from group ${group.name}`, by: caller.id, items: ids },
+      gone,
+    )
   })

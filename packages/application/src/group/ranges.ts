@@ -3,6 +3,7 @@ import { Groups, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type AccessChange, changeAccess } from "../range/change-access.ts"
 import { type Outcome, reasonOf } from "../wire/bulk.ts"
+import { unlessPending } from "./change-together.ts"
 import type { Asker } from "./people.ts"
 
 /** The users who are in the group. */
@@ -29,7 +30,7 @@ const changeEach = <R>(
   group: Group,
   judged: readonly Judged[],
   { caller }: Asker,
-  changeOf: (range: Range) => Pick<AccessChange<R>, "doing" | "kind" | "store" | "undo">,
+  changeOf: (range: Range) => Pick<AccessChange<R>, "doing" | "store" | "undo">,
 ) =>
   Effect.gen(function* () {
     const users = yield* usersOfGroup(group)
@@ -64,7 +65,6 @@ export const addRanges = (group: Group, items: readonly string[], asker: Asker) 
     })
     return yield* changeEach(group, judged, asker, (range) => ({
       doing: `add range ${range.id} to group ${group.name}`,
-      kind: "give",
       store: groups.addRange(group.name, range.id),
       undo: groups.removeRange(group.name, range.id),
     }))
@@ -81,10 +81,12 @@ export const removeRanges = (group: Group, items: readonly string[], asker: Aske
       if (range === undefined) return notFound(item)
       return { item, refused: undefined, range: owned.has(item) ? range : undefined }
     })
-    return yield* changeEach(group, judged, asker, (range) => ({
+    const outcomes = yield* changeEach(group, judged, asker, (range) => ({
       doing: `remove range ${range.id} from group ${group.name}`,
-      kind: "take",
       store: groups.removeRange(group.name, range.id),
-      undo: groups.addRange(group.name, range.id),
+      undo: undefined,
     }))
+    const gone = judged.flatMap(({ item, refused, range }) => (refused === undefined && range === undefined ? [item] : []))
+    const doing = `remove ranges ${gone.join(", ")} from group ${group.name}`
+    return yield* unlessPending(outcomes, { doing, by: asker.caller.id, items: gone }, yield* usersOfGroup(group))
   })

@@ -4,19 +4,16 @@ import {
   type ImportedUser,
   isFault,
   type LegacyImport,
-  type Range,
   type User,
   userPasswordContext,
 } from "@rangewright/domain"
-import { HypervisorAccess, Ranges, SecretStore, Users } from "@rangewright/ports"
+import { Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { newRecordId, newTokenKey } from "../accounts/identity.ts"
 import { emptyRangeConfig } from "../accounts/provision-user.ts"
-import { rightsNetwork } from "../range/router-access.ts"
 import { readRangeConfig } from "../range/read-config.ts"
-import { accountsOf } from "../run/read-world.ts"
 
 /** Accounts of the first generation are those of the hypervisor's system. */
 const legacyRealm = "pam"
@@ -73,17 +70,7 @@ const importRange = (range: ImportedRange, owner: User) =>
     yield* (yield* Users).change(owner.id, { defaultRangeId: made.id })
     return Result.isSuccess(yield* readRangeConfig(config))
       ? []
-      : [`the configuration of range ${made.id}: it was kept as it is and has errors; PUT /range/config with it tells them`]
-  })
-
-/** Gives everybody who has the range the use of its pool, where the hypervisor has one. */
-export const grantPool = (range: Range) =>
-  Effect.gen(function* () {
-    const access = yield* HypervisorAccess
-    if (!(yield* access.poolExists(range.id))) return
-    const accounts = yield* accountsOf(yield* (yield* Ranges).grants(range.id))
-    const network = yield* rightsNetwork(range)
-    if (!(yield* access.granted(range.id, accounts, network))) yield* access.grant(range.id, accounts, network)
+      : [`the configuration of range ${made.id}: it was kept as it is and has errors; PUT /range/config with it lists them`]
   })
 
 /** How many users, ranges and further accesses there are. */

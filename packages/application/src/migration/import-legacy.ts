@@ -1,8 +1,9 @@
 import { type LegacyImport, type LegacyInstallation, planImport, rangesTakenOver, rootUserId } from "@rangewright/domain"
 import { LegacyData, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { bringInLine } from "../rights/in-line.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
-import { attempt, grantPool, importAccounts, type ImportedAccounts, importedConfig } from "./import-accounts.ts"
+import { attempt, importAccounts, type ImportedAccounts, importedConfig } from "./import-accounts.ts"
 import { importMachines, planMachines, type RangeTakenOver } from "./import-machines.ts"
 
 /** Lines about what was not taken over; a database of a stranger could have a million. */
@@ -54,12 +55,14 @@ const carryOut = (legacy: LegacyInstallation, plan: LegacyImport) =>
   Effect.gen(function* () {
     const { accounts, skipped } = yield* importAccounts(plan)
     const ranges = yield* takenOver(legacy)
-    const rights = yield* Effect.forEach(ranges, (range) => attempt(`the rights on the pool ${range.id}`, grantPool(range)))
+    const doing = "take accounts, pools and rights over on the hypervisor"
+    const inLine = Effect.asVoid(bringInLine({ doing, by: rootUserId, concerns: () => true }))
+    const rights = yield* attempt("accounts, pools and rights on the hypervisor", inLine)
     const machines = yield* importMachines(yield* planMachines(legacy, yield* withConfigs(ranges)))
     return {
       ...accounts,
       machines: machines.count,
-      told: [...plan.skipped, ...skipped, ...rights.flat(), ...machines.told],
+      told: [...plan.skipped, ...skipped, ...rights, ...machines.told],
     } satisfies Outcome
   })
 

@@ -13,8 +13,8 @@ import {
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { rangesAtWork } from "../run/installation-gate.ts"
-import { endOfRun, outcomeFault } from "../run/end-of-run.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { endOfRun, outcomeFault } from "@rangewright/run-engine"
+import { RunEngine } from "@rangewright/run-engine"
 import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
 import { migrationOptions } from "./read-installation.ts"
 import { isAsPlanned } from "./migration-work.ts"
@@ -69,13 +69,13 @@ const aftermath = (state: RunState, direction: MigrationDirection, createZone: b
   if (reach === "nothing") return Effect.succeed("Nothing was changed")
   if (reach === "moved")
     return Effect.succeed(
-      "Machines have begun to move, so nothing was taken back: mend the cause and start again, which goes on from here",
+      "Machines have begun to move, so nothing was undone: fix the cause and start again, which continues from here",
     )
   return planNetworks(direction, createZone, { snapshots: false }).pipe(
     Effect.map((plan) => {
       if (isAsPlanned(plan, state)) return "No machine has moved, and what had been prepared was taken back"
       if (plan.blockers.length > 0) return unseen
-      return "No machine has moved; some of what had been prepared is still there, and starting again goes on from it"
+      return "No machine has moved; some of the preparations are still there, and starting again continues from them"
     }),
     Effect.catch(() => Effect.succeed(unseen)),
   )
@@ -106,7 +106,7 @@ export const startMigration = (direction: MigrationDirection, createZone: boolea
     if (!clusterMode) return undefined
     yield* requireRangesAtRest(texts[direction].doing)
     const kind = direction === "to-sdn" ? migrateToSdn : returnToBridges
-    const head: RunHead = yield* (yield* RunEngine).startWork(kind.request(installation, { createZone }), by)
+    const head: RunHead = yield* (yield* RunEngine).start(kind.request(installation, { createZone }), by)
     return head
   })
 

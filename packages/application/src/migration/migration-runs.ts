@@ -1,7 +1,7 @@
 import { type MigrationDirection, MigrationBlocked, workPlan } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { runKind } from "../run/run-kind.ts"
+import { runKind } from "@rangewright/run-engine"
 import { migrationWorks, runSteps } from "./migration-work.ts"
 import { planNetworks } from "./plan-networks.ts"
 import { undoNetworks } from "./undo-networks.ts"

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { untilRangesRest } from "../run/installation-gate.ts"
-import { work } from "../run/work.ts"
+import { work } from "@rangewright/run-engine"
 import { planNetworks } from "./plan-networks.ts"
 
 const isWorldly = (action: MigrationAction): action is NetworkMigrationAction =>

@@ -1,4 +1,13 @@
-import { type Installation, type InstallationRange, type MigrationOptions, natNetworkName, type Range } from "@rangewright/domain"
+import {
+  accountIdOf,
+  groupOfAccount,
+  type Installation,
+  type InstallationRange,
+  type MigrationOptions,
+  natNetworkName,
+  type Range,
+  type UserId,
+} from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess, MigrationRecords, NetworkMigration, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
@@ -36,42 +45,41 @@ export const migrationOptions = (createZone: boolean) =>
     return options
   })
 
-/** Everybody who has the range by any way, by their accounts on the hypervisor. */
-const rangeRights = (range: Range, accounts: ReadonlyMap<string, string>, admins: string) =>
+/** The groups that have an account's rights, as far as the hypervisor has them: one that is missing gets its rights when it is made. */
+const presentGroups = Effect.gen(function* () {
+  const { groups } = yield* (yield* HypervisorAccess).observe
+  const users = yield* (yield* Users).list
+  return new Map(
+    users.flatMap((user) => {
+      const group = groupOfAccount(accountIdOf(user))
+      return groups.has(group) ? [[user.id, group] as const] : []
+    }),
+  )
+})
+
+/** Everybody who has the range by any way, by their groups on the hypervisor. */
+const rangeRights = (range: Range, groupOf: ReadonlyMap<UserId, string>, admins: string) =>
   Effect.gen(function* () {
     const grants = yield* (yield* Ranges).grants(range.id)
-    const users = [...new Set(grants.map(({ userId }) => userId))].flatMap((id) => accounts.get(id) ?? [])
-    const read: InstallationRange = { id: range.id, number: range.number, users, groups: [admins] }
+    const people = [...new Set(grants.map(({ userId }) => userId))].flatMap((id) => groupOf.get(id) ?? [])
+    const read: InstallationRange = { id: range.id, number: range.number, groups: [admins, ...people] }
     return read
   })
 
-/** The users' accounts that the hypervisor has: one that is missing gets its rights when it is made. */
-const presentAccounts = Effect.gen(function* () {
-  const access = yield* HypervisorAccess
-  const users = yield* (yield* Users).list
-  const present = yield* Effect.forEach(
-    users,
-    ({ id, hypervisorUsername: username, hypervisorRealm: realm }) =>
-      Effect.map(access.userExists({ username, realm }), (there) => (there ? [[id, `${username}@${realm}`] as const] : [])),
-    { concurrency: 4 },
-  )
-  return new Map<string, string>(present.flat())
-})
-
-/** Our ranges; with accounts also who has them. */
-export const readRanges = (accounts: ReadonlyMap<string, string> | undefined) =>
+/** Our ranges; with groups also who has them. */
+export const readRanges = (groupOf: ReadonlyMap<UserId, string> | undefined) =>
   Effect.gen(function* () {
     const { groups } = yield* NetworkMigration
     const ranges = yield* (yield* Ranges).list()
-    if (accounts !== undefined) return yield* Effect.forEach(ranges, (range) => rangeRights(range, accounts, groups.admins))
-    return ranges.map(({ id, number }): InstallationRange => ({ id, number, users: [], groups: [groups.admins] }))
+    if (groupOf !== undefined) return yield* Effect.forEach(ranges, (range) => rangeRights(range, groupOf, groups.admins))
+    return ranges.map(({ id, number }): InstallationRange => ({ id, number, groups: [groups.admins] }))
   })
 
 /** What of an installation costs calls, and is read only where it is needed. */
 export interface InstallationLook {
   /** A call for each machine and each snapshot. */
   readonly snapshots: boolean
-  /** A call for each user: who may use the networks is not read without. */
+  /** Who may use the networks is not read without. */
   readonly accounts: boolean
 }
 
@@ -79,7 +87,7 @@ export interface InstallationLook {
 export const readInstallation = (zone: string, { snapshots, accounts }: InstallationLook) =>
   Effect.gen(function* () {
     const migration = yield* NetworkMigration
-    const ranges = yield* readRanges(accounts ? yield* presentAccounts : undefined)
+    const ranges = yield* readRanges(accounts ? yield* presentGroups : undefined)
     const record = yield* (yield* MigrationRecords).find
     const installation: Installation = { ...(yield* migration.observe({ zone, snapshots })), ranges, record }
     return installation

@@ -1,10 +1,10 @@
-import { type MigrationStep, type RunState, undoMigration } from "@rangewright/domain"
+import { type Fault, type MigrationStep, type RunState, undoMigration } from "@rangewright/domain"
 import { HypervisorFault, MigrationRecords, type NetworkMigration } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { backoffSeconds } from "../run/backoff.ts"
+import { backoffSeconds, makeMayPass } from "@rangewright/run-engine"
 import { MigrationStepJson, networkStep, performAction, wasRecorded } from "./migration-work.ts"
 
 const decode = Schema.decodeUnknownOption(MigrationStepJson)
@@ -31,24 +31,15 @@ export const reachOf = (state: RunState): "nothing" | "prepared" | "moved" => {
   return begun.size === 0 ? "nothing" : "prepared"
 }
 
-/** Tries of an action that meets a lock, or whose effect is not known; a hypervisor that is away is waited for without end. */
-const triesAtMost = 8
+/** Most seconds between two tries of an action. */
 const backoffMost = 10
 
-const passing: ReadonlySet<string> = new Set(["locked", "unknown-effect"])
-const absent: ReadonlySet<string> = new Set(["away", "no-quorum"])
-
-const insist = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function* () {
-    let passed = 0
-    for (let n = 0; ; n++) {
-      const done = yield* Effect.result(effect)
-      if (Result.isSuccess(done)) return done.success
-      const reason = done.failure instanceof HypervisorFault ? done.failure.facts.reason : ""
-      if (passing.has(reason)) passed += 1
-      if (!absent.has(reason) && (!passing.has(reason) || passed >= triesAtMost)) return yield* Effect.fail(done.failure)
-      yield* Effect.sleep(backoffSeconds(n, backoffMost) * 1000)
-    }
+const insist = <A, E extends Fault, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const mayPass = makeMayPass()
+    const attempt = (n: number): Effect.Effect<A, E, R> =>
+      Effect.catchIf(effect, mayPass, () => Effect.andThen(Effect.sleep(backoffSeconds(n, backoffMost) * 1000), attempt(n + 1)))
+    return attempt(0)
   })
 
 /** What somebody else has in the place of ours is not ours to take back. */

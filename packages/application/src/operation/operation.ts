@@ -150,6 +150,8 @@ export interface Operation {
   readonly target: Target
   /** Changes something: gets an audit entry, unless anybody may call it. */
   readonly mutates: boolean
+  /** What it changes lies outside of the store, where no transaction holds both: its audit entry is written before it begins. */
+  readonly recordedFirst: boolean
   /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
@@ -242,6 +244,7 @@ export interface Declaration<
   readonly target: T
   /** Default: every method but GET. */
   readonly mutates?: boolean
+  readonly recordedFirst?: true
   readonly audited?: readonly (keyof BodyOf<B> & string)[]
   readonly path?: P
   readonly query?: Q
@@ -285,6 +288,7 @@ export const operation = <
     origin: declared.origin ?? "file",
     target: declared.target,
     mutates: declared.mutates ?? method !== "GET",
+    recordedFirst: declared.recordedFirst ?? false,
     audited: declared.audited ?? [],
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
     output: declared.output,

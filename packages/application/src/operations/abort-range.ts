@@ -1,8 +1,9 @@
 import { Failed, rangeSubject } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { stillThere } from "../access/still-there.ts"
 import { operation } from "../operation/operation.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { TextResult } from "../wire/common.ts"
 import { rangeStatuses } from "../wire/statuses.ts"
 
@@ -23,12 +24,14 @@ export const abortRange = operation({
   handle: ({ range, user }) =>
     Effect.gen(function* () {
       const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
-      if (run === undefined || !(yield* (yield* RunEngine).cancel(run.id, user.id)))
+      if (run === undefined || !(yield* (yield* RunEngine).cancel(run.id, user.id))) {
+        yield* stillThere({ ranges: [range] })
         return yield* Effect.fail(
           new Failed({ what: `Cannot abort range ${range.id}: nothing is running`, hint: "GET /runs shows what ran." }),
         )
+      }
       return {
-        result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. What it had begun ends first; the next run of the range may be started now, and begins by itself after that`,
+        result: `Run ${run.id} (${run.kind}) of range ${range.id} aborted. What it had begun ends first; the next run of the range can be started now and begins automatically after that`,
       }
     }),
 })

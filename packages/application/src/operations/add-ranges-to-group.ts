@@ -10,7 +10,7 @@ export const addRangesToGroup = operation({
   route: "POST /groups/{groupName}/ranges",
   ...bulkFrame,
   does: "add ranges to a group",
-  summary: "Let the users of a group use ranges: here, on their routers and on the hypervisor",
+  summary: "Give the users of a group access to ranges: here, on their routers and on the hypervisor",
   body: {
     type: "json",
     required: true,

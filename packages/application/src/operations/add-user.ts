@@ -38,22 +38,25 @@ export const addUser = operation({
     }),
   },
   statuses: {
-    201: "the user was made; the key is shown this once",
+    201: "the user was created; the key is shown only now",
     400: "a field is missing or not allowed; the user ID is reserved or taken; the account name is taken on the hypervisor; the password is too short",
     401: "no valid credentials; the caller is no administrator",
     409: waitCutShort,
     500: "unexpected server failure",
     502: "the hypervisor is away or refused the account",
   },
-  handle: ({ body }) =>
+  handle: ({ body, caller }) =>
     Effect.gen(function* () {
-      const { user, apiKey } = yield* provisionUser({
-        userId: body.userID,
-        name: body.name,
-        email: body.email,
-        password: body.password,
-        isAdmin: body.isAdmin ?? false,
-      })
+      const { user, apiKey } = yield* provisionUser(
+        {
+          userId: body.userID,
+          name: body.name,
+          email: body.email,
+          password: body.password,
+          isAdmin: body.isAdmin ?? false,
+        },
+        caller.id,
+      )
       return {
         userID: user.id,
         name: user.name,

@@ -10,7 +10,7 @@ export const addUsersToGroup = operation({
   route: "POST /groups/{groupName}/users",
   ...bulkFrame,
   does: "add users to a group",
-  summary: "Add users to a group, as members or managers; named as managers, members become managers",
+  summary: "Add users to a group, as members or managers; members who are named as managers become managers",
   body: {
     type: "json",
     required: true,

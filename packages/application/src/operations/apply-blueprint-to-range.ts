@@ -12,7 +12,7 @@ export const applyBlueprintToRange = operation({
   route: "POST /blueprints/{blueprintID}/apply",
   group: "Blueprint",
   does: "apply a blueprint to a range",
-  summary: "Check the configuration of a blueprint for a range and make it the range's; nothing is deployed",
+  summary: "Check a blueprint's configuration for a range and make it the range's; nothing is deployed",
   access: "range-access",
   accessNote: "and the blueprint's owner, those it is shared with, and administrators",
   target: "none",

@@ -12,7 +12,7 @@ export const assignRangeToUser = operation({
   route: "POST /ranges/assign/{userID}/{rangeID}",
   group: "Range",
   does: "assign ranges to users",
-  summary: "Let a user use a range: here, on its router and on the hypervisor",
+  summary: "Give a user access to a range: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",
   path: { userID: Schema.String, rangeID: Schema.String },
@@ -36,7 +36,6 @@ export const assignRangeToUser = operation({
       yield* changeAccess({
         doing,
         by: caller.id,
-        kind: "give",
         users: [user],
         ranges: [range],
         store: ranges.grant(range.id, user.id),

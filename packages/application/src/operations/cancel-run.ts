@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { TextResult } from "../wire/common.ts"
 import { runStatuses } from "../wire/statuses.ts"
 
@@ -19,7 +19,7 @@ export const cancelRun = operation({
   target: "none",
   path: { runID: Schema.String },
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over, or goes forward only by now" },
+  statuses: { 200: "the run is being cancelled", ...runStatuses, 409: "the run is over, or can no longer be cancelled" },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const run = yield* findRun(path.runID, user)

@@ -39,7 +39,7 @@ const copyUnder = (original: Blueprint, id: string | undefined, text: Pick<Bluep
     Effect.catchTag("ContentFault", (fault) =>
       Effect.fail(
         new Conflict({
-          what: `Cannot copy blueprint ${original.id}: its files cannot be had: ${fault.message}`,
+          what: `Cannot copy blueprint ${original.id}: its files cannot be fetched: ${fault.message}`,
           hint: "Install it again from its source, or import it again.",
         }),
       ),
@@ -51,7 +51,7 @@ export const copyBlueprint = operation({
   route: "POST /blueprints/{blueprintID}/copy",
   group: "Blueprint",
   does: "copy a blueprint",
-  summary: "Make an own copy of a blueprint with all its files, shared with nobody",
+  summary: "Make your own copy of a blueprint with all its files, shared with nobody",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",

@@ -3,6 +3,7 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { rangeOfBody } from "../access/select-range.ts"
+import { stillThere } from "../access/still-there.ts"
 import { freeBlueprintId, makeFromConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
@@ -29,7 +30,7 @@ export const createBlueprintFromRange = operation({
   },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made, and what it requires installed as far as it could be had",
+    201: "the blueprint was created, and what it requires was installed as far as it was available",
     ...rangeStatuses,
     400: "the ID or a member is not allowed; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
@@ -40,13 +41,15 @@ export const createBlueprintFromRange = operation({
       const id = yield* freeBlueprintId(body.blueprintID)
       const range = yield* rangeOfBody(body.rangeID, sentFor, user)
       const stored = yield* (yield* Ranges).config(range.id)
-      if (stored === undefined)
+      if (stored === undefined) {
+        yield* stillThere({ ranges: [range] })
         return yield* Effect.fail(
           new Failed({
             what: `Cannot create blueprint ${id}: range ${range.id} has no configuration`,
             hint: `Upload one: ${howTo("PUT /range/config")}.`,
           }),
         )
+      }
       const text = {
         // the longest names leave no room for this ending
         name: body.name ?? `${range.name.slice(0, 240)} Blueprint`,

@@ -21,7 +21,7 @@ export const createBlueprint = operation({
   },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made, and what it requires installed as far as it could be had",
+    201: "the blueprint was created, and what it requires was installed as far as it was available",
     ...userStatuses,
     400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
     409: "the ID is in use",

@@ -57,7 +57,7 @@ const applyTo = (range: Range, blueprint: Blueprint, user: User) =>
       (fault) =>
         new Failed({
           what: `Range ${range.id} created with number ${range.number}, but blueprint ${blueprint.id} could not be applied: ${fault.message}`,
-          hint: `Mend what is said, then apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}; until then the range has the example configuration.`,
+          hint: `Fix what is reported, then apply it: ${howTo("POST /blueprints/{blueprintID}/apply")}; until then the range has the example configuration.`,
         }),
     ),
   )
@@ -86,33 +86,36 @@ export const createRange = operation({
   },
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
-    201: "the range was made; the text names it",
+    201: "the range was created; the text names it",
     ...userStatuses,
     400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
     403: "only administrators give ranges to others; the blueprint is not shared with the caller",
     404: "no blueprint has this ID",
     409: `the range ID is not allowed, reserved, taken (in whatever case) or below a range that the caller does not own; the number is out of bounds, reserved or taken; the pool belongs to somebody else; ${waitCutShort}`,
-    500: "the range was made, but the blueprint could not be applied: it may be applied again",
+    500: "the range was created, but the blueprint could not be applied; try to apply it again",
     502: hypervisorAway,
   },
-  handle: ({ body, user }) =>
+  handle: ({ body, user, caller }) =>
     Effect.gen(function* () {
       const owners = yield* ownersOf(body.userID ?? [], user)
       const wanted = body.blueprintID ?? ""
       const blueprint = wanted === "" ? undefined : yield* readableBlueprint(wanted, user)
       if (body.rangeID === "")
         return yield* Effect.fail(new InvalidInput({ what: "Cannot create the range: a range ID is needed" }))
-      const range = yield* makeRange({
-        id: body.rangeID,
-        // 0 asks for the lowest free one
-        number: body.rangeNumber === 0 ? undefined : body.rangeNumber,
-        name: body.name,
-        description: body.description ?? "",
-        purpose: body.purpose ?? "",
-        config: exampleRangeConfig,
-        createdBy: user,
-        owners,
-      })
+      const range = yield* makeRange(
+        {
+          id: body.rangeID,
+          // 0 asks for the lowest free one
+          number: body.rangeNumber === 0 ? undefined : body.rangeNumber,
+          name: body.name,
+          description: body.description ?? "",
+          purpose: body.purpose ?? "",
+          config: exampleRangeConfig,
+          createdBy: user,
+          owners,
+        },
+        caller.id,
+      )
       const created = `Range ${range.id} created with number ${range.number}`
       return { result: [created, ...(blueprint === undefined ? [] : yield* applyTo(range, blueprint, user))].join("\n") }
     }),

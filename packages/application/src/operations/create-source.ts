@@ -37,7 +37,7 @@ export const createSource = operation({
   statuses: {
     200: "the source was registered, or was there and is fetched again",
     ...userStatuses,
-    400: "the type, the ID, the origin or a member is not allowed; its content cannot be had or read; the body is malformed; userID names an unknown user",
+    400: "the type, the ID, the origin or a member is not allowed; its content cannot be fetched or read; the body is malformed; userID names an unknown user",
     403: "global and folders need an administrator",
     409: "the ID is in use, or is that of another source of the user's",
     413: "the archive is too large",

@@ -4,24 +4,24 @@ import { removeGroup } from "../group/remove-group.ts"
 import { operation } from "../operation/operation.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
-import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
+import { adminStatuses, revocationPending, waitCutShort } from "../wire/statuses.ts"
 
 export const deleteGroup = operation({
   id: "deleteGroup",
   route: "DELETE /groups/{groupName}",
   group: "Group",
   does: "delete groups",
-  summary: "Delete a group, and the access that its users had by it alone",
+  summary: "Delete a group, and the access that its users had only through it",
   access: "admin",
   target: "group-in-path",
   path: { groupName: Schema.String },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the group is gone; routers that could not be told learn it by the next deploy of their range",
+    200: "the group is gone; routers that could not be reached are told as soon as they can be",
     ...adminStatuses,
     404: "no group has this name",
     409: waitCutShort,
-    502: hypervisorAway,
+    502: revocationPending,
   },
   handle: ({ group, caller }) =>
     Effect.map(removeGroup(group, caller), (untold) => ({

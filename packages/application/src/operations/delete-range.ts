@@ -1,7 +1,11 @@
+import { placesOf, placeText } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { runToEnd } from "../range/run-to-end.ts"
+import { rightsOnNetworks } from "../rights/compare.ts"
+import { bringInLine, onPlaces } from "../rights/in-line.ts"
+import { staysPending } from "../rights/revocation-pending.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
@@ -25,8 +29,12 @@ export const deleteRange = operation({
     502: hypervisorAway,
   },
   handle: ({ range, query, user }) =>
-    Effect.map(
-      runToEnd(`delete range ${range.id}`, range, { kind: "delete-range", force: query.force ?? false }, user.id),
-      () => ({ result: `Range ${range.id} deleted` }),
-    ),
+    Effect.gen(function* () {
+      const doing = `delete range ${range.id}`
+      // asked before nobody knows any more which places were its own
+      const places = new Set(placesOf(range, yield* rightsOnNetworks).map(placeText))
+      yield* runToEnd(doing, range, { kind: "delete-range", force: query.force ?? false }, user.id)
+      yield* staysPending(doing)(bringInLine({ doing, by: user.id, concerns: onPlaces(places) }))
+      return { result: `Range ${range.id} deleted` }
+    }),
 })

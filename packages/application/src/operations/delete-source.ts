@@ -13,7 +13,7 @@ export const deleteSource = operation({
   group: "Sources",
   does: "delete a source",
   summary:
-    "Delete a source with its blueprints and say who used them; what goes on with it is cancelled, what else was installed from it stays. With dryRun only say it",
+    "Delete a source with its blueprints and say who used them; its runs are cancelled, and everything else that was installed from it stays. With dryRun only say so",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",

@@ -5,14 +5,14 @@ import { removeUser } from "../accounts/remove-user.ts"
 import { operation } from "../operation/operation.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
-import { waitCutShort } from "../wire/statuses.ts"
+import { revocationPending, waitCutShort } from "../wire/statuses.ts"
 
 export const deleteUser = operation({
   id: "deleteUser",
   route: "DELETE /user/{userID}",
   group: "User",
   does: "delete users",
-  summary: "Remove a user, on request with their default range",
+  summary: "Remove a user, and the user's default range when asked to",
   access: "admin",
   target: "none",
   path: { userID: Schema.String },
@@ -20,14 +20,14 @@ export const deleteUser = operation({
   query: { deleteDefaultRange: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user and the account are gone; routers that could not be told so are named, and learn it by the next deploy of their range",
+    200: "the user and the account are gone; routers that could not be reached are named, and told as soon as they can be",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
     401: "no valid credentials",
     403: "the caller is no administrator",
     404: "no user has this ID",
     409: `the default range could not be deleted; ${waitCutShort}`,
     500: "unexpected server failure",
-    502: "the hypervisor is away or refused",
+    502: `the default range could not be deleted; ${revocationPending}`,
   },
   handle: ({ path, query, caller }) =>
     Effect.gen(function* () {

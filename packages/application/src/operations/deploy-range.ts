@@ -4,7 +4,9 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
+import { RunPlanner } from "../run/planner.ts"
+import { rangeRequest } from "../run/request.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
@@ -52,19 +54,18 @@ export const deployRange = operation({
   statuses: {
     200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
     ...rangeStatuses,
-    400: "a tag is not known; confirm comes from no plan, or with other options; a named role is not installed; the body is malformed; userID names an unknown user",
+    400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed; userID names an unknown user",
     404: "the range is unknown, or none is selected; it has no configuration",
-    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; there is something else to do than was confirmed",
+    409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; what there is to do differs from what was confirmed",
     502: hypervisorAway,
   },
   handle: ({ range, user, query, body }) =>
     Effect.gen(function* () {
-      const engine = yield* RunEngine
       const { confirm, ...wish } = { ...query, ...body }
       const options = yield* confirm === undefined ? deployOptions(wish) : confirmedOptions(confirm, wish)
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
-        const plan = yield* engine.preview(range, request, user.id)
+        const plan = yield* (yield* RunPlanner).plan(range, request, user.id, "preview")
         const result = [
           `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
           ...keptTexts(plan.kept),
@@ -72,8 +73,8 @@ export const deployRange = operation({
         ].join("\n")
         return { result, plan: planObject(plan, confirmationOf(options, plan)) }
       }
-      const run = yield* engine.start(range, request, user.id)
-      const begins = run.behind === undefined ? "" : `; it begins by itself when run ${run.behind} has ended`
+      const run = yield* (yield* RunEngine).start(rangeRequest(range, request), user.id)
+      const begins = run.behind === undefined ? "" : `; it begins automatically when run ${run.behind} has ended`
       const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
       const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")
       return { result, runID: run.id }

@@ -9,7 +9,7 @@ export const getAutoShutdown = operation({
   route: "GET /range/auto-shutdown",
   group: "Range",
   does: "read the auto-shutdown of a range",
-  summary: "After how long an idle range is shut down",
+  summary: "How long a range may be idle before it is shut down",
   access: "range-access",
   tier: "enterprise",
   target: "range",

@@ -12,13 +12,13 @@ export const getBlueprintDetail = operation({
   route: "GET /blueprints/{blueprintID}",
   group: "Blueprint",
   does: "read a blueprint",
-  summary: "A blueprint, and whether the templates and roles that it needs are there",
+  summary: "A blueprint, and whether the templates and roles that it needs are available",
   access: "user",
   accessNote: "its owner, those it is shared with, and administrators",
   target: "none",
   path: { blueprintID: Schema.String },
   output: { type: "json", schema: BlueprintDetail },
-  statuses: { 200: "the blueprint; what cannot be told counts as not there", ...blueprintStatuses },
+  statuses: { 200: "the blueprint; what cannot be found out counts as not there", ...blueprintStatuses },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
       const blueprint = yield* readableBlueprint(path.blueprintID, user)

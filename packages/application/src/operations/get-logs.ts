@@ -13,7 +13,7 @@ export const getLogs = operation({
   route: "GET /range/logs",
   group: "Range",
   does: "read the log of a range",
-  summary: "Log of the newest deploy, whole or from where a follower stands",
+  summary: "Log of the newest deploy, whole or from a given position",
   access: "range-access",
   target: "range",
   query: { tail: Schema.optionalKey(WholeNumberText), cursor: Schema.optionalKey(WholeNumberText) },

@@ -1,7 +1,9 @@
+import { changeText, concernsRange } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { compareAccess } from "../rights/compare.ts"
+import { RunPlanner } from "../run/planner.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
 
@@ -11,7 +13,7 @@ export const getRangeDrift = operation({
   group: "Range",
   origin: "ours",
   does: "compare a range with its configuration",
-  summary: "How what is there differs from the configuration",
+  summary: "How the range differs from its configuration, and from who may use it",
   access: "range-access",
   target: "range",
   output: {
@@ -32,7 +34,11 @@ export const getRangeDrift = operation({
   },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
-      const { inSync, differences, notes } = yield* (yield* RunEngine).drift(range, user.id)
-      return { inSync, differences, notes }
+      const { inSync, differences, notes } = yield* (yield* RunPlanner).drift(range, user.id)
+      const { changes, desired } = yield* compareAccess
+      const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
+      if (reasons.length === 0) return { inSync, differences, notes }
+      const access = { kind: "change" as const, object: `access to ${range.id}`, reasons }
+      return { inSync: false, differences: [...differences, access], notes }
     }),
 })

@@ -25,7 +25,7 @@ export const getRolesAndCollections = operation({
   route: "GET /ansible",
   group: "Ansible",
   does: "list roles and collections",
-  summary: "Roles and collections that a user's machines can be given: the user's own, then those of everybody",
+  summary: "Roles and collections that a user's machines can use: the user's own, then everybody's",
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(InstalledArtifact) },

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { runObject, RunObject } from "../wire/run.ts"
 import { runStatuses } from "../wire/statuses.ts"
 

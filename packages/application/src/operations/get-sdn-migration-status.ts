@@ -8,7 +8,7 @@ export const getSDNMigrationStatus = operation({
   route: "GET /migrate/sdn/status",
   group: "Migration",
   does: "read the state of the migration of networks",
-  summary: "Whether the networks have to move from bridges to VNets, and what that would need",
+  summary: "Whether the networks have to move from bridges to VNets, and what that requires",
   access: "user",
   target: "none",
   output: { type: "json", schema: MigrationStatusObject },

@@ -12,7 +12,8 @@ export const getSourceCatalog = operation({
   route: "GET /sources/{sourceID}/catalog",
   group: "Sources",
   does: "read the catalog of a source",
-  summary: "What a source ships: of each item whether it is installed for you, where, in which version, and who needs it",
+  summary:
+    "What a source ships, with each item's state: whether it is installed for you, where, in which version, and who needs it",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",

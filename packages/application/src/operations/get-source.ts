@@ -10,7 +10,7 @@ export const getSource = operation({
   route: "GET /sources/{sourceID}",
   group: "Sources",
   does: "read a source",
-  summary: "A source: where it comes from, what it says of itself, how its last sync ended",
+  summary: "A source: where it comes from, how it describes itself, how its last sync ended",
   access: "user",
   accessNote: "its owner and administrators",
   target: "none",

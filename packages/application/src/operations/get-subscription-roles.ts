@@ -10,7 +10,7 @@ export const getSubscriptionRoles = operation({
   route: "GET /ansible/subscription-roles",
   group: "Ansible",
   does: "list subscription roles",
-  summary: "The roles on offer to subscribers, whatever the licence in force; none where no registry is configured",
+  summary: "The roles offered to subscribers, regardless of the licence in force; none when no registry is configured",
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(SubscriptionRole) },

@@ -9,7 +9,7 @@ export const getTemplatesStatus = operation({
   route: "GET /templates/status",
   group: "Template",
   does: "list the builds of templates",
-  summary: "Builds of templates that go on, of all users",
+  summary: "Running builds of templates, of all users",
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(Schema.Struct({ template: Schema.String, user: Schema.String })) },

@@ -10,7 +10,7 @@ export const getUserMemberships = operation({
   route: "GET /user/memberships",
   group: "User",
   does: "list the groups of a user",
-  summary: "The groups that the user is in, and as what",
+  summary: "The groups that the user is in, and the user's part in each",
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(UserMembershipObject) },

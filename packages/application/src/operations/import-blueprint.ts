@@ -19,7 +19,7 @@ export const importBlueprint = operation({
   body: { type: "multipart", fields: {}, file: "archive", maxBytes: mostArchiveBytes, stored: true },
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
-    201: "the blueprint was made, and what it requires installed as far as it could be had",
+    201: "the blueprint was created, and what it requires was installed as far as it was available",
     ...userStatuses,
     400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid; userID names an unknown user",
     409: "the ID is in use",

@@ -67,6 +67,8 @@ import { installSubscriptionRoles } from "./install-subscription-roles.ts"
 import { listAllRange } from "./list-all-range.ts"
 import { listAllUsers } from "./list-all-users.ts"
 import { listAudit } from "./list-audit.ts"
+import { getAccess } from "./get-access.ts"
+import { reconcileAccess } from "./reconcile-access.ts"
 import { listBlueprintAccessGroups } from "./list-blueprint-access-groups.ts"
 import { listBlueprintAccessUsers } from "./list-blueprint-access-users.ts"
 import { listBlueprints } from "./list-blueprints.ts"
@@ -123,7 +125,7 @@ import { upgradeFromSource } from "./upgrade-from-source.ts"
 import { validateConfig } from "./validate-config.ts"
 import { whoami } from "./whoami.ts"
 
-const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth, listAudit]
+const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth, listAudit, getAccess, reconcileAccess]
 const user = [
   whoami,
   listUser,

@@ -16,6 +16,7 @@ export const installCollection = operation({
   access: "user",
   accessNote: "administrators when global or restricted",
   target: "none",
+  recordedFirst: true,
   body: {
     type: "json",
     required: true,

@@ -20,6 +20,7 @@ export const installRoleTar = operation({
   access: "user",
   accessNote: "administrators when global or restricted",
   target: "none",
+  recordedFirst: true,
   body: {
     type: "multipart",
     fields: { force: Schema.optionalKey(FormBoolean), global: Schema.optionalKey(FormBoolean) },

@@ -15,7 +15,7 @@ export const installSource = operation({
   route: "POST /sources/{sourceID}/install",
   group: "Sources",
   does: "install from a source",
-  summary: "Fetch a source and install what is selected of it, with all that it needs; with dryRun only plan it",
+  summary: "Fetch a source and install what is selected of it, and all that it needs; with dryRun only plan it",
   access: "user",
   accessNote: "the source's owner and administrators; administrators when global",
   target: "none",

@@ -11,10 +11,11 @@ export const installSubscriptionRoles = operation({
   route: "POST /ansible/subscription-roles",
   group: "Ansible",
   does: "install subscription roles",
-  summary: "Install roles on offer to subscribers, for yourself or for everybody; without force a copy that is there stays",
+  summary: "Install roles offered to subscribers, for yourself or for everybody; an installed copy stays unless force is set",
   access: "user",
   accessNote: "needs a licence of subscribers; administrators when global or restricted",
   target: "none",
+  recordedFirst: true,
   body: {
     type: "json",
     required: true,

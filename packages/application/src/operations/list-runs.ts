@@ -16,7 +16,7 @@ export const listRuns = operation({
   group: "Range",
   origin: "ours",
   does: "list runs",
-  summary: "Runs of the selected range, or of all that the caller has to do with, newest first",
+  summary: "Runs of the selected range, or all runs that concern the caller, newest first",
   access: "user",
   accessNote:
     "administrators see all, others those of ranges they may use, of their own sources and blueprints, and what they started",

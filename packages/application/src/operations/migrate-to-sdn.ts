@@ -12,7 +12,7 @@ export const migrateToSDN = operation({
   route: "POST /migrate/sdn",
   group: "Migration",
   does: "migrate networks to SDN",
-  summary: "Move all networks from bridges to SDN VNets; answers when it is done, and joins a migration that goes on",
+  summary: "Move all networks from bridges to SDN VNets; answers when it is done, and joins a running migration",
   access: "admin",
   target: "none",
   query: {
@@ -26,8 +26,8 @@ export const migrateToSDN = operation({
     200: "text reports how it went",
     ...adminStatuses,
     400: "dryRun or createZone is neither true nor false; userID names an unknown user",
-    409: "something stands in the way: all of it is listed, and nothing was changed; ranges are being changed; a return to bridges goes on",
-    500: "a step failed: what had been prepared was taken back, or machines have begun to move and a new call goes on from there",
+    409: "something prevents it: all reasons are listed, and nothing was changed; ranges are being changed; a rollback to bridges is running",
+    500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",
     502: hypervisorAway,
   },
   handle: ({ query, user }) => {

@@ -12,9 +12,10 @@ export const moveRoleScope = operation({
   route: "PATCH /ansible/role/scope",
   group: "Ansible",
   does: "move roles between users and everybody",
-  summary: "Give a user's roles to everybody, or roles of everybody to a user; with copy they stay where they were too",
+  summary: "Give a user's roles to everybody, or roles of everybody to a user; with copy they also stay where they were",
   access: "admin",
   target: "none",
+  recordedFirst: true,
   query: actingAs,
   body: {
     type: "json",

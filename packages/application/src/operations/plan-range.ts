@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { confirmationOf } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunPlanner } from "../run/planner.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
 import { planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
@@ -39,7 +39,7 @@ export const planRange = operation({
     Effect.gen(function* () {
       const { only_roles, ...wish } = query
       const options = yield* deployOptions({ ...wish, only_roles: commaList(only_roles ?? "") })
-      const plan = yield* (yield* RunEngine).preview(range, { kind: "deploy", options }, user.id)
+      const plan = yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, user.id, "preview")
       return planObject(plan, confirmationOf(options, plan))
     }),
 })

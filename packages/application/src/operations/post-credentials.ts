@@ -31,7 +31,7 @@ export const postCredentials = operation({
     500: "unexpected server failure",
     502: "the hypervisor is away or refused the password",
   },
-  handle: ({ body, user }) =>
+  handle: ({ body, user, caller }) =>
     Effect.gen(function* () {
       const targetId = (body.userID === undefined || body.userID === "" ? user.id : body.userID) as UserId
       if (targetId !== user.id && !user.isAdmin)
@@ -46,7 +46,7 @@ export const postCredentials = operation({
       const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword, own)
       if (problem !== undefined)
         return yield* Effect.fail(new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` }))
-      yield* changePassword(target, body.proxmoxPassword)
+      yield* changePassword(target, body.proxmoxPassword, caller.id)
       return { result: `Password of ${targetId} changed` }
     }),
 })

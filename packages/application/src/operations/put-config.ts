@@ -19,7 +19,7 @@ export const putConfig = operation({
   body: { type: "multipart", fields: { force: Schema.optionalKey(BooleanText) }, file: "file", maxBytes: mostConfigBytes },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the configuration was stored; warnings follow in the text, and which machines stay although they are not in it",
+    200: "the configuration was stored; warnings follow in the text, and the machines that stay although they are not in it",
     ...rangeStatuses,
     400: "the file is missing or force is no boolean; the configuration breaks a rule: every finding is listed; userID names an unknown user",
     409: "testing mode is on and force is not set",

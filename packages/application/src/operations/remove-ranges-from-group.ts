@@ -10,7 +10,7 @@ export const removeRangesFromGroup = operation({
   route: "DELETE /groups/{groupName}/ranges",
   ...bulkFrame,
   does: "remove ranges from a group",
-  summary: "Take ranges from the users of a group: here, on their routers and on the hypervisor",
+  summary: "Take access to ranges from the users of a group: here, on their routers and on the hypervisor",
   body: {
     type: "json",
     required: true,

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { hypervisorAway, runStatuses } from "../wire/statuses.ts"
 
 export const resumeRun = operation({
@@ -24,7 +24,7 @@ export const resumeRun = operation({
   statuses: {
     200: "a new run was started",
     ...runStatuses,
-    409: "the run goes on or succeeded; another run is changing the same; it cannot be planned",
+    409: "the run is not over or succeeded; another run is changing the same; it cannot be planned",
     502: hypervisorAway,
   },
   handle: ({ path, user }) =>

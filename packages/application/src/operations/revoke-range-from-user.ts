@@ -7,27 +7,27 @@ import { changeAccess } from "../range/change-access.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
+import { adminStatuses, revocationPending, waitCutShort } from "../wire/statuses.ts"
 
 export const revokeRangeFromUser = operation({
   id: "revokeRangeFromUser",
   route: "DELETE /ranges/revoke/{userID}/{rangeID}",
   group: "Range",
   does: "revoke ranges from users",
-  summary: "Take a range away from a user: here, on its router and on the hypervisor",
+  summary: "Take a user's access to a range away: here, on its router and on the hypervisor",
   access: "admin",
   target: "range-in-path",
   path: { userID: Schema.String, rangeID: Schema.String },
   query: { force: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user may no longer use the range; with force a router that cannot be told learns it by the next deploy",
+    200: "the user may no longer use the range; with force a router that cannot be reached is told as soon as it can be",
     ...adminStatuses,
     400: "force is no boolean",
     404: "no range has this ID",
     409: `the user was not given the range; its router is off and force is not set; a run is changing the range; ${waitCutShort}`,
-    500: "the router's rules could not be changed",
-    502: hypervisorAway,
+    500: "the router's rules could not be changed: the access is gone here and on the hypervisor, and the router is told as soon as it can be",
+    502: revocationPending,
   },
   handle: ({ path, query, range, caller }) =>
     Effect.gen(function* () {
@@ -42,11 +42,10 @@ export const revokeRangeFromUser = operation({
       const untold = yield* changeAccess({
         doing,
         by: caller.id,
-        kind: "take",
         users: [user],
         ranges: [range],
         store: ranges.revoke(range.id, user.id),
-        undo: ranges.grant(range.id, user.id),
+        undo: undefined,
         routers: query.force === true ? "may" : "must",
       })
       return { result: [`Range ${range.id} revoked from user ${user.id} successfully`, ...untoldRouters(untold)].join("; ") }

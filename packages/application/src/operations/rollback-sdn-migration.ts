@@ -22,8 +22,8 @@ export const rollbackSDNMigration = operation({
     200: "text reports how it went",
     ...adminStatuses,
     400: "dryRun is neither true nor false; userID names an unknown user",
-    409: "something stands in the way, such as a missing record of the bridges: all of it is listed, and nothing was changed",
-    500: "a step failed: what had been prepared was taken back, or machines have begun to move and a new call goes on from there",
+    409: "something prevents it, such as a missing record of the bridges: all reasons are listed, and nothing was changed",
+    500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",
     502: hypervisorAway,
   },
   handle: ({ query, user }) =>

@@ -12,7 +12,7 @@ export const setUserAdmin = operation({
   group: "User",
   origin: "ours",
   does: "change who is an administrator",
-  summary: "Make a user an administrator, or take the rights of one",
+  summary: "Make a user an administrator, or end that",
   access: "admin",
   target: "none",
   path: { userID: Schema.String },
@@ -20,14 +20,14 @@ export const setUserAdmin = operation({
   audited: ["isAdmin"],
   output: { type: "json", schema: TextResult },
   statuses: {
-    200: "the user has the rights asked for, here and on the hypervisor; keys and tokens of before are judged by them at once",
+    200: "the user has the rights asked for, here and on the hypervisor; existing keys and tokens have them at once",
     400: "isAdmin is missing; ROOT always is an administrator; nobody changes their own rights",
     401: "no valid credentials",
     403: "the caller is no administrator",
     404: "no user has this ID",
     409: "no other administrator would be left",
     500: "unexpected server failure",
-    502: "the hypervisor is away or refused; who lost the rights lost them here all the same",
+    502: "the hypervisor is away or refused; rights that were taken away are gone here all the same",
   },
   handle: ({ path, body, caller }) =>
     Effect.gen(function* () {

@@ -3,8 +3,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { operation } from "../operation/operation.ts"
 import { findRun, runAccess } from "../run/find-run.ts"
-import { RunEngine } from "../run/run-engine.ts"
-import { RunEventObject, runEventObject } from "../wire/run.ts"
+import { RunEngine } from "@rangewright/run-engine"
+import { RunEventObject, runEventObject } from "../wire/run-event.ts"
 import { runStatuses } from "../wire/statuses.ts"
 
 /** Events are numbered from 1 without gaps; an id that is none of ours begins at the beginning, so that nothing is missed. */
@@ -28,8 +28,10 @@ export const streamRunEvents = operation({
     Effect.gen(function* () {
       const run = yield* findRun(path.runID, user)
       const engine = yield* RunEngine
-      return engine
-        .events(run.id, seqOf(meta.lastEventId))
-        .pipe(Stream.map((entry) => ({ id: String(entry.seq), event: entry.event.type, data: runEventObject(entry) })))
+      return engine.events(run.id, seqOf(meta.lastEventId)).pipe(
+        Stream.map(runEventObject),
+        Stream.filter((shown) => shown !== undefined),
+        Stream.map((data) => ({ id: String(data.seq), event: data.type, data })),
+      )
     }),
 })

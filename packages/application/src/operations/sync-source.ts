@@ -20,10 +20,10 @@ export const syncSource = operation({
   query: actingAs,
   output: { type: "json", schema: SyncResultResponse },
   statuses: {
-    200: "the content was taken; nothing was installed, so no item has a result",
+    200: "the content was fetched; nothing was installed, so no item has a result",
     ...sourceStatuses,
     409: "where the source comes from was changed meanwhile",
-    500: "the content cannot be had or read: the source keeps what it had",
+    500: "the content cannot be fetched or read: the source keeps what it had",
   },
   handle: ({ path, query, user }) =>
     Effect.gen(function* () {

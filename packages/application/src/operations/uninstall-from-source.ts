@@ -13,7 +13,7 @@ export const uninstallFromSource = operation({
   route: "POST /sources/{sourceID}/uninstall",
   group: "Sources",
   does: "uninstall items of a source",
-  summary: "Take away items that were installed from a source; what is still needed stays without force",
+  summary: "Uninstall items that were installed from a source; what is still needed stays unless force is set",
   access: "user",
   accessNote: "the source's owner and administrators; administrators when global",
   origin: "ours",

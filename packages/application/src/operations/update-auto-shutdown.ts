@@ -12,7 +12,7 @@ export const updateAutoShutdown = operation({
   route: "PUT /range/auto-shutdown",
   group: "Range",
   does: "set the auto-shutdown of a range",
-  summary: "Set after how long this range is shut down when idle",
+  summary: "Set how long this range may be idle before it is shut down",
   access: "range-access",
   tier: "enterprise",
   target: "range",

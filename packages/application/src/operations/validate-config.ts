@@ -11,7 +11,7 @@ export const validateConfig = operation({
   group: "Range",
   origin: "ours",
   does: "check a configuration",
-  summary: "Everything that is wrong or odd about a configuration, with positions; nothing is stored",
+  summary: "All errors and warnings about a configuration, with positions; nothing is stored",
   access: "range-access",
   target: "range",
   mutates: false,

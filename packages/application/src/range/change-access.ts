@@ -1,25 +1,24 @@
-import type { Fault, Range, RangeId, User, UserId } from "@rangewright/domain"
-import { HypervisorAccess, type Machines, Ranges, type RunJournal, type Users } from "@rangewright/ports"
+import { accountIdOf, type Fault, type Range, type User, type UserId } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { stillThere } from "../access/still-there.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
-import type { RunEngine } from "../run/run-engine.ts"
-import type { Settings } from "../settings.ts"
-import { accountOf, rightsNetwork, routerToTell, tellRouters } from "./router-access.ts"
+import { bringInLine, ofAccounts } from "../rights/in-line.ts"
+import { endRevocations, RouterPending, staysPending } from "../rights/revocation-pending.ts"
+import { readyToTell, tellRouters } from "./router-access.ts"
 
 /** A change of who may use which ranges: one path, direct or by one group, from each user to each range. */
 export interface AccessChange<R> {
   /** Completes "Cannot …". */
   readonly doing: string
   readonly by: UserId
-  readonly kind: "give" | "take"
   readonly users: readonly User[]
   readonly ranges: readonly Range[]
   /** Writes the change; all or nothing. */
   readonly store: Effect.Effect<unknown, Fault, R>
-  /** Takes back what `store` wrote. */
-  readonly undo: Effect.Effect<unknown, Fault, R>
-  /** `must`: routers that are off, or fail, refuse the change. `may`: these learn it by their range's next deploy. */
+  /** Takes back what `store` gave, and nothing that others have changed since. Undefined: it takes, and a revocation is never undone. */
+  readonly undo: Effect.Effect<unknown, Fault, R> | undefined
+  /** `must`: routers that are off, or whose range a run changes, refuse the change. `may`: these are told as soon as they can be. */
   readonly routers: "must" | "may"
 }
 
@@ -42,54 +41,57 @@ const withPaths = ({ users, ranges }: Pick<AccessChange<never>, "users" | "range
     return found.filter((concerned) => concerned.users.length > 0)
   })
 
-/** Gives the users rights on the hypervisor, or takes theirs away. */
-const setRights = (kind: AccessChange<never>["kind"], { range, users }: Concerned) =>
+/** What follows a stored revocation: it holds, whatever becomes of the hypervisor and the routers. */
+const taken = <R, RL>(change: AccessChange<R>, inLine: Effect.Effect<unknown, Fault, RL>) =>
   Effect.gen(function* () {
-    const access = yield* HypervisorAccess
-    const network = yield* rightsNetwork(range)
-    yield* access[kind === "give" ? "grant" : "revoke"](range.id, users.map(accountOf), network)
+    // looked up after the loss: somebody else may have taken the other path in the meantime
+    const ranges = (yield* withPaths(change, 0)).map(({ range }) => range)
+    if (ranges.length === 0) {
+      yield* endRevocations(change, change.users)
+      return []
+    }
+    yield* staysPending(change.doing)(inLine)
+    const { failed } = yield* tellRouters(change, ranges)
+    const [first] = failed
+    const untold = failed.map(({ range }) => range.id)
+    if (first !== undefined && change.routers === "must")
+      return yield* new RouterPending({ doing: change.doing, ranges: untold, because: first.fault.message })
+    return untold
   })
 
 /**
- * Makes a change true here, on the hypervisor and on the ranges' routers, or takes it back everywhere. Only users for whom it is the first
- * path to a range, or the last one, get or lose rights; a range for which it opens or closes nothing is not touched. While a run changes the
- * whole installation it waits for that one's end. Returns the ranges whose routers still have to learn it; none with `must`.
+ * Stores a change, and makes it true on the hypervisor and on the ranges' routers. Only users for whom it is the first path to a range, or the
+ * last one, get or lose rights; where it opens or closes nothing, nobody is asked. While a run changes the whole installation it waits for that
+ * one's end. Rights that could not be given are taken back here. Rights that could not be taken on the hypervisor or a router stay taken here,
+ * and `RevocationPending` or `RouterPending` says so. Returns the ranges whose routers still have to learn it; none with `must`.
  */
-export const changeAccess = <R>(
-  change: AccessChange<R>,
-): Effect.Effect<
-  readonly RangeId[],
-  Fault,
-  R | Ranges | Users | HypervisorAccess | Machines | RunJournal | Settings | RunEngine
-> =>
+export const changeAccess = <R>(change: AccessChange<R>) =>
   Effect.gen(function* () {
-    const { doing, kind } = change
-    /** For whom the change makes a difference, asked before it is written or after it was taken back. */
-    const touched = withPaths(change, kind === "give" ? 0 : 1)
+    const { doing, by } = change
+    /** For whom the change makes a difference, asked before it is stored. */
+    const touched = withPaths(change, change.undo === undefined ? 1 : 0)
     const concerned = yield* onceAtRest(
       doing,
       (waited) => (waited ? Effect.andThen(stillThere(change), touched) : touched),
       (found) => found.length > 0,
     )
     // before anything changes: what could not be told refuses the whole
-    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => routerToTell(doing, range), { discard: true })
+    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => readyToTell(doing, range), { discard: true })
     yield* change.store
-    let told: readonly Range[] = []
+    const inLine = bringInLine({ doing, by, concerns: ofAccounts(change.users.map(accountIdOf)) })
+    if (change.undo === undefined) return yield* taken(change, inLine)
+    if (concerned.length === 0) return []
+    let asked: readonly Range[] = []
     const takeBack = Effect.gen(function* () {
-      yield* change.undo
-      const opposite = kind === "give" ? "take" : "give"
-      yield* Effect.forEach(yield* touched, (one) => Effect.ignore(setRights(opposite, one), { log: "Error" }), { discard: true })
-      yield* tellRouters(change, told)
+      yield* change.undo ?? Effect.void
+      yield* Effect.ignore(inLine)
+      yield* tellRouters(change, asked)
     }).pipe(Effect.ignore({ log: "Error" }))
     return yield* Effect.gen(function* () {
-      // who loses rights is looked up after the loss: somebody else may have taken the other path in the meantime
-      const changed = kind === "give" ? concerned : yield* withPaths(change, 0)
-      yield* Effect.forEach(changed, (one) => setRights(kind, one), { discard: true })
-      const ends = yield* tellRouters(
-        change,
-        changed.map(({ range }) => range),
-      )
-      told = ends.told
+      yield* inLine
+      // one that failed may have learnt it all the same
+      asked = concerned.map(({ range }) => range)
+      const ends = yield* tellRouters(change, asked)
       const [first] = ends.failed
       if (first !== undefined && change.routers === "must") return yield* Effect.fail(first.fault)
       return ends.failed.map(({ range }) => range.id)

@@ -2,7 +2,7 @@ import { Conflict, type Fault, type Range, type UserId, howTo } from "@rangewrig
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { RunEngine } from "../run/run-engine.ts"
+import type { RunEngine } from "@rangewright/run-engine"
 import { namedMachines } from "./machine-names.ts"
 import { runToEnd } from "./run-to-end.ts"
 

@@ -3,7 +3,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { restoreRequest, storeRequest } from "../run/request.ts"
-import type { DeployOptions } from "../run/run-engine.ts"
+import type { DeployOptions } from "../run/request.ts"
 
 /** What stands for a plan that somebody has seen: the options that it was made with, and its fingerprint. Holds no secret, proves nothing. */
 export const confirmationOf = (options: DeployOptions, plan: Plan): string =>

@@ -1,6 +1,6 @@
 import { type DeployTag, deployTags, InvalidInput, type RoleSequence } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import type { DeployOptions } from "../run/run-engine.ts"
+import type { DeployOptions } from "../run/request.ts"
 import { commaList } from "../wire/parameters.ts"
 
 /** What clients send for a deploy; some send tags as a comma list, some as an array. */

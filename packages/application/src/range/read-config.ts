@@ -26,8 +26,8 @@ export const serverDefaults: Effect.Effect<RangeDefaults, Failed, Settings> = Ef
     ? Effect.succeed(known.success)
     : Effect.fail(
         new Failed({
-          what: `Cannot read range configurations: the service's own range defaults are wrong: ${configurationError(known.failure)}`,
-          hint: "An operator must mend the setting.",
+          what: `Cannot read range configurations: the range defaults in the service's configuration are wrong: ${configurationError(known.failure)}`,
+          hint: "An operator must fix the setting.",
         }),
       )
 })

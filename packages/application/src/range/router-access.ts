@@ -1,57 +1,33 @@
-import {
-  Conflict,
-  type Fault,
-  type NetworkSpec,
-  type Range,
-  type RangeId,
-  type User,
-  type UserId,
-  vnetName,
-  howTo,
-} from "@rangewright/domain"
-import { type HypervisorAccount, Machines } from "@rangewright/ports"
+import { Failed, type Fault, howTo, type Range, RangeBusy, type RangeId, rangeSubject, type UserId } from "@rangewright/domain"
+import { AccessRecords, beingTold, Machines, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { RunEngine } from "../run/run-engine.ts"
-import { Settings } from "../settings.ts"
+import type { RunEngine } from "@rangewright/run-engine"
+import { rangeKinds } from "../run/range-kinds.ts"
+import { routerAway } from "./router-away.ts"
 import { runToEnd } from "./run-to-end.ts"
-
-export const accountOf = (user: User): HypervisorAccount => ({ username: user.hypervisorUsername, realm: user.hypervisorRealm })
-
-/** The range's network where rights are given on networks: a VNet. Bridges know no rights. */
-export const rightsNetwork = (range: Range) =>
-  Effect.gen(function* () {
-    const settings = yield* Settings
-    const cluster = yield* (yield* Machines).cluster
-    const clusterMode = settings.clusterMode ?? (cluster?.nodes.length ?? 0) > 1
-    const network: NetworkSpec | undefined = clusterMode
-      ? {
-          type: "vnet",
-          name: vnetName(range.number),
-          zone: settings.sdnZone,
-          tag: settings.vxlanTagBase + range.number,
-          alias: `rangewright ${range.id}`,
-        }
-      : undefined
-    return network
-  })
 
 /**
  * Whether the range's router must be told who may come in: never deployed ranges learn it by their first deploy. Fails when the router
- * is there and off, since nobody could tell it. Scripts match the text.
+ * is there and off, since nobody could tell it.
  */
-export const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
+const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
   Effect.gen(function* () {
     const router = (yield* (yield* Machines).ofRange(range.id)).find((machine) => machine.isRouter)
     if (router === undefined) return false
-    if (router.power !== "running")
-      return yield* Effect.fail(
-        new Conflict({
-          what: `Cannot ${doing}. The range router you are sharing access to must be accessible, and ${router.name ?? `VM ${router.vmid}`} is ${router.power}`,
-          hint: `Repeat it when the router is powered on and accessible: ${howTo("PUT /range/poweron")}.`,
-        }),
-      )
+    if (router.power !== "running") return yield* routerAway(doing, router.name ?? `VM ${router.vmid}`, router.power)
     return true
+  })
+
+/** Fails where the range's router could not be told now, because it is off or a run changes the range. */
+export const readyToTell = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
+  Effect.gen(function* () {
+    if (!(yield* routerToTell(doing, range))) return
+    const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+    // one that is being aborted gives way
+    if (run === undefined || run.cancelRequested) return
+    const named = rangeKinds.find(({ name }) => name === run.kind)?.doing ?? run.kind
+    yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: named })
   })
 
 /** Has the router's rules made anew from the grants as they now are, and waits for it. */
@@ -60,25 +36,44 @@ const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void
     there ? Effect.asVoid(runToEnd(doing, range, { kind: "access" }, by)) : Effect.void,
   )
 
+/** How long anybody waits for one router. Its owner may be hostile, and its machine never answer; the run goes on, and ends or is aborted. */
+const waitAtMostSeconds = 600
+
 /**
  * Tells all these routers at once who may come in now, each to its end: a run that goes on could not be followed by another one. A router that
- * fails, or is off, keeps no other from being told. `doing` completes "Cannot …".
+ * fails, or is off, or does not come to an end within `waitSeconds`, keeps no other from being told. `doing` completes "Cannot …".
  */
-export const tellRouters = ({ doing, by }: { readonly doing: string; readonly by: UserId }, ranges: readonly Range[]) =>
-  Effect.map(
-    Effect.forEach(ranges, (range) => Effect.map(Effect.result(tellRouter(doing, range, by)), (result) => ({ range, result })), {
-      concurrency: "unbounded",
-    }),
-    (ends) => ({
-      told: ends.flatMap(({ range, result }) => (Result.isSuccess(result) ? [range] : [])),
-      failed: ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : [])),
-    }),
-  )
+export const tellRouters = (
+  { doing, by }: { readonly doing: string; readonly by: UserId },
+  ranges: readonly Range[],
+  waitSeconds: number = waitAtMostSeconds,
+) =>
+  Effect.gen(function* () {
+    const tell = (range: Range) =>
+      tellRouter(doing, range, by).pipe(
+        Effect.timeoutOrElse({ duration: waitSeconds * 1000, orElse: () => Effect.fail(slowRouter(doing, range, waitSeconds)) }),
+        Effect.result,
+        Effect.map((result) => ({ range, result })),
+      )
+    const ends = yield* Effect.forEach(ranges, tell, { concurrency: "unbounded" })
+    const failed = ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : []))
+    // also one of which nothing was kept yet has to be told later
+    const records = yield* AccessRecords
+    const told = failed.length === 0 ? undefined : yield* records.told
+    for (const { range } of failed) if (told?.has(range.id) === false) yield* records.tell(range.id, [beingTold])
+    return { told: ends.flatMap(({ range, result }) => (Result.isSuccess(result) ? [range] : [])), failed }
+  })
+
+const slowRouter = (doing: string, { id }: Range, seconds: number): Failed =>
+  new Failed({
+    what: `Cannot ${doing}: the router of ${id} has not finished after ${seconds} s`,
+    hint: `Its run continues; GET /ranges/logs shows it, and ${howTo("POST /range/abort", {}, id)} ends it.`,
+  })
 
 /** What an answer says of the ranges whose routers could not be told; nothing when there are none. */
 export const untoldRouters = (ranges: readonly RangeId[]): readonly string[] =>
   ranges.length === 0
     ? []
     : [
-        `the routers of ${ranges.join(", ")} learn it by the next deploy of their range; until then drift shows that they are not updated yet`,
+        `the routers of ${ranges.join(", ")} could not be told now and are told as soon as they can be; until then GET /access and their range's drift show it`,
       ]

@@ -1,5 +1,5 @@
 import { openLog, type RunHead, type RunLog } from "@rangewright/domain"
-import { RunJournal, type StorageFault } from "@rangewright/ports"
+import { type JournalUnreadable, RunJournal, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
 interface LogSoFar {
@@ -13,7 +13,7 @@ const mostKept = 16
 const kept = new WeakMap<object, Map<string, LogSoFar>>()
 
 /** The log of a run so far, in Ansible's shape. */
-export const runLog = (run: RunHead): Effect.Effect<string, StorageFault, RunJournal> =>
+export const runLog = (run: RunHead): Effect.Effect<string, JournalUnreadable | StorageFault, RunJournal> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const logs = kept.get(journal) ?? new Map<string, LogSoFar>()

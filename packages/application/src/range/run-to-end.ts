@@ -1,8 +1,8 @@
 import type { Fault, Range, RunState, UserId } from "@rangewright/domain"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { endOfRun, HypervisorAway } from "../run/end-of-run.ts"
-import { RunEngine, type RunRequest } from "../run/run-engine.ts"
+import { endOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
+import { type RunRequest, rangeRequest } from "../run/request.ts"
 
 /**
  * Starts a run and waits for its success. `doing` completes "Cannot …". Fails at once while the hypervisor is known to be away, and when it
@@ -20,6 +20,6 @@ export const runToEnd = (
       return yield* Effect.fail(
         new HypervisorAway({ doing, because: `since ${awaySince.toISOString()}: ${awayReason ?? "it does not answer"}` }),
       )
-    const head = yield* (yield* RunEngine).start(range, request, by)
+    const head = yield* (yield* RunEngine).start(rangeRequest(range, request), by)
     return yield* endOfRun(doing, head.id)
   })

@@ -1,7 +1,7 @@
 import type { Fault } from "@rangewright/domain"
 import type { RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 
 /**
  * A run as the log history shows it: one that was asked to stop is over for clients from then on, although steps in flight still settle

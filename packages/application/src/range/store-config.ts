@@ -1,7 +1,7 @@
 import { CannotPlan, Conflict, type Fault, keptTexts, type Range, rangeSubject, type User } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunPlanner } from "../run/planner.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { configIssues } from "./check-config.ts"
 import { refusedConfig } from "./read-config.ts"
@@ -15,7 +15,7 @@ const keptByNextDeploy = (range: Range, user: User) =>
     const machines = yield* Machines
     const there = (yield* machines.ofRange(range.id)).some(({ template }) => !template)
     if (!there || (yield* machines.freshness).awaySince !== undefined) return []
-    return yield* (yield* RunEngine).drift(range, user.id).pipe(
+    return yield* (yield* RunPlanner).drift(range, user.id).pipe(
       Effect.map(({ kept }) => keptTexts(kept)),
       Effect.catch((fault) =>
         Effect.succeed(fault instanceof CannotPlan ? [`Warning: ${fault.message}. ${fault.hint ?? ""}`.trim()] : []),
@@ -51,7 +51,7 @@ export const storeConfig = <R>(change: {
     return [
       ...(run === undefined || run.cancelRequested
         ? []
-        : [`Run ${run.id} (${run.kind}) goes on with what it was planned from; deploy again to apply this`]),
+        : [`Run ${run.id} (${run.kind}) continues with the plan it has; deploy again to apply this`]),
       ...(yield* keptByNextDeploy(range, user)),
       ...issues.map((issue) => `Warning: ${issueLine(issue)}`),
     ]

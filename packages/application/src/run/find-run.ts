@@ -1,11 +1,24 @@
-import { type Fault, Forbidden, isRunId, rangeOf, RunNotFound, subjectKey, type User, type UserId } from "@rangewright/domain"
+import {
+  type Fault,
+  Forbidden,
+  isRunId,
+  rangeOf,
+  RunNotFound,
+  subjectKey,
+  type SubjectType,
+  type User,
+  type UserId,
+} from "@rangewright/domain"
 import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "../access/select-range.ts"
-import { RunEngine } from "./run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 
 /** Who may see and steer a run, for the description of operations. */
 export const runAccess = "of the run's range; who started the run, whose its source or blueprint is; else administrators"
+
+/** What concerns everybody is for administrators alone, whoever started it: its steps name other people's accounts and ranges. */
+const ofEverybody: ReadonlySet<SubjectType> = new Set<SubjectType>(["access", "installation"])
 
 /** Those of the runs, about no range, that the user may see and steer. Asks once for each subject whose it is. */
 export const followable = (runs: readonly RunRecord[], user: User): Effect.Effect<readonly RunRecord[], Fault, RunEngine> =>
@@ -15,10 +28,10 @@ export const followable = (runs: readonly RunRecord[], user: User): Effect.Effec
     const owners = new Map<string, UserId | undefined>()
     for (const run of runs) {
       const key = subjectKey(run.subject)
-      if (run.subject.type !== "installation" && !owners.has(key)) owners.set(key, yield* engine.owner(run))
+      if (!ofEverybody.has(run.subject.type) && !owners.has(key)) owners.set(key, yield* engine.owner(run))
     }
     return runs.filter(
-      (run) => run.subject.type !== "installation" && (run.by === user.id || owners.get(subjectKey(run.subject)) === user.id),
+      (run) => !ofEverybody.has(run.subject.type) && (run.by === user.id || owners.get(subjectKey(run.subject)) === user.id),
     )
   })
 

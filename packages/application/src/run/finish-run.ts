@@ -1,7 +1,7 @@
 import { type Conclusion, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
 import { GuestAutomation, Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { untilStored } from "./backoff.ts"
+import { untilStored } from "@rangewright/run-engine"
 
 /** Names of machines that the run deleted and did not clone again: their VMIDs are free for others. */
 const goneMachines = (state: RunState): readonly string[] => {

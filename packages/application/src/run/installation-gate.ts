@@ -1,20 +1,8 @@
-import { installation, InstallationBusy, type RunId } from "@rangewright/domain"
+import { installation, InstallationBusy } from "@rangewright/domain"
 import { RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
+import { untilEnded, untilStoreSays } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { CallerGone } from "../operation/caller-gone.ts"
-
-/** Seconds between two looks at runs that have not ended: another process may work on them. */
-const lookEverySeconds = 2
-
-/** Returns when this holds of the store. */
-const until = <R>(holds: Effect.Effect<boolean, StorageFault, R>): Effect.Effect<void, StorageFault, R> =>
-  Effect.gen(function* () {
-    while (!(yield* holds)) yield* Effect.sleep(lookEverySeconds * 1000)
-  })
-
-/** Returns when the run has ended. One that is gone with its journal has. */
-export const untilEnded = (runId: RunId): Effect.Effect<void, StorageFault, RunJournal> =>
-  until(RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status !== "running")))
 
 /**
  * What is there for a change of ranges that is no run (making one, giving rights on the hypervisor), at a moment when no run changes the
@@ -50,6 +38,6 @@ export const rangesAtWork = (unfinished: readonly RunRecord[]): readonly RunReco
  * Returns when no run of a range goes on, but for those that wait for this one's end: the first thing that a run about the installation
  * does. A run of a range that opens later waits, so this has an end.
  */
-export const untilRangesRest: Effect.Effect<void, StorageFault, RunJournal> = until(
+export const untilRangesRest: Effect.Effect<void, StorageFault, RunJournal> = untilStoreSays(
   RunJournal.use((journal) => Effect.map(journal.unfinished, (runs) => rangesAtWork(runs).length === 0)),
 )

@@ -41,13 +41,14 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { routerAway } from "../range/router-away.ts"
 import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { learnPromises, makePromises, type Promises } from "./promises.ts"
 import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
-import type { DeployOptions, RunRequest } from "./run-engine.ts"
+import type { DeployOptions, RunRequest } from "./request.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
@@ -100,7 +101,7 @@ const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boo
     const cluster = yield* (yield* Hypervisor).observe
     const settings = yield* planSettings(yield* Settings, cluster)
     const grants = yield* (yield* Ranges).grants(range.id)
-    const world = yield* readRange(range, cluster, settings, grants, { forget: reserve })
+    const world = yield* readRange(range, cluster, { forget: reserve })
     const reservations = yield* vmidsFor(range, machineNames(range.id, config), cluster, reserve)
     const guestObstacles = yield* (yield* GuestAutomation).obstacles?.(range.id, by) ?? Effect.succeed([])
     const otherWorld = { reservations, otherRanges: yield* otherRanges(range), guestObstacles }
@@ -159,7 +160,11 @@ const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
     const limit = renderName(config.router.name, { rangeId: range.id })
     const choice: DeployChoice = { ...wholeDeploy, tags: ["access-control"], limit, force: true }
     const input = yield* deployInput(range, config, by, moment !== "preview")
-    return yield* planned(`change who may use range ${range.id}`, planDeploy(yield* withTemplates({ ...input, choice })))
+    const doing = `change who may use range ${range.id}`
+    // the store may not know yet that it is off: telling it is no reason to power it on, or to make it again
+    const power = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)?.power
+    if (power !== "running") return yield* routerAway(doing, limit, power ?? "gone")
+    return yield* planned(doing, planDeploy(yield* withTemplates({ ...input, choice })))
   })
 
 /** Reads only. Testing mode forbids deploying, not looking. */
@@ -202,7 +207,7 @@ const destroyPlan = (
       const doing = request.kind === "destroy" ? `remove the VMs of range ${range.id}` : `remove VM ${request.vmid}`
       return yield* planned(doing, planDestroy({ range, settings, world, scope }))
     }
-    const world = yield* readRange(range, cluster, settings, [], { forget: false })
+    const world = yield* readRange(range, cluster, { forget: false })
     const there = [...world.details.values()].filter(({ description }) => readDescription(description).mark?.range === range.id)
     if (there.length > 0 && !request.force)
       return yield* new Conflict({

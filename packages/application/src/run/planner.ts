@@ -1,7 +1,7 @@
 import type { Drift, Fault, Plan, Range, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { RunRequest } from "./run-engine.ts"
+import type { RunRequest } from "./request.ts"
 
 /** What a plan is made for: to be looked at, for a run that is about to open, or for one that is open. */
 export type PlanMoment = "preview" | "before opening" | "when open"
@@ -15,7 +15,7 @@ export class RunPlanner extends Context.Service<
      * they are reserved durably first. A deploy is planned from what is stored, and once its run is open from what was stored when it opened.
      */
     readonly plan: (range: Range, request: RunRequest, by: UserId, moment: PlanMoment) => Effect.Effect<Plan, Fault>
-    /** How what is there differs from the configuration; changes nothing. */
+    /** How the range differs from its configuration; changes nothing. */
     readonly drift: (range: Range, by: UserId) => Effect.Effect<Drift, Fault>
   }
 >()("rangewright/RunPlanner") {}

@@ -58,7 +58,10 @@ export const learnPromises = (promises: Promises): Effect.Effect<void, StorageFa
     for (const run of yield* journal.unfinished) {
       const range = rangeOf(run)
       if (range === undefined || run.kind !== "deploy" || promises.knows(range, run.startedAt.getTime())) continue
-      for (const { at, event } of yield* journal.read(run.id, 0, entriesToPlan))
-        if (event.type === "Planned") promises.make(range, event.plan, at.getTime())
+      const entries = yield* journal.read(run.id, 0, entriesToPlan).pipe(
+        // its own worker says so
+        Effect.catchTag("JournalUnreadable", () => Effect.succeed([])),
+      )
+      for (const { at, event } of entries) if (event.type === "Planned") promises.make(range, event.plan, at.getTime())
     }
   })

@@ -1,10 +1,19 @@
-import { Conflict, rangeOf, RangeNotFound, type RangeRunKind, rangeRunKinds } from "@rangewright/domain"
-import { type GuestAutomation, type Machines, Ranges } from "@rangewright/ports"
+import {
+  Conflict,
+  rangeOf,
+  RangeNotFound,
+  type RangeRunKind,
+  rangeRunKinds,
+  rangeStateAfter,
+  rangeStateDuring,
+} from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import type { RunKind, ServicesOfActions, ShownState } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { finishRun } from "./finish-run.ts"
 import { RunPlanner } from "./planner.ts"
+import { rangeActions } from "./range-actions.ts"
 import { restoreRequest } from "./request.ts"
-import type { RunKind } from "./run-kind.ts"
 
 const doing: Readonly<Record<RangeRunKind, string>> = {
   deploy: "a deploy",
@@ -16,7 +25,14 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   access: "a change of who may use it",
 }
 
-const rangeKind = (name: RangeRunKind): RunKind<GuestAutomation | RunPlanner | Ranges | Machines> => ({
+const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } => {
+  const during = rangeStateDuring(name)
+  return during === undefined ? {} : { rangeState: { during, after: (status) => rangeStateAfter(name, status) ?? during } }
+}
+
+const rangeKind = (
+  name: RangeRunKind,
+): RunKind<Effect.Services<ReturnType<typeof finishRun>> | ServicesOfActions<typeof rangeActions> | RunPlanner | Ranges> => ({
   name,
   doing: doing[name],
   whenBusy: "refuse",
@@ -25,20 +41,25 @@ const rangeKind = (name: RangeRunKind): RunKind<GuestAutomation | RunPlanner | R
     const rangeId = rangeOf(head)
     if (request === undefined || rangeId === undefined)
       return yield* new Conflict({
-        what: `Cannot go on with run ${head.id}: what it was asked to do cannot be read from the store`,
+        what: `Cannot continue run ${head.id}: its request cannot be read from the store`,
         hint: "Start a new run.",
       })
     const range = yield* (yield* Ranges).find(rangeId)
     if (range === undefined) return yield* new RangeNotFound({ rangeId })
     return yield* (yield* RunPlanner).plan(range, request, head.by, isOpen ? "when open" : "before opening")
   }),
-  workNamed: () => undefined,
+  actions: rangeActions,
+  basis: (subject) =>
+    subject.type === "range"
+      ? Effect.map(
+          Ranges.use((ranges) => ranges.config(subject.id)),
+          (config) => String(config?.updatedAt.getTime()),
+        )
+      : Effect.succeed(""),
+  ...shownState(name),
+  isShownAtWork: name === "deploy",
+  removesSubject: name === "delete-range",
   owner: () => Effect.succeed(undefined),
-  guestOptions: ({ options }) => {
-    const request = restoreRequest(options)
-    const { verbose, onlyRoles } = request?.kind === "deploy" ? request.options : { verbose: false, onlyRoles: [] }
-    return { verbose, onlyRoles }
-  },
   finish: finishRun,
 })
 

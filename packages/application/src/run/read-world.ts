@@ -1,16 +1,13 @@
 import {
   type DeployInput,
-  type Grant,
   type MachineDetail,
   natNetworkName,
-  networkOf,
   type ObservedCluster,
   type ObservedMachine,
   type PlanNetwork,
   type PlanSettings,
   type PlanWorld,
   type Range,
-  singleNode,
   rangeMembers,
   templatesToRead,
   type Vmid,
@@ -19,14 +16,11 @@ import {
   GuestAutomation,
   Hypervisor,
   HypervisorAccess,
-  type HypervisorAccount,
   HypervisorNetwork,
   type HypervisorFault,
   Machines,
   type ObservedNetwork,
   type RangeMachine,
-  type StorageFault,
-  Users,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { confirmAbsence } from "../absence/confirm-absence.ts"
@@ -79,16 +73,6 @@ const planNetwork = ({ spec, usable, ours }: ObservedNetwork): PlanNetwork => ({
   usable,
   ours,
 })
-
-/** Accounts on the hypervisor of everybody who has the range. */
-export const accountsOf = (grants: readonly Grant[]): Effect.Effect<readonly HypervisorAccount[], StorageFault, Users> =>
-  Effect.gen(function* () {
-    const users = yield* Users
-    const found = yield* Effect.forEach(new Set(grants.map(({ userId }) => userId)), (id) => users.find(id))
-    return found.flatMap((user) =>
-      user === undefined ? [] : [{ username: user.hypervisorUsername, realm: user.hypervisorRealm }],
-    )
-  })
 
 /** Machines of the range that the store knows and the list lacks: each is asked for by itself, for a list proves nothing. */
 const seekLost = (
@@ -152,7 +136,6 @@ export const readMachines = (
       details: yield* detailsOf(own),
       networks: [],
       poolExists: false,
-      granted: false,
       addresses: new Map(kept.flatMap(({ vmid, address }) => (address === undefined ? [] : [[vmid, address]]))),
       foreignAddresses: new Map(
         kept.flatMap(({ vmid, foreignAddresses }) => (foreignAddresses ? [[vmid, foreignAddresses]] : [])),
@@ -166,24 +149,15 @@ export const readMachines = (
     return world
   })
 
-/** The same with networks, pool and rights: at most three reads more. `grants`: everybody who should have the rights. */
-export const readRange = (
-  range: Pick<Range, "id" | "number">,
-  cluster: ObservedCluster,
-  settings: PlanSettings,
-  grants: readonly Grant[],
-  options: { readonly forget: boolean },
-) =>
+/** The same with networks and pool: at most two reads more. */
+export const readRange = (range: Pick<Range, "id" | "number">, cluster: ObservedCluster, options: { readonly forget: boolean }) =>
   Effect.gen(function* () {
     const access = yield* HypervisorAccess
     const world = yield* readMachines(range, cluster, options)
     const networks = (yield* (yield* HypervisorNetwork).observe).map(planNetwork)
     // a member proves it without a call
     const poolExists = cluster.machines.some(({ pool }) => pool === range.id) || (yield* access.poolExists(range.id))
-    const network = networkOf(range, settings, singleNode(world, settings) ?? "")
-    const accounts = yield* accountsOf(grants)
-    const granted = poolExists && (yield* access.granted(range.id, accounts, network))
-    return { ...world, networks, poolExists, granted } satisfies PlanWorld
+    return { ...world, networks, poolExists } satisfies PlanWorld
   })
 
 /** The input with the configurations of the templates that it will clone. */

@@ -1,9 +1,38 @@
-import type { DeployTag, Json, Vmid } from "@rangewright/domain"
-import { deployTags, isVmid, roleSequences } from "@rangewright/domain"
+import {
+  type DeployChoice,
+  type DeployTag,
+  deployTags,
+  isVmid,
+  type Json,
+  type Range,
+  rangeSubject,
+  roleSequences,
+  type Vmid,
+} from "@rangewright/domain"
+import type { WorkRequest } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { RunRequest } from "./run-engine.ts"
+
+/** What a deploy was asked to do. `force` also skips the refusals for testing mode; a running run is never overrun. */
+export interface DeployOptions extends DeployChoice {
+  readonly verbose: boolean
+  /** Fingerprint of the plan that was confirmed (`planFingerprint`): the deploy does that or nothing. Absent: whatever is to be done. */
+  readonly confirmed?: string
+}
+
+export type RunRequest =
+  | { readonly kind: "deploy"; readonly options: DeployOptions }
+  /** Stops and deletes all VMs of the range; the range stays. */
+  | { readonly kind: "destroy" }
+  /** Everything: VMs, network, pool, rights, then the range itself. */
+  | { readonly kind: "delete-range"; readonly force: boolean }
+  | { readonly kind: "destroy-vm"; readonly vmid: Vmid }
+  /** `vmids` undefined: all VMs of the range. Off is a hard stop. */
+  | { readonly kind: "power"; readonly on: boolean; readonly vmids: readonly Vmid[] | undefined }
+  | { readonly kind: "auto-shutdown" }
+  /** Makes the router's rules anew from those who have the range now. */
+  | { readonly kind: "access" }
 
 const VmidFromJson = Schema.Int.check(Schema.makeFilter((n) => isVmid(n) || "no VMID")) as unknown as Schema.Codec<Vmid, number>
 const Tag = Schema.Literals(deployTags) satisfies Schema.Codec<DeployTag, DeployTag>
@@ -49,3 +78,10 @@ export const restoreRequest = (stored: Json): RunRequest | undefined =>
     onNone: () => undefined,
     onSome: (request) => (request.kind === "power" ? { ...request, vmids: request.vmids } : request),
   })
+
+/** What `RunEngine.start` takes for a run of a range. */
+export const rangeRequest = (range: Pick<Range, "id">, request: RunRequest): WorkRequest => ({
+  kind: request.kind,
+  subject: rangeSubject(range.id),
+  options: storeRequest(request),
+})

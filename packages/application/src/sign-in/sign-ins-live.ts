@@ -1,12 +1,12 @@
 import { TooManyAttempts } from "@rangewright/domain"
-import { AuditTrail, CredentialHasher, SecretStore } from "@rangewright/ports"
+import { AuditTrail, CredentialHasher, monotonicMillis, SecretStore } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import { makeTally } from "./tally.ts"
 import { makeThrottle } from "./throttle.ts"
-import { SignIns } from "./sign-ins.ts"
+import { type Attempt, SignIns } from "./sign-ins.ts"
 
 const writeEvery = "10 minutes"
 /** A wait from which on the log tells of it, each time it grows. */
@@ -30,14 +30,13 @@ const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => flush)
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(writeEvery), flush)))
 
-  const admit = (attempt: Parameters<SignIns["Service"]["attempt"]>[0]) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const wait = throttle.wait(attempt, now)
-      if (wait === 0) return Effect.void
-      counts.throttled++
-      tally.add(attempt, throttle.userOf(attempt), "throttled", now)
-      return Effect.fail(new TooManyAttempts({ seconds: seconds(wait) }))
-    })
+  const admit = Effect.fnUntraced(function* (attempt: Attempt) {
+    const wait = throttle.wait(attempt, yield* monotonicMillis)
+    if (wait === 0) return
+    counts.throttled++
+    tally.add(attempt, throttle.userOf(attempt), "throttled", yield* Clock.currentTimeMillis)
+    return yield* new TooManyAttempts({ seconds: seconds(wait) })
+  })
 
   const attempt: SignIns["Service"]["attempt"] = (sent, check) =>
     Effect.gen(function* () {
@@ -47,10 +46,9 @@ const make = Effect.gen(function* () {
         throttle.right(sent)
         return user
       }
-      const now = yield* Clock.currentTimeMillis
       counts.wrong++
-      tally.add(sent, user?.id, "wrong", now)
-      const wait = throttle.wrong(sent, now, user?.id)
+      tally.add(sent, user?.id, "wrong", yield* Clock.currentTimeMillis)
+      const wait = throttle.wrong(sent, yield* monotonicMillis, user?.id)
       if (wait >= toldFrom)
         yield* Effect.logWarning("wrong passwords keep coming: the next one waits", {
           operation: sent.operation,

@@ -23,7 +23,7 @@ interface Pair {
 }
 const newPair: Pair = { wrong: noWrongAttempts, known: false, userId: undefined }
 
-/** What is remembered of attempts, in memory. */
+/** What is remembered of attempts, in memory. `now`: milliseconds that nobody sets. */
 export interface Throttle {
   /** Milliseconds until the attempt may be looked at; 0: now. */
   readonly wait: (attempt: Attempt, now: number) => number

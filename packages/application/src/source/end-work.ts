@@ -1,7 +1,7 @@
 import { type Fault, RunNotFound, type Source, type UserId } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import { sourceSubject } from "./source-subject.ts"
 
 /** Calls that queue up meanwhile are cancelled as well, but whoever goes on calling is not waited for. */

@@ -4,6 +4,7 @@ import {
   Failed,
   type Fault,
   type RecordId,
+  RunNotFound,
   type RunState,
   sayIssues,
   type Source,
@@ -20,9 +21,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { StoredFile } from "../operation/operation.ts"
-import { runKind } from "../run/run-kind.ts"
-import { RunEngine } from "../run/run-engine.ts"
-import { work, type WorkContext } from "../run/work.ts"
+import { runKind } from "@rangewright/run-engine"
+import { RunEngine } from "@rangewright/run-engine"
+import { work, type StepContext } from "@rangewright/run-engine"
 import { type FetchedSource, fetchSource, releaseSource } from "./fetch-source.ts"
 import { SourceContents } from "./source-contents.ts"
 import { sourceSubject } from "./source-subject.ts"
@@ -51,8 +52,8 @@ const step = "fetch"
  * so nobody has all of them, and what is on this host waits for no server.
  */
 const usesFor = ({ type, owner }: Source): Step["uses"] => [
-  type === "git" ? { resource: "source-fetch", slots: 12 } : { resource: "source-unpack", slots: 6 },
-  { resource: `source-fetch@${owner}`, slots: 4 },
+  type === "git" ? { resource: "source-fetch", slots: 12, ofHost: true } : { resource: "source-unpack", slots: 6, ofHost: true },
+  { resource: `source-fetch@${owner}`, slots: 4, ofHost: true },
 ]
 
 const sourceOf = Effect.fnUntraced(function* (recordId: string) {
@@ -61,7 +62,7 @@ const sourceOf = Effect.fnUntraced(function* (recordId: string) {
 })
 
 /** Each phase is a line of the log, its numbers the progress of the step. */
-const tellTo = ({ print, progress }: Pick<WorkContext, "print" | "progress">) => {
+const tellTo = ({ print, progress }: Pick<StepContext, "print" | "progress">) => {
   let phase = ""
   return (told: ContentProgress): Effect.Effect<void> =>
     Effect.gen(function* () {
@@ -139,11 +140,12 @@ export const sourceFetch = runKind({
 const ofContent: ReadonlySet<string> = new Set(["ContentFault", "SourceBroken"])
 
 /** The fault of the step, as one of the caller's. */
-const faultOf = (source: Source, { tag, message, hint, issues }: StepFailure): Fault => {
+const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailure): Fault => {
   if (tag === "SourceMoved") return new SourceMoved({ source: source.id })
   if (tag === "SourceNotFound") return new SourceNotFound({ source: source.id })
   const said = { what: message, ...(hint === undefined ? {} : { hint }) }
-  return ofContent.has(tag) ? new SourceUnfetched({ ...said, issues: issues ?? [] }) : new Failed(said)
+  if (ofContent.has(tag)) return new SourceUnfetched({ ...said, issues: issues ?? [] })
+  return kind === "conflict" ? new Conflict(said) : new Failed(said)
 }
 
 export interface FetchWish {
@@ -169,14 +171,16 @@ export const runFetch = Effect.fnUntraced(function* (
   const { id } = yield* Effect.mapError(startAfterOthers(request, by), (fault) =>
     fault instanceof SourceNotFound ? gone : fault,
   )
-  const state = yield* engine.wait(id)
+  const state = yield* Effect.catchIf(
+    engine.wait(id),
+    (fault) => fault instanceof RunNotFound,
+    () => gone,
+  )
   const failure = state.steps.get(step)?.failure
-  if (state.status !== "success")
-    return yield* Effect.fail(
-      failure === undefined
-        ? new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
-        : faultOf(source, failure),
-    )
+  if (failure !== undefined && state.status !== "success") return yield* Effect.fail(faultOf(source, failure))
+  if (state.status === "aborted")
+    return yield* new Conflict({ what: `Cannot fetch source ${source.id}: somebody cancelled it, or removes the source` })
+  if (state.status !== "success") return yield* new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
   const landed = yield* (yield* Sources).findByRecordId(source.recordId)
   if (landed === undefined) return yield* gone
   if (landed.snapshot === undefined) return yield* new SourceMoved({ source: source.id })

@@ -1,7 +1,7 @@
 import { Failed, type Fault, type Source, type UserId, howTo } from "@rangewright/domain"
 import type { ContentFetcher, SecretStore, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { RunEngine } from "../run/run-engine.ts"
+import type { RunEngine } from "@rangewright/run-engine"
 import { asFailure } from "./content-refused.ts"
 import { runFetch } from "./fetch-run.ts"
 import { contentOf, type FetchedSource } from "./fetch-source.ts"

@@ -14,8 +14,8 @@ import { Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { runKind } from "../run/run-kind.ts"
-import { work } from "../run/work.ts"
+import { runKind } from "@rangewright/run-engine"
+import { work } from "@rangewright/run-engine"
 import { InstallSelection } from "../wire/install.ts"
 import { concludeInstall, releaseInstalled, tellBlueprints } from "./conclude-install.ts"
 import { outcomesIn } from "./install-outcomes.ts"
@@ -52,7 +52,7 @@ const installationOf = ({ recordId, snapshot, user, userRecord, global }: Reques
     return { source, content, ...target } satisfies Installation
   })
 
-const unreadable = () => new Failed({ what: "Cannot go on with the installation: what it was asked to do cannot be read" })
+const unreadable = () => new Failed({ what: "Cannot continue the installation: its request cannot be read" })
 const requestOf = ({ options }: RunHead) => Effect.mapError(readRequest(options), unreadable)
 
 /** One step. An item that cannot be installed fails its own step, and what was to be brought in the check that follows. */

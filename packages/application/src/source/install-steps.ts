@@ -1,6 +1,6 @@
 import { isRecordId, type Step } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
-import type { WorkStep } from "../run/work.ts"
+import type { WorkStep } from "@rangewright/run-engine"
 import type { PreparedInstall } from "./prepare-install.ts"
 
 const text = Schema.String
@@ -67,7 +67,7 @@ export interface PlannedStep {
 }
 
 /** Copies that are written at once. */
-const library: Step["uses"] = [{ resource: "library", slots: 4 }]
+const library: Step["uses"] = [{ resource: "library", slots: 4, ofHost: true }]
 /** Expected seconds of a step, and of each requirement of one. */
 const seconds = { row: 0.1, copy: 0.5, requirement: 8 } as const
 

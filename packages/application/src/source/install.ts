@@ -8,7 +8,7 @@ import {
 } from "@rangewright/domain"
 import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher, type Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { RunEngine } from "../run/run-engine.ts"
+import { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "../settings.ts"
 import { isSameCopy } from "./compare-artifact.ts"
 import { holderOfInstall } from "./conclude-install.ts"

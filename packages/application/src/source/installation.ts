@@ -1,4 +1,4 @@
-import { type ArtifactKind, Failed, Forbidden, type RecordId, type Source, type User, type UserId } from "@rangewright/domain"
+import { type ArtifactKind, Forbidden, NotFound, type RecordId, type Source, type User, type UserId } from "@rangewright/domain"
 import { type LibraryScope, type StorageFault, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { FetchedSource } from "./fetch-source.ts"
@@ -29,11 +29,11 @@ export const scopeFor = (kind: ArtifactKind, { user, userRecord, global }: Insta
     : { type: "user", userId: user, ...(userRecord === undefined ? {} : { recordId: userRecord }) }
 
 /** Fails where the user has been removed since the installation was asked for: nobody else is to get it. */
-export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, Failed | StorageFault, Users> =>
+export const stillWanted = ({ user, userRecord }: InstallTarget): Effect.Effect<void, NotFound | StorageFault, Users> =>
   Effect.gen(function* () {
     const found = yield* (yield* Users).find(user)
     if (found !== undefined && (userRecord ?? found.recordId) === found.recordId) return
-    yield* new Failed({ what: `Cannot go on with the installation: user ${user}, for whom it was, was removed` })
+    yield* new NotFound({ what: `Cannot continue the installation: user ${user}, for whom it was, was removed` })
   })
 
 /** The user's own target, or everybody's, which only administrators may change. */

@@ -89,7 +89,7 @@ const textsOf = Effect.fnUntraced(function* (
                 doing: "read the source",
                 reason: "too-large",
                 rule: "texts",
-                detail: `its manifests and configurations are more than ${mostText / 1024 / 1024} MiB together`,
+                detail: `its manifests and configurations are more than ${mostText / 1024 / 1024} MiB in total`,
               }),
           ),
         )

@@ -35,7 +35,7 @@ export const scheduleOf = Effect.fnUntraced(function* (
           : undefined
   if (problem === undefined) return { schedule: text, nextSyncAt: yield* nextSync(text) }
   return yield* new InvalidInput({
-    what: `Cannot sync the source by itself every ${text.slice(0, 40)}: ${problem}`,
+    what: `Cannot sync the source automatically every ${text.slice(0, 40)}: ${problem}`,
     issues: [{ path: "schedule", message: problem, allowed: "off, or a duration of 5m to 8784h such as 12h" }],
   })
 })

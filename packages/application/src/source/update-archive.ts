@@ -1,7 +1,7 @@
 import type { Fault, Source, User } from "@rangewright/domain"
 import type { ContentFetcher, SecretStore, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { RunEngine } from "../run/run-engine.ts"
+import type { RunEngine } from "@rangewright/run-engine"
 import type { StoredFile } from "../operation/operation.ts"
 import { asRefusal } from "./content-refused.ts"
 import { runFetch } from "./fetch-run.ts"

@@ -11,7 +11,10 @@ export const AuditObject = Schema.Struct({
   operation: Schema.String,
   rangeID: Schema.optionalKey(Schema.String),
   detail: Schema.String,
-  outcome: Schema.String,
+  outcome: Schema.String.annotate({
+    description:
+      "`ok`, or what kept it from succeeding. `begun`: a change was made, and the operation goes on or its end could not be written",
+  }),
   remote: Schema.String,
 }).annotate({ identifier: "AuditEntry" })
 

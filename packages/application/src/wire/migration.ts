@@ -7,23 +7,27 @@ import {
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 
+/** How a machine is named here. */
+const machineFields = {
+  proxmoxID: Schema.Int,
+  name: Schema.String,
+  node: Schema.String,
+  rangeID: Schema.optionalKey(Schema.String),
+}
 const Card = Schema.Struct({ nic: Schema.String, before: Schema.String, after: Schema.String })
 
 export const MigrationPlanObject = Schema.Struct({
   direction: Schema.Literals(["to-sdn", "to-bridges"]),
   /** Why there is nothing to do; absent where there is something. */
   idle: Schema.optionalKey(Schema.Literals(["single-node", "done"])),
-  /** What has to be mended first; while there is any, there are no steps. */
+  /** What has to be fixed first; while there is any, there are no steps. */
   blockers: Schema.Array(Schema.Struct({ code: Schema.String, message: Schema.String, hint: Schema.String })),
   warnings: Schema.Array(Schema.String),
   /** What is left to be done by hand afterwards. */
   byHand: Schema.Array(Schema.String),
   machines: Schema.Array(
     Schema.Struct({
-      proxmoxID: Schema.Int,
-      name: Schema.String,
-      node: Schema.String,
-      rangeID: Schema.optionalKey(Schema.String),
+      ...machineFields,
       nics: Schema.Array(Card),
     }),
   ),
@@ -85,10 +89,7 @@ export const MigrationReportObject = Schema.Struct({
   bridges: Schema.Array(Schema.Struct({ node: Schema.String, name: Schema.String })),
   machines: Schema.Array(
     Schema.Struct({
-      proxmoxID: Schema.Int,
-      name: Schema.String,
-      node: Schema.String,
-      rangeID: Schema.optionalKey(Schema.String),
+      ...machineFields,
       /** False: it is gone, or cannot be read. */
       present: Schema.Boolean,
       nics: Schema.Array(

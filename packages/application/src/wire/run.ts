@@ -1,8 +1,8 @@
-import { type JournalEntry, progressOf, type RunState, type StepState, subjectTypes } from "@rangewright/domain"
+import { progressOf, type RunState, type StepState, subjectTypes, waitingFor } from "@rangewright/domain"
 import type { RunRecord } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { RunStatusText } from "./log-history.ts"
-import { planObject, planStep, PlanStep } from "./plan.ts"
+import { planStep, PlanStep } from "./plan.ts"
 
 const summary = {
   id: Schema.String,
@@ -68,11 +68,6 @@ export const RunObject = Schema.Struct({
   steps: Schema.Array(RunStep),
 }).annotate({ identifier: "Run" })
 
-/** One journal entry on the event stream; further members depend on `type`. */
-export const RunEventObject = Schema.StructWithRest(Schema.Struct({ seq: Schema.Int, at: Schema.String, type: Schema.String }), [
-  Schema.Record(Schema.String, Schema.Unknown),
-]).annotate({ identifier: "RunEvent" })
-
 const when = <K extends string>(key: K, at: Date | undefined): { readonly [P in K]?: string } =>
   at === undefined ? {} : ({ [key]: at.toISOString() } as { readonly [P in K]: string })
 
@@ -87,13 +82,13 @@ export const runSummary = (run: RunRecord): typeof RunSummary.Type => ({
   ...when("endedAt", run.endedAt),
 })
 
-const failureObject = (failure: NonNullable<StepState["failure"]>): typeof StepFailureObject.Type => ({
+export const failureObject = (failure: NonNullable<StepState["failure"]>): typeof StepFailureObject.Type => ({
   fault: failure.tag,
   message: failure.message,
   ...(failure.hint === undefined ? {} : { hint: failure.hint }),
 })
 
-const progressObject = ({ done, total }: NonNullable<StepState["progress"]>) => ({
+export const progressObject = ({ done, total }: NonNullable<StepState["progress"]>) => ({
   done,
   ...(total === undefined ? {} : { total }),
 })
@@ -115,12 +110,13 @@ const runStep = (state: StepState): typeof RunStep.Type => ({
 
 export const runObject = (run: RunRecord, state: RunState, now: Date): typeof RunObject.Type => {
   const { remainingSeconds, ...counts } = progressOf(state, now)
+  const waiting = waitingFor(state)
   return {
     ...runSummary(run),
     status: state.status,
     ...when("endedAt", state.endedAt),
     message: state.message,
-    ...(state.waiting === undefined ? {} : { waiting: state.waiting }),
+    ...(waiting === undefined ? {} : { waiting }),
     cancelRequested: state.cancelRequested,
     lastEventID: state.lastSeq,
     progress: { ...counts, ...(remainingSeconds === undefined ? {} : { remainingSeconds }) },
@@ -128,13 +124,4 @@ export const runObject = (run: RunRecord, state: RunState, now: Date): typeof Ru
     notes: state.plan?.notes ?? [],
     steps: [...state.steps.values()].map(runStep),
   }
-}
-
-/** A journal entry for a watcher: the plan without what its steps are given, and no task ids. */
-export const runEventObject = ({ seq, at, event }: JournalEntry): typeof RunEventObject.Type => {
-  const head = { seq, at: at.toISOString(), type: event.type }
-  if (event.type === "Planned") return { ...head, plan: planObject(event.plan) }
-  if (event.type === "StepDispatched") return { ...head, key: event.key, attempt: event.attempt }
-  if (event.type === "StepFailed") return { ...head, key: event.key, failure: failureObject(event.failure), final: event.final }
-  return { ...event, ...head }
 }

@@ -64,3 +64,7 @@ export const sourceStatuses = {
   404: "no source of this ID is the user's",
   500: "unexpected server failure",
 } as const
+
+/** For revocations: what is stored stays. */
+export const revocationPending =
+  "the hypervisor is away or refused; here the access is gone all the same, and there it goes as soon as the hypervisor takes it"

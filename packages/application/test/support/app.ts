@@ -1,5 +1,6 @@
 import {
   Activity,
+  bringInLine,
   type AppServices,
   ApiDescription,
   type HandlerRequest,
@@ -23,17 +24,19 @@ import {
   type MemoryWorld,
   openLicense,
 } from "@rangewright/adapter-memory"
-import type {
-  Fault,
-  License,
-  ObservedCluster,
-  ObservedMachine,
-  Range,
-  RangeId,
-  RecordId,
-  User,
-  UserId,
-  Vmid,
+import {
+  type Fault,
+  groupOfAccount,
+  rootUserId,
+  type License,
+  type ObservedCluster,
+  type ObservedMachine,
+  type Range,
+  type RangeId,
+  type RecordId,
+  type User,
+  type UserId,
+  type Vmid,
 } from "@rangewright/domain"
 import {
   type Archives,
@@ -52,7 +55,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import { vi } from "vitest"
 import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
+import { newRange } from "./new-range.ts"
 
 export const settings: SettingsShape = {
   version: "0.0.0",
@@ -107,6 +112,10 @@ export interface TestApp {
   readonly addRange: (id: string, owners?: readonly User[], config?: string) => Promise<Range>
   readonly addMachine: (range: Range, vmid: number, name: string, more?: Partial<MachineSighting>) => Promise<void>
   readonly range: (id: string) => Promise<Range>
+  /** The accounts that have rights on the range's pool, by their groups. */
+  readonly rightsOn: (id?: string) => readonly string[]
+  /** Returns when access on the hypervisor is in line. */
+  readonly inLine: () => Promise<void>
   readonly observe: (machines: readonly ObservedMachine[], at?: Date) => Promise<void>
 }
 
@@ -173,6 +182,15 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     runs,
     run,
     handle,
+    rightsOn: (id = "LAB") => {
+      const held = [...world.acl.values()].filter(({ path }) => path === `/pool/${id}`)
+      const groups = new Set(held.map(({ subject }) => subject.name))
+      return [...world.accounts.keys()].filter((account) => groups.has(groupOfAccount(account))).sort()
+    },
+    inLine: () =>
+      vi.waitFor(() => run(Effect.asVoid(bringInLine({ doing: "wait", by: rootUserId, concerns: () => true }))), {
+        timeout: 20_000,
+      }),
     call: (id, user, request) => run(handle(id, user, request)),
     fails: (id, user, request) => run(Effect.flip(handle(id, user, request)) as Effect.Effect<Fault, Fault, AppServices>),
     addUser: (id, { isAdmin = false } = {}) =>
@@ -194,19 +212,14 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     addRange: (id, owners = [], config = "ludus: []\n") =>
       run(
         Effect.flatMap(Ranges, (ranges) =>
-          ranges.create({
-            id: id as RangeId,
-            recordId: id.toLowerCase().padStart(15, "0") as RecordId,
-            number: undefined,
-            reservedNumbers: settings.reservedRangeNumbers,
-            name: `Range ${id}`,
-            description: "",
-            purpose: "",
-            config,
-            createdBy: undefined,
-            owners: owners.map((owner) => owner.id),
-            createdAt: new Date(0),
-          }),
+          ranges.create(
+            newRange(id, {
+              reservedNumbers: settings.reservedRangeNumbers,
+              name: `Range ${id}`,
+              config,
+              owners: owners.map((owner) => owner.id),
+            }),
+          ),
         ),
       ),
     addMachine: (range, vmid, name, more = {}) =>

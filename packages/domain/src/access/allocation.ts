@@ -37,7 +37,7 @@ export const allocateUserNumber = (
     ? Result.fail(
         new Exhausted({
           what: `Cannot create user ${userId}: all user numbers from ${userNumberSpan.from} to ${userNumberSpan.to} are taken`,
-          hint: "Remove users that are no longer needed; their numbers rest for a day before they are given again.",
+          hint: "Remove users that are no longer needed; their numbers are given again after a day.",
         }),
       )
     : Result.succeed(number)

@@ -19,6 +19,31 @@ export interface User {
   readonly lastActiveAt: Date | undefined
 }
 
+/** What somebody says of a user who is to be made; the rest follows. */
+export type UserDraft = Pick<
+  User,
+  "id" | "recordId" | "name" | "email" | "isAdmin" | "hypervisorUsername" | "hypervisorRealm" | "createdAt"
+>
+
+export const newlyMadeUser = (
+  { id, recordId, name, email, isAdmin, hypervisorUsername, hypervisorRealm, createdAt }: UserDraft,
+  number: number,
+): User => ({
+  id,
+  recordId,
+  number,
+  name,
+  email,
+  isAdmin,
+  hypervisorUsername,
+  hypervisorRealm,
+  createdAt,
+  defaultRangeId: undefined,
+  hasCompletedOnboarding: false,
+  updatedAt: createdAt,
+  lastActiveAt: undefined,
+})
+
 /** What authentication needs of a user. Never leaves the application. */
 export interface UserSecrets {
   /** Keyed hash of the whole API key, hex; undefined when the user has none. */

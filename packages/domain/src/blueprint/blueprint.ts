@@ -5,7 +5,7 @@ import type { RecordId, UserId } from "../access/ids.ts"
 import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import { isShippedBlueprintId } from "../source/names.ts"
 import { isShownText } from "../source/shown-text.ts"
-import type { BlueprintBundle, BlueprintOrigin, DependencyInstallation } from "./origin.ts"
+import { type BlueprintBundle, type BlueprintOrigin, type DependencyInstallation, neverInstalled } from "./origin.ts"
 
 /**
  * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). One
@@ -48,6 +48,26 @@ export interface Blueprint extends BlueprintText {
   /** When its text, picture, configuration or files last changed; sharing it and installing what it requires change none of them. */
   readonly updatedAt: Date
 }
+
+/** What somebody says of a blueprint that is to be made; the rest follows. */
+export interface BlueprintDraft extends BlueprintText, Pick<Blueprint, "id" | "recordId" | "bundle" | "createdAt"> {
+  readonly owner: UserId
+}
+
+/** `thumbnail`: the name of its picture. */
+export const newlyMadeBlueprint = (
+  draft: BlueprintDraft,
+  thumbnail: string | undefined,
+  origin: BlueprintOrigin | undefined,
+): Blueprint => ({
+  ...draft,
+  thumbnail,
+  origin,
+  installation: neverInstalled,
+  sharedUsers: [],
+  sharedGroups: [],
+  updatedAt: draft.createdAt,
+})
 
 /** The version that a blueprint has when none was said (contract C 11.2). */
 export const firstBlueprintVersion = "1.0.0"

@@ -16,23 +16,34 @@ export {
   requirementsFile,
 } from "./archive-layout.ts"
 export { type ArchiveManifest, blueprintManifestText } from "./manifest-text.ts"
-export { mostPictureBytes, type Picture, pictureEnding, pictureName, type PictureType, pictureTypeOf } from "./picture.ts"
+export {
+  mostPictureBytes,
+  type Picture,
+  pictureEnding,
+  pictureName,
+  type PictureType,
+  pictureTypeOf,
+  pictureTypes,
+} from "./picture.ts"
 export {
   type Blueprint,
   BlueprintExists,
   type BlueprintId,
   BlueprintNotFound,
+  type BlueprintDraft,
   type BlueprintText,
   blueprintTextIssues,
   copyIdOf,
   firstBlueprintVersion,
   isBlueprintId,
+  newlyMadeBlueprint,
 } from "./blueprint.ts"
 export {
   type BlueprintBundle,
   type BlueprintOrigin,
   type DependencyInstallation,
   type DependencyStatus,
+  dependencyStatuses,
   holderOfBundle,
   idOfSourceBlueprint,
   installationOf,

@@ -17,7 +17,8 @@ export interface BlueprintBundle {
 }
 
 /** How the last installation of what a blueprint requires ended; empty: there was none yet. */
-export type DependencyStatus = "" | "ok" | "partial" | "error"
+export const dependencyStatuses = ["", "ok", "partial", "error"] as const
+export type DependencyStatus = (typeof dependencyStatuses)[number]
 
 /** The last installation of what a blueprint requires. */
 export interface DependencyInstallation {

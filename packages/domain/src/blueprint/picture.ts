@@ -1,7 +1,8 @@
 /** The kinds of pictures that are kept, each with its ending (contract C 12.4). */
 const endings = { "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp" } as const
+export const pictureTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const
 
-export type PictureType = keyof typeof endings
+export type PictureType = (typeof pictureTypes)[number]
 
 /** The ending of a file with such a picture, without the dot. */
 export const pictureEnding = (type: PictureType): string => endings[type]

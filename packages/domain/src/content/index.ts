@@ -1,7 +1,7 @@
 export * from "./destination.ts"
 export * from "./git-ref.ts"
 export * from "./git-url.ts"
-export type { SnapshotId } from "./snapshot-id.ts"
+export { isSnapshotId, type SnapshotId } from "./snapshot-id.ts"
 export * from "./tar-header.ts"
 export { resolveLinks } from "./tree-links.ts"
 export {

@@ -13,6 +13,7 @@ const fields: readonly (readonly [offset: number, text: (entry: Entry) => string
   // the checksum counts itself as spaces
   [148, () => "        "],
   [156, ({ type }) => type],
+  [157, ({ target = "" }) => target],
   [257, () => "ustar\u000000"],
 ]
 
@@ -20,8 +21,10 @@ interface Entry {
   readonly name: string
   readonly mode: number
   readonly size: number
-  /** `0` a file, `x` a record about the next entry. */
-  readonly type: "0" | "x"
+  /** `0` a file, `2` a link, `x` a record about the next entry. */
+  readonly type: "0" | "2" | "x"
+  /** Where a link leads. */
+  readonly target?: string
 }
 
 const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, "0")
@@ -50,18 +53,26 @@ export const tarEnd = new Uint8Array(2 * block)
 
 const ascii = (text: string): boolean => utf8(text).length === text.length
 
-/**
- * What stands before a file's content in a tar (POSIX.1-2001): no time, no owner, so that the same file always gives the same bytes. A path
- * that does not fit, or is no ASCII, has a record of its own before.
- */
-export const tarHeader = (path: string, size: number, executable: boolean): readonly Uint8Array[] => {
-  const mode = executable ? 0o755 : 0o644
-  if (ascii(path) && path.length <= nameBytes) return [headerOf({ name: path, mode, size, type: "0" })]
-  const record = paxRecord("path", path)
+const fits = (text: string): boolean => ascii(text) && text.length <= nameBytes
+
+/** An entry; what does not fit into its header, or is no ASCII, has a record of its own before. */
+const described = (entry: Entry): readonly Uint8Array[] => {
+  const { name, target = "" } = entry
+  const records = [...(fits(name) ? [] : [paxRecord("path", name)]), ...(fits(target) ? [] : [paxRecord("linkpath", target)])]
+  if (records.length === 0) return [headerOf(entry)]
+  const size = records.reduce((sum, record) => sum + record.length, 0)
   return [
-    headerOf({ name: "pax", mode: 0o644, size: record.length, type: "x" }),
-    record,
-    tarPadding(record.length),
-    headerOf({ name: "file", mode, size, type: "0" }),
+    headerOf({ name: "pax", mode: 0o644, size, type: "x" }),
+    ...records,
+    tarPadding(size),
+    headerOf({ ...entry, name: fits(name) ? name : "file", ...(fits(target) ? {} : { target: "" }) }),
   ]
 }
+
+/** What stands before a file's content in a tar (POSIX.1-2001): no time, no owner, so that the same file always gives the same bytes. */
+export const tarHeader = (path: string, size: number, executable: boolean): readonly Uint8Array[] =>
+  described({ name: path, mode: executable ? 0o755 : 0o644, size, type: "0" })
+
+/** A link in a tar; it has no content. */
+export const tarLink = (path: string, target: string): readonly Uint8Array[] =>
+  described({ name: path, mode: 0o777, size: 0, type: "2", target })

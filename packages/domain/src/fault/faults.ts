@@ -24,7 +24,7 @@ export class Unauthenticated extends defineFault(
 
 /** Too many wrong passwords came before. */
 export class TooManyAttempts extends defineFault("TooManyAttempts", "throttled", (f: { readonly seconds: number }) => ({
-  message: `Too many wrong passwords: the next attempt is looked at in ${f.seconds} s`,
+  message: `Too many wrong passwords: the next attempt is accepted in ${f.seconds} s`,
   hint: "Wait, or ask an administrator for a new password.",
   retryAfter: f.seconds,
 })) {}
@@ -147,7 +147,7 @@ export class InstallationBusy extends defineFault(
   "conflict",
   (f: { readonly doing: string; readonly runId: string; readonly by: string }) => ({
     message: `Cannot ${f.doing}: run ${f.runId} (${f.by}) is changing the whole installation, and the wait for it was cut short`,
-    hint: `Nothing was changed. Try again: the call waits for the run, and GET /runs/${f.runId} tells how far that is.`,
+    hint: `Nothing was changed. Try again: the call waits for the run, and GET /runs/${f.runId} shows its progress.`,
   }),
 ) {}
 

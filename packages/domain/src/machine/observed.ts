@@ -1,6 +1,7 @@
 import type { Vmid } from "../access/ids.ts"
 
-export type PowerState = "running" | "stopped" | "paused" | "unknown"
+export const powerStates = ["running", "stopped", "paused", "unknown"] as const
+export type PowerState = (typeof powerStates)[number]
 
 /** A VM as one cluster-wide call shows it. `name` is absent for seconds after a clone (pve/facts c14). */
 export interface ObservedMachine {

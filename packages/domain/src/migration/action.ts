@@ -57,12 +57,11 @@ export type MigrationAction =
       readonly present: readonly string[]
       readonly absent: readonly string[]
     }
-  /** Lets users and groups use a VNet; one call. */
+  /** Lets groups use a VNet; one call. Plans of older versions also name users, who have their rights by groups now. */
   | {
       readonly kind: "grant-vnet"
       readonly zone: string
       readonly vnet: string
-      readonly users: readonly string[]
       readonly groups: readonly string[]
     }
   /** Proves that every one of these networks is usable on each of these nodes. The last step before machines move. */

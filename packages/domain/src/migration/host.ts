@@ -50,7 +50,7 @@ export const gatewayObstacles = (picture: MigrationPicture): readonly MigrationB
     {
       code: "host-silent",
       message: `the routes to ranges are on node ${gateway.node}, and its shell does not answer (${gateway.host.because})`,
-      hint: `Mend the SSH access to node ${gateway.node}, or configure none: then the plan says what to do by hand.`,
+      hint: `Fix the SSH access to node ${gateway.node}, or configure none: then the plan lists what to do by hand.`,
     },
   ]
 }

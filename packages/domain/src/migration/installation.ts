@@ -68,9 +68,7 @@ export interface InstallationBridge {
 export interface InstallationRange {
   readonly id: RangeId
   readonly number: number
-  /** Accounts on the hypervisor (`name@realm`) of everybody who has the range by any way. */
-  readonly users: readonly string[]
-  /** Groups on the hypervisor that have it. */
+  /** Groups on the hypervisor that have it: those of everybody who has the range by any way, and of the administrators. */
   readonly groups: readonly string[]
 }
 

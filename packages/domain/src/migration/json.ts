@@ -65,7 +65,7 @@ export const MigrationActionJson = Schema.Union([
   }),
   Schema.Struct({ kind: kind("remove-vnet"), vnet: Schema.String, zone: Schema.String, alias: Schema.String }),
   Schema.Struct({ kind: kind("apply-sdn"), zone: Schema.String, present: names, absent: names }),
-  Schema.Struct({ kind: kind("grant-vnet"), zone: Schema.String, vnet: Schema.String, users: names, groups: names }),
+  Schema.Struct({ kind: kind("grant-vnet"), zone: Schema.String, vnet: Schema.String, groups: names }),
   Schema.Struct({
     kind: kind("verify-networks"),
     zone: Schema.optional(Schema.String),

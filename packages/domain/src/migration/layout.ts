@@ -1,5 +1,4 @@
-import type { RangeId } from "../access/ids.ts"
-import { bridgeName, vnetName } from "../network/addressing.ts"
+import { bridgeName, networkComment, vnetName } from "../network/addressing.ts"
 import type { InstallationRange, MigrationOptions } from "./installation.ts"
 
 /** A bridge and the VNet that stands for the same network. */
@@ -20,7 +19,6 @@ export const lastVxlanTag = 16_777_215
 export const isSdnName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9]{1,7}$/u.test(name)
 
 export const natAlias = "rangewright NAT"
-const rangeAlias = (id: RangeId): string => `rangewright ${id}`
 
 /** Every network of ours with both its names: the outside one first, then the ranges' by number. */
 export const networkPairs = (ranges: readonly InstallationRange[], options: MigrationOptions): readonly NetworkPair[] => [
@@ -31,7 +29,7 @@ export const networkPairs = (ranges: readonly InstallationRange[], options: Migr
       bridge: bridgeName(range.number),
       vnet: vnetName(range.number),
       tag: options.vxlanTagBase + range.number,
-      alias: rangeAlias(range.id),
+      alias: networkComment(range.id),
       range,
     })),
 ]

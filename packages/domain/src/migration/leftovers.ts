@@ -41,7 +41,7 @@ export const withoutLeftovers = (
       migrationStep(
         {
           key: `revert-network:${node}`,
-          title: `Take back what an earlier migration has written to the network of node ${node}`,
+          title: `Undo what an earlier migration wrote to the network of node ${node}`,
           phase: "prepare",
           after: [],
         },

@@ -188,7 +188,7 @@ export const pendingSdn = (
   return [
     {
       code: "pending-sdn",
-      message: `the cluster's SDN has pending changes that are not ours (${listed(foreign)}), and an apply would put them into force`,
+      message: `the cluster's SDN has pending changes that are not ours (${listed(foreign)}), and applying it would apply them too`,
       hint: "Apply or roll them back under Datacenter > SDN.",
     },
   ]

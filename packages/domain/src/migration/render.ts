@@ -10,7 +10,7 @@ export class MigrationBlocked extends defineFault(
   "conflict",
   (f: Pick<MigrationPlan, "direction" | "blockers">) => ({
     message: `Cannot ${doing[f.direction]}: ${f.blockers.map(({ message, hint }) => `${message}. ${hint}`).join(" ")}`,
-    hint: "Nothing was changed. Mend these and start again.",
+    hint: "Nothing was changed. Fix these and start again.",
     issues: f.blockers.map(({ code, message, hint }) => ({ path: code, message: `${message}. ${hint}` })),
   }),
 ) {}
@@ -26,8 +26,8 @@ export const idleText = ({ direction, idle }: Pick<MigrationPlan, "direction" | 
   if (idle === "single-node")
     return "Not in cluster mode: a single node's ranges stay on its bridges, and there is nothing to migrate."
   return direction === "to-sdn"
-    ? "Nothing to migrate: every network of ours is a VNet, and no machine hangs on an old bridge."
-    : "Nothing to return: no machine of ours hangs on a VNet."
+    ? "Nothing to migrate: every network of ours is a VNet, and no machine is attached to an old bridge."
+    : "Nothing to return: no machine of ours is attached to a VNet."
 }
 
 const signs: Readonly<Partial<Record<MigrationActionKind, string>>> = {

@@ -12,14 +12,14 @@ export const nodeObstacles = ({ installation }: MigrationPicture, changesNetwork
   if (!quorate)
     blockers.push({
       code: "no-quorum",
-      message: "the cluster has no quorum, so nothing of it can be changed",
+      message: "the cluster has no quorum, so nothing in it can be changed",
       hint: "Bring back enough nodes.",
     })
   if (doubts.length > 0)
     blockers.push({
       code: "machines-in-doubt",
-      message: `nobody can say which machines use the networks: ${doubts.slice(0, 10).join("; ")}`,
-      hint: "Try again when GET /readyz no longer says so; doctor tells which rights the service's account lacks.",
+      message: `it is not known which machines use the networks: ${doubts.slice(0, 10).join("; ")}`,
+      hint: "Try again when GET /readyz no longer says so; doctor says which rights the service's account lacks.",
     })
   for (const { name, online, missingPackages } of nodes) {
     if (!online)
@@ -49,7 +49,7 @@ export const pendingNetwork = (
     return [
       {
         code: "pending-network" as const,
-        message: `node ${name} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")}), and a reload would put them into force`,
+        message: `node ${name} has pending network changes that are not ours (${foreign.slice(0, 10).join(", ")}), and a reload would apply them`,
         hint: "Apply or revert them under System > Network of the node.",
       },
     ]
@@ -82,7 +82,7 @@ const unreadableObstacles = (
     .map((machine) => ({
       code: "machine-unreadable",
       message: `the configuration of ${machineLabel(machine)} in the pool ${machine.pool ?? "none"} cannot be read`,
-      hint: "Look why its node does not show it; or take it out of the pool.",
+      hint: "Find out why its node does not show it, or remove it from the pool.",
     }))
 }
 
@@ -99,7 +99,7 @@ export const machineObstacles = (
           {
             code: "machine-locked",
             message: `${machineLabel(machine)} is locked (${machine.lock})`,
-            hint: "Wait for what holds it; or, when nothing does any more, unlock it with qm unlock on its node.",
+            hint: "Wait for what holds it, or, if nothing does any more, unlock it on its node with qm unlock.",
           },
         ],
   ),

@@ -52,7 +52,7 @@ export const migrationStatus = (installation: Installation, options: MigrationOp
     natVnet,
     message: [
       ...(wants.length === 0
-        ? [`Every range has its VNet in the zone ${options.zone}, and no machine hangs on an old bridge.`]
+        ? [`Every range has its VNet in the zone ${options.zone}, and no machine is attached to an old bridge.`]
         : [`${wants.join(" and ")}.`]),
       ...unseen,
       ...(wants.length === 0 ? [] : [wayOut(picture)]),
@@ -105,5 +105,5 @@ const wayOut = ({ zone, options, installation }: MigrationPicture): string => {
   if (zone.type !== "vxlan") return "Set sdn_zone to the name of a VXLAN zone."
   const offline = installation.nodes.filter(({ online }) => !online).map(({ name }) => name)
   const first = offline.length === 0 ? "" : `Bring ${listed(offline)} back first: networks change on every node. `
-  return `${first}POST /migrate/sdn migrates; with ?dryRun=true it tells what it would do.`
+  return `${first}POST /migrate/sdn migrates; with ?dryRun=true it says what it would do.`
 }

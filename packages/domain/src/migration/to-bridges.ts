@@ -54,7 +54,7 @@ export const planReturn = (installation: Installation, options: MigrationOptions
 const noRecord: MigrationBlocker = {
   code: "no-record",
   message: "there is no record of the bridges as they were before a migration",
-  hint: "An installation that began with VNets has no way back; make the bridges and move the machines by hand.",
+  hint: "An installation that began with VNets cannot be rolled back; create the bridges and move the machines by hand.",
 }
 
 type Way = WayBack & { readonly unreachable: readonly MigrationBlocker[] }

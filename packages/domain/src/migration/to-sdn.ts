@@ -164,13 +164,12 @@ const prepareSteps = (picture: MigrationPicture, reverts: readonly MigrationStep
 
 /** One call for each VNet that somebody should have and has not. */
 const grantSteps = ({ needed, options, installation }: MigrationPicture, after: readonly string[]): readonly MigrationStep[] => {
-  const held = new Set(installation.rights.map(({ vnet, subject, name }) => `${vnet}\n${subject}\n${name}`))
+  const held = new Set(
+    installation.rights.flatMap(({ vnet, subject, name }) => (subject === "group" ? [`${vnet}\n${name}`] : [])),
+  )
   return needed.flatMap(({ vnet, range }) => {
-    const users = [...new Set(range?.users)].sort()
     const groups = [...new Set(range === undefined ? options.natGroups : range.groups)].sort()
-    const lacks = (subject: string, names: readonly string[]): boolean =>
-      names.some((name) => !held.has(`${vnet}\n${subject}\n${name}`))
-    if (!lacks("user", users) && !lacks("group", groups)) return []
+    if (groups.every((name) => held.has(`${vnet}\n${name}`))) return []
     return [
       migrationStep(
         {
@@ -180,7 +179,7 @@ const grantSteps = ({ needed, options, installation }: MigrationPicture, after: 
           after,
           range: range?.id,
         },
-        { kind: "grant-vnet", zone: options.zone, vnet, users, groups },
+        { kind: "grant-vnet", zone: options.zone, vnet, groups },
       ),
     ]
   })

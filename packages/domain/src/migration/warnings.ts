@@ -17,7 +17,7 @@ const strangerWarnings = ({ strangers }: MigrationPicture, leaving: ReadonlySet<
   const all = new Set([...leaving].flatMap((network) => strangers.get(network) ?? []))
   return [...all].map(
     (machine) =>
-      `${machineLabel(machine)} hangs on ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it no longer reaches the machines that move`,
+      `${machineLabel(machine)} is attached to ${networksIn(machine.nics ?? [], leaving).join(", ")}, is in no pool of ours, and stays there: it no longer reaches the machines that move`,
   )
 }
 
@@ -76,7 +76,7 @@ const mtuWarnings = (picture: MigrationPicture, movers: readonly Mover[]): reado
       )
   })
   return [
-    `VNets carry packets of ${mtu} bytes, bridges mostly 1500: machines learn of it when they start anew, and until then large packets may be lost between nodes`,
+    `VNets carry packets of ${mtu} bytes, bridges mostly 1500: machines learn that only when they restart, and until then large packets may be lost between nodes`,
     ...larger,
   ]
 }

@@ -1,4 +1,5 @@
 /** Which addresses and names a range has: everything follows from its number (contract B 4.1 to 4.3). */
+import type { RangeId } from "../access/ids.ts"
 import type { Cidr } from "./cidr.ts"
 
 /** Range numbers: the router's outside address is 192.0.2.(100 + number), and .254 of that network is the host's. */
@@ -56,6 +57,9 @@ export const wanAddress = (rangeNumber: number): string => `192.0.2.${100 + rang
 export const bridgeName = (rangeNumber: number): string => `vmbr${firstBridge + rangeNumber}`
 /** `r7` for range 7: the VNet in a cluster. At most 8 characters, as the hypervisor asks. */
 export const vnetName = (rangeNumber: number): string => `r${rangeNumber}`
+
+/** What a range's network says of itself, as a bridge's comment or a VNet's alias: by it the service knows its networks again. */
+export const networkComment = (rangeId: RangeId): string => `rangewright ${rangeId}`
 
 /** Name of a range's network: a bridge or a VNet. */
 export const networkName = (rangeNumber: number, clusterMode: boolean): string =>

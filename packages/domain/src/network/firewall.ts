@@ -47,6 +47,9 @@ export const packetFilter = (input: FirewallInput): PacketFilter => {
   }
 }
 
+/** Begins the comments of the rules that let users in. */
+export const grantComment = "Access Grant: "
+
 const usesVpn = (rule: FirewallRule): boolean => rule.source.zone === "wireguard" || rule.destination.zone === "wireguard"
 
 const defaultRules = (
@@ -94,7 +97,7 @@ const defaultRules = (
       source: { network: vpnAddress(userNumber) },
       fromOutside: true,
       action: "ACCEPT",
-      comment: comment(`Access Grant: ${userId}`),
+      comment: comment(`${grantComment}${userId}`),
     })),
     {
       chain,

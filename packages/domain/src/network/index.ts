@@ -8,6 +8,7 @@ export {
   natHost,
   natNetwork,
   natNetworkName,
+  networkComment,
   networkName,
   rangeNetwork,
   rangeNumberProblem,

@@ -1,5 +1,5 @@
-import type { RangeId, UserId } from "../access/ids.ts"
-import { gatewayAddress, machineAddress, natHost, networkName, wanAddress } from "../network/addressing.ts"
+import type { RangeId } from "../access/ids.ts"
+import { gatewayAddress, machineAddress, natHost, networkComment, networkName, wanAddress } from "../network/addressing.ts"
 import { type MachineConfig, type RangeConfig, renderName } from "../range/config/index.ts"
 import { machineGroups, routerGroups } from "../range/groups.ts"
 import { routerTag } from "../machine/router.ts"
@@ -47,8 +47,6 @@ export interface DesiredMachine {
 export interface DesiredRange {
   readonly id: RangeId
   readonly network: NetworkSpec
-  /** Who gets rights on pool and network: everybody once, sorted. */
-  readonly userIds: readonly UserId[]
   /** The router first, then as in the file. */
   readonly machines: readonly DesiredMachine[]
   /** Keys of all roles as in the file, the router's first, each after those that it depends on. */
@@ -65,7 +63,7 @@ export const networkOf = (
   node: string,
 ): NetworkSpec => {
   const name = networkName(range.number, settings.clusterMode)
-  const comment = `rangewright ${range.id}`
+  const comment = networkComment(range.id)
   return settings.clusterMode
     ? { type: "vnet", name, zone: settings.sdnZone, tag: settings.vxlanTagBase + range.number, alias: comment }
     : { type: "bridge", name, node, comment }
@@ -81,7 +79,6 @@ export const desiredRange = (input: DeployInput, node: string): DesiredRange => 
   return {
     id: input.range.id,
     network: networkOf(input.range, input.settings, node),
-    userIds: [...new Set(input.grants.map((g) => g.userId))].sort(),
     machines: [desiredRouter(context), ...input.config.machines.map((m) => desiredMachine(context, m))],
     roles: context.roles.map(({ machine, role }) => roleKey(machine, role)),
   }

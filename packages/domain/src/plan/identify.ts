@@ -80,14 +80,14 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
 const unreadableFor = (machine: ObservedMachine, unsure: string | undefined, isOffline: boolean): Unreadable => {
   const name = labelOf(machine)
   if (unsure !== undefined)
-    return { machine, code: "unsure", message: `whether ${name} is still there cannot be told: ${unsure}` }
+    return { machine, code: "unsure", message: `it cannot be found out whether ${name} is still there: ${unsure}` }
   return isOffline
     ? { machine, code: "node-offline", message: `${name} is on the node ${machine.node}, which is offline` }
     : { machine, code: "not-ours", message: `${name} cannot be read, so nobody can say whose it is` }
 }
 
 /** The way out where a machine is in doubt: it is neither made again nor removed. */
-export const unsureHint = "It is left as it is until that is known: mend what keeps the service from seeing it, and try again."
+export const unsureHint = "It is left as it is until that is known: fix what prevents the service from seeing it, and try again."
 
 /** A copy made by hand has the mark too: the VM whose number we reserved is the machine, else the one with its name, and no other. */
 const chosenOf = (claimants: readonly OwnMachine[], reserved: Vmid | undefined, name: string): OwnMachine | undefined =>

@@ -40,7 +40,7 @@ export const keptTexts = (kept: readonly KeptMachine[] = []): readonly string[] 
     ...(older.length === 0
       ? []
       : [
-          `Made from another template than the configuration names, and kept: ${listed(older, made)}. A deploy with "replace": true makes them anew, as does one after a VM was removed ${byHand}.`,
+          `Made from another template than the configuration names, and kept: ${listed(older, made)}. A deploy with "replace": true makes them again, as does one after a VM was removed ${byHand}.`,
         ]),
   ]
 }
@@ -77,7 +77,7 @@ export const takenAddresses = (
       .filter((one) => !isOff(one))
       .map((one): PlanIssue => ({
         code: "address-taken",
-        message: `${subject(one)}: that is not in the configuration and stays`,
+        message: `${subject(one)}: it is not in the configuration and stays`,
         hint: `Deploy with "prune": true to remove ${one.holder.mark.machine}, or remove it with DELETE /vm/${one.holder.observed.vmid} (on the command line: vm destroy ${one.holder.observed.vmid}), or give ${one.machine.name} another address.`,
       })),
     notes: found.filter(isOff).map((one) => `${subject(one)}: it is off, do not start both`),

@@ -21,7 +21,7 @@ export const networkIssues = (input: DeployInput, desired: DesiredRange): PlanIs
   const { network } = desired
   const found = findNetwork(input.world.networks, network)
   if (found === undefined || found.ours || isOlderNetwork(input, desired)) return []
-  const hint = "Remove it from the hypervisor when nothing hangs on it, or give the range another number."
+  const hint = "Remove it from the hypervisor when nothing is attached to it, or give the range another number."
   return [{ code: "network-not-ours", message: `the network ${network.name} exists and is not ours`, hint }]
 }
 

@@ -31,6 +31,8 @@ export interface ResourceUse {
   readonly resource: string
   /** How many may use it at once. */
   readonly slots: number
+  /** It belongs to the host of the service: each instance has its own. Absent: all instances share it. */
+  readonly ofHost?: true
 }
 
 /** One step of a plan. */

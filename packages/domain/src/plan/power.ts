@@ -50,7 +50,7 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
 const hiddenIssue = ({ code, message }: Unreadable): PlanIssue => ({
   code,
   message,
-  hint: code === "unsure" ? unsureHint : "Bring the node back, or name the other machines.",
+  hint: code === "unsure" ? unsureHint : "Bring the node back, or name only the other machines.",
 })
 
 const powerStep = (own: OwnMachine, change: PowerChange): readonly Step[] => {

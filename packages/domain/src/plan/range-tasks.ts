@@ -10,13 +10,13 @@ export interface RangeTasks {
   readonly tasks: readonly Task[]
   readonly poolKey: string
   readonly networkKey: string
-  /** What the kept tasks do to pool, network and rights, for people. */
+  /** What the kept tasks do to pool and network, for people. */
   readonly changes: (kept: readonly Task[]) => readonly Change[]
 }
 
-/** What a range needs besides machines: its pool, its network, and the rights of those who have it. `nodes`: where its machines are or will be. */
+/** What a range needs besides machines: its pool and its network. Rights on them are no part of a deploy. `nodes`: where its machines are or will be. */
 export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange, nodes: ReadonlySet<string>): RangeTasks => {
-  const { network, userIds } = desired
+  const { network } = desired
   const observed = findNetwork(world.networks, network)
   const doubtful = network.type === "vnet" ? doubtfulOn(world, network.zone, nodes) : []
   const base = { machine: undefined, tags: [], role: undefined, uses: [] } as const
@@ -42,15 +42,6 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange,
     after: [],
     estimate: network.type === "vnet" ? timing.vnet : timing.bridge,
   }
-  const access: Task = {
-    ...base,
-    key: "access",
-    title: `Grant access to ${range.id}`,
-    state: stateIf(world.granted && world.poolExists),
-    action: { kind: "grant-access", rangeId: range.id, userIds, network },
-    after: [pool.key, net.key],
-    estimate: timing.grant,
-  }
   const objects = [
     { task: pool, object: `pool ${range.id}`, kind: "create", reason: "it does not exist" },
     {
@@ -64,10 +55,9 @@ export const rangeTasks = ({ world, range }: DeployInput, desired: DesiredRange,
             ? `it may be missing on ${doubtful.join(", ")}`
             : "a change waits to be applied",
     },
-    { task: access, object: `access to ${range.id}`, kind: "change", reason: "rights are missing" },
   ] as const
   return {
-    tasks: [pool, net, access],
+    tasks: [pool, net],
     poolKey: pool.key,
     networkKey: net.key,
     changes: (kept) =>

@@ -1,8 +1,8 @@
 /** What each stage inside a machine is given. Keys that hold secrets are those that `isSecretKey` names. */
 import { dnsNames } from "../network/dns.ts"
-import { packetFilter, type TestingFirewall } from "../network/firewall.ts"
+import { grantComment, packetFilter, type TestingFirewall } from "../network/firewall.ts"
 import { renderIptablesRestore } from "../network/iptables.ts"
-import { gatewayAddress, machineAddress, natHost, wanAddress } from "../network/addressing.ts"
+import { gatewayAddress, machineAddress, natHost, vpnAddress, wanAddress } from "../network/addressing.ts"
 import type { MachineConfig } from "../range/config/index.ts"
 import type { Json } from "./action.ts"
 import type { Described, DomainPlace, StageContext } from "./stage-context.ts"
@@ -193,6 +193,18 @@ export const firewall = (context: StageContext): Json => {
     rules: renderIptablesRestore(filter, outerInterface),
     commands: config.router.iptablesCommands,
   })
+}
+
+/** Numbers of the users whom a router lets in that was given this input of `firewall`, ascending. */
+export const letIn = (input: Json): readonly number[] => {
+  const rules = typeof input === "object" && input !== null && "rules" in input ? input["rules"] : undefined
+  if (typeof rules !== "string") return []
+  const numbers = rules.split("\n").flatMap((line) => {
+    if (!line.includes(`"${grantComment}`)) return []
+    const [, address = "", octet] = /-s ((?:\d+\.){3}(\d+))/u.exec(line) ?? []
+    return vpnAddress(Number(octet)) === address ? [Number(octet)] : []
+  })
+  return [...new Set(numbers)].sort((a, b) => a - b)
 }
 
 const testingFirewall = (context: StageContext): TestingFirewall | undefined => {

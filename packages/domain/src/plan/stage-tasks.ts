@@ -43,7 +43,7 @@ export const stageTasks = (desired: DesiredRange, hosts: ReadonlyMap<string, Sta
         role: stage.role,
         action: { kind: "guest", machine: host.ref, os: stage.os, stage: stage.stage, input: stage.input },
         after: [...new Set([...(before === undefined ? host.after : [before.key]), ...stage.needs.filter((k) => known.has(k))])],
-        uses: [{ resource: "automation", slots: slots.automation }],
+        uses: [{ resource: "automation", slots: slots.automation, ofHost: true }],
         estimate: stageSeconds(stage.stage, stage.os, stage.items),
       }
     }),

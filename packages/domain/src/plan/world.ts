@@ -29,8 +29,6 @@ export interface PlanWorld {
   readonly details: ReadonlyMap<Vmid, MachineDetail>
   readonly networks: readonly PlanNetwork[]
   readonly poolExists: boolean
-  /** True when everybody who has the range already has the rights on its pool and network. */
-  readonly granted: boolean
   /** What the guests were last seen with, by VMID: claims, until `judgedWorld` has judged them. */
   readonly addresses: ReadonlyMap<Vmid, string>
   /** What else they claim to have and is not theirs. Absent: nothing is known. */

@@ -30,8 +30,30 @@ export interface Range {
   readonly createdBy: UserId | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** Goes up with each write; a `save` names the one it read. */
+  /** Goes up with each write. */
   readonly version: number
   /** True: an older service made it, and with it its network (ADR 24). */
   readonly takenOver: boolean
 }
+
+/** What somebody says of a range that is to be made; the rest follows. */
+export interface RangeDraft extends Pick<
+  Range,
+  "id" | "recordId" | "name" | "description" | "purpose" | "createdBy" | "createdAt"
+> {
+  /** What the range was at an older service that it is taken over from; absent: it is new. */
+  readonly past?: Pick<Range, "state" | "testing" | "lastDeploymentAt">
+}
+
+export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number): Range => ({
+  ...said,
+  number,
+  state: past?.state ?? "NEVER DEPLOYED",
+  testing: past?.testing ?? { enabled: false, allowedDomains: [], allowedIps: [] },
+  lastDeploymentAt: past?.lastDeploymentAt,
+  lastActiveAt: undefined,
+  autoShutdown: undefined,
+  updatedAt: said.createdAt,
+  version: 1,
+  takenOver: past !== undefined,
+})

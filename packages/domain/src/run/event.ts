@@ -13,7 +13,8 @@ export type RunKind = string
 export const isRangeRunKind = (kind: RunKind): kind is RangeRunKind => (rangeRunKinds as readonly string[]).includes(kind)
 
 /** `partial`: what must succeed did, and of what may fail (tolerated steps) some did and some did not. */
-export type RunStatus = "running" | "success" | "partial" | "failure" | "aborted"
+export const runStatuses = ["running", "success", "partial", "failure", "aborted"] as const
+export type RunStatus = (typeof runStatuses)[number]
 
 /** A run's head: what it is about. Everything else is in its journal. */
 export interface RunHead {
@@ -68,9 +69,12 @@ export type RunEvent =
   | { readonly type: "Output"; readonly key: string; readonly text: string }
   /** How far a step is, in units of its own; `total` undefined while it is not known. Told now and then, the latest counts. */
   | { readonly type: "StepProgress"; readonly key: string; readonly done: number; readonly total: number | undefined }
-  /** The world is away, or the run `behind` which it was opened goes on: the run waits and goes on by itself. */
-  | { readonly type: "Waiting"; readonly reason: string; readonly behind?: RunId }
-  | { readonly type: "Continued"; readonly reason: string; readonly behind?: RunId }
+  /**
+   * The world is away, or the run `behind` which it was opened has not ended: the step, or without a `key` the run itself, waits and
+   * continues on its own. Journals of older versions have no keys.
+   */
+  | { readonly type: "Waiting"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
+  | { readonly type: "Continued"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
   /** Another worker took the run over after a crash. */
   | { readonly type: "Resumed"; readonly generation: number }
   | { readonly type: "CancelRequested"; readonly by: UserId }

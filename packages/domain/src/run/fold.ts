@@ -1,8 +1,9 @@
 import type { Vmid } from "../access/ids.ts"
 import type { Step } from "../plan/plan.ts"
 import type { JournalEntry, RunEvent } from "./event.ts"
+import { isDone } from "./progress.ts"
 import { reallocateStep } from "./reallocate.ts"
-import { isCancellable, type RunState, type StepState } from "./state.ts"
+import { isCancellable, type RunState, type StepState, type Wait } from "./state.ts"
 
 /** A fold that goes on: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
 export interface RunFold {
@@ -30,7 +31,7 @@ export const emptyRunState: RunState = {
   steps: new Map(),
   status: "running",
   message: "",
-  waiting: undefined,
+  waits: new Map(),
   cancelRequested: false,
   cancelRequestedAt: undefined,
   pastReturn: false,
@@ -78,7 +79,8 @@ export const openFold = (): RunFold => {
   const steps = new Map<string, StepState>()
   const ofMachine = new Map<string, string[]>()
   const reallocated = new Map<string, Vmid>()
-  let state: RunState = { ...emptyRunState, steps, reallocated }
+  const waits = new Map<string | undefined, Wait>()
+  let state: RunState = { ...emptyRunState, steps, reallocated, waits }
 
   const plan = (event: Extract<RunEvent, { readonly type: "Planned" }>): Partial<RunState> => {
     steps.clear()
@@ -104,7 +106,10 @@ export const openFold = (): RunFold => {
 
   const step = (event: StepEvent, at: Date): Partial<RunState> => {
     const was = steps.get(event.key)
-    if (was !== undefined) steps.set(event.key, stepAfter(was, event, at))
+    if (was === undefined) return {}
+    const now = stepAfter(was, event, at)
+    steps.set(event.key, now)
+    if (isDone(now)) waits.delete(event.key)
     return {}
   }
 
@@ -130,15 +135,19 @@ export const openFold = (): RunFold => {
       case "StepSkipped":
         return step(event, at)
       case "Waiting":
-        return { waiting: event.reason }
+        waits.set(event.key, { reason: event.reason, behind: event.behind })
+        return {}
       case "Continued":
-        return { waiting: undefined }
+        waits.delete(event.key)
+        return {}
       case "CancelRequested":
         return isCancellable(state) ? { cancelRequested: true, cancelRequestedAt: state.cancelRequestedAt ?? at } : {}
       case "Ended":
-        return { status: event.status, message: event.message, endedAt: at, waiting: undefined }
+        waits.clear()
+        return { status: event.status, message: event.message, endedAt: at }
       case "Resumed":
-        return { waiting: undefined }
+        waits.clear()
+        return {}
       case "Output":
         return {}
     }

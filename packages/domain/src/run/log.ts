@@ -60,7 +60,7 @@ const failureText = ({ message, hint }: StepFailure): string =>
   JSON.stringify({ changed: false, msg: hint === undefined ? message : `${message}\n${hint}` })
 
 const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting" }>, "behind">): string =>
-  behind === undefined ? "Wait until the run can go on" : `Wait for run ${behind}`
+  behind === undefined ? "Wait until the run can continue" : `Wait for run ${behind}`
 
 /** Whole lines; a line that is not ended is ended. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
@@ -71,6 +71,7 @@ const warning = (text: string): string => `[WARNING]: ${oneLine(text)}\n`
 export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): RunLog => {
   const steps = new Map<string, Step>((plan?.steps ?? []).map((step) => [step.key, step]))
   const tallies = new Map<string, Tally>()
+  const waits = new Set<string | undefined>()
   let play = ""
   let task = ""
 
@@ -148,12 +149,18 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
             `Give ${event.machine} another VMID`,
             warning(`VMID ${event.from} is taken; ${event.machine} gets ${event.to}`),
           )
-        case "Waiting":
-          return onServer(waitTitle(event), warning(`the run waits: ${event.reason}`))
+        // of waits that overlap, the first and the end of the last
+        case "Waiting": {
+          const waited = waits.size > 0
+          waits.add(event.key)
+          return waited ? "" : onServer(waitTitle(event), warning(`the run waits: ${event.reason}`))
+        }
         case "Continued":
-          return onServer(waitTitle(event), `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
+          waits.delete(event.key)
+          return waits.size > 0 ? "" : onServer(waitTitle(event), `ok: [localhost] => ${JSON.stringify({ msg: event.reason })}\n`)
         case "Resumed":
-          return onServer("Take the run over", warning("the service was restarted; the run goes on where it stood"))
+          waits.clear()
+          return onServer("Take the run over", warning("the service was restarted; the run continues where it was"))
         case "CancelRequested":
           return onServer("Abort", warning(`${event.by} aborted the run; no new step starts, and what has begun ends`))
         case "Ended":

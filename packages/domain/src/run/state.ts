@@ -1,4 +1,4 @@
-import type { Vmid } from "../access/ids.ts"
+import type { RunId, Vmid } from "../access/ids.ts"
 import type { Json } from "../plan/action.ts"
 import type { Plan, Step } from "../plan/plan.ts"
 import type { RunStatus, StepFacts, StepFailure } from "./event.ts"
@@ -21,6 +21,12 @@ export interface StepState {
   readonly skippedBecause: string | undefined
 }
 
+/** What a run or one of its steps waits for: a world that is away, or the run `behind` which it was opened. */
+export interface Wait {
+  readonly reason: string
+  readonly behind: RunId | undefined
+}
+
 /** Where a run stands: the fold of its journal. */
 export interface RunState {
   readonly plan: Plan | undefined
@@ -28,8 +34,8 @@ export interface RunState {
   readonly steps: ReadonlyMap<string, StepState>
   readonly status: RunStatus
   readonly message: string
-  /** What the run waits for, while it does: a world that is away, or another run. */
-  readonly waiting: string | undefined
+  /** By the key of the step that waits, oldest first; undefined for the run itself. */
+  readonly waits: ReadonlyMap<string | undefined, Wait>
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined
   /** Whether a step has begun that is a point of no return. */
@@ -44,4 +50,10 @@ export interface RunState {
  * Whether a cancel is taken. Past a point of no return it is not, unless the run waits for what may never come back: then there must be a
  * way to end it.
  */
-export const isCancellable = ({ pastReturn, waiting }: RunState): boolean => !pastReturn || waiting !== undefined
+export const isCancellable = ({ pastReturn, waits }: RunState): boolean => !pastReturn || waits.size > 0
+
+/** Why the run waits; undefined while it does not. Of several waits the oldest. */
+export const waitingFor = ({ waits }: RunState): string | undefined => {
+  const [oldest] = waits.values()
+  return oldest?.reason
+}

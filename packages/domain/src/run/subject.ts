@@ -1,6 +1,6 @@
 import type { RangeId } from "../access/ids.ts"
 
-export const subjectTypes = ["range", "source", "blueprint", "installation"] as const
+export const subjectTypes = ["range", "source", "blueprint", "access", "installation"] as const
 export type SubjectType = (typeof subjectTypes)[number]
 
 /** What a run changes. A subject has at most one unfinished run. */
@@ -10,6 +10,9 @@ export type RunSubject =
 
 /** The whole installation: there is one. Runs of ranges that open while a run changes it wait for that one's end. */
 export const installation = { type: "installation", id: "this" } as const satisfies RunSubject
+
+/** Who may use what on the hypervisor: there is one, so its changes never meet. */
+export const accessSubject = { type: "access", id: "hypervisor" } as const satisfies RunSubject
 
 export const rangeSubject = (id: RangeId): RunSubject => ({ type: "range", id })
 
@@ -28,7 +31,10 @@ export const parseSubjectKey = (key: string): RunSubject | undefined => {
 }
 
 /** The subject for people: `range LAB`, `the installation`. */
-export const subjectText = ({ type, id }: RunSubject): string => (type === "installation" ? "the installation" : `${type} ${id}`)
+export const subjectText = ({ type, id }: RunSubject): string => {
+  if (type === "installation") return "the installation"
+  return type === "access" ? "access on the hypervisor" : `${type} ${id}`
+}
 
 /** The range that a run changes; undefined when it is about something else. */
 export const rangeOf = ({ subject }: { readonly subject: RunSubject }): RangeId | undefined =>

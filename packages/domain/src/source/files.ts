@@ -84,7 +84,7 @@ const checkTwins = (issues: Issues, path: string, first: Map<string, string>): v
     if (other === part) return
     if (other !== undefined) {
       const message = `differs from ${other} only in case or in how accents are written`
-      tellOfFile(issues, "error", part, { code: "twin-path", message, allowed: "names that every file system tells apart" })
+      tellOfFile(issues, "error", part, { code: "twin-path", message, allowed: "names that differ on every file system" })
       return
     }
     first.set(folded, part)

@@ -27,8 +27,10 @@ export { noRequirements, readRequirements } from "./requirements.ts"
 export {
   describedBy,
   homepageOf,
+  newlyMadeSource,
   sameOrigin,
   type Source,
+  type SourceDraft,
   SourceBroken,
   SourceExists,
   type SourceId,
@@ -38,6 +40,8 @@ export {
   type SourceStatus,
   type SourceText,
   type SourceType,
+  sourceStatuses,
+  sourceTypes,
   SourceUnfetched,
 } from "./source.ts"
 export { shownText } from "./shown-text.ts"

@@ -89,7 +89,7 @@ export const checkManifestVersion = ({ map, path, findings }: Fields): void => {
     path: [...path, "manifest_version"],
     offset: node.start,
     code: "manifest-version",
-    message: "the manifest is of a version that cannot be read",
+    message: "this version of manifests cannot be read",
     allowed: "1",
   })
 }

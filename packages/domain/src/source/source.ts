@@ -10,10 +10,12 @@ import { sayIssues, type SourceIssue } from "./issue.ts"
 export type SourceId = string & Brand<"SourceId">
 
 /** Where a source's content comes from: a repository, an archive that was sent, a folder on the service's host. */
-export type SourceType = "git" | "upload" | "folder"
+export const sourceTypes = ["git", "upload", "folder"] as const
+export type SourceType = (typeof sourceTypes)[number]
 
 /** How the last sync or install ended; empty: there was none yet (contract C 6.8). */
-export type SourceStatus = "" | "ok" | "partial" | "error"
+export const sourceStatuses = ["", "ok", "partial", "error"] as const
+export type SourceStatus = (typeof sourceStatuses)[number]
 
 /** Where a source's content comes from. What does not belong to the type is empty. */
 export interface SourceOrigin {
@@ -53,6 +55,22 @@ export interface Source extends SourceOrigin, SourceText {
   readonly createdAt: Date
 }
 
+/** What somebody says of a source that is to be made; the rest follows. */
+export type SourceDraft = SourceOrigin &
+  Pick<Source, "recordId" | "id" | "owner" | "type" | "name" | "schedule" | "nextSyncAt" | "createdAt">
+
+export const newlyMadeSource = (draft: SourceDraft): Source => ({
+  ...draft,
+  description: "",
+  homepage: "",
+  license: "",
+  authors: [],
+  snapshot: undefined,
+  lastSyncedAt: undefined,
+  lastSyncStatus: "",
+  lastSyncError: "",
+})
+
 /** Text that a manifest says replaces what was known; what it does not say, or leaves empty, stays (contract C 3.2). */
 export const describedBy = (manifest: SourceManifest): Partial<SourceText> => ({
   ...(manifest.name ? { name: manifest.name } : {}),
@@ -80,7 +98,7 @@ export class SourceExists extends defineFault(
   (f: { readonly source: string; readonly derived?: boolean }) =>
     f.derived === true
       ? {
-          message: `Source ID ${f.source}, made from where the source comes from, is already in use`,
+          message: `Source ID ${f.source}, derived from the source's address, is already in use`,
           hint: "Choose an ID of your own with `id`.",
         }
       : { message: `Source ID ${f.source} is already in use`, hint: "Choose another ID." },

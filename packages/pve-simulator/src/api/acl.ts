@@ -1,6 +1,6 @@
 import { badParameter, failure, wrapped } from "../core/errors.ts"
 import { flag, optionalText, text, type Call, type Routes } from "../http/call.ts"
-import { may } from "../http/permissions.ts"
+import { may, modifyPrivileges, rightsWithPropagation } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 import { touchAccess, roleNamed } from "./access-entries.ts"
 
@@ -20,7 +20,7 @@ const getAcl = (call: Call): unknown[] => {
   const { world, identity } = call
   const out: unknown[] = []
   for (const [path, entries] of world.state.access.acl) {
-    const visible = may(world, identity, "/access", ["Sys.Audit"]) || may(world, identity, path, ["Permissions.Modify"])
+    const visible = may(world, identity, "/access", ["Sys.Audit"]) || may(world, identity, path, modifyPrivileges(path), true)
     if (!visible) continue
     for (const [subject, roles] of entries) {
       const type = subject.startsWith("@") ? "group" : subject.includes("!") ? "token" : "user"
@@ -31,20 +31,39 @@ const getAcl = (call: Call): unknown[] => {
   return out
 }
 
-/** The subjects that a change of the access list names, each of which must exist. */
+/** The subjects that a change of the access list names, each of which must exist, also where it loses a role. */
 const subjectsIn = (call: Call): string[] => {
   const { access } = call.world.state
   const users = splitList(optionalText(call, "users") ?? "")
   const groups = splitList(optionalText(call, "groups") ?? "")
   const tokens = splitList(optionalText(call, "tokens") ?? "")
-  const removing = flag(call, "delete")
-  for (const user of users) if (!removing && !access.users.has(user)) throw failure(`user '${user}' does not exist`)
-  for (const group of groups) if (!removing && !access.groups.has(group)) throw failure(`group '${group}' does not exist`)
+  for (const user of users) if (!access.users.has(user)) throw failure(`user '${user}' does not exist`)
+  for (const group of groups) if (!access.groups.has(group)) throw failure(`group '${group}' does not exist`)
   for (const token of tokens) {
     const [user = "", id = ""] = token.split("!")
-    if (!removing && !access.users.get(user)?.tokens.has(id)) throw failure(`no such token '${id}' for user '${user}'`)
+    if (!access.users.get(user)?.tokens.has(id)) throw failure(`no such token '${id}' for user '${user}'`)
   }
   return [...users, ...groups.map((group) => `@${group}`), ...tokens]
+}
+
+/** Who may hand out rights at a path only because the machines, storages or pool there are theirs hands out no more than they have. */
+const checkRole = (call: Call, path: string, role: string, propagate: boolean): void => {
+  const { world, identity } = call
+  const own = rightsWithPropagation(world, identity.authId, path)
+  if (own.has("Permissions.Modify")) return
+  const isTaken = flag(call, "delete")
+  const verb = isTaken ? "remove" : "add"
+  for (const privilege of roleNamed(world, role).privileges) {
+    if (!own.has(privilege))
+      throw badParameter({
+        role: `Cannot ${verb} role '${role}' - requires 'Permissions.Modify' or superset of privileges.`,
+      })
+    if (!isTaken && propagate && own.get(privilege) !== true)
+      throw badParameter({
+        role: `Cannot ${verb} role '${role}' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.`,
+      })
+  }
+  if (role === "NoAccess") throw badParameter({ role: `Cannot ${verb} role '${role}' - requires 'Permissions.Modify'` })
 }
 
 const putAcl = (call: Call): null => {
@@ -58,12 +77,14 @@ const putAcl = (call: Call): null => {
   const roles = splitList(text(call, "roles"))
   try {
     for (const role of roles) roleNamed(call.world, role)
+    const propagate = call.parameters["propagate"] === undefined || flag(call, "propagate")
+    for (const role of roles) checkRole(call, path, role, propagate)
     const entries = access.acl.get(path) ?? new Map<string, Map<string, boolean>>()
     for (const subject of subjectsIn(call)) {
       const held = entries.get(subject) ?? new Map<string, boolean>()
       for (const role of roles) {
         if (flag(call, "delete")) held.delete(role)
-        else held.set(role, call.parameters["propagate"] === undefined || flag(call, "propagate"))
+        else held.set(role, propagate)
       }
       if (held.size === 0) entries.delete(subject)
       else entries.set(subject, held)

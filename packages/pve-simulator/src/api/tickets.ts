@@ -3,7 +3,7 @@ import { randomHex } from "../core/random.ts"
 import type { World } from "../core/world.ts"
 import { optionalText, text, type Call, type Routes } from "../http/call.ts"
 import { hashSecret, isPassword, makeCsrfToken, makeTicket, ticketUser } from "../http/identity.ts"
-import { may, rightsOn, rightsWithPropagation } from "../http/permissions.ts"
+import { may, pathsInPools, rightsOn, rightsWithPropagation } from "../http/permissions.ts"
 import { splitList } from "../schema/formats.ts"
 
 const fullName = (call: Call): string => {
@@ -100,7 +100,8 @@ const permissions = (call: Call) => {
     throw forbidden("/access, Sys.Audit")
   }
   const path = optionalText(call, "path")
-  const paths = path === undefined ? [...new Set([...ordinaryPaths, ...world.state.access.acl.keys()])] : [path]
+  const paths =
+    path === undefined ? [...new Set([...ordinaryPaths, ...world.state.access.acl.keys(), ...pathsInPools(world)])] : [path]
   const out: Record<string, Record<string, number>> = {}
   for (const each of paths) {
     const rights = rightsWithPropagation(world, subject, each)

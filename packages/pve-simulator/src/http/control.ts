@@ -49,7 +49,7 @@ const stats = (sim: Controlled) => {
 }
 
 const advance = (sim: Controlled, body: Parameters): unknown => {
-  if (!isManual(sim.clock)) throw new PveError(400, "the clock runs by itself; only a manual clock can be advanced")
+  if (!isManual(sim.clock)) throw new PveError(400, "the clock runs on its own; only a manual clock can be advanced")
   const ms = Number(body["ms"])
   if (!Number.isFinite(ms) || ms < 0) throw new PveError(400, "`ms` must be a number of milliseconds, 0 or more")
   sim.clock.advance(ms)

@@ -56,18 +56,21 @@ const cacheOf = (world: World): World["rights"] => {
   return cache
 }
 
+/** The paths of VMs and storages that are in pools, which give rights on them. */
+export const pathsInPools = (world: World): Iterable<string> => cacheOf(world).pools.keys()
+
 /** Privileges of one subject with "propagates" for each. */
 const subjectRights = (world: World, subject: string, path: string): Map<string, boolean> => {
   const out = new Map<string, boolean>()
   const groups = subject.includes("!") ? [] : groupsOf(world, subject)
   // A pool also gives its rights on its members; a nested pool takes those of its parents by inheritance.
   const pool = cacheOf(world).pools.get(path)
-  const paths = pool === undefined ? [path] : [path, `/pool/${pool}`]
-  for (const each of paths) {
-    for (const [role, propagates] of rolesOn(world, subject, groups, each)) {
-      for (const privilege of world.state.access.roles.get(role)?.privileges ?? []) {
-        out.set(privilege, (out.get(privilege) ?? false) || propagates)
-      }
+  const roles = rolesOn(world, subject, groups, path)
+  const fromPool = pool === undefined ? [] : rolesOn(world, subject, groups, `/pool/${pool}`).keys()
+  for (const role of fromPool) if (!roles.has(role)) roles.set(role, false)
+  for (const [role, propagates] of roles) {
+    for (const privilege of world.state.access.roles.get(role)?.privileges ?? []) {
+      out.set(privilege, (out.get(privilege) ?? false) || propagates)
     }
   }
   return out
@@ -85,7 +88,12 @@ export const rightsWithPropagation = (world: World, authId: string, path: string
   const ofUser = rightsWithPropagation(world, user, path)
   if (!token.privsep) return ofUser
   const own = subjectRights(world, authId, path)
-  return new Map([...own].filter(([privilege]) => ofUser.has(privilege)))
+  return new Map(
+    [...own].flatMap(([privilege, propagates]) => {
+      const users = ofUser.get(privilege)
+      return users === undefined ? [] : [[privilege, propagates && users] as const]
+    }),
+  )
 }
 
 /** root@pam and its tokens whose privileges are not separated may everything. */
@@ -130,10 +138,10 @@ const fill = (template: string, given: Given): string =>
   })
 
 /** Privileges that let their holder hand out rights on a path of that kind. */
-const modifyPrivileges = (path: string): readonly string[] => {
-  if (path.startsWith("/storage")) return ["Permissions.Modify", "Datastore.Allocate"]
-  if (path.startsWith("/vms")) return ["Permissions.Modify", "VM.Allocate"]
-  if (path.startsWith("/pool")) return ["Permissions.Modify", "Pool.Allocate"]
+export const modifyPrivileges = (path: string): readonly string[] => {
+  if (path.startsWith("/storage/")) return ["Permissions.Modify", "Datastore.Allocate"]
+  if (path.startsWith("/vms/")) return ["Permissions.Modify", "VM.Allocate"]
+  if (path.startsWith("/pool/")) return ["Permissions.Modify", "Pool.Allocate"]
   return ["Permissions.Modify"]
 }
 

@@ -1,6 +1,7 @@
 import { similar } from "@rangewright/domain"
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util"
 import { type Command, commands, commandWords, type Option, usageOf } from "./commands.ts"
+import { insteadOf } from "./unknown-option.ts"
 
 /** Commands with words and options of their own, which they read themselves. */
 const readThemselves = ["migrate", "subscription", "rotate-key"] as const
@@ -15,22 +16,36 @@ export interface Arguments {
   readonly once: boolean
   readonly speed: number | undefined
   readonly port: number | undefined
+  /** Where the passphrase is for the key in a backup. */
+  readonly keyPassphrase: string | undefined
+  /** The file with the key of a backup. */
+  readonly secretKey: string | undefined
+  readonly replace: boolean
+  /** Whether a copy of the database may be restored that bears no mark. */
+  readonly unmarkedDatabase: boolean
 }
 
 /** What was typed cannot be understood. */
 export class UsageError extends Error {}
 
-/** Words and options as they were typed; fails with one clear line. */
-export const parseWords = <const Options extends ParseArgsOptionsConfig>(argv: readonly string[], options: Options) => {
+/** Words and options as they were typed; fails with one clear line. `near`: the options that a mistyped one may have meant. */
+export const parseWords = <const Options extends ParseArgsOptionsConfig>(
+  argv: readonly string[],
+  options: Options,
+  near: readonly string[] = Object.keys(options),
+) => {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
     const { code, message = String(error) } = error as Partial<NodeJS.ErrnoException>
     const [, typed] = /'(-[^']*)'/u.exec(message) ?? []
     if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || typed === undefined) throw new UsageError(message)
-    const names = Object.keys(options).map((name) => `--${name}`)
-    const near = similar(typed, names)
-    throw new UsageError(`There is no option ${typed}${near === undefined ? "" : `; did you mean ${near}?`}`)
+    throw new UsageError(
+      `There is no option ${typed}${insteadOf(
+        typed,
+        near.map((name) => `--${name}`),
+      )}`,
+    )
   }
 }
 
@@ -47,6 +62,10 @@ const options = {
   once: { type: "boolean", default: false },
   speed: { type: "string" },
   port: { type: "string" },
+  "key-passphrase": { type: "string" },
+  "secret-key": { type: "string" },
+  replace: { type: "boolean", default: false },
+  "unmarked-database": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
   version: { type: "boolean", default: false },
 } as const
@@ -63,30 +82,59 @@ const known = (word: string): Command => {
   )
 }
 
+/** The options of the command that is among the words, wherever it stands. */
+const optionsOf = (argv: readonly string[]): readonly string[] => {
+  const command = commands.find((one) => argv.includes(one)) ?? "serve"
+  return [...commandWords[command].options, "help", "version"]
+}
+
 const isOwnReader = (command: Command): command is OwnReader => (readThemselves as readonly Command[]).includes(command)
+
+const allOptions = [
+  "config",
+  "key-passphrase",
+  "once",
+  "port",
+  "replace",
+  "secret-key",
+  "speed",
+  "unmarked-database",
+] as const satisfies readonly Option[]
 
 const refuseForeignOptions = (command: Command, given: Readonly<Record<string, unknown>>): void => {
   const own: readonly Option[] = commandWords[command].options
-  const foreign = (["config", "once", "speed", "port"] as const).find(
-    (option) => given[option] !== undefined && given[option] !== false && !own.includes(option),
-  )
+  const foreign = allOptions.find((option) => given[option] !== undefined && given[option] !== false && !own.includes(option))
   if (foreign === undefined) return
-  const instead = foreign === "port" ? "; the service's port is the key port (RANGEWRIGHT_PORT)" : ""
-  throw new UsageError(`${command} takes no --${foreign}${instead}. See ${command} --help`)
+  throw new UsageError(
+    `${command} takes no --${foreign}${insteadOf(
+      `--${foreign}`,
+      own.map((name) => `--${name}`),
+    )}`,
+  )
 }
 
 /** Reads the command line; fails with one clear line. */
 export const readArguments = (argv: readonly string[]): Arguments => {
-  const { values, positionals } = parseWords(argv, options)
+  const { values, positionals } = parseWords(argv, options, optionsOf(argv))
   const [first = "serve", file, ...rest] = positionals
-  const common = { file, config: values.config, once: values.once, speed: undefined, port: undefined }
+  const common = {
+    file,
+    config: values.config,
+    once: values.once,
+    speed: undefined,
+    port: undefined,
+    keyPassphrase: values["key-passphrase"],
+    secretKey: values["secret-key"],
+    replace: values.replace,
+    unmarkedDatabase: values["unmarked-database"],
+  }
   if (values.version) return { ...common, command: "version" }
   const command = known(first)
   const about = values.help && positionals.length > 0 ? command : command === "help" ? file : undefined
   if (command === "help" || values.help)
     return { ...common, command: "help", ...(about === undefined ? {} : { about: known(about) }) }
   // they are told by their first word, before options are read
-  if (isOwnReader(command)) throw new UsageError(`${command} must stand before its options`)
+  if (isOwnReader(command)) throw new UsageError(`${command} must come before its options`)
   if (needsFile.includes(command) && file === undefined) throw new UsageError(`${command} needs a file: ${usageOf(command)}`)
   const surplus = mayHaveFile.includes(command) ? rest : file === undefined ? rest : [file, ...rest]
   if (surplus.length > 0) throw new UsageError(`${command} takes no ${surplus.join(" ")}`)
@@ -95,5 +143,6 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     port: wholeNumber("port", values.port, 0, 65_535),
   }
   refuseForeignOptions(command, values)
+  if (values["key-passphrase"] === "") throw new UsageError("--key-passphrase needs a file, or - for standard input")
   return { ...common, ...numbers, command }
 }

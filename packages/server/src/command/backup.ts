@@ -1,25 +1,38 @@
-import { backupTo } from "@rangewright/adapter-storage"
-import { existsSync, statSync } from "node:fs"
+import * as Effect from "effect/Effect"
 import { join, resolve } from "node:path"
+import { failed } from "../backup/failed.ts"
+import { readPassphrase } from "../backup/keys.ts"
+import { makeBackup } from "../backup/make-backup.ts"
+import { type BackupManifest, contentsOf } from "../backup/manifest.ts"
+import { shareDataFolder } from "../compose/data-folder.ts"
+import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
-import { withStore } from "./open-store.ts"
 import { configOf } from "./serve.ts"
 
-/** What belongs to the data and is not in the database: what sources brought, and what is installed. */
-const foldersBeside = ["content", "library"]
+/** What is to be kept beside the backup, and where it is now. */
+const ofKey = ({ keyId, sealedKey }: BackupManifest, config: Config): string => {
+  if (sealedKey !== null) return `the passphrase that opens the key ${keyId} in it`
+  const where = config.secretKey === undefined ? join(resolve(config.data), "secret-key") : "secret_key"
+  return `the key ${keyId} that opens its secrets, without which it cannot be restored: keep a copy of ${where} apart from the backups (it is the same for all until rotate-key), or include it, sealed, with --key-passphrase`
+}
 
-/** Copies the database while the service works. The key that opens its secrets is not in the copy, on purpose. */
+/** Writes all that the service keeps into one file while it works, and says what is not in it. */
 export const backup = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
   const target = resolve(args.file ?? "")
-  await withStore(config, backupTo(target))
-  const key =
-    config.secretKey === undefined
-      ? ` Keep ${resolve(config.data, "secret-key")} too, apart from it: without that key its secrets stay sealed.`
-      : ""
-  const folders = foldersBeside.map((name) => join(resolve(config.data), name)).filter((folder) => existsSync(folder))
-  const beside =
-    folders.length === 0 ? "" : ` Not in it: ${folders.join(" and ")}; copy them with any tool, also while the service works.`
-  process.stdout.write(`${target} written, ${statSync(target).size} bytes.${beside}${key}\n`)
+  const passphrase = args.keyPassphrase === undefined ? undefined : await Effect.runPromise(readPassphrase(args.keyPassphrase))
+  const { bytes, manifest } = await makeBackup(config, shareDataFolder(config.data), target, passphrase).catch(
+    (cause: unknown) => {
+      throw failed(`back up to ${target}`, cause)
+    },
+  )
+  process.stdout.write(
+    [
+      `${target} written, ${bytes} bytes: ${contentsOf(manifest)}.`,
+      "Not in it:",
+      ...[ofKey(manifest, config), ...manifest.notIncluded].map((what) => `- ${what}`),
+      "",
+    ].join("\n"),
+  )
   return 0
 }

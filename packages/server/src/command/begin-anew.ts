@@ -1,23 +1,39 @@
-import { mkdirSync, readdirSync, renameSync } from "node:fs"
+import { AuditTrail } from "@rangewright/ports"
+import { existsSync, readdirSync, renameSync } from "node:fs"
 import { join } from "node:path"
+import { makeAside } from "../backup/put-in-place.ts"
 import { holdUsedFolder } from "../compose/data-folder.ts"
+import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
+import { databaseFile, withStore } from "./open-store.ts"
+import { recorded } from "./recorded.ts"
 import { configOf } from "./serve.ts"
 
 /** What serves the next beginning too: the certificate that clients have pinned, the licence, the lock we hold, what was set aside before. */
 const stays = /^(?:certificate\.pem|subscription|lock\.db.*|set-aside-.*)$/u
+
+/** Tells the audit trail before it is set aside. A database that cannot be opened is a reason to begin anew, and none against it. */
+const record = async (config: Config): Promise<string> => {
+  const file = databaseFile(config)
+  if (file !== undefined && !existsSync(file)) return ""
+  const begin = AuditTrail.use((trail) => trail.begin)
+  return withStore(config, recorded("begin-anew", begin)).then(
+    () => "",
+    (cause: unknown) => ` The audit trail could not be told of it: ${cause instanceof Error ? cause.message : String(cause)}.`,
+  )
+}
 
 /** Sets aside what the data folder holds, so that the next start begins with an empty database. Nothing is deleted. */
 export const beginAnew = async (args: Arguments): Promise<number> => {
   const config = configOf(args)
   const folder = holdUsedFolder(config.data)
   try {
-    const aside = join(folder.path, `set-aside-${new Date().toISOString().replaceAll(/[:.]/gu, "-")}`)
-    mkdirSync(aside, { mode: 0o700 })
+    const untold = await record(config)
+    const aside = makeAside(folder.path)
     for (const name of readdirSync(folder.path).filter((entry) => !stays.test(entry)))
       renameSync(join(folder.path, name), join(aside, name))
     const server = config.databaseUrl === undefined ? "" : " The database of database_url is as it was: name an empty one."
-    process.stdout.write(`What the service kept is in ${aside}. The next start begins with nothing.${server}\n`)
+    process.stdout.write(`What the service kept is in ${aside}. The next start begins with nothing.${server}${untold}\n`)
     return 0
   } finally {
     folder.release()

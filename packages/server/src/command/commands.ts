@@ -1,12 +1,14 @@
 /** Options that a command takes besides `--help`. */
-export type Option = "config" | "once" | "speed" | "port"
+export type Option = "config" | "key-passphrase" | "once" | "port" | "replace" | "secret-key" | "speed" | "unmarked-database"
 
 /** One command, as help tells it. */
-interface CommandWords {
+export interface CommandWords {
   /** What stands behind its name. */
   readonly operands: string
   readonly about: string
   readonly options: readonly Option[]
+  /** What help of this command alone tells besides. */
+  readonly more?: string
 }
 
 /** Every command: the one list from which help, checks and refusals are made. */
@@ -17,11 +19,25 @@ export const commandWords = {
     about: "check the hypervisor, the token's rights, storage, templates, network, clock and disk, and say what to do",
     options: ["config"],
   },
-  backup: { operands: "FILE", about: "write a copy of the database to FILE, while the service runs", options: ["config"] },
+  backup: {
+    operands: "FILE",
+    about: "write all that the service keeps into one file, while it runs (backup --help)",
+    options: ["key-passphrase", "config"],
+    more: `In FILE: the database (also one on PostgreSQL), what sources, blueprints and installed roles hold, what roles set, ROOT's key and the
+certificate, both sealed. Not in it: the configuration and, without --key-passphrase, the key that opens its secrets (secret-key): keep a
+copy of that apart, once; it is the same for all backups until rotate-key. FILE is a gzipped tar, readable by its owner only. It is not
+encrypted as a whole: configurations and logs of ranges are plain in it.
+`,
+  },
   restore: {
     operands: "FILE",
-    about: "put a copy back, also while the service runs, and where the database is gone",
-    options: ["config"],
+    about: "make a backup what an empty data folder holds; with --replace, also a used one (restore --help)",
+    options: ["secret-key", "key-passphrase", "replace", "unmarked-database", "config"],
+    more: `The key of the backup is taken from the data folder (secret-key), from secret_key, or from where an option says; a wrong one is
+refused, and so is a file that is not, to the last byte, what the service wrote. Stop the service first. Cut off at any point, the folder
+holds what it held or all of the backup. A plain file of SQLite, as earlier versions made them, holds the
+database alone and bears no mark: nothing shows that it is unchanged. It is restored with --unmarked-database only.
+`,
   },
   "root-key": {
     operands: "[FILE]",

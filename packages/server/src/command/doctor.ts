@@ -1,16 +1,30 @@
+import { Settings } from "@rangewright/application"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
-import { bindHypervisor, makeSimulator } from "../compose/hypervisor.ts"
+import { bindHypervisor, type HypervisorPorts, makeSimulator } from "../compose/hypervisor.ts"
 import { useTemporaryFolder } from "../compose/temporary-folder.ts"
+import { settingsOf } from "../compose/settings.ts"
+import { checkAccess, notCompared } from "../doctor/access-checks.ts"
 import { checkContent } from "../doctor/content-checks.ts"
 import { checkInside } from "../doctor/inside-checks.ts"
 import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
-import { renderFinding } from "../doctor/finding.ts"
+import { type Finding, renderFinding } from "../doctor/finding.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
+import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
+import { databaseFile, withStore } from "./open-store.ts"
 import { configOf } from "./serve.ts"
+
+/** Nothing before the service's first start: then there is nothing to compare. */
+const accessFindings = (config: Config, hypervisor: Layer.Layer<HypervisorPorts>): Promise<readonly Finding[]> => {
+  const file = databaseFile(config)
+  if (file !== undefined && !existsSync(file)) return Promise.resolve([])
+  const checked = checkAccess.pipe(Effect.provide(hypervisor), Effect.provideService(Settings, settingsOf(config)))
+  return withStore(config, checked, { look: true }).catch((fault: Error) => [notCompared(fault)])
+}
 
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */
 export const doctor = async (args: Arguments): Promise<number> => {
@@ -24,10 +38,12 @@ export const doctor = async (args: Arguments): Promise<number> => {
     ...(await Effect.runPromise(checkSubscription(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]
+  if (hypervisor.kind === "proxmox" && findings.every(({ what }) => what !== "hypervisor"))
+    findings.push(...(await accessFindings(config, hypervisor.layer)))
   if (hypervisor.kind === "simulator")
     process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to look at a real one.\n")
   for (const finding of findings) process.stdout.write(`${renderFinding(finding)}\n`)
   const failed = findings.filter((f) => f.level === "fail").length
-  process.stdout.write(failed === 0 ? "Nothing keeps the service from working.\n" : `${failed} to mend.\n`)
+  process.stdout.write(failed === 0 ? "Nothing keeps the service from working.\n" : `${failed} to fix.\n`)
   return failed === 0 ? 0 : 1
 }

@@ -1,9 +1,19 @@
-import { type Command, commands, commandWords, type Option, usageOf } from "./commands.ts"
+import { type Command, commands, commandWords, type CommandWords, type Option, usageOf } from "./commands.ts"
 
-const column = 18
+const column = 24
 const line = (left: string, right: string): string => `  ${left.padEnd(column)}${right}`
 
 const options: Readonly<Record<Option | "help", string>> = {
+  "key-passphrase": line(
+    "--key-passphrase FILE",
+    "the passphrase in FILE (mode 0600; - is standard input): backup includes the key, sealed with it; restore opens that",
+  ),
+  "secret-key": line("--secret-key FILE", "restore: the file that holds the key of the backup"),
+  replace: line("--replace", "restore: where the data folder is in use, set aside what it holds"),
+  "unmarked-database": line(
+    "--unmarked-database",
+    "restore: take a plain file of SQLite too; nothing shows that it is unchanged",
+  ),
   config: line("--config FILE", "configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)"),
   once: line("--once", "demo: end after the deploy; exit status 0 only when it succeeded"),
   speed: line("--speed N", "demo: how many times faster than real the simulator runs (default 60)"),
@@ -31,7 +41,8 @@ export const helpText = [
 
 /** What `COMMAND --help` prints. */
 export const helpOf = (command: Command): string => {
-  const { about, options: own } = commandWords[command]
+  const words: CommandWords = commandWords[command]
+  const { about, options: own, more } = words
   const taken: readonly Option[] = own
   return [
     `${command}: ${about}`,
@@ -39,8 +50,9 @@ export const helpOf = (command: Command): string => {
     `usage: npm start -- ${usageOf(command)}${taken.length === 0 ? "" : " [options]"}`,
     "",
     "options:",
-    ...taken.map((option) => options[option].replace("demo: ", "")),
+    ...taken.map((option) => options[option].replace(`${command}: `, "")),
     line("--help, -h", "this text"),
+    ...(more === undefined ? [] : ["", more.trimEnd()]),
     ...(taken.includes("config") ? ["", keysNote] : []),
     "",
   ].join("\n")

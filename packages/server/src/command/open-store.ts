@@ -1,7 +1,8 @@
-import { storageLayer } from "@rangewright/adapter-storage"
+import { databaseClockLayer, storageLayer } from "@rangewright/adapter-storage"
 import type { Fault } from "@rangewright/domain"
 import type { LegacyData } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DataFolderError } from "../compose/data-folder.ts"
@@ -14,19 +15,19 @@ export const databaseFile = (config: Config): string | undefined =>
 
 /**
  * Runs an effect on the configured database, beside a service that may be using it; fails in the words of the fault. `make`: also where
- * there is no database yet.
+ * there is no database yet. `look`: one of an older version is refused, and not brought up to date.
  */
 export const withStore = async <A>(
   config: Config,
   effect: Effect.Effect<A, Fault, Exclude<StoragePorts, LegacyData>>,
-  { make = false } = {},
+  { make = false, look = false } = {},
 ): Promise<A> => {
   const file = databaseFile(config)
   if (file !== undefined && !make && !existsSync(file))
     throw new DataFolderError(
       `Cannot open the database: there is no ${file}. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
     )
-  return Effect.runPromise(
-    effect.pipe(Effect.provide(storageLayer(file === undefined ? { databaseUrl: config.databaseUrl ?? "" } : { file }))),
-  )
+  const place = file === undefined ? { databaseUrl: config.databaseUrl ?? "" } : { file }
+  const storage = storageLayer(place, look ? "refuse" : "upgrade")
+  return Effect.runPromise(effect.pipe(Effect.provide(Layer.provideMerge(databaseClockLayer, storage))))
 }

@@ -1,16 +1,16 @@
-import { removeDatabase, restoreFrom } from "@rangewright/adapter-storage"
-import { Conflict, installation } from "@rangewright/domain"
+import { Conflict, type Fault, installation } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { resolve } from "node:path"
-import { giveBackupOurKey } from "../compose/backup-key.ts"
-import { type DataFolder, openDataFolder, rootKeyFile, shareDataFolder } from "../compose/data-folder.ts"
-import { cryptoOf } from "../compose/installation-key.ts"
-import { ensureRootKey } from "../compose/root-key.ts"
+import { join, resolve } from "node:path"
+import { failed } from "../backup/failed.ts"
+import { contentsOf } from "../backup/manifest.ts"
+import { kindOf } from "../backup/read-archive.ts"
+import { type RestoreDone, restoreInto } from "../backup/restore-into.ts"
+import { filesIn, type HeldFolder, holdFolder, isUsed, rootKeyFile } from "../compose/data-folder.ts"
 import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
-import { databaseFile, withStore } from "./open-store.ts"
+import { withStore } from "./open-store.ts"
 import { configOf } from "./serve.ts"
 
 /** A backup does not know a migration that goes on now: its machines would be left half-way, and its record of the bridges lost. */
@@ -18,45 +18,83 @@ const requireNoMigration = Effect.gen(function* () {
   const run = yield* (yield* RunJournal).active(installation)
   if (run === undefined) return
   return yield* new Conflict({
-    what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation. Wait for its end, which GET /runs/${run.id} tells`,
+    what: `Cannot restore a backup: run ${run.id} (${run.kind}) is changing the whole installation`,
+    hint: `Start the service and wait for its end, which GET /runs/${run.id} tells.`,
   })
 })
 
-/** Puts ROOT's key into its file as far as the backup knows it. */
-const putRootKeyBack = (config: Config, folder: DataFolder) =>
-  Effect.provide(ensureRootKey(folder.path, { shared: false }), cryptoOf(config, folder))
+/** What a database holds is believed as rights. */
+const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void => {
+  if (unmarkedDatabase || kindOf(source) !== "database") return
+  throw new Conflict({
+    what: `Cannot restore ${source}: it is a plain database without a mark, and nothing shows that it is unchanged`,
+    hint: "If you trust where it has been since it was copied, repeat with --unmarked-database.",
+  })
+}
 
-/** The data folder with no service on it where its database is missing; else a service may be using it. */
-const folderOf = (config: Config, bare: boolean): DataFolder => (bare ? openDataFolder : shareDataFolder)(config.data)
+/** Nothing that is there is replaced unwished, nor a database that is in the middle of a migration; one that cannot be read may be. */
+const requireFree = async (config: Config, { path }: HeldFolder, replace: boolean): Promise<void> => {
+  const { database } = filesIn(path)
+  if (!isUsed(path) && !existsSync(database)) return
+  if (!replace)
+    throw new Conflict({
+      what: `Cannot restore into the data folder ${path}: it is in use`,
+      hint: "Name an empty one (data, RANGEWRIGHT_DATA); or repeat with --replace, which sets aside what this one holds.",
+    }) satisfies Fault
+  if (config.databaseUrl !== undefined || !existsSync(database)) return
+  await withStore(config, requireNoMigration).catch((cause: unknown) => {
+    if (cause instanceof Conflict) throw cause
+  })
+}
 
-/** Makes the data what a backup holds, also while the service works, and where there are none. */
+const linesOf = (done: RestoreDone, data: string, source: string): readonly string[] => {
+  const { manifest, aside, keyId, formerKeyId, rootKey } = done
+  const made = manifest === undefined ? "" : `, made at ${manifest.madeAt} by version ${manifest.madeBy}`
+  return [
+    `The data folder ${data} is what ${source} holds${made}: ${manifest === undefined ? "the database" : contentsOf(manifest)}.`,
+    ...(aside === undefined ? [] : [`What it replaced is in ${join(data, aside)}.`]),
+    ...(formerKeyId === undefined
+      ? []
+      : [
+          `It was sealed with the key ${formerKeyId}; now it is with ${keyId}, which is in use here. What roles set has to be set by them again.`,
+        ]),
+    rootKey === "unknown"
+      ? `ROOT's key is that of the backup, which does not tell it: put it into ${rootKeyFile(data)}, or make a new one with root-key.`
+      : `ROOT's key is in ${rootKeyFile(data)}.`,
+    "Not in it:",
+    ...(manifest === undefined
+      ? [
+          "content of sources and blueprints, installed roles, collections and templates, the certificate: it is a copy of the database alone, as earlier versions made them. Put content and library into the data folder from a copy of yours; sources are fetched again when they are used, what was uploaded has to be uploaded again",
+          "the configuration, with the token of the hypervisor",
+        ]
+      : manifest.notIncluded
+    ).map((what) => `- ${what}`),
+    "Then start the service. Machines that were made or removed since the backup differ from it: look at GET /range/drift, and deploy where it says so. If networks were migrated since then, their way back is forgotten.",
+    "",
+  ]
+}
+
+/** Makes a backup what the data folder holds, and says what is not in it. */
 export const restore = async (args: Arguments): Promise<number> => {
   const source = resolve(args.file ?? "")
   const config = configOf(args)
-  const file = databaseFile(config)
-  const bare = file !== undefined && !existsSync(file)
-  const folder = folderOf(config, bare)
+  if (!existsSync(source)) throw new Conflict({ what: `Cannot restore ${source}: there is no such file` })
   try {
-    const rootKey = await withStore(
-      config,
-      requireNoMigration.pipe(
-        Effect.andThen(restoreFrom(source, giveBackupOurKey(config, folder))),
-        Effect.andThen(putRootKeyBack(config, folder)),
-      ),
-      { make: bare },
-    )
-    const ofRoot =
-      rootKey === "unknown"
-        ? ` ROOT's key is that of the backup: put it into ${rootKeyFile(folder.path)}, or make a new one with root-key.`
-        : ""
-    process.stdout.write(
-      `The data is what ${source} holds. Machines that were made or removed since then differ from it: look at GET /range/drift, and deploy where it says so.${ofRoot} If networks were migrated since then, their way back is forgotten.\n`,
-    )
+    requireMarked(source, args)
+  } catch (cause) {
+    throw failed(`restore ${source}`, cause)
+  }
+  const folder = holdFolder(config.data)
+  try {
+    await requireFree(config, folder, args.replace)
+    const done = await restoreInto(config, folder, source, {
+      secretKey: args.secretKey === undefined ? undefined : resolve(args.secretKey),
+      keyPassphrase: args.keyPassphrase,
+    })
+    process.stdout.write(linesOf(done, folder.path, source).join("\n"))
     return 0
-  } catch (error) {
-    // a service must not take the empty one that was made for it
-    if (bare) await removeDatabase(file)
-    throw error
+  } catch (cause) {
+    throw failed(`restore ${source}`, cause)
   } finally {
     folder.release()
   }

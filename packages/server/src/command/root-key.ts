@@ -5,6 +5,7 @@ import { cryptoOf } from "../compose/installation-key.ts"
 import { keyInFile, renewRootKey } from "../compose/root-key.ts"
 import type { Arguments } from "./arguments.ts"
 import { withStore } from "./open-store.ts"
+import { recorded } from "./recorded.ts"
 import { configOf } from "./serve.ts"
 
 /** Gives ROOT a new key, or the one in a file, also while the service works. */
@@ -16,7 +17,7 @@ export const rootKey = async (args: Arguments): Promise<number> => {
     file === undefined
       ? renewRootKey(folder.path)
       : Effect.flatMap(keyInFile(resolve(file)), (key) => renewRootKey(folder.path, key))
-  await withStore(config, renew.pipe(Effect.provide(cryptoOf(config, folder))))
+  await withStore(config, recorded("root-key", renew).pipe(Effect.provide(cryptoOf(config, folder))))
   process.stdout.write(`${rootKeyFile(folder.path)} holds ROOT's new key; the old one is void.\n`)
   return 0
 }

@@ -7,6 +7,7 @@ import { formerKeyFile } from "../compose/key-files.ts"
 import type { Config } from "../config/config.ts"
 import { parseWords, UsageError } from "./arguments.ts"
 import { withStore } from "./open-store.ts"
+import { recorded } from "./recorded.ts"
 import { configAt } from "./serve.ts"
 
 const helpText = `Seal the secrets of the database with a new key
@@ -92,7 +93,7 @@ export const rotateKey = async (argv: readonly string[]): Promise<number> => {
     const change = wish.lost
       ? replaceLostKey(config, folder)
       : Effect.flatMap(file === undefined ? Effect.undefined : keyIn(resolve(file)), (key) => changeKey(config, folder, key))
-    process.stdout.write(told(await withStore(config, change), wish, config, folder))
+    process.stdout.write(told(await withStore(config, recorded("rotate-key", change)), wish, config, folder))
     return 0
   } finally {
     folder.release()

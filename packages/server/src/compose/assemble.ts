@@ -1,9 +1,9 @@
-import type { Database } from "@rangewright/adapter-storage"
+import { type Database, databaseClockLayer } from "@rangewright/adapter-storage"
 import {
   activityLayer,
   backgroundLayer,
   type ApiDescription,
-  runEngineLayer,
+  rangeEngineLayer,
   runKinds,
   runPlannerLayer,
   Settings,
@@ -14,12 +14,12 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type {
+  AccessRecords,
   AuditTrail,
   Blueprints,
   CredentialHasher,
   Groups,
   GuestFault,
-  Lease,
   LegacyData,
   Machines,
   MigrationRecords,
@@ -27,6 +27,7 @@ import type {
   RunJournal,
   SecretStore,
   Sources,
+  StorageFault,
   TokenSigner,
   Users,
 } from "@rangewright/ports"
@@ -40,11 +41,11 @@ import type { HypervisorPorts } from "./hypervisor.ts"
 
 /** All storage ports, and the database under them. */
 export type StoragePorts =
+  | AccessRecords
   | AuditTrail
   | Blueprints
   | Database
   | Groups
-  | Lease
   | LegacyData
   | Machines
   | MigrationRecords
@@ -80,18 +81,18 @@ export interface Parts<E> {
 export type Service = AppServices | RunPlanner | Database
 
 /** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
-export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault> => {
+export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
     parts.hypervisor,
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,
     // first of all: nothing begins before the key has opened the database
-  ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(parts.storage))
+  ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
   return background.pipe(
-    Layer.provideMerge(runEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
+    Layer.provideMerge(rangeEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),

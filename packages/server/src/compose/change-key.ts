@@ -100,7 +100,7 @@ export const replaceLostKey = (config: KeyConfig, folder: KeyFolder): Effect.Eff
     const found = yield* openKey(config, folder).pipe(Effect.catchTag("KeyUnusable", () => Effect.undefined))
     if (found !== undefined)
       return yield* new Conflict({
-        what: "Cannot give up what the key of the database sealed: the key is there, and it opens the database",
+        what: "Cannot replace the database's key as lost: the key is there, and it opens the database",
         hint: "To change it, run rotate-key without --lost.",
       })
     const given = yield* givenKey(config, folder)

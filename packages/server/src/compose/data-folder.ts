@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto"
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { isBeingRestored, putInPlace } from "../backup/put-in-place.ts"
+import { giveToOwnerOf } from "./owner.ts"
 import { ownTemporaryFolder } from "./temporary-folder.ts"
 
 /** The data folder cannot be used as it is. */
@@ -30,6 +32,7 @@ const hold = (path: string): (() => void) => {
   const lock = new DatabaseSync(join(path, "lock.db"), { timeout: 0 })
   try {
     lock.exec("pragma journal_mode = delete; begin exclusive")
+    giveToOwnerOf(path, ["lock.db"])
   } catch (error) {
     lock.close()
     const because = error instanceof Error ? error.message : String(error)
@@ -67,8 +70,11 @@ const isWritable = (path: string): boolean => {
   }
 }
 
-/** Makes the folder when it is missing (mode 0700) and holds it. */
-export const openDataFolder = (configured: string): DataFolder => {
+/** A folder that nobody else uses as a data folder meanwhile. */
+export type HeldFolder = Pick<DataFolder, "path" | "release">
+
+/** Makes the folder when it is missing (mode 0700) and holds it; ends a restore that was cut off. */
+export const holdFolder = (configured: string): HeldFolder => {
   const path = resolve(configured)
   try {
     makeFolder(path)
@@ -80,6 +86,18 @@ export const openDataFolder = (configured: string): DataFolder => {
     )
   }
   const release = hold(path)
+  try {
+    putInPlace(path)
+  } catch (error) {
+    release()
+    throw error
+  }
+  return { path, release }
+}
+
+/** The same for a service: what belongs to it is known, and what a killed one left is swept. */
+export const openDataFolder = (configured: string): DataFolder => {
+  const { path, release } = holdFolder(configured)
   const folder = { ...placesIn(path), release }
   for (const left of [folder.uploads, ownTemporaryFolder(path)]) rmSync(left, { recursive: true, force: true })
   return folder
@@ -88,6 +106,8 @@ export const openDataFolder = (configured: string): DataFolder => {
 /** The folder of a service that may be running on it: nothing is held and nothing tidied up. Fails where no service has been. */
 export const shareDataFolder = (configured: string): DataFolder => {
   const path = resolve(configured)
+  if (isBeingRestored(path))
+    throw new DataFolderError(`Cannot use the data folder ${path}: a restore was cut off. Start the service, which ends it.`)
   if (!existsSync(join(path, instanceFile)))
     throw new DataFolderError(
       `Cannot use the data folder ${path}: no service has used it. Name the service's data folder (data, RANGEWRIGHT_DATA).`,
@@ -124,7 +144,7 @@ export const rootKeyFile = (data: string): string => join(data, rootKeyName)
 export const databaseGone = (path: string, what: string, because: string): Conflict =>
   new Conflict({
     what: `Cannot use ${what}: ${because}, but the data folder ${path} was in use`,
-    hint: "Put the database back (the file itself, or npm start -- restore FILE; on PostgreSQL look at database_url). To begin with an empty one, run npm start -- begin-anew: it sets aside what the folder holds.",
+    hint: "Put the database back (the file itself, or npm start -- restore FILE --replace; on PostgreSQL look at database_url). To begin with an empty one, run npm start -- begin-anew: it sets aside what the folder holds.",
   })
 
 /** Fails when the file of a used folder's database is gone; nothing is made in its place. */
@@ -134,12 +154,17 @@ export const requireDatabase = ({ path, database }: Pick<DataFolder, "path" | "d
     throw databaseGone(path, `the database ${database}`, bytes === undefined ? "there is no such file" : "the file is empty")
 }
 
-const placesIn = (path: string): Omit<DataFolder, "release"> => ({
+/** Where things are in a data folder; nothing is looked at. */
+export const filesIn = (path: string) => ({
   path,
   database: join(path, "rangewright.db"),
   content: join(path, "content"),
   uploads: join(path, "uploads"),
   keyFile: join(path, "secret-key"),
   certificateFile: join(path, "certificate.pem"),
+})
+
+const placesIn = (path: string): Omit<DataFolder, "release"> => ({
+  ...filesIn(path),
   instance: instanceOf(join(path, instanceFile)),
 })

@@ -59,7 +59,7 @@ export const opened = (key: MasterKey, known: SealingKey): Effect.Effect<OpenedK
   })
 
 const wayOut =
-  "Put the key of this database back: a copy of secret-key, or the secret_key of its other instances. Where it is lost for good, npm start -- rotate-key --lost goes on with a new key, without what the old one sealed."
+  "Put the key of this database back: a copy of secret-key, or the secret_key of its other instances. If it is lost for good, npm start -- rotate-key --lost continues with a new key, without what the old one sealed."
 
 /** The given key is not that of the database, or the backup. */
 export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "the database"): KeyUnusable => {
@@ -70,7 +70,7 @@ export const wrongKey = ({ key, from }: GivenKey, known?: SealingKey, what = "th
     hint:
       what === "the database"
         ? wayOut
-        : "Put the key of that time beside secret-key, under the name secret-key. and its id, and repeat: the backup is then sealed anew with the key in use.",
+        : "Put the key of that time beside secret-key, under the name secret-key. and its id, and repeat: the backup is then resealed with the key in use.",
   })
 }
 

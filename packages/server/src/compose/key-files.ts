@@ -1,8 +1,10 @@
 import { KeyUnusable } from "@rangewright/adapter-crypto"
 import * as Effect from "effect/Effect"
 import { link, open, rename } from "node:fs/promises"
-import { dirname } from "node:path"
-import type { DataFolder } from "./data-folder.ts"
+import { existsSync } from "node:fs"
+import { basename, dirname } from "node:path"
+import { type DataFolder } from "./data-folder.ts"
+import { giveToOwnerOf } from "./owner.ts"
 
 type KeyFolder = Pick<DataFolder, "keyFile">
 
@@ -23,6 +25,7 @@ export const takeNextKey = (folder: KeyFolder, formerId: string): Effect.Effect<
   Effect.tryPromise({
     try: async () => {
       await link(folder.keyFile, formerKeyFile(folder, formerId)).catch(unless("EEXIST", "ENOENT"))
+      if (existsSync(nextKeyFile(folder))) giveToOwnerOf(dirname(folder.keyFile), [basename(nextKeyFile(folder))])
       await rename(nextKeyFile(folder), folder.keyFile).catch(unless("ENOENT"))
       await using parent = await open(dirname(folder.keyFile), "r")
       await parent.sync()

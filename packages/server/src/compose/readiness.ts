@@ -3,6 +3,7 @@ import { sealingKey, storageHealth } from "@rangewright/adapter-storage"
 import { SignIns } from "@rangewright/application"
 import { sealingKeyOf } from "@rangewright/domain"
 import { type Freshness, Machines, RunJournal, SecretStore } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
@@ -33,7 +34,9 @@ const look = Effect.gen(function* () {
   const freshness = yield* machines.freshness
   const cluster = yield* machines.cluster
   const unfinished = yield* (yield* RunJournal).unfinished
-  return { freshness, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
+  const now = yield* Clock.currentTimeMillis
+  const ageSeconds = freshness.observedAt === undefined ? 0 : Math.max(0, now - freshness.observedAt.getTime()) / 1000
+  return { freshness, ageSeconds, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
 })
 
 /** Another instance, or a command, has changed the key since this service started. */
@@ -80,11 +83,11 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
       metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
       const exit = await looked()
       if (Exit.isSuccess(exit)) {
-        const { freshness, machines, runs } = exit.value
+        const { freshness, ageSeconds, machines, runs } = exit.value
         metrics.runsActive(runs)
         metrics.observed({
           machines,
-          ageSeconds: freshness.observedAt === undefined ? 0 : (Date.now() - freshness.observedAt.getTime()) / 1000,
+          ageSeconds,
           away: freshness.awaySince !== undefined,
         })
       }

@@ -5,7 +5,9 @@ import { CredentialHasher, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import { rootKeyFile } from "./data-folder.ts"
+import { giveToOwnerOf } from "./owner.ts"
 
 const readKey = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8").trim() : undefined)
 
@@ -17,6 +19,7 @@ const writeKey = (path: string, key: string): void => {
   const beside = `${path}.new`
   rmSync(beside, { force: true })
   writeFileSync(beside, `${key}\n`, { mode: 0o400, flag: "wx" })
+  giveToOwnerOf(dirname(path), [basename(beside)])
   renameSync(beside, path)
 }
 

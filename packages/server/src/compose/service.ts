@@ -7,14 +7,12 @@ import { rmSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { createSecureContext } from "node:tls"
-import type * as Context from "effect/Context"
 import { ContentFetcher, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Container } from "inversify"
 import type { Config } from "../config/config.ts"
 import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
-import type { Service } from "./assemble.ts"
 import { buildContainer } from "./container.ts"
 import { openDataFolder, requireDatabase, rootKeyFile, type DataFolder } from "./data-folder.ts"
 import { makeSimulator, type BoundHypervisor } from "./hypervisor.ts"
@@ -23,6 +21,7 @@ import { nextKeyFile } from "./key-files.ts"
 import { readNamedFile } from "./named-file.ts"
 import { openPort } from "./open-port.ts"
 import { readiness } from "./readiness.ts"
+import { requestFibers } from "./request-fibers.ts"
 import { ensureRootKey, type RootKeyState } from "./root-key.ts"
 import { useTemporaryFolder } from "./temporary-folder.ts"
 import { T, type AppRuntime } from "./tokens.ts"
@@ -44,6 +43,8 @@ export interface RunningService {
 
 /** Requests in flight get this long; what is left of the ten seconds is for the runs and the store. */
 const requestGrace = 5_000
+/** What still runs then is interrupted, and gets this long to undo what it had begun. */
+const cleanUpGrace = 2_000
 
 const certificateOf = async (config: Config, folder: DataFolder) => {
   if (config.tlsCert !== undefined && config.tlsKey !== undefined) {
@@ -62,10 +63,9 @@ const certificateOf = async (config: Config, folder: DataFolder) => {
   return Effect.runPromise(loadOrCreateCertificate(folder.certificateFile, names, new Date()))
 }
 
-const httpOf = (container: Container, config: Config, runtime: AppRuntime, context: Context.Context<Service>) => {
+const httpOf = (container: Container, config: Config, runtime: AppRuntime, run: Runner) => {
   const log = container.get<Log>(T.log)
   const metrics = container.get<Metrics>(T.metrics)
-  const run: Runner = Effect.runForkWith(context)
   return httpApp({
     ...usualHttpOptions,
     operations: container.get<readonly Operation[]>(T.operations),
@@ -131,7 +131,12 @@ export const startService = async (config: Config): Promise<RunningService> => {
     // asking takes a second of another program's time: nobody waits for it
     runtime.runFork(tellWhatIsMissing(log))
     const tls = await certificateOf(config, folder)
-    const app = httpOf(container, config, runtime, context)
+    const requests = requestFibers(Effect.runForkWith(context))
+    closers.push(async () => {
+      const left = await requests.end(cleanUpGrace)
+      if (left > 0) log.warn({ left }, "requests did not clean up in time: what they were changing may be half done")
+    })
+    const app = httpOf(container, config, runtime, requests.run)
     const listeners: Listener[] = [await openPort("port", app, { host: config.host, port: config.port, tls })]
     closers.push(async () => void (await Promise.all(listeners.map((l) => l.close(requestGrace)))))
     if (config.adminPort !== undefined)

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { fileProblem } from "./file-problem.ts"
-import { readSecretFile, type Key } from "./key.ts"
+import { environmentName, type Key, readSecretFile } from "./key.ts"
 import { rangeDefaultsProblems } from "./range-defaults.ts"
 import { isGitScheme, parseNetwork, parseProxies, similar } from "@rangewright/domain"
 import { isAbsolute } from "node:path"
@@ -24,8 +24,6 @@ export interface ConfigSources {
   readonly file: string | undefined
   readonly environment: Readonly<Record<string, string | undefined>>
 }
-
-export const environmentName = (key: Key<unknown>): string => `RANGEWRIGHT_${key.name.toUpperCase()}`
 
 const readFile = (path: string): Readonly<Record<string, unknown>> => {
   let text: string

@@ -1,5 +1,4 @@
-import { environmentName } from "./config.ts"
-import type { Key } from "./key.ts"
+import { environmentName, type Key } from "./key.ts"
 import { keys } from "./keys.ts"
 
 const row = (key: Key<unknown>): string => {

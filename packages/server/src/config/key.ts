@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { fileProblem } from "./file-problem.ts"
 
-/** One key of the configuration: its name in the YAML file; the environment variable is `RANGEWRIGHT_` and the name in capitals. */
+/** One key of the configuration: its name in the YAML file, and what may stand there. */
 export interface Key<A> {
   readonly name: string
   readonly about: string
@@ -15,6 +15,9 @@ export interface Key<A> {
   readonly read: (value: unknown) => { readonly value: A } | { readonly problem: string }
   readonly fallback: A
 }
+
+/** The environment variable that sets a key. */
+export const environmentName = (key: Key<unknown>): string => `RANGEWRIGHT_${key.name.toUpperCase()}`
 
 interface Facts<A> {
   readonly about: string
@@ -92,7 +95,7 @@ export const oneOf = <const T extends string>(allowed: readonly T[]) =>
     return found === undefined ? { problem: `one of ${allowed.join(", ")} is needed` } : { value: found }
   })
 
-/** A YAML list, or a text parted by commas. */
+/** A YAML list, or a text separated by commas. */
 export const list = keyOf<readonly string[]>((value) => {
   if (Array.isArray(value)) {
     const items = value.map(asText)
@@ -100,7 +103,7 @@ export const list = keyOf<readonly string[]>((value) => {
   }
   const plain = asText(value)
   return plain === undefined
-    ? { problem: "a list, or a text parted by commas, is needed" }
+    ? { problem: "a list, or a text separated by commas, is needed" }
     : {
         value: plain
           .split(",")

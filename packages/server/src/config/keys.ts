@@ -58,7 +58,7 @@ export const keys = {
   }),
   peerVersion: text(service, "peer_version", {
     about:
-      "Version that `GET /` tells clients, followed by `+rangewright.` and the service's own: by it they choose what to call. Raise it for clients that ask for a later one.",
+      "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own: clients choose by it what to call. Raise it for clients that ask for a later one.",
     default: "2.3.0",
   }),
   corsOrigin: text(service, "cors_origin", { about: "Origin that browsers may call from; `*` for any.", default: "*" }),
@@ -79,7 +79,7 @@ export const keys = {
     default: "auto",
   }),
   proxmoxUrl: list(hypervisor, "proxmox_url", {
-    about: "URL of the Proxmox VE API; several nodes of one cluster parted by commas: the next is used when one is down.",
+    about: "URL of the Proxmox VE API; several nodes of one cluster, separated by commas: when one is down, the next is used.",
     default: [],
     shown: "none",
     example: "https://pve1:8006, https://pve2:8006",
@@ -96,7 +96,7 @@ export const keys = {
   }),
   proxmoxFingerprint: list(hypervisor, "proxmox_fingerprint", {
     about:
-      "SHA-256 fingerprint of the API's certificate (colons or not); of several nodes each has its own, parted by commas. Needed when no authority that this host trusts signed it.",
+      "SHA-256 fingerprint of the API's certificate (colons or not); each node has its own, separated by commas. Needed when no authority that this host trusts signed it.",
     default: [],
     shown: "none",
   }),
@@ -105,7 +105,7 @@ export const keys = {
     default: undefined,
   }),
   proxmoxNode: optionalText(hypervisor, "proxmox_node", {
-    about: "Node of a single-node installation, and where VMs go that nothing else places.",
+    about: "Node of a single-node installation, and for VMs that nothing else places.",
     default: undefined,
     shown: "the first node",
   }),
@@ -115,7 +115,7 @@ export const keys = {
   }),
   sshHost: optionalText(hypervisor, "ssh_host", {
     about:
-      "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it they are left out, or told to be done by hand.",
+      "Host for commands on the node: diagnostics, and the address and routes that a migration moves. Without it they are left out, or listed to be done by hand.",
     default: undefined,
   }),
   sshPort: wholeNumber(1, 65_535)(hypervisor, "ssh_port", { about: "Port of SSH.", default: 22 }),
@@ -132,7 +132,7 @@ export const keys = {
   simulatorNodes: wholeNumber(1, 32)(hypervisor, "simulator_nodes", { about: "Nodes of the built-in simulator.", default: 1 }),
   simulatorTemplates: list(hypervisor, "simulator_templates", {
     about:
-      "Templates that the built-in simulator has beside those of common labs (Windows Server 2016 to 2025, Windows 10 and 11, Debian, Ubuntu, Rocky, Kali). `NAME`, or `NAME=SYSTEM` where the name does not say the system: windows, debian, kali, ubuntu, rocky, almalinux, centos or rhel.",
+      "Templates that the built-in simulator has besides those of common labs (Windows Server 2016 to 2025, Windows 10 and 11, Debian, Ubuntu, Rocky, Kali). `NAME`, or `NAME=SYSTEM` where the name does not say the system: windows, debian, kali, ubuntu, rocky, almalinux, centos or rhel.",
     default: [],
     shown: "none",
     example: "ubuntu-26.04-x64-server-template, flare-vm-template=windows",
@@ -143,7 +143,7 @@ export const keys = {
     default: "installed",
   }),
   observeEvery: wholeNumber(1, 3600)(hypervisor, "observe_every", {
-    about: "Seconds between two looks at the whole cluster.",
+    about: "Seconds between two observations of the whole cluster.",
     default: 10,
   }),
 
@@ -163,7 +163,7 @@ export const keys = {
   }),
   ansibleSandbox: oneOf(["auto", "required", "off"])(inside, "ansible_sandbox", {
     about:
-      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, out of reach of the service's key, database, network and other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without. `off`: roles are trusted with all that the service has.",
+      "Whether tools of this host (playbooks, ansible-galaxy, git) run in a sandbox (bwrap) with a network of their own, without access to the service's key, database and network and to other users' files. `auto`: where it works; without it, roles run only when an administrator installed them and the range's configuration has no templates. `required`: no tool runs without. `off`: roles can do everything that the service can.",
     default: "auto",
   }),
   toolInternet: boolean(inside, "tool_internet", {
@@ -202,7 +202,7 @@ export const keys = {
     secret: true,
   }),
   windowsProtocol: oneOf(["winrm", "psrp"])(inside, "windows_protocol", {
-    about: "How Windows machines are spoken to.",
+    about: "Protocol for Windows machines.",
     default: "winrm",
   }),
 
@@ -262,12 +262,12 @@ export const keys = {
     default: 5,
   }),
   inactivityShutdown: text(ranges, "inactivity_shutdown_timeout", {
-    about: "Ranges idle for so long are shut down, `4h` or `30m`; `0` never. A range may say otherwise.",
+    about: "Shut ranges down after this idle time, such as `4h` or `30m`; `0`: never. A range can set its own.",
     default: "0",
   }),
 
   preventUserAnsibleAdd: boolean(sources, "prevent_user_ansible_add", {
-    about: "Nobody but administrators installs or removes roles and collections.",
+    about: "Only administrators install and remove roles and collections.",
     default: false,
   }),
   sourceSchemes: list(sources, "source_schemes", {
@@ -358,11 +358,11 @@ export const keys = {
     default: 365,
   }),
   logLevel: oneOf(["debug", "info", "warn", "error"])(keeping, "log_level", {
-    about: "Least level that is logged.",
+    about: "Lowest level that is logged.",
     default: "info",
   }),
   logFormat: oneOf(["auto", "json", "text"])(keeping, "log_format", {
-    about: "`auto`: lines for people on a terminal, else JSON.",
+    about: "`auto`: text on a terminal, else JSON.",
     default: "auto",
   }),
 }

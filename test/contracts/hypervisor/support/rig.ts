@@ -6,8 +6,11 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from "@rangewright/pve-simulator"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { expect } from "vitest"
+import { asRoot } from "./as-root.ts"
+import { othersOf } from "./others.ts"
 import { checkedTransport } from "./schema-check.ts"
 import { runOnSimTime } from "./sim-time.ts"
 import { vmidOf, type World } from "./under-test.ts"
@@ -27,17 +30,7 @@ export const tokenAuth = (token: string): Extract<ProxmoxOptions["auth"], { read
   return { type: "token", id: token.slice(0, at), secret: Redacted.make(token.slice(at + 1)) }
 }
 
-/** Calls the simulator as its root, past the adapter; the answer's text. */
-export const asRoot = async (sim: Simulator, method: string, path: string, form = ""): Promise<string> => {
-  const answer = await sim.handle({
-    method,
-    path: `/api2/json${path}`,
-    headers: { authorization: `PVEAPIToken=${sim.rootToken}`, "content-type": "application/x-www-form-urlencoded" },
-    ...(form === "" ? {} : { body: form }),
-  })
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
-  return answer.body
-}
+export { asRoot }
 
 /** The first Linux template of the simulator. */
 export const linuxTemplate = (sim: Simulator): World["template"] => {
@@ -59,6 +52,7 @@ export const worldOf = (sim: Simulator): Omit<World, "run" | "restarted" | "clos
     },
     remove: async (vmid) => void sim.state.guests.delete(vmid),
     exists: (vmid) => sim.guest(vmid) !== undefined,
+    others: othersOf(sim),
   }
 }
 
@@ -80,6 +74,7 @@ export const makeRig = (simulator: SimulatorOptions = {}, options: Partial<Proxm
     })
     return {
       ...worldOf(sim),
+      others: othersOf(sim, (ask) => runOnSimTime(clock, Effect.promise(ask), layer)),
       sim,
       run: (effect) => runOnSimTime(clock, effect, layer),
       restarted: () => rig(own),

@@ -9,6 +9,7 @@ import {
   type NodeShell,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import type { Others } from "./others.ts"
 
 export type HypervisorPorts = Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NetworkMigration | NodeShell
 
@@ -25,6 +26,7 @@ export interface World {
   readonly remove: (vmid: number) => Promise<void>
   /** Whether the VM exists, asked of the world itself. */
   readonly exists: (vmid: number) => boolean
+  readonly others: Others
   readonly close: () => Promise<void>
 }
 

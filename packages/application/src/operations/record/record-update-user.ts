@@ -78,7 +78,7 @@ export const recordUpdateUser = operation({
         yield* Effect.catchTag(setAdmin(target, rights, user), "LastAdministrator", ({ hint }) =>
           Effect.fail(refused("isAdmin", `no other administrator would be left. ${hint}`)),
         )
-      if (body.password !== undefined) yield* changePassword(target, body.password)
+      if (body.password !== undefined) yield* changePassword(target, body.password, user.id)
       const changed = yield* users.change(target.id, {
         ...(body.name === undefined ? {} : { name: body.name }),
         ...(body.hasCompletedOnboarding === undefined ? {} : { hasCompletedOnboarding: body.hasCompletedOnboarding }),

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises"
-import { migrationOutcome, migrationPreview, planNetworks, RunEngine, startMigration } from "@rangewright/application"
+import { migrationOutcome, migrationPreview, planNetworks, startMigration } from "@rangewright/application"
+import { RunEngine } from "@rangewright/run-engine"
 import {
   type Fault,
   installation,
@@ -11,14 +12,17 @@ import {
   type RunState,
 } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Service } from "../../compose/assemble.ts"
 import type { AppRuntime } from "../../compose/tokens.ts"
 import { UsageError } from "../arguments.ts"
+import { recorded } from "../recorded.ts"
 import { untilTold } from "../serve.ts"
 import { failed } from "./failed.ts"
 import { migrationView } from "./progress.ts"
+import { takingUp } from "./take-up.ts"
 import { exit, type Wish } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
@@ -30,19 +34,15 @@ const screen = () => ({
   write: (text: string) => void process.stderr.write(text),
 })
 
-/** Seconds between two looks for the run of a worker that has died: this command, or a service before it. */
-const recoverEverySeconds = 5
-
 /** Follows the run to its end, and works on it when no other process does. */
 const follow = (run: RunHead): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    const view = migrationView(screen())
-    const takeUp = Effect.forever(Effect.andThen(Effect.ignore(engine.recover), Effect.sleep(recoverEverySeconds * 1000)))
-    yield* Effect.raceFirst(
-      Stream.runForEach(engine.events(run.id, 0), (entry) => Effect.sync(() => view.entry(entry))),
-      takeUp,
+    // the clock that the journal is written by
+    const view = yield* Clock.clockWith((clock) =>
+      Effect.sync(() => migrationView(screen(), () => clock.currentTimeMillisUnsafe())),
     )
+    yield* takingUp(Stream.runForEach(engine.events(run.id, 0), (entry) => Effect.sync(() => view.entry(entry))))
     view.end()
     return yield* engine.state(run.id)
   })
@@ -51,7 +51,7 @@ const tellPlan = ({ json }: Wish, plan: MigrationPlan): void =>
   say(json ? JSON.stringify(migrationPreview(plan), null, 2) : renderMigration(plan))
 
 const agrees = async (plan: MigrationPlan): Promise<boolean> => {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError("Nobody can be asked here: repeat with --yes")
+  if (!process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError("There is no terminal to ask on: repeat with --yes")
   say(renderMigration(plan))
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await asking.question("Go on? [y/N] ").finally(() => asking.close())
@@ -85,10 +85,10 @@ export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDire
         return exit.failed
       }
     }
-    run = await perform(startMigration(direction, wish.createZone, rootUserId))
+    run = await perform(recorded(`migrate ${wish.what}`, startMigration(direction, wish.createZone, rootUserId)))
     if (run === undefined) return exit.done
     const { id } = run
-    process.stderr.write(going === undefined ? `Run ${id}\n` : `Run ${id} goes on already: this command joins it.\n`)
+    process.stderr.write(going === undefined ? `Run ${id}\n` : `Run ${id} is already running: this command joins it.\n`)
     const state = await perform(follow(run))
     const result = await perform(migrationOutcome(direction, wish.createZone, id, state))
     say(wish.json ? JSON.stringify({ result, runID: id }) : result)
@@ -102,4 +102,4 @@ export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDire
 }
 
 const left = ({ id }: RunHead): string =>
-  `Ended; run ${id} is not. A running service goes on with it; else the service does at its next start, or this command when it is run again.\n`
+  `Ended; run ${id} is not. A running service continues it; otherwise the service does at its next start, or this command when it is run again.\n`

@@ -3,8 +3,10 @@ import type { Fault } from "@rangewright/domain"
 import type * as Effect from "effect/Effect"
 import type { Service } from "../../compose/assemble.ts"
 import type { AppRuntime } from "../../compose/tokens.ts"
+import { recorded } from "../recorded.ts"
 import { moveNetworks } from "./networks.ts"
 import { reportText } from "./report-text.ts"
+import { takingUp } from "./take-up.ts"
 import { exit, type Wish } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -29,7 +31,8 @@ export const perform = async (runtime: AppRuntime, wish: Wish): Promise<number> 
       return exit.done
     }
     case "sqlite": {
-      const result = await run(importLegacy(wish.dryRun))
+      const done = wish.dryRun ? importLegacy(true) : recorded("migrate sqlite", takingUp(importLegacy(false)))
+      const result = await run(done)
       say(wish.json ? JSON.stringify({ result }) : result)
       return exit.done
     }

@@ -1,5 +1,13 @@
 import { movedMachine } from "@rangewright/application"
-import { type JournalEntry, openFold, progressOf, type RunState, secondsText, type StepState } from "@rangewright/domain"
+import {
+  type JournalEntry,
+  openFold,
+  progressOf,
+  type RunState,
+  secondsText,
+  type StepState,
+  waitingFor,
+} from "@rangewright/domain"
 import { bar, clock, type Screen } from "../../demo/progress.ts"
 
 /** Ranges that are drawn at once: as many as can be moving, and few enough for any screen. */
@@ -40,7 +48,7 @@ export interface MigrationView {
 }
 
 /** A migration's run as it goes: drawn over on a terminal, a line for each step that ends elsewhere. */
-export const migrationView = (screen: Screen, now: () => number = Date.now): MigrationView => {
+export const migrationView = (screen: Screen, now: () => number): MigrationView => {
   const fold = openFold()
   let started: number | undefined
   let drawn = 0
@@ -58,7 +66,8 @@ export const migrationView = (screen: Screen, now: () => number = Date.now): Mig
     const left =
       state.status === "running" && remainingSeconds !== undefined ? `, about ${secondsText(remainingSeconds)} left` : ""
     const doing = [...state.steps.values()].find((own) => isRunning(own) && movedBy(own) === undefined)?.step.title
-    const what = state.waiting === undefined ? (doing ?? "") : `waiting: ${state.waiting}`
+    const waiting = waitingFor(state)
+    const what = waiting === undefined ? (doing ?? "") : `waiting: ${waiting}`
     return `  ${elapsed()}  ${done} of ${total} steps${left}${what === "" ? "" : `  ${what}`}`
   }
   const rowText = ([name, { total, done, moving }]: readonly [string, RangeRow], width: number): string =>
@@ -96,12 +105,13 @@ export const migrationView = (screen: Screen, now: () => number = Date.now): Mig
   return {
     entry: (entry) => {
       started ??= entry.at.getTime()
+      const waited = waitingFor(fold.state()) !== undefined
       fold.push(entry)
       const { event } = entry
       if (event.type === "Planned" && !screen.live) screen.write(`${summary(fold.state())}\n`)
       if (event.type === "StepSettled") say(event.key, "done")
       if (event.type === "StepFailed" && event.final) say(event.key, "FAILED", `: ${event.failure.message}`)
-      if (event.type === "Waiting" && !screen.live) screen.write(`  ${elapsed()} waiting: ${event.reason}\n`)
+      if (event.type === "Waiting" && !waited && !screen.live) screen.write(`  ${elapsed()} waiting: ${event.reason}\n`)
       draw(false)
     },
     end: () => draw(true),

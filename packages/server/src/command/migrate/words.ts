@@ -4,7 +4,7 @@ export const helpText = `Move the networks of ranges between Linux bridges and S
 
 usage: npm start -- migrate WHAT [options]
 
-  sdn               move every network to VNets; joins a migration that goes on
+  sdn               move every network to VNets; joins a running migration
   rollback          bring the networks back to the bridges that a migration has recorded
   status            whether a migration is needed, and what it would need
   report            the network cards of every machine before the migration and now
@@ -18,7 +18,7 @@ options:
   --config FILE     configuration, YAML (else RANGEWRIGHT_CONFIG, else ./rangewright.yml when it is there)
   --help, -h        this text
 
-It works beside a running service and without one. Ctrl-C ends this command, not the migration: a running service goes on with it, else
+It works beside a running service and without one. Ctrl-C ends this command, not the migration: a running service continues it, otherwise
 the service at its next start, or this command when it is run again.
 
 exit status:

@@ -1,0 +1,52 @@
+import { type AccountId, ownRealm, realmOf } from "@rangewright/domain"
+import { type Fields, flag, list, recordOf, child, text, words } from "../wire/read.ts"
+import { isGroupName } from "./names.ts"
+
+/** Accounts and groups that the service made say so; others are never removed or made again. */
+export const ourComment = "rangewright"
+
+/** An account as the list of accounts has it, and as it is answered alone. */
+export interface Account {
+  readonly ours: boolean
+  readonly groups: readonly string[]
+  /** What of it others may have written and nothing depends on. */
+  readonly names: Readonly<Record<string, string>>
+  readonly hasTokens: boolean
+  readonly hasSecondFactor: boolean
+  /** Switched off, or from some day on. */
+  readonly isEnding: boolean
+}
+
+const nameFields = ["email", "firstname", "lastname"] as const
+
+const namesIn = (row: Fields): Account["names"] =>
+  Object.fromEntries(
+    nameFields.flatMap((key) => {
+      const value = text(row, key)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+
+export const accountIn = (value: unknown): Account => {
+  const row = recordOf(value)
+  const disabled = Object.hasOwn(row, "enable") && !flag(row, "enable")
+  return {
+    ours: text(row, "comment") === ourComment,
+    groups: words(row, "groups").filter(isGroupName),
+    names: namesIn(row),
+    hasTokens: list(row, "tokens").length + Object.keys(child(row, "tokens")).length > 0,
+    hasSecondFactor: text(row, "keys") !== undefined,
+    isEnding: disabled || (text(row, "expire") ?? "0") !== "0",
+  }
+}
+
+/** Why a service with a token cannot set the account's password: it would have to make it again. `remake`: why it may not do that. */
+export const obstacleOf = (id: AccountId, account: Account, remake?: string): string | undefined => {
+  const because = "an API token may set no password, and the account cannot be made again: "
+  if (realmOf(id) !== ownRealm) return `the realm ${realmOf(id)} keeps it`
+  if (!account.ours) return `${because}it was not made by the service`
+  if (account.hasTokens) return `${because}it has API tokens, which would be lost`
+  if (account.hasSecondFactor) return `${because}it has a second factor, which would be lost`
+  if (account.isEnding) return `${because}somebody disabled it or let it expire`
+  return remake && `${because}${remake}`
+}

@@ -1,0 +1,83 @@
+import { HypervisorFault } from "@rangewright/ports"
+import type { ServiceAccount } from "../client/credentials.ts"
+import { child, type Fields, flag } from "../wire/read.ts"
+import type { Right } from "./rights.ts"
+
+/** Whether the service's own credentials have one of the privileges at a path. One that ends with `/` stands for all below that have no entries of their own. */
+export type OwnRights = (path: string, ...privileges: readonly string[]) => boolean
+
+/** Paths that the answer always has where anything is held, whether or not they have entries. */
+const alwaysThere = ["/", "/access", "/access/groups", "/pool"]
+
+/** The paths with entries for the service's account, its tokens or its groups. */
+export const ownEntries = (rights: readonly Right[], self: ServiceAccount, groups: readonly string[]): ReadonlySet<string> => {
+  const isOwn = ({ type, subject }: Right): boolean =>
+    type === "group" ? groups.includes(subject) : type === "user" ? subject === self.id : subject.startsWith(`${self.id}!`)
+  return new Set(rights.filter(isOwn).map(({ path }) => path))
+}
+
+const above = (path: string): string => path.slice(0, Math.max(path.lastIndexOf("/"), 1))
+
+/**
+ * What `GET /access/permissions` answers: by path, 1 for a privilege there and below, 0 for one there only (facts c5). Of paths that it does not
+ * have, those with own entries have nothing, and the others what is held above.
+ */
+export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRights => {
+  const known = new Set([...alwaysThere, ...entries])
+  return (path, ...privileges) => {
+    for (let at = path; ; at = above(at)) {
+      const here = child(answer, at)
+      if (Object.hasOwn(answer, at))
+        return privileges.some((name) => (at === path ? Object.hasOwn(here, name) : flag(here, name)))
+      if (known.has(at)) return false
+    }
+  }
+}
+
+/** What the service's credentials are called in sentences. */
+const ownName = ({ byToken }: ServiceAccount): string => (byToken ? "the service's API token" : "the service's account")
+
+/** The lists of accounts, groups, rights and pools leave out without a word what the caller may not see (facts c5). `below`: at any path below too. */
+const toSee: readonly { readonly path: string; readonly anyOf: readonly string[]; readonly below: boolean }[] = [
+  { path: "/access/groups", anyOf: ["User.Modify", "Sys.Audit"], below: true },
+  { path: "/access", anyOf: ["Sys.Audit"], below: false },
+  { path: "/pool", anyOf: ["Pool.Audit"], below: true },
+]
+
+/** The failure where the service may not see all of these lists. */
+export const blindness = (
+  holds: OwnRights,
+  entries: ReadonlySet<string>,
+  self: ServiceAccount,
+  doing: string,
+): HypervisorFault | undefined => {
+  const missing = toSee.flatMap(({ path, anyOf, below }) => {
+    if (!holds(path, ...anyOf) || (below && !holds(`${path}/`, ...anyOf))) return [`${anyOf[0]} on ${path}`]
+    const some = below ? [...entries].filter((entry) => entry.startsWith(`${path}/`)) : []
+    return some.filter((entry) => !holds(entry, ...anyOf)).map((entry) => `${anyOf[0]} on ${entry}`)
+  })
+  return missing.length === 0
+    ? undefined
+    : new HypervisorFault({
+        doing,
+        reason: "forbidden",
+        detail: `${ownName(self)} lacks ${missing.slice(0, 5).join(", ")}, and Proxmox leaves out what it may not see`,
+        hint: "Give its role these privileges on these paths, with propagation; the README lists the commands.",
+      })
+}
+
+/** Why the service may not remove an account and make it again with these rights of others, to follow "because"; undefined: it may. */
+export const remakeObstacle = (
+  holds: OwnRights,
+  self: ServiceAccount,
+  realm: string,
+  rights: readonly { readonly path: string }[],
+): string | undefined => {
+  const needs = [
+    ["User.Modify", "/access/groups"],
+    ["Realm.AllocateUser", `/access/realm/${realm}`],
+    ...rights.map(({ path }) => ["Permissions.Modify", path] as const),
+  ] as const
+  const missing = needs.find(([privilege, path]) => !holds(path, privilege))
+  return missing && `${ownName(self)} lacks ${missing.join(" on ")}`
+}

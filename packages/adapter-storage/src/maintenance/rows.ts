@@ -1,0 +1,51 @@
+import { DatabaseSync } from "node:sqlite"
+import { type Kysely, sql } from "kysely"
+import { type Tables, tables } from "../schema/tables.ts"
+
+type Table = keyof Tables
+
+/** Values in one statement: SQLite takes 32766, PostgreSQL twice as many. */
+const mostValues = 30_000
+const rowsAtATime = 2_000
+
+/** A table and the columns of its key. */
+interface KeyedTable {
+  readonly table: Table
+  readonly key: readonly string[]
+}
+
+/** All tables, each behind those that its rows refer to, as a file of SQLite tells. */
+export const tablesInOrder = (file: string): readonly KeyedTable[] => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const ordered = new Map<string, readonly string[]>()
+    const visit = (table: string): void => {
+      if (ordered.has(table)) return
+      for (const row of database.prepare(`pragma foreign_key_list('${table}')`).all()) visit(String(row["table"]))
+      const columns = database.prepare(`pragma table_info('${table}')`).all()
+      const key = columns.filter((column) => Number(column["pk"]) > 0).map((column) => String(column["name"]))
+      ordered.set(table, key)
+    }
+    for (const { name } of tables) visit(name)
+    return [...ordered].flatMap(([name, key]) => tables.flatMap((one) => (one.name === name ? [{ table: one.name, key }] : [])))
+  } finally {
+    database.close()
+  }
+}
+
+/** Puts the rows of all tables into another database of the same schema, in place of its own. Both transactions are the caller's. */
+export const copyRows = async (from: Kysely<Tables>, to: Kysely<Tables>, tables: readonly KeyedTable[]): Promise<void> => {
+  for (const { table } of tables.toReversed()) await to.deleteFrom(table).execute()
+  for (const { table, key } of tables)
+    for (let at = 0; ; at += rowsAtATime) {
+      const page = key.reduce((query, column) => query.orderBy(sql.ref(column)), from.selectFrom(table).selectAll())
+      const rows = await page.limit(rowsAtATime).offset(at).execute()
+      const together = Math.floor(mostValues / Math.max(1, Object.keys(rows[0] ?? {}).length))
+      for (let n = 0; n < rows.length; n += together)
+        await to
+          .insertInto(table)
+          .values(rows.slice(n, n + together) as never)
+          .execute()
+      if (rows.length < rowsAtATime) break
+    }
+}

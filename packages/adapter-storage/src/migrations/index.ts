@@ -1,0 +1,50 @@
+import { m0001Initial } from "./m0001-initial.ts"
+import { m0002Groups } from "./m0002-groups.ts"
+import { m0003Blueprints } from "./m0003-blueprints.ts"
+import { m0004Thumbnails } from "./m0004-thumbnails.ts"
+import { m0005Sources } from "./m0005-sources.ts"
+import { m0006BlueprintSources } from "./m0006-blueprint-sources.ts"
+import { m0007RunSubjects } from "./m0007-run-subjects.ts"
+import { m0008MigrationRecords } from "./m0008-migration-records.ts"
+import { m0009WaitingRuns } from "./m0009-waiting-runs.ts"
+import { m0010TakenOverRanges } from "./m0010-taken-over-ranges.ts"
+import { m0011RangeIdKeys } from "./m0011-range-id-keys.ts"
+import { m0012ForeignAddresses } from "./m0012-foreign-addresses.ts"
+import { m0013AuditIndexes } from "./m0013-audit-indexes.ts"
+import { m0014MachineLogins } from "./m0014-machine-logins.ts"
+import { m0015MachineSystems } from "./m0015-machine-systems.ts"
+import { m0016DeployedConfigs } from "./m0016-deployed-configs.ts"
+import { m0017SealingKey } from "./m0017-sealing-key.ts"
+import { m0018MissingMachines } from "./m0018-missing-machines.ts"
+import { m0019AuditDrafts } from "./m0019-audit-drafts.ts"
+import { m0020AccessRecords } from "./m0020-access-records.ts"
+import { m0021SlotLedgers } from "./m0021-slot-ledgers.ts"
+import { migrationsFor, type SchemaChange } from "./schema-change.ts"
+
+/** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
+const changes: readonly SchemaChange[] = [
+  m0001Initial,
+  m0002Groups,
+  m0003Blueprints,
+  m0004Thumbnails,
+  m0005Sources,
+  m0006BlueprintSources,
+  m0007RunSubjects,
+  m0008MigrationRecords,
+  m0009WaitingRuns,
+  m0010TakenOverRanges,
+  m0011RangeIdKeys,
+  m0012ForeignAddresses,
+  m0013AuditIndexes,
+  m0014MachineLogins,
+  m0015MachineSystems,
+  m0016DeployedConfigs,
+  m0017SealingKey,
+  m0018MissingMachines,
+  m0019AuditDrafts,
+  m0020AccessRecords,
+  m0021SlotLedgers,
+]
+
+export const sqliteMigrations = migrationsFor("sqlite", changes)
+export const postgresMigrations = migrationsFor("postgresql", changes)

@@ -1,0 +1,26 @@
+import { type Group, groupRoles } from "@rangewright/domain"
+import { key, oneOf, reference, text, time, unique } from "../schema/column.ts"
+import { groupName, recordId, userId } from "../schema/ids.ts"
+import { type StoredRow, table } from "../schema/table.ts"
+import { ofRange } from "./range.ts"
+import { users } from "./user.ts"
+
+// `groups` is a word of SQL
+export const groups = table("user_groups", {
+  name: key(groupName),
+  recordId: unique("user_groups_record_unique", recordId),
+  description: text,
+  createdAt: time,
+})
+
+export const toGroup: (row: StoredRow) => Group = groups.reader()
+
+const ofGroup = key(reference(() => groups.entity, groupName))
+
+export const groupMembers = table("group_members", {
+  groupName: ofGroup,
+  userId: key(reference(() => users.entity, userId)),
+  role: oneOf(groupRoles),
+})
+
+export const groupRanges = table("group_ranges", { groupName: ofGroup, rangeId: ofRange })

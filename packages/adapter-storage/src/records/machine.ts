@@ -1,0 +1,138 @@
+import { isRouter, type ObservedMachine, powerStates } from "@rangewright/domain"
+import type { Freshness, MissingMachine, RangeMachine } from "@rangewright/ports"
+import * as Schema from "effect/Schema"
+import {
+  declared,
+  flag,
+  json,
+  key,
+  named,
+  oneOf,
+  optional,
+  real,
+  short,
+  text,
+  texts,
+  time,
+  unique,
+  whole,
+} from "../schema/column.ts"
+import { rangeId, vmid } from "../schema/ids.ts"
+import { type StoredRow, table } from "../schema/table.ts"
+import { ofRange } from "./range.ts"
+
+/** All VMs of the cluster; those whose pool is a range's id belong to that range. */
+export const machines = table("machines", {
+  vmid: key(vmid),
+  node: text,
+  name: optional(text),
+  power: oneOf(powerStates),
+  template: flag,
+  pool: optional(declared(text, { index: "machines_pool_index" })),
+  cpus: real,
+  memoryMiB: named("memory_mib", real),
+  tags: texts,
+  address: optional(text),
+  foreignAddresses: declared(texts, { default: "[]" }),
+  /** When we said so ourselves; 1970: an observation said it. */
+  recordedAt: time,
+  /** The time of the first observation that lacks it. */
+  missingSince: optional(time),
+})
+
+const ofGuests = ["address", "foreignAddresses", "recordedAt", "missingSince"] as const
+export const toMachine: (row: StoredRow) => ObservedMachine = machines.reader({ without: ofGuests })
+const guestOf = machines.reader({ only: ["address", "foreignAddresses", "missingSince"] })
+
+export const toMissingMachine = (row: StoredRow): MissingMachine => ({
+  ...toMachine(row),
+  since: time.read(row["missing_since"]),
+})
+
+/** The machine as a VM of the range whose pool it is in. */
+export const toRangeMachine = (row: StoredRow): RangeMachine => {
+  const machine = toMachine(row)
+  const { address, foreignAddresses, missingSince } = guestOf(row)
+  const range = rangeId.read(machine.pool)
+  return {
+    ...machine,
+    rangeId: range,
+    address,
+    ...(foreignAddresses.length === 0 ? {} : { foreignAddresses }),
+    ...(missingSince === undefined ? {} : { missingSince }),
+    isRouter: isRouter(machine, range),
+  }
+}
+
+/** VMIDs that we said are gone, until an observation that began later. */
+export const departedMachines = table("departed_machines", { vmid: key(vmid), at: time })
+
+const ClusterJson = Schema.Struct({
+  nodes: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      online: Schema.Boolean,
+      cpus: Schema.Finite,
+      cpuLoad: Schema.Finite,
+      memoryMiB: Schema.Finite,
+      memoryUsedMiB: Schema.Finite,
+    }),
+  ),
+  storages: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      node: Schema.String,
+      type: Schema.String,
+      shared: Schema.Boolean,
+      active: Schema.Boolean,
+      totalBytes: Schema.Finite,
+      usedBytes: Schema.Finite,
+      content: Schema.Array(Schema.String),
+    }),
+  ),
+})
+
+/** One row: the last whole observation, without its machines, and since when the hypervisor is away. */
+export const observation = table("observation", {
+  id: key(declared(whole, { autoincrement: false })),
+  observedAt: optional(time),
+  cluster: optional(json(ClusterJson)),
+  awaySince: optional(time),
+  awayReason: optional(text),
+  doubtSince: optional(time),
+  doubtReason: optional(text),
+})
+
+const readFreshness = observation.reader({ without: ["id", "cluster"] })
+
+export const toFreshness = (row: StoredRow): Freshness => {
+  const { doubtSince: since, doubtReason: reason = "", ...freshness } = readFreshness(row)
+  return { ...freshness, ...(since === undefined ? {} : { doubt: { since, reason } }) }
+}
+
+export const vmidReservations = table("vmid_reservations", {
+  rangeId: ofRange,
+  machine: key(short(1024)),
+  vmid: unique("vmid_reservations_vmid_unique", vmid),
+})
+
+export const machineStages = table("machine_stages", {
+  rangeId: ofRange,
+  vmid: key(vmid),
+  stepKey: key(short(1024)),
+  fingerprint: text,
+})
+
+/** Passwords of machines' logins, sealed; `sealedNext` is about to be set. */
+export const machineLogins = table("machine_logins", {
+  rangeId: ofRange,
+  vmid: key(vmid),
+  sealed: optional(text),
+  sealedNext: optional(text),
+})
+
+const said = Schema.optionalKey(Schema.String)
+const GuestSystemJson = Schema.Struct({ id: said, name: said, versionId: said, kernel: said, machine: said })
+
+/** What guests said of their operating systems. */
+export const machineSystems = table("machine_systems", { rangeId: ofRange, vmid: key(vmid), system: json(GuestSystemJson) })

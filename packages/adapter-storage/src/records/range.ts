@@ -1,0 +1,71 @@
+import { type Range, rangeStates } from "@rangewright/domain"
+import {
+  bytes,
+  declared,
+  flag,
+  key,
+  oneOf,
+  optional,
+  reference,
+  short,
+  text,
+  texts,
+  time,
+  unique,
+  whole,
+} from "../schema/column.ts"
+import { rangeId, recordId, userId } from "../schema/ids.ts"
+import { type StoredRow, table } from "../schema/table.ts"
+import { users } from "./user.ts"
+
+export const ranges = table("ranges", {
+  id: key(rangeId),
+  recordId: unique("ranges_record_unique", recordId),
+  number: unique("ranges_number_unique", whole),
+  name: text,
+  description: text,
+  purpose: text,
+  state: oneOf(rangeStates, 32),
+  testingEnabled: flag,
+  allowedDomains: texts,
+  allowedIps: texts,
+  lastDeploymentAt: optional(time),
+  lastActiveAt: optional(time),
+  autoShutdown: optional(text),
+  createdBy: optional(reference(() => users.entity, userId, "set null")),
+  createdAt: time,
+  updatedAt: time,
+  version: whole,
+  takenOver: declared(flag, { default: false }),
+  /** The ID in lower case; undefined for those that differed only in case from another one before this was refused. */
+  idKey: optional(unique("ranges_id_key_unique", short(255))),
+})
+
+const read = ranges.reader({ without: ["idKey"] })
+
+export const toRange = (row: StoredRow): Range => {
+  const { testingEnabled: enabled, allowedDomains, allowedIps, ...range } = read(row)
+  return { ...range, testing: { enabled, allowedDomains, allowedIps } }
+}
+
+/** The columns of what is given of a range. */
+export const fromRange = ({ testing, ...range }: Partial<Range> & { readonly idKey?: string }) =>
+  ranges.write({
+    ...range,
+    ...(testing && { testingEnabled: testing.enabled, allowedDomains: testing.allowedDomains, allowedIps: testing.allowedIps }),
+  })
+
+/** What goes with a range. */
+export const ofRange = key(reference(() => ranges.entity, rangeId))
+const ofUser = key(reference(() => users.entity, userId))
+
+export const rangeConfigs = table("range_configs", {
+  rangeId: ofRange,
+  /** UTF-8, byte by byte as it was uploaded. */
+  content: bytes,
+  /** The same, as it was when the newest deploy opened. */
+  deployed: optional(bytes),
+  updatedAt: time,
+})
+
+export const rangeGrants = table("range_grants", { rangeId: ofRange, userId: ofUser })

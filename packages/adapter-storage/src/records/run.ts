@@ -1,0 +1,91 @@
+import { type Json, parseSubjectKey, type RunSubject, runStatuses, subjectKey } from "@rangewright/domain"
+import type { RunRecord } from "@rangewright/ports"
+import {
+  type Column,
+  count,
+  declared,
+  flag,
+  key,
+  named,
+  oneOf,
+  optional,
+  reference,
+  short,
+  text,
+  time,
+  unique,
+  Unreadable,
+  whole,
+} from "../schema/column.ts"
+import { rangeId, runId, userId } from "../schema/ids.ts"
+import { type StoredRow, table } from "../schema/table.ts"
+import { ranges } from "./range.ts"
+
+/** `range:LAB`. */
+const subject: Column<RunSubject, string> = {
+  property: { type: "string", length: 1024 },
+  read: (stored) => {
+    const found = parseSubjectKey(text.read(stored))
+    if (found === undefined) throw new Unreadable("it names nothing that this version knows")
+    return found
+  },
+  write: subjectKey,
+}
+
+/** Any JSON: the kind of the run knows which, and reads it. */
+const options: Column<Json, string> = {
+  ...text,
+  read: (stored) => {
+    try {
+      const value: Json = JSON.parse(text.read(stored))
+      return value
+    } catch {
+      throw new Unreadable("it is no JSON")
+    }
+  },
+  write: (value) => JSON.stringify(value),
+}
+
+export const runs = table(
+  "runs",
+  {
+    id: key(runId),
+    kind: short(32),
+    subject,
+    /** The subject while the run is unfinished, then undefined: unique, so that a subject has at most one unfinished run. */
+    busySubject: optional(unique("runs_busy_subject_unique", short(1024))),
+    /** The range it is about, so that it goes with its range; undefined when it is about something else. */
+    rangeId: optional(reference(() => ranges.entity, rangeId)),
+    by: named("by_user", userId),
+    options,
+    startedAt: time,
+    status: oneOf(runStatuses),
+    endedAt: optional(time),
+    lastSeq: whole,
+    cancelRequested: flag,
+    generation: whole,
+    leaseOwner: optional(text),
+    leaseUntil: optional(count),
+    /** The run that it was opened behind; it may be gone. */
+    behind: optional(runId),
+  },
+  {
+    indexes: [
+      { name: "runs_range_index", properties: ["rangeId"] },
+      { name: "runs_subject_index", properties: ["subject", "startedAt"] },
+      { name: "runs_started_index", properties: ["startedAt"] },
+    ],
+  },
+)
+
+export const toRun: (row: StoredRow) => RunRecord = runs.reader({
+  without: ["busySubject", "rangeId", "generation", "leaseOwner", "leaseUntil"],
+})
+
+export const journalEntries = table("journal_entries", {
+  runId: key(reference(() => runs.entity, runId)),
+  seq: key(declared(whole, { autoincrement: false })),
+  at: time,
+  /** JSON of the event. */
+  event: text,
+})

@@ -1,0 +1,43 @@
+import {
+  type BlueprintId,
+  BlueprintNotFound,
+  type GroupName,
+  GroupNotFound,
+  type RangeId,
+  RangeNotFound,
+  type UserId,
+  UserNotFound,
+} from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import type { Transaction } from "../engine/database.ts"
+
+// What a write refers to may have been removed since somebody looked. In a transaction that runs alone what was found stays; in others a
+// foreign key that holds no more makes the transaction run again, and then it is found missing here.
+
+/** Fails where there is no such user. */
+export const requireUser = (tx: Transaction, userId: UserId) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("users").select("id").where("id", "=", userId).executeTakeFirst())
+    if (found === undefined) return yield* new UserNotFound({ userId })
+  })
+
+/** Fails where there is no such range. */
+export const requireRange = (tx: Transaction, rangeId: RangeId) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", rangeId).executeTakeFirst())
+    if (found === undefined) return yield* new RangeNotFound({ rangeId })
+  })
+
+/** Fails where there is no such group of users. */
+export const requireGroup = (tx: Transaction, group: GroupName) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("user_groups").select("name").where("name", "=", group).executeTakeFirst())
+    if (found === undefined) return yield* new GroupNotFound({ group })
+  })
+
+/** Fails where there is no such blueprint. */
+export const requireBlueprint = (tx: Transaction, blueprint: BlueprintId) =>
+  Effect.gen(function* () {
+    const found = yield* tx((db) => db.selectFrom("blueprints").select("id").where("id", "=", blueprint).executeTakeFirst())
+    if (found === undefined) return yield* new BlueprintNotFound({ blueprint })
+  })

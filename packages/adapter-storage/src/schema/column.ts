@@ -1,0 +1,175 @@
+import type { EntitySchema } from "@mikro-orm/core"
+import * as Schema from "effect/Schema"
+
+/** A value as the databases' drivers take it. */
+export type Stored = string | number | boolean | Uint8Array | null
+
+/** What a column holds has no meaning here. `message` says what is wrong with it, for operators. */
+export class Unreadable extends Error {}
+
+/** How a table declares a column, in MikroORM's words. */
+export interface Declaration {
+  readonly type?: string
+  readonly length?: number
+  readonly nullable?: true
+  readonly primary?: true
+  readonly autoincrement?: boolean
+  readonly default?: string | boolean
+  readonly unique?: string
+  readonly index?: string
+  readonly kind?: "m:1"
+  readonly entity?: () => EntitySchema
+  readonly deleteRule?: "cascade" | "set null"
+}
+
+/** One column: how the table declares it, and what its values mean. `Name`: its name, where that does not follow from the member's. */
+export interface Column<A, S extends Stored = Stored, Name extends string = never> {
+  readonly property: Declaration
+  readonly name?: Name
+  /** The value is undefined where the column is null. */
+  readonly optional?: true
+  /** Throws `Unreadable`. Drivers differ: booleans may be 0 and 1, and large numbers texts. */
+  read(stored: unknown): A
+  write(value: A): S
+}
+
+const shown = (stored: unknown): string =>
+  stored === undefined
+    ? "nothing"
+    : stored instanceof Uint8Array
+      ? "bytes"
+      : (JSON.stringify(stored)?.slice(0, 80) ?? typeof stored)
+
+/** A column whose values are stored as they are. */
+const plain = <A extends Stored>(property: Declaration, what: string, is: (stored: unknown) => stored is A): Column<A, A> => ({
+  property,
+  read: (stored) => {
+    if (is(stored)) return stored
+    throw new Unreadable(`${shown(stored)} is not ${what}`)
+  },
+  write: (value) => value,
+})
+
+const isText = (stored: unknown): stored is string => typeof stored === "string"
+
+export const text = plain({ type: "text" }, "a text", isText)
+/** A text of at most so many characters. */
+export const short = (length: number) => plain({ type: "string", length }, "a text", isText)
+export const whole = plain({ type: "integer" }, "a whole number", (stored): stored is number => Number.isInteger(stored))
+export const real = plain({ type: "double" }, "a number", (stored): stored is number => typeof stored === "number")
+export const bytes = plain({ type: "blob" }, "bytes", (stored): stored is Uint8Array => stored instanceof Uint8Array)
+
+/** Whole milliseconds since 1970. */
+export const time: Column<Date, number> = {
+  property: { type: "bigint" },
+  read: (stored) => {
+    const at = new Date(Number(stored ?? Number.NaN))
+    if (Number.isNaN(at.getTime())) throw new Unreadable(`${shown(stored)} is no time`)
+    return at
+  },
+  write: (value) => value.getTime(),
+}
+
+/** A number that only grows. */
+export const count: Column<number, number> = {
+  ...whole,
+  property: { type: "bigint" },
+  read: (stored) => whole.read(Number(stored ?? Number.NaN)),
+}
+
+export const flag: Column<boolean, boolean> = {
+  property: { type: "boolean" },
+  read: (stored) => {
+    if (stored === true || stored === 1) return true
+    if (stored === false || stored === 0) return false
+    throw new Unreadable(`${shown(stored)} is neither true nor false`)
+  },
+  write: (value) => value,
+}
+
+/** The number that the database gives to a new row. */
+export const sequence = { ...whole, property: { type: "integer", primary: true, autoincrement: true }, generated: true } as const
+
+/** A text that is an id of one sort. */
+export const id = <A extends string>(
+  what: string,
+  is: (text: string) => text is A,
+  declaration: Declaration = { type: "string", length: 255 },
+): Column<A, A> => plain(declaration, what, (stored): stored is A => isText(stored) && is(stored))
+
+/** A number that is an id of one sort, given by others. */
+export const numbered = <A extends number>(what: string, is: (n: number) => n is A): Column<A, A> =>
+  plain({ type: "integer", autoincrement: false }, what, (stored): stored is A => typeof stored === "number" && is(stored))
+
+/** Texts that were decoded before, of a column; long ones are not kept. */
+const mostKept = 1_000
+const longestKept = 200
+
+/** A text that a schema gives its meaning. The same text gives the same value, which nobody may change. */
+const decoded = <A>(property: Declaration, schema: Schema.Codec<A, string>): Column<A, string> => {
+  const decode = Schema.decodeUnknownSync(schema)
+  const known = new Map<unknown, A>()
+  return {
+    property,
+    read: (stored) => {
+      const before = known.get(stored)
+      if (before !== undefined) return before
+      try {
+        const value = decode(stored)
+        if (known.size >= mostKept) known.clear()
+        if (typeof stored === "string" && stored.length <= longestKept) known.set(stored, value)
+        return value
+      } catch {
+        throw new Unreadable(`${shown(stored)} is not what this version understands`)
+      }
+    },
+    write: Schema.encodeSync(schema),
+  }
+}
+
+/** One of these words. */
+export const oneOf = <const Word extends string>(words: readonly Word[], length = 16): Column<Word, string> =>
+  decoded({ type: "string", length }, Schema.Literals(words))
+
+/** A value as JSON. */
+export const json = <A>(schema: Schema.Codec<A, unknown>): Column<A, string> =>
+  decoded({ type: "text" }, Schema.fromJsonString(schema))
+
+export const texts: Column<readonly string[], string> = {
+  ...json(Schema.Array(Schema.String)),
+  // observations write thousands of them
+  write: (value) => JSON.stringify(value),
+}
+
+export const optional = <A, S extends Stored, Name extends string>(
+  column: Column<A, S, Name>,
+): Column<A | undefined, S | null, Name> => ({
+  ...column,
+  property: { ...column.property, nullable: true },
+  optional: true,
+  read: (stored) => (stored === null ? undefined : column.read(stored)),
+  write: (value) => (value === undefined ? null : column.write(value)),
+})
+
+/** The same column with more said of it in the table's declaration. */
+export const declared = <A, S extends Stored, Name extends string>(
+  column: Column<A, S, Name>,
+  more: Declaration,
+): Column<A, S, Name> => ({ ...column, property: { ...column.property, ...more } })
+
+export const key = <A, S extends Stored, Name extends string>(column: Column<A, S, Name>): Column<A, S, Name> =>
+  declared(column, { primary: true })
+export const unique = <A, S extends Stored, Name extends string>(index: string, column: Column<A, S, Name>): Column<A, S, Name> =>
+  declared(column, { unique: index })
+
+export const named = <const Name extends string, A, S extends Stored>(name: Name, column: Column<A, S>): Column<A, S, Name> => ({
+  ...column,
+  name,
+})
+
+/** The row of another table that it belongs to: gone with that one, or null from then on. `to`: the key of that table. */
+export const reference = <A, S extends Stored>(
+  entity: () => EntitySchema,
+  to: Column<A, S>,
+  deleteRule: "cascade" | "set null" = "cascade",
+): Column<A, S> => ({ read: to.read, write: to.write, property: { kind: "m:1", entity, deleteRule } })

@@ -1,0 +1,58 @@
+import { auditEntries } from "../records/audit-entry.ts"
+import { blueprintGroups, blueprints, blueprintThumbnails, blueprintUsers } from "../records/blueprint.ts"
+import { groupMembers, groupRanges, groups } from "../records/group.ts"
+import { heldAccess, migrationRecords, revision, sealingKeys, slotLedgers, toldRouters } from "../records/installation.ts"
+import {
+  departedMachines,
+  machineLogins,
+  machines,
+  machineStages,
+  machineSystems,
+  observation,
+  vmidReservations,
+} from "../records/machine.ts"
+import { rangeConfigs, rangeGrants, ranges } from "../records/range.ts"
+import { journalEntries, runs } from "../records/run.ts"
+import { sourceClaims, sources } from "../records/source.ts"
+import { restingNumbers, users } from "../records/user.ts"
+import type { TablesOf } from "./table.ts"
+
+/** All tables: migrations are made from these, and a test compares the two. */
+export const tables = [
+  auditEntries,
+  blueprintGroups,
+  blueprints,
+  blueprintThumbnails,
+  blueprintUsers,
+  departedMachines,
+  groupMembers,
+  groupRanges,
+  groups,
+  heldAccess,
+  journalEntries,
+  machineLogins,
+  machines,
+  machineStages,
+  machineSystems,
+  migrationRecords,
+  observation,
+  rangeConfigs,
+  rangeGrants,
+  ranges,
+  restingNumbers,
+  revision,
+  runs,
+  sealingKeys,
+  slotLedgers,
+  sourceClaims,
+  sources,
+  toldRouters,
+  users,
+  vmidReservations,
+] as const
+
+/** The same for MikroORM. */
+export const entities = tables.map(({ entity }) => entity)
+
+/** The columns of every table, as the drivers give and take them. */
+export type Tables = TablesOf<(typeof tables)[number]>

@@ -1,0 +1,48 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { publishFile } from "../src/maintenance/publish.ts"
+
+/** What the file system says to a hard link; undefined: it has them. */
+let refusal: string | undefined
+let copyRefusal: string | undefined
+const refused = (code: string) => Promise.reject(Object.assign(new Error(code), { code }))
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>()
+  return {
+    ...real,
+    link: (from: string, to: string) => (refusal === undefined ? real.link(from, to) : refused(refusal)),
+    copyFile: (from: string, to: string, mode: number) =>
+      copyRefusal === undefined ? real.copyFile(from, to, mode) : refused(copyRefusal),
+  }
+})
+
+let folder: string
+const at = (name: string): string => join(folder, name)
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "publish-"))
+  writeFileSync(at("whole"), "whole", { mode: 0o600 })
+  refusal = copyRefusal = undefined
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test.each([undefined, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])(
+  "a file gets its name where links say %s",
+  async (code) => {
+    refusal = code
+    expect(await publishFile(at("whole"), at("name"))).toBe(true)
+    expect([readFileSync(at("name"), "utf8"), statSync(at("name")).mode & 0o777]).toEqual(["whole", 0o600])
+    writeFileSync(at("name"), "another's")
+    expect(await publishFile(at("whole"), at("name"))).toBe(false)
+    expect(readFileSync(at("name"), "utf8")).toBe("another's")
+  },
+)
+
+test("what else the file system says is told, and leaves nothing", async () => {
+  refusal = "EACCES"
+  await expect(publishFile(at("whole"), at("name"))).rejects.toMatchObject({ code: "EACCES" })
+  ;[refusal, copyRefusal] = ["EPERM", "ENOSPC"]
+  await expect(publishFile(at("whole"), at("name"))).rejects.toMatchObject({ code: "ENOSPC" })
+  expect(existsSync(at("name"))).toBe(false)
+})

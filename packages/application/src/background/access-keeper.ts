@@ -1,0 +1,96 @@
+import { type Fault, installation, type Range, type RangeId, rootUserId } from "@rangewright/domain"
+import { RunJournal } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { tellRouters } from "../range/router-access.ts"
+import { bringInLine, isAway } from "../rights/in-line.ts"
+import { runningStaleRouters } from "../rights/routers.ts"
+
+/** Seconds between two comparisons; twice as many after each one that failed again, up to the second figure. */
+const lookEverySeconds = { least: 15, most: 240 } as const
+/** Seconds until the next one where a router waits only for a run of its range to end. */
+const soonSeconds = 5
+
+/** Seconds until the next try after so many failures in a row. */
+const pauseAfter = (failures: number): number =>
+  Math.min(lookEverySeconds.most, lookEverySeconds.least * 2 ** Math.max(0, failures - 1))
+
+/** Does this unless a run changes the whole installation: who moves networks also moves the rights on them. */
+const atRest = <A, E, R>(look: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    RunJournal.use((journal) => journal.active(installation)),
+    (run): Effect.Effect<A | undefined, E, R> => (run === undefined ? look : Effect.undefined),
+  )
+
+/** One comparison of access on the hypervisor with what is stored, and the repair of what differs. */
+export const keepRights = atRest(
+  Effect.asVoid(bringInLine({ doing: "bring access in line", by: rootUserId, concerns: () => true })),
+)
+
+/**
+ * The same for routers, each by itself: nobody waits for one that never comes to an end, and one that failed is tried again after a while of its own.
+ * True: one has to wait for a run of its range.
+ */
+const routerKeeper = Effect.sync(() => {
+  const tries = new Map<RangeId, { readonly failures: number; readonly at: number; readonly said: string }>()
+  const tell = (range: Range) =>
+    Effect.gen(function* () {
+      const { failed } = yield* tellRouters({ doing: "tell routers whom to let in", by: rootUserId }, [range])
+      const fault = failed[0]?.fault
+      const { failures = 0, said = "" } = tries.get(range.id) ?? {}
+      if (fault === undefined) return void tries.delete(range.id)
+      const now = yield* Clock.currentTimeMillis
+      tries.set(range.id, { failures: failures + 1, at: now + pauseAfter(failures + 1) * 1000, said: fault.message })
+      if (fault.message !== said)
+        yield* Effect.logWarning(`the router of ${range.id} could not be told, which is tried again: ${fault.message}`)
+    })
+  return atRest(
+    Effect.gen(function* () {
+      const { busy, ready } = yield* runningStaleRouters
+      const now = yield* Clock.currentTimeMillis
+      const due = ready.filter(({ id }) => (tries.get(id)?.at ?? 0) <= now)
+      for (const range of due) yield* Effect.forkScoped(Effect.ignore(tell(range), { log: "Error" }))
+      return busy.length > 0
+    }),
+  )
+})
+
+/** Looks again and again, for ever. What fails is logged once, and tried again. `what` begins a sentence. */
+const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>) =>
+  Effect.suspend(() => {
+    let failures = 0
+    let said = ""
+    const turn = look.pipe(
+      Effect.matchEffect({
+        onSuccess: (isSoon) => {
+          failures = 0
+          said = ""
+          return Effect.succeed(isSoon === true ? soonSeconds : lookEverySeconds.least)
+        },
+        onFailure: (fault) => {
+          // what is only away is asked often: revocations may wait for it
+          failures = isAway(fault) ? 0 : failures + 1
+          const isNews = fault.message !== said
+          said = fault.message
+          const pause = pauseAfter(failures)
+          return Effect.as(
+            isNews ? Effect.logWarning(`${what} not in line, which is tried again: ${fault.message}`) : Effect.void,
+            pause,
+          )
+        },
+      }),
+    )
+    return Effect.forever(Effect.flatMap(turn, (seconds) => Effect.sleep(seconds * 1000)))
+  })
+
+/**
+ * Compares access on the hypervisor and on routers with what is stored, at the start and for ever, and repairs it. Routers take their time, and
+ * keep no right on the hypervisor from being taken.
+ */
+export const accessKeeperLayer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* Effect.forkScoped(looking("access is", keepRights))
+    yield* Effect.forkScoped(looking("routers are", yield* routerKeeper))
+  }),
+)

@@ -1,0 +1,63 @@
+import { changeText } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { compareAccess } from "../rights/compare.ts"
+import { bringInLine } from "../rights/in-line.ts"
+import { refreshRouters, staleRouters } from "../rights/routers.ts"
+import { onceAtRest } from "../run/installation-gate.ts"
+import { routerText } from "../wire/access.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
+
+/** How long the answer waits for routers. Those that take longer are told all the same. */
+const waitSeconds = 60
+
+export const reconcileAccess = operation({
+  id: "reconcileAccess",
+  route: "POST /access/reconcile",
+  group: "Host",
+  origin: "ours",
+  does: "bring access in line",
+  summary: "Compare accounts, groups and rights on the hypervisor, and what routers let in, with what is stored, and repair them",
+  access: "admin",
+  target: "none",
+  query: { dryRun: Schema.optionalKey(BooleanText) },
+  output: {
+    type: "json",
+    schema: Schema.Struct({
+      dryRun: Schema.Boolean,
+      /** What differed, and was repaired unless this is a dry run. */
+      changes: Schema.Array(Schema.String),
+      /** Routers that let others in than they should; also those that cannot be told now, which are told later. */
+      routers: Schema.Array(Schema.String),
+      /** Routers that still have to be told. */
+      routersLeft: Schema.Int,
+      /** What cannot be brought in line, and why. */
+      notes: Schema.Array(Schema.String),
+    }).annotate({ identifier: "ReconciledAccess" }),
+  },
+  statuses: {
+    200: "what differed; all of it is in line now, but for the routers left and what the notes say",
+    ...adminStatuses,
+    400: "dryRun is neither true nor false",
+    409: waitCutShort,
+    502: hypervisorAway,
+  },
+  handle: ({ query, caller }) =>
+    Effect.gen(function* () {
+      const dryRun = query.dryRun === true
+      const doing = "bring access in line"
+      const found = yield* dryRun ? compareAccess : onceAtRest(doing, () => compareAccess)
+      const stale = yield* staleRouters
+      const after = dryRun ? found : yield* bringInLine({ doing, by: caller.id, concerns: () => true })
+      const told = dryRun ? [] : yield* refreshRouters(caller.id, waitSeconds)
+      return {
+        dryRun,
+        changes: found.changes.map(changeText),
+        routers: stale.map(routerText),
+        routersLeft: stale.length - told.length,
+        notes: after.plan.notes,
+      }
+    }),
+})

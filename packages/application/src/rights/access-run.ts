@@ -1,0 +1,130 @@
+import {
+  type AccessChange,
+  AccessChangeJson,
+  type AccessPlan,
+  type AccountId,
+  aboutToHold,
+  accountIdOf,
+  changeText,
+  heldRestored,
+  heldWithPassword,
+  phasesOf,
+  stillWanted,
+  takeBack,
+  timing,
+  userPasswordContext,
+  workPlan,
+} from "@rangewright/domain"
+import { AccessRecords, HypervisorAccess, SecretStore, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { runKind } from "@rangewright/run-engine"
+import { work, type WorkStep } from "@rangewright/run-engine"
+import { compareAccess, readDesired } from "./compare.ts"
+import { changeHeld } from "./change-held.ts"
+
+/** Writes down what is about to be there, before anything is: what a crash leaves on the hypervisor is then known. */
+const note = work({
+  name: "note-access",
+  input: Schema.Array(AccessChangeJson),
+  settle: (changes) =>
+    Effect.gen(function* () {
+      const desired = yield* readDesired
+      yield* changeHeld((held) => aboutToHold(held, desired, changes))
+      return {}
+    }),
+})
+
+/** The password that an account should have, and which one that is; undefined: the store has none. */
+const passwordOf = (account: AccountId) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const { users: stored } = yield* (yield* AccessRecords).stored
+    // asked before the password: of a newer one the older version is told, and it is told again
+    const version = stored.find((user) => user.account === account)?.passwordVersion
+    const user = (yield* users.list).find((one) => accountIdOf(one) === account)
+    const sealed = user === undefined ? undefined : (yield* users.forAuthentication(user.id))?.secrets.sealedPassword
+    if (user === undefined || sealed === undefined) return { version, password: undefined }
+    const password = yield* (yield* SecretStore).open(sealed, userPasswordContext(user.id))
+    return { version, password: Redacted.make(password, { label: "password" }) }
+  })
+
+const givesPassword = (
+  change: AccessChange,
+): change is Extract<AccessChange, { readonly kind: "create-account" | "set-password" }> =>
+  change.kind === "create-account" || change.kind === "set-password"
+
+const givesOnVnet = (change: AccessChange): boolean => change.kind === "grant" && change.place.type === "vnet"
+
+/** One change of a plan. What is no longer wanted when its turn comes is left out. */
+const change = work({
+  name: "change-access",
+  input: AccessChangeJson,
+  settle: (planned) =>
+    Effect.gen(function* () {
+      const access = yield* HypervisorAccess
+      const wanted = stillWanted(planned, yield* readDesired)
+      if (wanted === undefined) return { changed: false }
+      if (givesPassword(wanted)) {
+        const { version, password } = yield* passwordOf(wanted.account)
+        // its user has gone since
+        if (wanted.kind === "set-password" && password === undefined) return { changed: false }
+        yield* access.apply(wanted, password)
+        if (version !== undefined) yield* changeHeld((held) => heldWithPassword(held, wanted.account, version))
+      } else {
+        yield* access.apply(wanted)
+        if (wanted.kind === "restore") yield* changeHeld((held) => heldRestored(held, wanted.account))
+      }
+      // a worker that stood still may have come too late
+      const after = takeBack(wanted, yield* readDesired)
+      yield* Effect.forEach(after, (one) => access.apply(one), { discard: true })
+      return { changed: true }
+    }),
+})
+
+/** The end of a phase. */
+const end = work({ name: "end-phase", input: Schema.Struct({}), settle: () => Effect.succeed({}) })
+
+/** Writes of one cluster file that all of these share, which gives up after some seconds of waiting. */
+const uses: WorkStep["uses"] = [{ resource: "access", slots: 4 }]
+
+/** Rights are taken before any are given; what cannot be done stops nothing else. */
+const stepsOf = (plan: AccessPlan) => {
+  const phases = phasesOf(plan)
+  const noted = note.step(
+    { key: "note", title: "Note what is about to change", estimate: timing.look },
+    phases.flat().filter((one) => givesPassword(one) || givesOnVnet(one)),
+  )
+  let after = [noted.key]
+  const steps = phases.flatMap((changes, phase) => {
+    const made = changes.map((one, index) =>
+      change.step(
+        { key: `${phase}-${index}`, title: changeText(one), after, uses, estimate: timing.grant, tolerated: true },
+        one,
+      ),
+    )
+    if (made.length === 0) return []
+    // one step that the next phase waits for, instead of every step of it for every step of this
+    const over = end.step({ key: `${phase}-over`, title: "Go on", after: made.map(({ key }) => key), estimate: 0 }, {})
+    after = [over.key]
+    return [...made, over]
+  })
+  return steps.length === 0 ? [] : [noted, ...steps]
+}
+
+/** Brings accounts, groups, pools and rights on the hypervisor in line with what is stored. There is one at a time. */
+export const accessRun = runKind({
+  name: "reconcile-access",
+  doing: "a change of who may use what",
+  request: Schema.Struct({}),
+  whenBusy: "join",
+  plan: () =>
+    Effect.map(compareAccess, ({ plan, changes }) =>
+      workPlan(stepsOf(plan), {
+        changes: changes.map((one) => ({ kind: "change", object: changeText(one), reasons: ["it differs from what is stored"] })),
+        notes: plan.notes,
+      }),
+    ),
+  works: [note, change, end],
+})

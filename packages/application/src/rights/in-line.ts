@@ -1,0 +1,143 @@
+import {
+  accessSubject,
+  type AccessChange,
+  AccessChangeJson,
+  type AccountId,
+  concernsAccount,
+  concernsRange,
+  type DesiredAccess,
+  type Fault,
+  heldInLine,
+  heldWithNotes,
+  placeText,
+  type RunId,
+  type RunState,
+  type RangeId,
+  type UserId,
+} from "@rangewright/domain"
+import { AccessRecords, type HypervisorAccess, HypervisorFault, type Machines, RunJournal } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
+import { endOfRun, HypervisorAway } from "@rangewright/run-engine"
+import { RunEngine } from "@rangewright/run-engine"
+import type { Settings } from "../settings.ts"
+import { accessRun } from "./access-run.ts"
+import { type ComparedAccess, compareAccess } from "./compare.ts"
+
+/** What has to be in line before somebody is answered. Changes of the rest are made on the way, and awaited by nobody. */
+export interface AccessScope {
+  /** Completes "Cannot …". */
+  readonly doing: string
+  readonly by: UserId
+  readonly concerns: (change: AccessChange, desired: DesiredAccess) => boolean
+}
+
+const decodeChange = Schema.decodeUnknownOption(AccessChangeJson)
+
+/** Runs that may end without what the caller waits for, because access is changed under their hands. */
+const runsAtMost = 10
+
+/** Whether it may be done in a moment, when the hypervisor is back. */
+export const isAway = (fault: Fault): boolean =>
+  fault instanceof HypervisorAway || (fault instanceof HypervisorFault && fault.facts.reason === "away")
+
+/** Why what concerns the caller could not be done; what failed for others is not the caller's to know. */
+const refused = (doing: string, { steps, message }: RunState, isCallers: (change: AccessChange) => boolean): HypervisorFault => {
+  const failures = [...steps.values()].flatMap(({ step: { action }, failure }) => {
+    const change = action.kind === "work" ? Option.getOrUndefined(decodeChange(action.input)) : undefined
+    return failure !== undefined && change !== undefined && isCallers(change) ? [failure.message] : []
+  })
+  return new HypervisorFault({
+    doing,
+    reason: "failed",
+    detail: failures.length === 0 ? message : failures.slice(0, 5).join("; "),
+  })
+}
+
+/** Whatever no change is left for is in line, and was put there for what is stored now. */
+const keepHeld = ({ held, desired, version, changes, plan }: ComparedAccess) =>
+  Effect.gen(function* () {
+    // a cluster not seen yet tells nothing of rights on VNets
+    if (desired.networks === "unknown") return
+    const inLine = heldWithNotes(heldInLine(held, desired, changes), plan.notes)
+    if (JSON.stringify(inLine) === JSON.stringify(held)) return
+    // somebody else was first, who looked later
+    yield* Effect.catchTag((yield* AccessRecords).hold(inLine, version), "StaleVersion", () => Effect.void)
+  })
+
+/**
+ * Brings access on the hypervisor in line with what is stored, and returns when what concerns the caller is. Asked of the hypervisor, not
+ * remembered. Fails when that cannot be done; what is stored stays wanted then, and is tried again in the background.
+ */
+export const bringInLine = ({
+  doing,
+  by,
+  concerns,
+}: AccessScope): Effect.Effect<
+  ComparedAccess,
+  Fault,
+  AccessRecords | HypervisorAccess | Machines | RunEngine | RunJournal | Settings
+> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    const journal = yield* RunJournal
+    const isLeft = ({ changes, desired }: ComparedAccess): boolean => changes.some((change) => concerns(change, desired))
+    /** The caller's own run, which did not do all. */
+    let failed: RunId | undefined
+    for (let runs = 0; runs < runsAtMost;) {
+      // what goes on was planned before, and may still give what is no longer wanted
+      const running = yield* journal.active(accessSubject)
+      if (running !== undefined) {
+        yield* Effect.catchIf(
+          endOfRun(doing, running.id),
+          (fault) => !isAway(fault),
+          () => Effect.void,
+        )
+        continue
+      }
+      const compared = yield* compareAccess
+      if ((yield* journal.active(accessSubject)) !== undefined) continue
+      yield* keepHeld(compared)
+      if (!isLeft(compared)) return compared
+      if (failed !== undefined)
+        return yield* Effect.fail(refused(doing, yield* engine.state(failed), (change) => concerns(change, compared.desired)))
+      const run = yield* engine.start(accessRun.request(accessSubject, {}), by)
+      runs += 1
+      const end = yield* Effect.result(endOfRun(doing, run.id))
+      if (Result.isSuccess(end) && end.success.status === "success") continue
+      if (Result.isFailure(end) && isAway(end.failure)) return yield* Effect.fail(end.failure)
+      // somebody else's run may have been planned before the caller's change
+      if (run.plan !== undefined) failed = run.id
+    }
+    return yield* Effect.fail(
+      new HypervisorFault({
+        doing,
+        reason: "locked",
+        detail: "access kept changing meanwhile",
+        hint: "Repeat it.",
+      }),
+    )
+  })
+
+/** Changes of these accounts; passwords only where they are asked for. */
+export const ofAccounts =
+  (accounts: readonly AccountId[], options: { readonly passwords: boolean } = { passwords: false }): AccessScope["concerns"] =>
+  (change) =>
+    (options.passwords || change.kind !== "set-password") && accounts.some((account) => concernsAccount(change, account))
+
+/** Changes of a range's pool, and of rights on the range. */
+export const ofRange =
+  (id: RangeId): AccessScope["concerns"] =>
+  (change, desired) =>
+    concernsRange(desired, change, id)
+
+/** Changes of rights on these places, by `placeText`, and of their pools. */
+export const onPlaces =
+  (places: ReadonlySet<string>): AccessScope["concerns"] =>
+  (change) => {
+    if (change.kind === "create-pool" || change.kind === "remove-pool")
+      return places.has(placeText({ type: "pool", rangeId: change.rangeId }))
+    return (change.kind === "grant" || change.kind === "revoke") && places.has(placeText(change.place))
+  }

@@ -1,0 +1,40 @@
+import { accountIdOf, defineFault, type Fault, pendingAccess, type RangeId, type User, type UserId } from "@rangewright/domain"
+import { AccessRecords } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { readDesired } from "./compare.ts"
+import { bringInLine, ofAccounts } from "./in-line.ts"
+
+/** What was revoked here and not on the hypervisor yet. Here it stays revoked. */
+export class RevocationPending extends defineFault(
+  "RevocationPending",
+  "unavailable",
+  (f: { readonly doing: string; readonly because: string }) => ({
+    message: `Cannot ${f.doing} on the hypervisor yet, here it is done: ${f.because}`,
+    hint: "It is done there as soon as the hypervisor takes it; until then GET /access shows it as pending. Nothing needs to be repeated.",
+  }),
+) {}
+
+/** What was revoked here and on the hypervisor, and not on these ranges' routers yet. It stays revoked. */
+export class RouterPending extends defineFault(
+  "RouterPending",
+  "failed",
+  (f: { readonly doing: string; readonly ranges: readonly RangeId[]; readonly because: string }) => ({
+    message: `Cannot ${f.doing} on the router of ${f.ranges.join(", ")} yet, here and on the hypervisor it is done: ${f.because}`,
+    hint: "The router is told as soon as it can be; until then GET /access and the range's drift show it. Nothing needs to be repeated.",
+  }),
+) {}
+
+/** The failure of a revocation: what is stored stays, and the hypervisor learns it in the background. */
+export const staysPending =
+  (doing: string) =>
+  <A, R>(revocation: Effect.Effect<A, Fault, R>): Effect.Effect<A, RevocationPending, R> =>
+    Effect.mapError(revocation, (fault) => new RevocationPending({ doing, because: fault.message }))
+
+/** What was revoked earlier is not there either before it is called gone: rights of these users that are still pending are taken now. Without any it asks nobody. */
+export const endRevocations = ({ doing, by }: { readonly doing: string; readonly by: UserId }, users: readonly User[]) =>
+  Effect.gen(function* () {
+    const { held } = yield* (yield* AccessRecords).held
+    const { revocations } = pendingAccess(held, yield* readDesired)
+    if (revocations.length === 0 || users.length === 0) return
+    yield* staysPending(doing)(bringInLine({ doing, by, concerns: ofAccounts(users.map(accountIdOf)) }))
+  })

@@ -1,0 +1,184 @@
+import {
+  type Action,
+  addressNumber,
+  Conflict,
+  type Fault,
+  type Json,
+  type MachineRef,
+  type ObservedCluster,
+  parseCidr,
+  type Step,
+} from "@rangewright/domain"
+import {
+  type AccessRecords,
+  GuestAutomation,
+  type GuestTask,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorFault,
+  HypervisorNetwork,
+  Machines,
+  monotonicMillis,
+} from "@rangewright/ports"
+import { type Settlement, type StepActions, type StepContext, untilStored } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+import { keepSettled, noteBefore } from "./keep.ts"
+import { restoreRequest } from "./request.ts"
+
+/** Longest wait for an address: ten times what it should take, and never less than a slow Windows needs. */
+const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
+const addressEverySeconds = (estimate: number): number => Math.min(10, Math.max(1, estimate / 8))
+
+type AwaitAddress = Extract<Action, { readonly kind: "await-address" }>
+
+/** The reported address that the action waits for. `within` is a network (`10.7.0.0/16`). */
+const awaited = (action: AwaitAddress, reported: readonly string[]): string | undefined => {
+  if (action.expect !== undefined) return reported.find((address) => address === action.expect)
+  const network = parseCidr(action.within)
+  return reported.find((address) => {
+    const number = addressNumber(address)
+    return number !== undefined && network !== undefined && number >= network.first && number <= network.last
+  })
+}
+
+const nothingTold: Settlement = { facts: {}, output: "" }
+
+/** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
+const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, context: StepContext): GuestTask => {
+  const { head } = context
+  const request = restoreRequest(head.options)
+  const { verbose, onlyRoles } = request?.kind === "deploy" ? request.options : { verbose: false, onlyRoles: [] }
+  return {
+    verbose,
+    onlyRoles,
+    by: head.by,
+    run: { id: head.id, steps: context.keys() },
+    cancelled: context.cancelled,
+    // lines that cannot be kept are no reason to stop the tool: whoever writes next learns of it
+    output: (text) => Effect.ignore(context.print(text)),
+    machine: action.machine,
+    name: step.machine ?? action.machine.mark.machine,
+    os: action.os,
+    stage: action.stage,
+    input: action.input,
+  }
+}
+
+const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddress) {
+  const hypervisor = yield* Hypervisor
+  const { node, vmid }: MachineRef = action.machine
+  const limit = addressWithinSeconds(step.estimate)
+  const end = (yield* monotonicMillis) + limit * 1000
+  for (;;) {
+    const addresses = yield* hypervisor.addresses(node, vmid)
+    const address = awaited(action, addresses)
+    if (address !== undefined) return { facts: { address, addresses, changed: false }, output: "" }
+    if ((yield* monotonicMillis) >= end) {
+      const wanted = action.expect ?? `an address in ${action.within}`
+      const seen = addresses.length === 0 ? "no address" : addresses.join(", ")
+      return yield* new HypervisorFault({
+        doing: `wait for ${wanted} on VM ${vmid}`,
+        reason: "failed",
+        detail: `after ${limit} s its guest agent reports ${seen}`,
+        hint: "Look at the machine's console; the guest agent must run in its template.",
+      })
+    }
+    yield* Effect.sleep(addressEverySeconds(step.estimate) * 1000)
+  }
+})
+
+type Services = AccessRecords | GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Settings
+
+const unknownAction = ({ title }: Step): Conflict =>
+  new Conflict({ what: `Cannot do "${title}": this version of the service does not know it as a part of a range's run` })
+
+const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Services> => {
+  const { action } = step
+  switch (action.kind) {
+    case "create-pool":
+      return HypervisorAccess.use((access) => Effect.as(access.ensurePool(action.poolId), null))
+    case "remove-pool":
+      return HypervisorAccess.use((access) => Effect.as(access.removePool(action.poolId), null))
+    case "grant-access":
+    // of a plan of an older version: rights have runs of their own now
+    case "await-address":
+      return Effect.succeed(null)
+    case "create-network":
+    case "remove-network":
+      return HypervisorNetwork.use((networks) => Effect.map(networks.dispatch(action), ({ token }) => token))
+    case "guest":
+      return GuestAutomation.use((guests) =>
+        Effect.map(guests.dispatch(guestTaskOf(step, action, context)), ({ token }) => token),
+      )
+    case "clone":
+    case "configure":
+    case "start":
+    case "stop":
+    case "shutdown":
+    case "delete":
+      return Hypervisor.use((hypervisor) => Effect.map(hypervisor.dispatch(action), ({ token }) => token))
+    case "work":
+      return Effect.fail(unknownAction(step))
+  }
+}
+
+const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settlement, Fault, Services> => {
+  const { action } = step
+  switch (action.kind) {
+    case "create-pool":
+    case "remove-pool":
+    case "grant-access":
+      return Effect.succeed(nothingTold)
+    case "create-network":
+    case "remove-network":
+      return HypervisorNetwork.use((networks) => Effect.as(networks.settle(action, token), nothingTold))
+    case "await-address":
+      return awaitAddress(step, action)
+    case "guest":
+      return GuestAutomation.use((guests) => guests.settle(guestTaskOf(step, action, context), token))
+    case "clone":
+    case "configure":
+    case "start":
+    case "stop":
+    case "shutdown":
+    case "delete":
+      return Hypervisor.use((hypervisor) => Effect.as(hypervisor.settle(action, token), nothingTold))
+    case "work":
+      return Effect.fail(unknownAction(step))
+  }
+}
+
+/** Whether the nodes are there that a step needs: the machine's, wherever it is by now, a new one's template's, and a bridge's. */
+const isReachable = ({ action }: Step, { machines, nodes }: ObservedCluster): boolean => {
+  const isOnline = (node: string) => nodes.some(({ name, online }) => name === node && online)
+  if (action.kind === "clone") return isOnline(action.machine.node) && isOnline(action.template.node)
+  if ("machine" in action) return isOnline(machines.find(({ vmid }) => vmid === action.machine.vmid)?.node ?? action.machine.node)
+  return !("network" in action) || action.network.type !== "bridge" || isOnline(action.network.node)
+}
+
+/** Another VMID for the machine of a clone, one that nothing has. */
+const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
+  Effect.gen(function* () {
+    if (action.kind !== "clone") return undefined
+    const stored = yield* Machines
+    const { vmidSpan } = yield* Settings
+    const { vmid: from, mark } = action.machine
+    const taken = new Set<number>([from, ...cluster.machines.map(({ vmid }) => vmid)])
+    // a worker that died may have come as far as the new reservation
+    const reserved = (yield* stored.reservations(mark.range)).get(mark.machine)
+    const to =
+      reserved !== undefined && !taken.has(reserved)
+        ? reserved
+        : yield* stored.replaceReservation(mark.range, mark.machine, taken, vmidSpan)
+    return { machine: mark.machine, from, to }
+  })
+
+/** Binds the actions of a range's plan to the ports, and stores what they changed. */
+export const rangeActions: StepActions<Services> = {
+  dispatch: (step, context) => Effect.andThen(noteBefore(step), start(step, context)),
+  settle: (step, token, context) =>
+    Effect.tap(end(step, token, context), (settlement) => untilStored(keepSettled(step, settlement))),
+  isReachable,
+  reallocate,
+}

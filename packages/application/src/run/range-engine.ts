@@ -1,0 +1,73 @@
+import {
+  AccessRecords,
+  ArtifactLibrary,
+  Blueprints,
+  Groups,
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Machines,
+  MigrationRecords,
+  NetworkMigration,
+  NodeShell,
+  Ranges,
+  RoleInstaller,
+  Sources,
+  Users,
+} from "@rangewright/ports"
+import { runEngineLayer, type RunEngineOptions, type RunKind } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Settings } from "../settings.ts"
+import { rangeKinds } from "./range-kinds.ts"
+
+/** Ports through which work changes something. */
+const fenced = [
+  AccessRecords,
+  ArtifactLibrary,
+  Blueprints,
+  Groups,
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Machines,
+  MigrationRecords,
+  NetworkMigration,
+  NodeShell,
+  Ranges,
+  RoleInstaller,
+  Sources,
+  Users,
+] as const
+
+/** History kept when the setting makes no sense (contract B 1.11). */
+const historyAtLeast = 10
+
+export interface RangeEngineOptions extends Pick<RunEngineOptions, "owner" | "leaseSeconds"> {
+  /**
+   * A deploy ends no sooner than so long after it opened, unless it is aborted: clients that look at its range now and then wait until they have
+   * seen it at work, also where there was nothing to do. Default 0.
+   */
+  readonly deployShownSeconds?: number
+}
+
+/** The run engine for runs of ranges and of these other kinds. */
+export const rangeEngineLayer = <const K extends readonly RunKind<unknown>[] = readonly []>(
+  { deployShownSeconds, ...options }: RangeEngineOptions,
+  kinds?: K,
+) =>
+  Layer.unwrap(
+    Effect.map(Settings, ({ maxLogHistory }) =>
+      runEngineLayer(
+        {
+          ...options,
+          ...(deployShownSeconds === undefined ? {} : { shownSeconds: deployShownSeconds }),
+          runsKept: maxLogHistory > 0 ? maxLogHistory : historyAtLeast,
+          fenced,
+        },
+        [...rangeKinds, ...((kinds ?? []) as K)],
+      ),
+    ),
+  )

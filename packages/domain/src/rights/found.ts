@@ -1,0 +1,23 @@
+import { type AccessEntry, type AccessSubject, subjectName } from "./model.ts"
+
+/** Everything that one subject has at one path. */
+export interface FoundRights {
+  readonly path: string
+  readonly subject: AccessSubject
+  /** By role: whether it holds below the path too. */
+  readonly roles: ReadonlyMap<string, boolean>
+}
+
+export const foundKey = (path: string, subject: AccessSubject): string => `${path}\n${subjectName(subject)}`
+
+/** The entries of the list of rights by path and subject: by `foundKey`. */
+export const foundRights = (entries: readonly AccessEntry[]): ReadonlyMap<string, FoundRights> => {
+  const found = new Map<string, FoundRights & { readonly roles: Map<string, boolean> }>()
+  for (const { path, role, subject, propagate } of entries) {
+    const key = foundKey(path, subject)
+    const rights = found.get(key) ?? { path, subject, roles: new Map<string, boolean>() }
+    rights.roles.set(role, propagate)
+    found.set(key, rights)
+  }
+  return found
+}

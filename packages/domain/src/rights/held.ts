@@ -1,0 +1,166 @@
+import type { RangeId } from "../access/ids.ts"
+import type { DesiredAccess } from "./desired.ts"
+import {
+  type AccessChange,
+  type AccountId,
+  groupOfAccount,
+  hasPassword,
+  type HeldAccess,
+  type HeldAccount,
+  placeText,
+  type VnetPlace,
+} from "./model.ts"
+
+const union = (a: readonly AccountId[], b: readonly AccountId[]): readonly AccountId[] => [...new Set([...a, ...b])].sort()
+
+/** Who is held to have a range. A range may be called like a member that every object has. */
+const holders = (ranges: HeldAccess["ranges"], id: RangeId): readonly AccountId[] | undefined =>
+  Object.hasOwn(ranges, id) ? ranges[id] : undefined
+
+/** The VNets on which the changes give rights. */
+const vnetsOf = (changes: readonly AccessChange[]): readonly VnetPlace[] =>
+  changes.flatMap((change) => (change.kind === "grant" && change.place.type === "vnet" ? [change.place] : []))
+
+const distinct = (vnets: readonly VnetPlace[]): readonly VnetPlace[] =>
+  [...new Map(vnets.map((vnet) => [placeText(vnet), vnet])).entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, vnet]) => vnet)
+
+/** What is held once the changes have begun: all that was held, and all that they may put there. */
+export const aboutToHold = (held: HeldAccess, desired: DesiredAccess, changes: readonly AccessChange[]): HeldAccess => {
+  const accounts: Record<AccountId, HeldAccount> = { ...held.accounts }
+  for (const [account, { admin, passwordVersion: password }] of desired.accounts) {
+    const known = accounts[account]
+    // what was there before the service knew of it keeps its password
+    accounts[account] = known === undefined ? { admin, password } : { ...known, admin: known.admin || admin }
+  }
+  for (const change of changes) {
+    if (change.kind !== "create-account" && change.kind !== "set-password") continue
+    const { account, keep } = change
+    const admin = accounts[account]?.admin ?? false
+    const isKept = keep.groups.length > 0 || keep.rights.length > 0
+    accounts[account] = { admin, password: null, ...(isKept ? { keep } : {}) }
+  }
+  const ranges: Record<RangeId, readonly AccountId[]> = { ...held.ranges }
+  // a range that leaves keeps who has it
+  for (const [id, { accounts: people, leaving }] of desired.ranges)
+    if (!leaving) ranges[id] = union(holders(ranges, id) ?? [], people)
+  return { ...held, accounts, ranges, vnets: distinct([...held.vnets, ...vnetsOf(changes)]), unsettled: true }
+}
+
+const distinctIds = <Id extends string>(held: readonly string[], desired: Iterable<Id>): ReadonlySet<Id> =>
+  new Set([...(held as readonly Id[]), ...desired])
+
+/** What of the held the changes are about, by names of accounts and groups, ids of ranges, and `placeText` of VNets. */
+const concerned = ({ places }: DesiredAccess, changes: readonly AccessChange[]) => {
+  const accounts = new Set<string>()
+  const ranges = new Set<RangeId>()
+  const vnets = new Set<string>()
+  for (const change of changes) {
+    if ("account" in change) accounts.add(change.account)
+    if ("group" in change) accounts.add(change.group)
+    if ("rangeId" in change) ranges.add(change.rangeId)
+    if (!("place" in change)) continue
+    const { place } = change
+    const rangeId = place.type === "vnet" ? places.get(placeText(place))?.rangeId : place.rangeId
+    if (rangeId !== undefined) ranges.add(rangeId)
+    if (place.type === "vnet") vnets.add(placeText(place))
+  }
+  return { accounts, ranges, vnets }
+}
+
+/** What is held once no other changes are left: what should be there, and nothing else. An account or a range that one of them is about stays as it was. */
+export const heldInLine = (held: HeldAccess, desired: DesiredAccess, left: readonly AccessChange[]): HeldAccess => {
+  const open = concerned(desired, left)
+  const accounts: Record<AccountId, HeldAccount> = {}
+  for (const account of distinctIds<AccountId>(Object.keys(held.accounts), desired.accounts.keys())) {
+    const known = held.accounts[account]
+    const wanted = desired.accounts.get(account)
+    if (open.accounts.has(account) || open.accounts.has(groupOfAccount(account))) {
+      if (known !== undefined) accounts[account] = known
+    } else if (wanted !== undefined) {
+      const password = known === undefined || !hasPassword(account) ? wanted.passwordVersion : known.password
+      accounts[account] = { ...known, admin: wanted.admin, password }
+    }
+  }
+  const ranges: (readonly [RangeId, readonly AccountId[]])[] = []
+  for (const id of distinctIds<RangeId>(Object.keys(held.ranges), desired.ranges.keys())) {
+    const had = holders(held.ranges, id)
+    const wanted = desired.ranges.get(id)
+    if (open.ranges.has(id)) {
+      if (had !== undefined) ranges.push([id, had])
+    } else if (wanted !== undefined) {
+      ranges.push([id, wanted.leaving ? wanted.accounts.filter((account) => had?.includes(account)) : wanted.accounts])
+    }
+  }
+  // a VNet that is gone stays held as long as its range is there: rights that were given on it are still to be taken
+  const vnets = held.vnets
+    .map((vnet) => [placeText(vnet), vnet] as const)
+    .filter(([name]) => desired.places.has(name) || open.vnets.has(name))
+  return {
+    accounts,
+    ranges: Object.fromEntries(ranges),
+    vnets: desired.networks === "unknown" ? held.vnets : vnets.map(([, vnet]) => vnet),
+    ...(held.unsettled === true && left.length > 0 ? { unsettled: true } : {}),
+  }
+}
+
+const notesAtMost = 100
+
+/** The same with the notes of the last comparison. */
+export const heldWithNotes = (held: HeldAccess, notes: readonly string[]): HeldAccess => {
+  const { notes: _, ...rest } = held
+  return notes.length === 0 ? rest : { ...rest, notes: notes.slice(0, notesAtMost) }
+}
+
+/** What is held once an account was given its password, and what it had besides. */
+export const heldWithPassword = (held: HeldAccess, account: AccountId, password: string): HeldAccess => ({
+  ...held,
+  accounts: { ...held.accounts, [account]: { admin: held.accounts[account]?.admin ?? false, password } },
+})
+
+/** What is held once the service knows of an account: one that it did not know has the password of this version. */
+export const heldAsKnown = (held: HeldAccess, account: AccountId, password: string): HeldAccess =>
+  held.accounts[account] === undefined ? heldWithPassword(held, account, password) : held
+
+/** What is held once an account has back what it had besides. */
+export const heldRestored = (held: HeldAccess, account: AccountId): HeldAccess => {
+  const known = held.accounts[account]
+  if (known === undefined) return held
+  return { ...held, accounts: { ...held.accounts, [account]: { admin: known.admin, password: known.password } } }
+}
+
+/** What the hypervisor still has to learn, as far as the service knows without asking it. */
+export interface PendingAccess {
+  /** Who still has a range there, or an account, or the rights of an administrator, that are revoked here. */
+  readonly revocations: readonly string[]
+  readonly others: readonly string[]
+}
+
+/** How what is stored differs from what the hypervisor was given: shown while nothing can be done about it. */
+export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): PendingAccess => {
+  const revocations: string[] = []
+  const others: string[] = []
+  for (const id of distinctIds<RangeId>(Object.keys(held.ranges), desired.ranges.keys())) {
+    const had = new Set(holders(held.ranges, id))
+    const has = new Set(desired.ranges.get(id)?.accounts ?? [])
+    for (const account of had) if (!has.has(account)) revocations.push(`${account} still has rights on ${id}`)
+    if (desired.ranges.get(id)?.leaving === true) continue
+    for (const account of has) if (!had.has(account)) others.push(`${account} has no rights on ${id} yet`)
+  }
+  for (const [account, { admin }] of Object.entries(held.accounts) as [AccountId, HeldAccount][]) {
+    const wanted = desired.accounts.get(account)
+    if (wanted === undefined) revocations.push(`${account} is still there`)
+    else if (admin && !wanted.admin) revocations.push(`${account} is still an administrator`)
+    else if (wanted.admin && !admin) others.push(`${account} is not an administrator yet`)
+  }
+  for (const [account, { passwordVersion }] of desired.accounts) {
+    const known = held.accounts[account]
+    if (known === undefined) others.push(`${account} is not there yet`)
+    else if (hasPassword(account) && known.password !== passwordVersion)
+      others.push(`${account} does not have its new password yet`)
+  }
+  if (held.unsettled === true && revocations.length + others.length === 0)
+    others.push("a change has begun and is not known to be finished")
+  return { revocations, others }
+}

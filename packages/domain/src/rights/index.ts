@@ -1,0 +1,8 @@
+export * from "./describe.ts"
+export * from "./desired.ts"
+export * from "./found.ts"
+export * from "./held.ts"
+export * from "./model.ts"
+export { stillWanted, takeBack } from "./narrow.ts"
+export * from "./plan.ts"
+export { AccessChangeJson, HeldAccessJson } from "./json.ts"

@@ -1,0 +1,8 @@
+export * from "./end-of-run.ts"
+export { runEngineLayer, type RunEngineOptions } from "./engine.ts"
+export { untilEnded, untilStoreSays } from "./journal/until-ended.ts"
+export * from "./kind/run-kind.ts"
+export * from "./kind/work.ts"
+export * from "./retry/backoff.ts"
+export { makeMayPass } from "./retry/decide.ts"
+export * from "./run-engine.ts"

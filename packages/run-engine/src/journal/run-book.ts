@@ -1,0 +1,87 @@
+import { type JournalEntry, openFold, type RunEvent, type RunId, type RunState } from "@rangewright/domain"
+import { type JournalUnreadable, LeaseLost, RunJournal, type StorageFault } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import { untilStored } from "../retry/backoff.ts"
+import type { Signals } from "./signals.ts"
+
+/** Entries that one read of the journal takes. */
+export const journalPage = 500
+
+/** A run's journal in the hands of its worker. */
+export interface RunBook {
+  /**
+   * Durable when it returns. What several steps write at the same moment goes to the store together, in the order of the calls. While the
+   * store cannot write, it waits. Fails with `LeaseLost` when another worker has taken the run over.
+   */
+  readonly write: (...events: readonly RunEvent[]) => Effect.Effect<void, LeaseLost>
+  /** The fold of everything written so far, by anyone. */
+  readonly state: () => RunState
+  /** Completes when somebody has asked for a cancel. */
+  readonly cancelled: Effect.Effect<void>
+  /** Looks whether others (a cancel from another process) have written. */
+  readonly refresh: Effect.Effect<void, JournalUnreadable | StorageFault>
+}
+
+interface Pending {
+  readonly events: readonly RunEvent[]
+  readonly done: Deferred.Deferred<void, LeaseLost>
+}
+
+/** Opens the journal of a run for the worker of this generation, and reads what is there. What cannot be read later breaks the worker. */
+export const openBook = Effect.fnUntraced(function* (
+  runId: RunId,
+  generation: number,
+  signals: Signals,
+): Effect.fn.Return<RunBook, JournalUnreadable, RunJournal | Scope.Scope> {
+  const journal = yield* RunJournal
+  const fold = openFold()
+  const cancelled = yield* Deferred.make<void>()
+  const queue = yield* Queue.unbounded<Pending>()
+
+  const take = (entries: readonly JournalEntry[]): void => {
+    for (const entry of entries) fold.push(entry)
+    if (fold.state().cancelRequested) Deferred.doneUnsafe(cancelled, Effect.void)
+    if (entries.length > 0) signals.notify(runId)
+  }
+  const refresh = Effect.gen(function* () {
+    for (;;) {
+      const page = yield* journal.read(runId, fold.state().lastSeq, journalPage)
+      take(page)
+      if (page.length < journalPage) return
+    }
+  })
+  const append = Effect.fnUntraced(function* (events: readonly RunEvent[]) {
+    const at = new Date(yield* Clock.currentTimeMillis)
+    // one append is never cut off half-way: a stop waits for it
+    const entries = yield* untilStored(Effect.uninterruptible(journal.append(runId, generation, events, at)))
+    // somebody without the lease (a cancel) may have written in between: read in order
+    if (entries[0]?.seq === fold.state().lastSeq + 1) take(entries)
+    else yield* Effect.orDie(untilStored(refresh))
+  })
+
+  yield* untilStored(refresh)
+  yield* Effect.gen(function* () {
+    for (;;) {
+      const batch = yield* Queue.takeAll(queue)
+      const exit = yield* Effect.exit(append(batch.flatMap(({ events }) => events)))
+      for (const { done } of batch) Deferred.doneUnsafe(done, exit)
+    }
+  }).pipe(Effect.forkScoped)
+
+  return {
+    write: (...events) =>
+      Effect.suspend(() => {
+        if (events.length === 0) return Effect.void
+        const done = Deferred.makeUnsafe<void, LeaseLost>()
+        Queue.offerUnsafe(queue, { events, done })
+        return Deferred.await(done)
+      }),
+    state: () => fold.state(),
+    cancelled: Deferred.await(cancelled),
+    refresh,
+  }
+})

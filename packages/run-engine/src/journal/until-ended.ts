@@ -1,0 +1,16 @@
+import type { RunId } from "@rangewright/domain"
+import { RunJournal, type StorageFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+
+/** Seconds between two looks at runs that have not ended: another process may work on them. */
+const lookEverySeconds = 2
+
+/** Returns when this holds of the store. */
+export const untilStoreSays = <R>(holds: Effect.Effect<boolean, StorageFault, R>): Effect.Effect<void, StorageFault, R> =>
+  Effect.gen(function* () {
+    while (!(yield* holds)) yield* Effect.sleep(lookEverySeconds * 1000)
+  })
+
+/** Returns when the run has ended. One that is gone with its journal has. */
+export const untilEnded = (runId: RunId): Effect.Effect<void, StorageFault, RunJournal> =>
+  untilStoreSays(RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status !== "running")))

@@ -1,0 +1,93 @@
+import { Conflict, type Fault, type Json, type RunHead, type Step, type StepFacts } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** What a step's settlement brought, and what a tool printed meanwhile. */
+export interface Settlement {
+  readonly facts: StepFacts
+  readonly output: string
+}
+
+/** What whoever carries out a step is given of its run. */
+export interface StepContext {
+  readonly head: RunHead
+  readonly step: Step
+  /** Keys of all steps of the run. */
+  readonly keys: () => ReadonlySet<string>
+  /** What another step found out; undefined unless it has settled. */
+  readonly factsOf: (key: string) => StepFacts | undefined
+  /** Adds to the log what a tool printed: whole lines, many at a time, for each call is a write to the journal. */
+  readonly print: (text: string) => Effect.Effect<void, Fault>
+  /** Tells how far the step is, in units of its own. What comes within a second of the last telling is left out. */
+  readonly progress: (done: number, total: number | undefined) => Effect.Effect<void, Fault>
+  /** Completes when the run is asked to stop. Work in flight may go on to its end, or fail early. */
+  readonly cancelled: Effect.Effect<void>
+}
+
+/** Work as the engine sees it: its input is what the journal gave back. */
+export interface Work<out R = never> {
+  readonly name: string
+  readonly dispatch: (input: Json, context: StepContext) => Effect.Effect<Json, Fault, R>
+  readonly settle: (input: Json, token: Json, context: StepContext) => Effect.Effect<StepFacts, Fault, R>
+}
+
+/** How a step of a plan is declared; the rest of it follows from its work. */
+export interface WorkStep {
+  /** Unique in the plan and stable. */
+  readonly key: string
+  /** For people: `Install role geerlingguy.docker`. */
+  readonly title: string
+  readonly after?: readonly string[]
+  readonly uses?: Step["uses"]
+  /** Expected seconds. */
+  readonly estimate: number
+  /** See `Step.tolerated`. */
+  readonly tolerated?: boolean
+  /** See `Step.pointOfNoReturn`. */
+  readonly pointOfNoReturn?: boolean
+}
+
+/** Work with the type of its input, of which plans are made. */
+export interface WorkOf<Input, out R> extends Work<R> {
+  readonly step: (declared: WorkStep, input: Input) => Step
+}
+
+/**
+ * Declares one sort of work of a run kind.
+ *
+ * `settle` does it, or waits for what `dispatch` has started; its token is what `dispatch` gave, null without one. Both may be called
+ * again after a crash: what is done already must be success. A failure fails the step with its message; a store that does not answer and a
+ * hypervisor that is away are waited for. Nothing of the input may be secret: it is journaled.
+ */
+export const work = <Input, S = never, D = never>(spec: {
+  readonly name: string
+  readonly input: Schema.Codec<Input, unknown>
+  readonly dispatch?: (input: Input, context: StepContext) => Effect.Effect<Json, Fault, D>
+  readonly settle: (input: Input, context: StepContext, token: Json) => Effect.Effect<StepFacts, Fault, S>
+}): WorkOf<Input, S | D> => {
+  const decode = (input: Json, { step }: StepContext): Effect.Effect<Input, Fault> =>
+    Schema.decodeUnknownEffect(spec.input)(input).pipe(
+      Effect.mapError(() => new Conflict({ what: `Cannot continue "${step.title}": its input cannot be read` })),
+    )
+  const { dispatch } = spec
+  return {
+    name: spec.name,
+    step: ({ key, title, after = [], uses = [], estimate, tolerated, pointOfNoReturn }, input) => ({
+      key,
+      title,
+      tag: undefined,
+      machine: undefined,
+      action: { kind: "work", work: spec.name, input: Schema.encodeSync(spec.input)(input) as Json },
+      after,
+      uses,
+      estimate,
+      ...(tolerated === undefined ? {} : { tolerated }),
+      ...(pointOfNoReturn === undefined ? {} : { pointOfNoReturn }),
+    }),
+    dispatch: (input, context) =>
+      dispatch === undefined
+        ? Effect.succeed(null)
+        : Effect.flatMap(decode(input, context), (decoded) => dispatch(decoded, context)),
+    settle: (input, token, context) => Effect.flatMap(decode(input, context), (decoded) => spec.settle(decoded, context, token)),
+  }
+}

@@ -1,0 +1,169 @@
+import { installation, type ResourceUse, type RunHead, type RunId, type UserId } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Deferred from "effect/Deferred"
+import type * as Scope from "effect/Scope"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { makeSlots, type RunSlots, type Slots } from "../src/schedule/slots.ts"
+
+const use = (resource: string, slots: number) => ({ resource, slots })
+const step = (...uses: readonly ResourceUse[]) => ({ uses, estimate: 10 })
+const run = (id: string, by = "ADA"): RunHead => ({
+  id: id as RunId,
+  kind: "work",
+  subject: installation,
+  by: by as UserId,
+  options: null,
+  startedAt: new Date(0),
+})
+const withSlots = <A, E>(body: (slots: Slots) => Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(Effect.scoped(Effect.flatMap(makeSlots(30), body)))
+
+/** Until everything that can go on has gone on. */
+const settled = Effect.sleep(0)
+
+describe("slots", () => {
+  it("never let more in than there is room for, and let everybody in at last", async () => {
+    const work = fc.record({
+      resources: fc.subarray(["a", "b", "c"]),
+      run: fc.constantFrom("one", "two", "three"),
+      urgency: fc.integer({ min: 0, max: 9 }),
+      yields: fc.nat(4),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(work, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), async (works, room) => {
+        const inside = new Map<string, number>()
+        let done = 0
+        const all = (slots: Slots) =>
+          Effect.gen(function* () {
+            const runs = new Map<string, RunSlots>()
+            for (const id of ["one", "two", "three"]) runs.set(id, yield* slots.of(run(id), 1))
+            const one = ({ resources, run: id, urgency, yields }: (typeof works)[number]) =>
+              runs.get(id)!.hold(step(...resources.map((resource) => use(resource, room))), urgency)(
+                Effect.gen(function* () {
+                  for (const resource of resources) {
+                    inside.set(resource, (inside.get(resource) ?? 0) + 1)
+                    expect(inside.get(resource)).toBeLessThanOrEqual(room)
+                  }
+                  for (let i = 0; i < yields; i++) yield* Effect.yieldNow
+                  for (const resource of resources) inside.set(resource, (inside.get(resource) ?? 0) - 1)
+                  done += 1
+                }),
+              )
+            yield* Effect.forEach(works, one, { concurrency: "unbounded", discard: true })
+          })
+        await withSlots(all)
+        expect(done).toBe(works.length)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it("let the most urgent step of a run in first, whoever came first", async () => {
+    const order: number[] = []
+    await withSlots((slots) =>
+      Effect.gen(function* () {
+        const { hold } = yield* slots.of(run("one"), 1)
+        const gate = yield* Deferred.make<void>()
+        yield* Effect.forkChild(hold(step(use("r", 1)), 0)(Deferred.await(gate)))
+        yield* settled
+        const fibers = yield* Effect.forEach([1, 3, 2], (urgency) =>
+          Effect.forkChild(hold(step(use("r", 1)), urgency)(Effect.sync(() => order.push(urgency)))),
+        )
+        yield* settled
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.joinAll(fibers)
+      }),
+    )
+    expect(order).toEqual([3, 2, 1])
+  })
+
+  it("let the runs of an owner in one after another, and an owner with one run as often as one with many", async () => {
+    const order: string[] = []
+    await withSlots((slots) =>
+      Effect.gen(function* () {
+        const gate = yield* Deferred.make<void>()
+        yield* Effect.forkChild((yield* slots.of(run("first"), 1)).occupy(step(use("r", 1)))(Deferred.await(gate)))
+        yield* settled
+        const fibers = yield* Effect.forEach(["a1", "a2", "b1"], (id) =>
+          Effect.flatMap(slots.of(run(id, id[0]), 1), ({ hold }) =>
+            Effect.forEach([1, 2], () => Effect.forkChild(hold(step(use("r", 1)), 0)(Effect.sync(() => order.push(id))))),
+          ),
+        )
+        yield* settled
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.joinAll(fibers.flat())
+      }),
+    )
+    expect(order.slice(0, 4).toSorted()).toEqual(["a1", "a2", "b1", "b1"])
+  })
+
+  it("count work that was going on already, and let nobody in until there is room again", async () => {
+    const order: string[] = []
+    await withSlots((slots) =>
+      Effect.gen(function* () {
+        const { hold, occupy } = yield* slots.of(run("one"), 2)
+        const gates = yield* Effect.forEach([1, 2], () => Deferred.make<void>())
+        const before = yield* Effect.forEach(gates, (gate) =>
+          Effect.forkChild(
+            occupy(step(use("r", 1)))(
+              Effect.andThen(
+                Deferred.await(gate),
+                Effect.sync(() => order.push("over")),
+              ),
+            ),
+          ),
+        )
+        const later = yield* Effect.forkChild(hold(step(use("r", 1)), 0)(Effect.sync(() => order.push("later"))))
+        for (const gate of gates) {
+          yield* settled
+          yield* Deferred.succeed(gate, undefined)
+        }
+        yield* Fiber.joinAll([...before, later])
+      }),
+    )
+    expect(order).toEqual(["over", "over", "later"])
+  })
+
+  it("keep nothing of what many want for a step that waits for what few may have", async () => {
+    const inside: string[] = []
+    await withSlots((slots) =>
+      Effect.gen(function* () {
+        const { hold } = yield* slots.of(run("one"), 1)
+        const narrow = step(use("all", 2), use("own", 1))
+        for (const name of ["first", "second", "third"])
+          yield* Effect.forkChild(
+            hold(
+              narrow,
+              0,
+            )(
+              Effect.andThen(
+                Effect.sync(() => inside.push(name)),
+                Effect.never,
+              ),
+            ),
+          )
+        while (inside.length === 0) yield* settled
+        yield* hold(step(use("all", 2)), 0)(Effect.sync(() => inside.push("other")))
+      }),
+    )
+    expect(inside).toEqual(["first", "other"])
+  })
+
+  it("are given back when the work is interrupted, while it waits and while it runs", async () => {
+    const last = await withSlots((slots) =>
+      Effect.gen(function* () {
+        const hold = (yield* slots.of(run("one"), 1)).hold(step(use("r", 1)), 0)
+        const running = yield* Effect.forkChild(hold(Effect.never))
+        yield* settled
+        const waiting = yield* Effect.forkChild(hold(Effect.never))
+        yield* settled
+        yield* Fiber.interrupt(waiting)
+        yield* Fiber.interrupt(running)
+        return yield* hold(Effect.succeed("in"))
+      }),
+    )
+    expect(last).toBe("in")
+  })
+})

@@ -1,0 +1,38 @@
+import { Refusal } from "@rangewright/adapter-git"
+import { Conflict } from "@rangewright/domain"
+
+/** What the host says when it cannot; everything else is told as it is. */
+const hostReasons: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the account's quota of the disk is used up",
+  EROFS: "the file system is read-only",
+  EACCES: "this account may not do that",
+  EISDIR: "it is a folder, not a file",
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of the path is no folder",
+}
+
+const itemOf = ({ why }: Refusal): string | undefined =>
+  why.type === "tree"
+    ? why.problem.path
+    : why.item === undefined
+      ? undefined
+      : JSON.stringify(why.item.slice(0, 200)).slice(1, -1)
+
+/** What ended a backup or a restore, told with what was being done: `restore /backups/lab.tar.gz`. */
+export const failed = (doing: string, cause: unknown): unknown => {
+  if (cause instanceof Refusal) {
+    const item = itemOf(cause)
+    return new Conflict({
+      what: `Cannot ${doing}: ${cause.message}${item === undefined ? "" : ` (${item})`}`,
+      // another copy of what is no backup, or of a later form, is that too
+      ...(/damaged|ends before|not as it was made|not what was written/u.test(cause.message)
+        ? { hint: "Take another copy of it." }
+        : {}),
+    })
+  }
+  const { code, path, syscall } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {}
+  if (syscall === undefined || code === undefined) return cause
+  const at = path === undefined ? "" : ` (${path})`
+  return new Conflict({ what: `Cannot ${doing}: ${hostReasons[code] ?? (cause as Error).message}${at}` })
+}

@@ -1,0 +1,174 @@
+import {
+  bearsMark,
+  keyId,
+  KeyUnusable,
+  loadKey,
+  type MasterKey,
+  masterKeyFromText,
+  openWithPassphrase,
+  passphraseFrom,
+  passphraseIn,
+} from "@rangewright/adapter-crypto"
+import { Refusal } from "@rangewright/adapter-git"
+import { type Database, type SealingKey, sealingKey } from "@rangewright/adapter-storage"
+import { Conflict, type Fault } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { sealWith } from "../compose/change-key.ts"
+import {
+  adopt,
+  givenKey,
+  type KeyConfig,
+  type KeyFolder,
+  missingKey,
+  type OpenedKey,
+  opened,
+  proof,
+  wrongKey,
+} from "../compose/installation-key.ts"
+import type { BackupHead } from "./read-archive.ts"
+
+/** A passphrase from a file of mode 0600, or from standard input where that is named `-`. */
+export const readPassphrase = (from: string): Effect.Effect<string, KeyUnusable> =>
+  from === "-"
+    ? Effect.flatMap(
+        Effect.sync(() => readFileSync(0, "utf8")),
+        (text) => passphraseFrom(text, "standard input"),
+      )
+    : passphraseIn(from)
+
+/** The key in use, once it has opened a copy of the database; a copy that an older version wrote names it from then on. */
+export const keyOfCopy = (config: KeyConfig, folder: KeyFolder): Effect.Effect<MasterKey, Fault, Database> =>
+  Effect.gen(function* () {
+    const given = yield* givenKey(config, folder)
+    if (given === undefined) return yield* missingKey(folder)
+    const known = yield* sealingKey
+    const fits = known === undefined ? (yield* proof(given.key)) !== "fails" : (yield* opened(given.key, known)) !== undefined
+    if (!fits) return yield* wrongKey(given, known)
+    if (known === undefined) yield* adopt(given.key)
+    return given.key
+  })
+
+/** Where keys are looked for when a backup is restored. */
+export interface KeyWish {
+  /** A file that holds one. */
+  readonly secretKey: string | undefined
+  /** Where the passphrase is that opens the one in the backup. */
+  readonly keyPassphrase: string | undefined
+}
+
+/** Keys at hand; the one in use, where there is one, stays the installation's. */
+export interface KeysHere {
+  readonly inUse: MasterKey | undefined
+  readonly all: readonly MasterKey[]
+}
+
+const keyInFile = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
+  Effect.flatMap(loadKey(file), (key) =>
+    key === undefined
+      ? Effect.fail(new KeyUnusable({ what: file, because: "there is no such file", hint: "Name the file that holds the key." }))
+      : Effect.succeed(key),
+  )
+
+/** Keys that were in use before, as far as they still lie beside the one in use. What is no key there is not looked at. */
+const formerKeys = ({ keyFile }: KeyFolder): Effect.Effect<readonly MasterKey[]> =>
+  Effect.forEach(
+    existsSync(dirname(keyFile))
+      ? readdirSync(dirname(keyFile)).filter((name) => name.startsWith(`${basename(keyFile)}.`) && !name.endsWith(".next"))
+      : [],
+    (name) => Effect.orElseSucceed(loadKey(join(dirname(keyFile), name)), () => undefined),
+  ).pipe(Effect.map((keys) => keys.filter((key) => key !== undefined)))
+
+const keyInBackup = (head: BackupHead | undefined, passphraseAt: string) =>
+  Effect.gen(function* () {
+    const sealed = head?.manifest.sealedKey
+    if (sealed === undefined || sealed === null)
+      return yield* new Conflict({
+        what: "Cannot take the key from the backup: there is none in it",
+        hint: "Name the file that holds it with --secret-key.",
+      })
+    const what = "the key in the backup"
+    const text = yield* openWithPassphrase(yield* readPassphrase(passphraseAt), sealed, what).pipe(
+      Effect.mapError(() => {
+        const hint = "Name the file that holds the right one, or take another copy of the backup."
+        return new KeyUnusable({ what, because: "the passphrase is wrong, or the backup is damaged", hint })
+      }),
+    )
+    return yield* masterKeyFromText(text, "the backup")
+  })
+
+/** Every key at hand that may be the backup's. */
+export const keysHere = (
+  config: KeyConfig,
+  folder: KeyFolder,
+  wish: KeyWish,
+  head: BackupHead | undefined,
+): Effect.Effect<KeysHere, Fault> =>
+  Effect.gen(function* () {
+    const inUse = (yield* givenKey(config, folder))?.key
+    const named = wish.secretKey === undefined ? [] : [yield* keyInFile(wish.secretKey)]
+    const unsealed = wish.keyPassphrase === undefined ? [] : [yield* keyInBackup(head, wish.keyPassphrase)]
+    return { inUse, all: [...(inUse === undefined ? [] : [inUse]), ...named, ...unsealed, ...(yield* formerKeys(folder))] }
+  })
+
+/** No key at hand is that of the backup. */
+const noKey = (file: string, wantedId: string | undefined, keys: KeysHere, holdsKey: boolean): KeyUnusable => {
+  const ids = [...new Set(keys.all.map(keyId))].join(", ")
+  const wanted = wantedId === undefined ? "a key" : `the key ${wantedId}`
+  return new KeyUnusable({
+    what: `the backup ${file}`,
+    because: `it was sealed with ${wanted}, which is not here${ids === "" ? "" : ` (what is here: ${ids})`}`,
+    hint: `Name the file that holds it: --secret-key FILE; it is the secret-key, or the secret_key, of the service that made the backup.${holdsKey ? " Or take the one in the backup, by its passphrase: --key-passphrase FILE." : ""}`,
+  })
+}
+
+/** The key of a backup, when it is at hand and shows that the backup is as it was made. */
+export const keyOfBackup = (
+  file: string,
+  { manifest, text, mark }: BackupHead,
+  keys: KeysHere,
+): Effect.Effect<MasterKey, KeyUnusable | Refusal> => {
+  const key = keys.all.find((one) => keyId(one) === manifest.keyId)
+  if (key === undefined) return Effect.fail(noKey(file, manifest.keyId, keys, manifest.sealedKey !== null))
+  return bearsMark(key, text, mark)
+    ? Effect.succeed(key)
+    : Effect.fail(
+        new Refusal({
+          type: "archive",
+          reason: "broken",
+          rule: "backup",
+          detail: "it is not as it was made: its mark is not that of its key",
+        }),
+      )
+}
+
+/** Whether a key is that of a database, as far as the database tells. */
+const belongs = (key: MasterKey, known: SealingKey | undefined) =>
+  known === undefined
+    ? Effect.map(proof(key), (said) => said !== "fails")
+    : Effect.map(opened(key, known), (fits) => fits !== undefined)
+
+/**
+ * Makes sure, before a restored database takes its place, that the key to be used opens it: the one in use, else its own. What another key
+ * at hand sealed is sealed anew. Tells that key, and the one that the database came with.
+ */
+export const giveDatabaseOurKey = (
+  file: string,
+  keys: KeysHere,
+  holdsKey: boolean,
+): Effect.Effect<{ readonly now: OpenedKey; readonly before: MasterKey }, Fault, Database> =>
+  Effect.gen(function* () {
+    const known = yield* sealingKey
+    for (const key of keys.all) {
+      if (!(yield* belongs(key, known))) continue
+      if (known === undefined) yield* adopt(key)
+      const sealed = yield* sealingKey
+      const fits = sealed && (yield* opened(key, sealed))
+      if (fits === undefined) continue
+      const ours = keys.inUse ?? key
+      if (keyId(ours) !== keyId(key)) yield* sealWith(fits, ours)
+      return { now: { key: ours, hashKey: fits.hashKey }, before: key }
+    }
+    return yield* noKey(file, known?.keyId, keys, holdsKey)
+  })

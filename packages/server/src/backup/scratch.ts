@@ -1,0 +1,43 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code !== "ESRCH"
+  }
+}
+
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
+
+/** What a killed process left under such a name. It may be another account's, which then sweeps it itself. */
+const sweep = (place: string): void => {
+  const start = `${basename(place)}.partial-`
+  for (const name of readdirSync(dirname(place))) {
+    const pid = name.startsWith(start) ? Number(name.slice(start.length)) : Number.NaN
+    if (!Number.isInteger(pid) || isAlive(pid)) continue
+    try {
+      remove(join(dirname(place), name))
+    } catch {
+      // it stays
+    }
+  }
+}
+
+/** A folder for this process alone beside each of these places; they go when it is over. */
+export const withScratch = async <A>(places: readonly string[], use: (folders: readonly string[]) => Promise<A>): Promise<A> => {
+  const folders = places.map((place) => `${place}.partial-${process.pid}`)
+  try {
+    for (const place of places) sweep(place)
+    for (const folder of folders) {
+      // a process of this number that was killed
+      remove(folder)
+      mkdirSync(folder, { mode: 0o700 })
+    }
+    return await use(folders)
+  } finally {
+    folders.forEach(remove)
+  }
+}

@@ -1,0 +1,30 @@
+import type { Runner } from "@rangewright/adapter-http"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+
+/** The fibers of requests: a client that disconnects does not end them, so the service must, while what they use is still open. */
+export interface RequestFibers {
+  readonly run: Runner
+  /** Interrupts those that still run, and returns when they have cleaned up, or after so many milliseconds; how many had not by then. */
+  readonly end: (withinMillis: number) => Promise<number>
+}
+
+export const requestFibers = (fork: Runner): RequestFibers => {
+  const running = new Set<Fiber.Fiber<unknown, unknown>>()
+  return {
+    run: (effect) => {
+      const fiber = fork(effect)
+      if (fiber.pollUnsafe() !== undefined) return fiber
+      running.add(fiber)
+      fiber.addObserver(() => void running.delete(fiber))
+      return fiber
+    },
+    end: (withinMillis) =>
+      Effect.suspend(() => Fiber.interruptAll(running)).pipe(
+        Effect.timeoutOption(Duration.millis(withinMillis)),
+        Effect.map(() => running.size),
+        Effect.runPromise,
+      ),
+  }
+}

@@ -1,0 +1,44 @@
+import { compareAccess, type Settings, staleRouters } from "@rangewright/application"
+import { changeText, pendingAccess } from "@rangewright/domain"
+import type { AccessRecords, HypervisorAccess, Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const what = "access"
+const linesAtMost = 5
+
+const some = (lines: readonly string[]): string =>
+  [...lines.slice(0, linesAtMost), ...(lines.length > linesAtMost ? [`and ${lines.length - linesAtMost} more`] : [])].join("; ")
+
+/** Nothing, or one finding about all of it. */
+const told = (detail: string, lines: readonly string[], hint: string): readonly Finding[] =>
+  lines.length === 0 ? [] : [warn(what, `${detail}: ${some(lines)}`, hint)]
+
+/** Why nothing could be compared. */
+export const notCompared = ({ message, hint }: { readonly message: string; readonly hint?: string | undefined }): Finding =>
+  warn(what, message, hint ?? "Look at the service's log, and repeat this when it runs.")
+
+const repair = "A running service repairs this by itself; POST /access/reconcile does it now, and says what stands in the way."
+
+/** Compares accounts, groups and rights on the hypervisor, and what routers were told, with what is stored. Changes nothing. */
+export const checkAccess: Effect.Effect<
+  readonly Finding[],
+  never,
+  AccessRecords | HypervisorAccess | Machines | Ranges | Settings
+> = Effect.gen(function* () {
+  const { changes, desired, held, plan } = yield* compareAccess
+  const { revocations } = pendingAccess(held, desired)
+  const routers = (yield* staleRouters).map(({ range }) => range.id)
+  const found = [
+    ...told("revoked, and not on the hypervisor yet", revocations, repair),
+    ...told("the hypervisor differs from what is stored", changes.map(changeText), repair),
+    ...told("cannot be brought in line", plan.notes, "Fix what each of them names; the service tries again on its own."),
+    ...told(
+      "routers let others in than they should, of the ranges",
+      routers,
+      "A router is told as soon as it runs and its range rests; POST /access/reconcile tells those that can be told now.",
+    ),
+  ]
+  const inLine = ok(what, `all is as it is stored (accounts: ${desired.accounts.size}, ranges: ${desired.ranges.size})`)
+  return found.length === 0 ? [inLine] : found
+}).pipe(Effect.catch((fault) => Effect.succeed([notCompared(fault)])))

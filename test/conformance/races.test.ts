@@ -1,0 +1,132 @@
+import { operations, type Operation } from "@rangewright/application"
+import type { BlueprintId, GroupName, RangeId, SourceId, UserId } from "@rangewright/domain"
+import { Blueprints, Groups, Ranges, Sources, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { betweenCalls, type StoragePort } from "./between-calls.ts"
+import { bodyOf, needsRunning, pathOf, type Sample, sampleOf } from "./requests.ts"
+import { startWholeService, type WholeService } from "./service.ts"
+import { sqliteDatabases } from "./sqlite-storage.ts"
+
+/** Who asks. */
+const admin = "AD"
+
+const user = (id: string) => Users.use((users) => users.remove(id as UserId))
+const range = (id: string) => Ranges.use((ranges) => ranges.remove(id as RangeId))
+
+/** What somebody else may remove while a request is at work, by the text that names it. */
+const removals: Readonly<Record<string, Effect.Effect<unknown, unknown, StoragePort>>> = {
+  [admin]: user(admin),
+  ME: user("ME"),
+  ST: user("ST"),
+  R1: range("R1"),
+  "lab/web/1": range("lab/web/1"),
+  G1: Groups.use((groups) => groups.remove("G1" as GroupName)),
+  "web/basic": Blueprints.use((blueprints) => blueprints.remove("web/basic" as BlueprintId)),
+  labs: Effect.gen(function* () {
+    const sources = yield* Sources
+    const source = yield* sources.find("labs" as SourceId)
+    if (source !== undefined) yield* sources.remove(source.recordId)
+  }),
+}
+
+/** Other names of the same. */
+const alsoNamed: Readonly<Record<string, string>> = {
+  record000000002: "ME",
+  record000000100: "R1",
+  blueprint000000: "web/basic",
+  "20000": "R1",
+}
+
+const requestOf = (service: WholeService, operation: Operation): Sample => {
+  const sample = sampleOf(operation, service.runId)
+  return operation.target === "range" ? { ...sample, query: { ...sample.query, rangeID: "R1" } } : sample
+}
+
+/** Who asks, and all that the request names. */
+const concerned = (service: WholeService, operation: Operation): readonly string[] => {
+  const { path, query, json } = requestOf(service, operation)
+  const own = Object.entries(path ?? {}).filter(([name]) => name in operation.input.path)
+  const texts = JSON.stringify([own, query ?? {}, json ?? null]).match(/[\w/]+/gu) ?? []
+  const named = texts.map((text) => (text === service.runId ? "R1" : (alsoNamed[text] ?? text)))
+  return [...new Set([admin, ...named])].filter((text) => text in removals)
+}
+
+const call = async (service: WholeService, operation: Operation) => {
+  const sample = requestOf(service, operation)
+  const init = bodyOf(operation, sample)
+  const response = await fetch(service.url + pathOf(operation, sample), {
+    ...init,
+    method: operation.route.method,
+    headers: { "x-api-key": service.keys.admin, ...(init.headers as Record<string, string>) },
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** Brings plain data back to how they were when this was called; what they can do is left alone. */
+const snapshotOf = (data: object): (() => void) => {
+  const before = structuredClone(Object.fromEntries(Object.entries(data).filter(([, value]) => typeof value !== "function")))
+  return () => void Object.assign(data, structuredClone(before))
+}
+
+const snapshotOfFile = (file: string): (() => void) => {
+  const copy = `${file}-before`
+  const database = new DatabaseSync(file)
+  database.prepare("vacuum into ?").run(copy)
+  database.prepare("attach database ? as before").run(copy)
+  const tables = database
+    .prepare(
+      "select name from before.sqlite_master where type = 'table' and name not in ('schema_migrations', 'sqlite_sequence')",
+    )
+    .all()
+    .map(({ name }) => String(name))
+  return () => {
+    database.exec("begin immediate; pragma defer_foreign_keys = on")
+    for (const table of tables) database.exec(`delete from main."${table}"`)
+    for (const table of tables) database.exec(`insert into main."${table}" select * from before."${table}"`)
+    database.exec("commit")
+  }
+}
+
+let databases: Awaited<ReturnType<typeof sqliteDatabases>>
+beforeAll(async () => {
+  databases = await sqliteDatabases()
+})
+afterAll(() => databases.remove())
+
+/** Somebody who was removed is known no more. */
+const understood = [200, 201, 401, 404, 409]
+/** Places in a long work are tried evenly; a short one is tried between any two of its calls. */
+const mostPlaces = { memory: 40, sqlite: 6 } as const
+
+const mutating = operations.filter(({ mutates, access }) => mutates && access !== "anonymous")
+
+describe.each(["memory", "sqlite"] as const)("on %s", (engine) => {
+  it.each(mutating.map((operation) => [operation.id, operation] as const))(
+    "%s answers truly when what it is about is removed meanwhile",
+    async (_id, operation) => {
+      const { file, storage } = await databases.next()
+      const race = betweenCalls(engine === "memory" ? undefined : storage)
+      const service = await startWholeService({ running: needsRunning(operation), storage: race.storage })
+      const restored = [engine === "memory" ? snapshotOf(service.store) : snapshotOfFile(file), snapshotOf(service.world)]
+      race.arm(0, Effect.void)
+      await call(service, operation)
+      const calls = race.disarm()
+      const stride = Math.ceil(calls / mostPlaces[engine])
+      const misunderstood: string[] = []
+      for (const what of concerned(service, operation))
+        for (let at = 1; at <= calls; at += stride) {
+          for (const restore of restored) restore()
+          race.arm(at, removals[what] ?? Effect.void)
+          const { status, text } = await call(service, operation)
+          race.disarm()
+          if (!understood.includes(status)) misunderstood.push(`without ${what} from call ${at} of ${calls}: ${status} ${text}`)
+        }
+      expect(misunderstood).toEqual([])
+      expect(service.defects).toEqual([])
+      await service.stop()
+    },
+    120_000,
+  )
+})

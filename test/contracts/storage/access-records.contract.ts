@@ -1,0 +1,206 @@
+import { type AccountId, type GroupName, type HeldAccess, nothingHeld, rootUserId } from "@rangewright/domain"
+import { AccessRecords, Groups, Machines, Ranges, RunJournal, StaleVersion, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it, type SuiteCollector } from "vitest"
+import {
+  aliceWithLab,
+  cluster,
+  deployRun,
+  machine,
+  newGroup,
+  newRange,
+  newUser,
+  rangeId,
+  runId,
+  userId,
+  vmid,
+} from "./samples.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
+
+const alice = "alice@pve" as AccountId
+const given: HeldAccess = {
+  accounts: {
+    [alice]: { admin: true, password: "v1" },
+    ["Bob.x@pam" as AccountId]: {
+      admin: false,
+      password: null,
+      keep: { groups: ["theirs"], rights: [{ path: "/vms/100", role: "PVEVMUser", propagate: false }] },
+    },
+  },
+  ranges: { [rangeId("LAB")]: [alice], [rangeId("a/b")]: [] },
+  vnets: [{ type: "vnet", zone: "ludus", name: "r1" }],
+}
+const nextPassword = { sealedPassword: "sealed anew" }
+
+export const accessRecordsContract = (storage: StorageUnderTest): SuiteCollector =>
+  describe(`${storage.name}: what access follows from`, () => {
+    const promise = promises(storage)
+
+    promise(
+      "everybody but ROOT with the account, and every range with everybody who has it by any path, once",
+      Effect.gen(function* () {
+        const [records, users, ranges, groups] = [yield* AccessRecords, yield* Users, yield* Ranges, yield* Groups]
+        expect(yield* records.stored).toEqual({ users: [], ranges: [] })
+        yield* users.create(newUser(rootUserId))
+        yield* users.create(newUser("zoe", { isAdmin: true, hypervisorUsername: "z.oe", hypervisorRealm: "pam" }))
+        for (const id of ["bob", "Carl", "alice"]) yield* users.create(newUser(id))
+        yield* ranges.create(newRange("LAB", { owners: [userId("bob"), userId("alice")] }))
+        yield* ranges.create(newRange("OTHER"))
+        for (const [name, member] of [
+          ["red", "alice"],
+          ["blue", "Carl"],
+        ] as const) {
+          yield* groups.create(newGroup(name))
+          yield* groups.setRoles(name as GroupName, new Map([[userId(member), "manager"]] as const))
+          yield* groups.addRange(name as GroupName, rangeId("LAB"))
+        }
+        yield* groups.setRoles("red" as GroupName, new Map([[userId("zoe"), "member"]] as const))
+        yield* groups.create(newGroup("idle"))
+        yield* groups.setRoles("idle" as GroupName, new Map([[userId("bob"), "manager"]] as const))
+        expect(yield* records.stored).toEqual({
+          users: [
+            { id: "zoe", account: "z.oe@pam", isAdmin: true, passwordVersion: expect.any(String) },
+            { id: "bob", account: "bob@pve", isAdmin: false, passwordVersion: expect.any(String) },
+            { id: "Carl", account: "carl@pve", isAdmin: false, passwordVersion: expect.any(String) },
+            { id: "alice", account: "alice@pve", isAdmin: false, passwordVersion: expect.any(String) },
+          ],
+          ranges: [
+            { id: "LAB", number: 1, users: ["Carl", "alice", "bob", "zoe"], machines: [], leaving: false },
+            { id: "OTHER", number: 2, users: [], machines: [], leaving: false },
+          ],
+        })
+        yield* groups.remove("red" as GroupName)
+        yield* users.remove(userId("bob"))
+        expect((yield* records.stored).ranges[0]?.users).toEqual(["Carl", "alice"])
+      }),
+    )
+
+    promise(
+      "the machines in a range's pool as they were last seen, also one that is missing, and no templates",
+      Effect.gen(function* () {
+        const [records, machines] = [yield* AccessRecords, yield* Machines]
+        yield* aliceWithLab
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        const seen = [machine(112), machine(109), machine(108, { template: true }), machine(107, { pool: "ELSEWHERE" })]
+        const machinesOf = Effect.map(records.stored, ({ ranges }) => ranges.map((range) => range.machines))
+        yield* machines.replace(cluster(startedAt, [...seen, machine(106, { pool: undefined })]))
+        expect(yield* machinesOf).toEqual([[109, 112], []])
+        yield* machines.replace(cluster(later(1), [machine(112, { pool: "OTHER" })]))
+        expect(yield* machinesOf).toEqual([[109], [112]])
+        yield* machines.forget(vmid(109))
+        expect(yield* machinesOf).toEqual([[], [112]])
+      }),
+    )
+
+    promise(
+      "a range leaves while a run that removes it is unfinished, and with no other run",
+      Effect.gen(function* () {
+        const [records, journal] = [yield* AccessRecords, yield* RunJournal]
+        yield* aliceWithLab
+        yield* (yield* Ranges).create(newRange("OTHER"))
+        const leaving = Effect.map(records.stored, ({ ranges }) => ranges.filter((range) => range.leaving).map(({ id }) => id))
+        yield* journal.open(deployRun("one"), undefined)
+        expect(yield* leaving).toEqual([])
+        yield* journal.requestCancel(runId("one"), 0, { type: "CancelRequested", by: userId("alice") }, startedAt)
+        yield* journal.open(deployRun("two", { kind: "delete-range" }), undefined)
+        expect(yield* leaving).toEqual(["LAB"])
+        yield* journal.close(runId("two"), 0, { type: "Ended", status: "success", message: "" }, undefined, startedAt)
+        expect(yield* leaving).toEqual([])
+      }),
+    )
+
+    promise(
+      "the version of a password is another one with every password that is set, and for another user, and stays otherwise",
+      Effect.gen(function* () {
+        const [records, users] = [yield* AccessRecords, yield* Users]
+        const version = Effect.map(records.stored, (stored) => stored.users[0]?.passwordVersion)
+        const seen = new Set<string | undefined>()
+        const isNew = Effect.gen(function* () {
+          const now = yield* version
+          expect(now).toMatch(/./u)
+          expect(seen).not.toContain(now)
+          seen.add(now)
+        })
+        const { id } = yield* users.create(newUser("alice"))
+        yield* isNew
+        const before = yield* version
+        yield* users.setSecrets(id, { apiKeyHash: "another", tokenKey: "another" })
+        yield* users.change(id, { name: "Another" })
+        yield* users.setSecrets(id, nextPassword, { whileApiKeyHash: "not this one" })
+        expect(yield* version).toBe(before)
+        yield* users.setSecrets(id, nextPassword)
+        yield* isNew
+        yield* users.setSecrets(id, nextPassword)
+        yield* isNew
+        yield* users.setSecrets(id, nextPassword, { whileApiKeyHash: "another" })
+        yield* isNew
+        yield* users.remove(id)
+        yield* users.create(newUser("alice"))
+        yield* isNew
+      }),
+    )
+
+    promise(
+      "what is held is kept as it was written last, by whoever had read what was there",
+      Effect.gen(function* () {
+        const records = yield* AccessRecords
+        const refused = (version: number) => Effect.flip(records.hold(nothingHeld, version))
+        expect(yield* records.held).toEqual({ held: nothingHeld, version: 0 })
+        expect(yield* refused(1)).toBeInstanceOf(StaleVersion)
+        yield* records.hold(given, 0)
+        expect(yield* records.held).toEqual({ held: given, version: 1 })
+        expect(yield* refused(0)).toBeInstanceOf(StaleVersion)
+        expect(yield* refused(2)).toBeInstanceOf(StaleVersion)
+        expect((yield* records.held).held).toEqual(given)
+        const all = yield* Effect.all(
+          [1, 1, 1].map((version) => Effect.result(records.hold(nothingHeld, version))),
+          { concurrency: "unbounded" },
+        )
+        expect(all.map(({ _tag }) => _tag).sort()).toEqual(["Failure", "Failure", "Success"])
+        expect(yield* records.held).toEqual({ held: nothingHeld, version: 2 })
+      }),
+    )
+
+    promise(
+      "whom a router was told to let in goes with its range, and nothing is kept of a range that does not exist",
+      Effect.gen(function* () {
+        const [records, ranges] = [yield* AccessRecords, yield* Ranges]
+        const { range } = yield* aliceWithLab
+        yield* ranges.create(newRange("OTHER"))
+        expect(yield* records.told).toEqual(new Map())
+        yield* records.tell(range.id, [2, 3])
+        yield* records.tell(rangeId("OTHER"), [])
+        yield* records.tell(rangeId("NONE"), [2])
+        const both = new Map([
+          [rangeId("LAB"), [2, 3]],
+          [rangeId("OTHER"), []],
+        ])
+        expect(yield* records.told).toEqual(both)
+        yield* records.tell(range.id, [3])
+        expect((yield* records.told).get(range.id)).toEqual([3])
+        yield* ranges.remove(range.id)
+        expect([...(yield* records.told).keys()]).toEqual(["OTHER"])
+        yield* ranges.create(newRange("LAB", { recordId: "another00000000" as never }))
+        expect((yield* records.told).has(range.id)).toBe(false)
+      }),
+    )
+
+    it("what is held and told outlives the process", async () => {
+      const { layer, remove } = await storage.empty()
+      try {
+        const within = <A, E>(effect: Effect.Effect<A, E, AccessRecords | Ranges | Users>) =>
+          Effect.runPromise(Effect.scoped(Effect.provide(effect, layer)))
+        await within(
+          Effect.gen(function* () {
+            yield* aliceWithLab
+            yield* (yield* AccessRecords).hold(given, 0)
+            yield* (yield* AccessRecords).tell(rangeId("LAB"), [2])
+          }),
+        )
+        expect(await within(AccessRecords.use((records) => records.held))).toEqual({ held: given, version: 1 })
+        expect(await within(AccessRecords.use((records) => records.told))).toEqual(new Map([["LAB", [2]]]))
+      } finally {
+        await remove()
+      }
+    })
+  })

@@ -1,0 +1,8 @@
+/** Loaded before a program: sets the time of day there, so many seconds ahead as TEST_CLOCK_AHEAD says, as on a host whose clock is wrong. */
+const ahead = Number(process.env["TEST_CLOCK_AHEAD"]) * 1000
+const Real = Date
+
+globalThis.Date = new Proxy(Real, {
+  construct: (_, args: readonly unknown[]) => Reflect.construct(Real, args.length === 0 ? [Real.now() + ahead] : args) as Date,
+  get: (_, name) => (name === "now" ? () => Real.now() + ahead : (Reflect.get(Real, name) as unknown)),
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest"
+import { interruptions } from "./support/call-gate.ts"
+import { type AccessOperation, accessOperations } from "./support/operations.ts"
+import { together, undisturbed } from "./support/scene.ts"
+
+/** Every so many-th moment is tried, a different one for each pair; all of them with RANGEWRIGHT_RIGHTS_EVERY=1. */
+const every = Number(process.env["RANGEWRIGHT_RIGHTS_EVERY"] ?? "8")
+
+const another: AccessOperation = {
+  name: "password changed again",
+  call: { id: "postCredentials", as: "BOSS", body: { userID: "BOB", proxmoxPassword: "Third-word-1-of-3" } },
+  takes: (fact) => fact.startsWith("bob@pve signs in"),
+  about: ["BOB"],
+}
+const all = [...accessOperations, another]
+
+const seconds = (first: AccessOperation) =>
+  all.filter((second) => second !== first && second.about.some((thing) => first.about.includes(thing)))
+
+describe.each(all.filter((first) => seconds(first).length > 0))("$name", (first) => {
+  it("is in line with another change of the same at any moment, also when the service dies", { timeout: 300_000 }, async () => {
+    const { trace } = await undisturbed(first)
+    const failures: Record<string, readonly string[]> = {}
+    for (const [nth, second] of seconds(first).entries())
+      for (let at = 1 + (nth % every); at <= trace.length; at += every) {
+        const later = at + ((at * 7 + nth * 3) % 23)
+        const how = interruptions[(at + nth) % interruptions.length] ?? "dies before"
+        for (const disturbed of [undefined, { at: later, how }]) {
+          const found = await together(first, second, at, disturbed)
+          const name = `${second.name} at call ${at}${disturbed === undefined ? "" : `, call ${later} ${how}`}`
+          if (found.length > 0) failures[name] = found
+        }
+      }
+    expect(failures).toEqual({})
+  })
+})

@@ -1,0 +1,228 @@
+import {
+  type AccountId,
+  accountIdOf,
+  adminGroup,
+  groupOfAccount,
+  letIn,
+  type Range,
+  rootUserId,
+  userGroup,
+} from "@rangewright/domain"
+import { boot, call, type Site, stop, unsealed } from "./site.ts"
+
+/**
+ * Who may do what, as sentences: `bob@pve has LAB`, `bob@pve is an administrator`, `bob@pve is there`, `bob@pve signs in with secret`,
+ * `the router of LAB lets 4 in`.
+ */
+export type Facts = ReadonlySet<string>
+
+const usersOf = ({ store }: Site) => [...store.users.values()].filter(({ user }) => user.id !== rootUserId)
+
+const haveRange = ({ store }: Site, { id }: Range): ReadonlySet<string> => {
+  const byGroup = [...store.groups.values()].filter(({ ranges }) => ranges.has(id)).flatMap(({ roles }) => [...roles.keys()])
+  return new Set([...(store.grants.get(id) ?? []), ...byGroup])
+}
+
+/** The VM of a range's router, where one runs. */
+const routerOf = ({ world }: Site, { id }: Range) =>
+  [...world.vms.values()].find(({ pool, name, power }) => pool === id && name.includes("router") && power === "running")
+
+/** What the store says, worked out here from the bare records. */
+export const storedFacts = (site: Site): Facts => {
+  const facts = new Set<string>()
+  const ranges = [...site.store.ranges.values()]
+  for (const { user, secrets } of usersOf(site)) {
+    const account = accountIdOf(user)
+    facts.add(`${account} is there`)
+    facts.add(`${account} signs in with ${unsealed(secrets.sealedPassword ?? "")}`)
+    if (user.isAdmin) facts.add(`${account} is an administrator`)
+    for (const range of ranges) {
+      if (!haveRange(site, range).has(user.id)) continue
+      facts.add(`${account} has ${range.id}`)
+      if (routerOf(site, range) !== undefined) facts.add(`the router of ${range.id} lets ${account} in`)
+    }
+  }
+  return facts
+}
+
+/** Whom a router really lets in: what it was last told. */
+const letInBy = ({ world }: Site, vmid: number): readonly number[] => {
+  const last = world.calls.findLast(
+    ({ method, action }) =>
+      action?.kind === "guest" && method === "dispatch" && action.machine.vmid === vmid && action.stage === "firewall",
+  )?.action
+  return last?.kind === "guest" ? letIn(last.input) : []
+}
+
+/** Accounts that others made, and what they are called in tests. */
+export const foreign = { account: "carol@pve", group: "students", pool: "THEIRS" } as const
+
+/** The range on whose pool or machine an entry of the list of rights is; undefined: it is elsewhere. */
+const rangeAt = ({ world }: Site, path: string): string | undefined => {
+  const pool = path.startsWith("/pool/") ? path.slice("/pool/".length) : undefined
+  const machine = [...world.vms.values()].find(({ vmid, template }) => !template && path === `/vms/${vmid}`)
+  return pool ?? machine?.pool
+}
+
+/** What the world really lets people do. */
+export const worldFacts = (site: Site): Facts => {
+  const { world } = site
+  const facts = new Set<string>()
+  for (const [account, { groups, password, ours }] of world.accounts) {
+    if (!ours) continue
+    facts.add(`${account} is there`)
+    facts.add(`${account} signs in with ${password ?? "nothing"}`)
+    if (groups.has(adminGroup)) facts.add(`${account} is an administrator`)
+    for (const { path, subject } of world.acl.values()) {
+      const has = subject.type === "group" ? groups.has(subject.name) && subject.name !== adminGroup : subject.name === account
+      const range = rangeAt(site, path)
+      if (has && range !== undefined && range !== foreign.pool) facts.add(`${account} has ${range}`)
+    }
+  }
+  const accountOf = new Map(usersOf(site).map(({ user }) => [user.number, accountIdOf(user)]))
+  for (const range of site.store.ranges.values()) {
+    const router = routerOf(site, range)
+    if (router === undefined) continue
+    for (const number of letInBy(site, router.vmid))
+      facts.add(`the router of ${range.id} lets ${accountOf.get(number) ?? `number ${number}`} in`)
+  }
+  return facts
+}
+
+/** What is there that should not be, and what is not there that should. */
+export const differences = (site: Site): readonly string[] => {
+  const [stored, real] = [storedFacts(site), worldFacts(site)]
+  return [
+    ...[...real].filter((fact) => !stored.has(fact)).map((fact) => `unwanted: ${fact}`),
+    ...[...stored].filter((fact) => !real.has(fact)).map((fact) => `missing: ${fact}`),
+  ].sort()
+}
+
+const compared = (what: string, real: Iterable<string>, wanted: Iterable<string>): readonly string[] => {
+  const [have, want] = [new Set(real), new Set(wanted)]
+  return [
+    ...[...have].filter((one) => !want.has(one)).map((one) => `${what} ${one} is left`),
+    ...[...want].filter((one) => !have.has(one)).map((one) => `${what} ${one} is missing`),
+  ]
+}
+
+/** Everything of ours and of others', to the last entry. */
+const structure = (site: Site): readonly string[] => {
+  const { store, world } = site
+  const accounts = usersOf(site).map(({ user }) => ({ id: accountIdOf(user), user }))
+  const problems = [
+    ...compared("account", world.accounts.keys(), [...accounts.map(({ id }) => id), foreign.account]),
+    ...compared("group", world.groups.keys(), [
+      userGroup,
+      adminGroup,
+      foreign.group,
+      ...accounts.map(({ id }) => groupOfAccount(id)),
+    ]),
+    ...compared("pool", world.pools, [...store.ranges.keys(), foreign.pool]),
+    ...compared(
+      "right",
+      [...world.acl.values()].flatMap(({ path, subject }) =>
+        rangeAt(site, path) === undefined ? [] : [`${subject.type} ${subject.name} on ${path}`],
+      ),
+      [
+        `user ${foreign.account} on /pool/${foreign.pool}`,
+        ...[...store.ranges.values()].flatMap((range) => [
+          `group ${adminGroup} on /pool/${range.id}`,
+          ...[...haveRange(site, range)].flatMap((id) => {
+            const owner = accounts.find(({ user }) => user.id === id)
+            return owner === undefined ? [] : [`group ${groupOfAccount(owner.id)} on /pool/${range.id}`]
+          }),
+        ]),
+      ],
+    ),
+    ...compared(
+      "unfinished run",
+      [...store.runs.values()]
+        .filter(({ record }) => record.status === "running")
+        .map(({ record }) => `${record.kind} ${record.id}`),
+      [],
+    ),
+  ]
+  for (const { id, user } of accounts) {
+    const groups = [userGroup, groupOfAccount(id), ...(user.isAdmin ? [adminGroup] : [])]
+    const own = world.accounts.get(id)
+    problems.push(
+      ...compared(
+        `membership of ${id} in`,
+        [...(own?.groups ?? [])].filter((name) => name !== foreign.group),
+        groups,
+      ),
+    )
+  }
+  return problems
+}
+
+/** What others have made, and given to accounts of ours, as it is now. An account that is removed takes along what it was given. */
+const othersThings = (site: Site): ReadonlySet<string> => {
+  const { world } = site
+  return new Set([
+    `${foreign.account} ${JSON.stringify({ ...world.accounts.get(foreign.account as AccountId), groups: [] })}`,
+    ...[...world.accounts].flatMap(([id, { groups }]) => (groups.has(foreign.group) ? [`${id} is in ${foreign.group}`] : [])),
+    ...[...world.acl.values()].flatMap(({ subject, ...right }) =>
+      subject.type === "user" && (rangeAt(site, right.path) ?? foreign.pool) === foreign.pool
+        ? [`${subject.name} has ${JSON.stringify(right)}`]
+        : [],
+    ),
+  ])
+}
+
+/** Notes what is others', and says later what of it was touched. */
+export const noteOthers = (site: Site): (() => readonly string[]) => {
+  const before = othersThings(site)
+  return () => {
+    const isThere = (thing: string): boolean => site.world.accounts.has((thing.split(" ")[0] ?? "") as AccountId)
+    return compared("others' thing:", othersThings(site), [...before].filter(isThere))
+  }
+}
+
+export interface Shown {
+  readonly inLine: boolean
+  readonly revocations: readonly string[]
+  readonly grants: readonly string[]
+  readonly routers: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/** What `GET /access` says. It reads the store alone, so a process that does nothing else can tell. */
+export const shown = async (site: Site): Promise<Shown> => {
+  const process = boot(site)
+  const answer = await call(process, { id: "getAccess", as: "BOSS" })
+  await stop(process)
+  if (answer?.ok !== true) throw new Error("GET /access did not answer")
+  return answer.value as Shown
+}
+
+/** Everything that is wrong at a moment when all should be in line. */
+export const problemsOf = async (site: Site): Promise<readonly string[]> => {
+  const { inLine, revocations, grants, routers } = await shown(site)
+  // who is off lets nobody in, and is told when it is on again
+  const isOff = (text: string): boolean =>
+    [...site.store.ranges.values()].some((range) => text.includes(` ${range.id} `) && routerOf(site, range) === undefined)
+  const pending = [...revocations, ...grants, ...routers.filter((text) => !isOff(text))]
+  const says = inLine || pending.length === 0 ? [] : [`GET /access says: ${[...revocations, ...grants, ...routers].join("; ")}`]
+  return [...differences(site), ...structure(site), ...says]
+}
+
+/** Whether a range goes away, or has come half of the way: what it had is taken step by step. */
+const isLeaving = ({ store }: Site, text: string): boolean =>
+  [...store.runs.values()].some(
+    ({ record: { kind, subject } }) => kind === "delete-range" && subject.type === "range" && text.endsWith(`has ${subject.id}`),
+  )
+
+/** What `GET /access` keeps silent about: who may do what the store does not know, or not yet what it does. */
+export const silences = async (site: Site): Promise<readonly string[]> => {
+  const found = differences(site).filter((text) => !text.startsWith("missing") || !isLeaving(site, text))
+  if (found.length === 0) return []
+  const { inLine, revocations, routers } = await shown(site)
+  const hidden = inLine ? ["GET /access says that all is in line"] : []
+  const isRight = (text: string) => text.startsWith("unwanted") && !text.includes("signs in with") && !text.includes("router")
+  const silent = found.some(isRight) && revocations.length === 0 ? ["GET /access shows no pending revocation"] : []
+  const deaf = found.some((text) => text.includes("router")) && routers.length === 0 ? ["GET /access shows no stale router"] : []
+  const all = [...hidden, ...silent, ...deaf]
+  return all.length === 0 ? [] : [...all, ...found]
+}

@@ -1,0 +1,102 @@
+import { type CallGate, makeCallGate, type Interruption } from "./call-gate.ts"
+import { noteOthers, problemsOf, silences } from "./facts.ts"
+import { makeLab } from "./lab.ts"
+import type { AccessOperation } from "./operations.ts"
+import { type Answer, boot, type Process, type Site, sleep, stop } from "./site.ts"
+import { isDone, perform, type Watch, watchRevocations } from "./watch.ts"
+
+/** Within this time after a restart, or after the hypervisor has come back, everything agrees, without any help. */
+export const withinSeconds = 30
+
+/** A lab, and a service on it whose first look is over. */
+export interface Scene {
+  readonly site: Site
+  readonly watch: Watch
+  readonly gate: CallGate
+  readonly process: Process
+  readonly others: () => readonly string[]
+}
+
+export const open = async (): Promise<Scene> => {
+  const site = await makeLab()
+  const watch = watchRevocations(site)
+  const gate = makeCallGate(site.clock.stir)
+  const process = boot(site, { gate, background: true })
+  await sleep(process, 1)
+  return { site, watch, gate, process, others: noteOthers(site) }
+}
+
+/** Returns when no removal of a range goes on: it takes machines down in its own time, and its half minute begins when that is over. */
+export const untilRangesRest = async (process: Process): Promise<void> => {
+  const { store } = process.site
+  const goesOn = (): boolean =>
+    [...store.runs.values()].some(({ record: { kind, status } }) => kind === "delete-range" && status === "running")
+  while (goesOn()) await sleep(process, 1)
+}
+
+/** Starts the service again where it has died, gives it its time, and says what is wrong then. */
+export const settle = async ({ site, watch, gate, process, others }: Scene): Promise<readonly string[]> => {
+  let last = process
+  if (gate.dead()) {
+    await stop(process)
+    last = boot(site, { background: true })
+  }
+  await untilRangesRest(last)
+  await sleep(last, withinSeconds)
+  const problems = await problemsOf(site)
+  await stop(last)
+  return [...problems, ...watch.undone, ...others()]
+}
+
+/** How often an operation calls, and what; and what is wrong when nothing disturbs it. */
+export const undisturbed = async (operation: AccessOperation) => {
+  const scene = await open()
+  const { gate, process, site, watch } = scene
+  gate.arm()
+  const answer = await perform(process, operation, watch)
+  const trace = [...gate.trace]
+  const problems = [...(await problemsOf(site)), ...watch.undone]
+  if (!isDone(answer)) problems.push(`it answered ${JSON.stringify(answer)}`)
+  await stop(process)
+  return { trace, problems }
+}
+
+/** One operation, interrupted at one call; what is wrong afterwards. */
+export const interrupted = async (operation: AccessOperation, at: number, how: Interruption): Promise<readonly string[]> => {
+  const scene = await open()
+  const { gate, process, site, watch } = scene
+  gate.arm({ at, how })
+  await perform(process, operation, watch)
+  const silent = await silences(site)
+  return [...silent, ...(await settle(scene))]
+}
+
+export interface Disturbance {
+  readonly at: number
+  readonly how: Interruption
+}
+
+/**
+ * Two operations; the second one begins at a call of the first one, and both may be interrupted at a later call of either. What is wrong
+ * afterwards.
+ */
+export const together = async (
+  first: AccessOperation,
+  second: AccessOperation,
+  at: number,
+  disturbed?: Disturbance,
+): Promise<readonly string[]> => {
+  const scene = await open()
+  const { gate, process, site, watch } = scene
+  let other: Promise<Answer | undefined> | undefined
+  gate.arm({
+    ...disturbed,
+    onCall: (nth) => {
+      if (nth === at) other = perform(process, second, watch)
+    },
+  })
+  await perform(process, first, watch)
+  await other
+  const silent = await silences(site)
+  return [...silent, ...(await settle(scene))]
+}

@@ -1,0 +1,32 @@
+import type { UserId } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { linuxRange, secondsTogether } from "../../bench/fairness.bench.ts"
+
+const ada = "ADA" as UserId
+const bob = "BOB" as UserId
+const small = { config: linuxRange(3), by: bob }
+
+/** On virtual time: the same seconds on every machine. */
+describe("many deploys at once", () => {
+  it("end nearly together where they are equal", { timeout: 60_000 }, async () => {
+    const seconds = await secondsTogether(Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada })))
+    expect(Math.max(...seconds) / Math.min(...seconds)).toBeLessThan(1.3)
+  })
+
+  it("take a small range no longer beside a large one, whoever has that", { timeout: 60_000 }, async () => {
+    const [alone = 0] = await secondsTogether([small])
+    for (const by of [ada, bob]) {
+      const [large = 0, beside = 0] = await secondsTogether([{ config: linuxRange(20), by }, small])
+      expect(large).toBeGreaterThan(beside)
+      expect(beside / alone).toBeLessThan(1.2)
+    }
+  })
+
+  it("take the range of one owner hardly longer beside twelve of another", { timeout: 60_000 }, async () => {
+    const crowd = Array.from({ length: 12 }, () => ({ config: linuxRange(3), by: ada }))
+    const [alone = 0] = await secondsTogether([small])
+    const seconds = await secondsTogether([...crowd, small])
+    expect((seconds.at(-1) ?? 0) / alone).toBeLessThan(1.5)
+    expect(Math.min(...seconds)).toBe(seconds.at(-1))
+  })
+})
