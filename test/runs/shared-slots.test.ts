@@ -136,7 +136,7 @@ const bootOver = (store: Store, world: World, owner: string) => {
   const start = (name: string, steps: number): Promise<RunId> =>
     engineOf(process, (engine) =>
       Effect.map(
-        engine.start(kind.request({ type: "source", id: name }, { name, steps }), `OWNER OF ${owner}` as UserId),
+        engine.start(kind.request({ type: "source", id: name }, { name, steps }), `Owner${owner}` as UserId),
         ({ id }) => id,
       ),
     )

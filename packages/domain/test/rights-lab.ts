@@ -51,6 +51,7 @@ export class Lab {
   readonly #personal: ReadonlySet<string>
   /** By their paths. */
   readonly #places: ReadonlyMap<string, AccessPlace>
+  /** Those that are held, or wanted. One that was forgotten and comes back is somebody else's. */
   readonly #known = new Set<AccountId>()
   /** Aliases of the ranges that the service knew of when it planned last. */
   #owned: ReadonlySet<string> = new Set()
@@ -90,11 +91,16 @@ export class Lab {
   }
 
   note(desired: DesiredAccess, plan: AccessPlan): void {
-    const before = this.held
-    this.held = aboutToHold(before, desired, changesOf(plan))
-    for (const id of desired.accounts.keys()) this.#known.add(id)
+    this.#hold(aboutToHold(this.held, desired, changesOf(plan)), desired)
+  }
+
+  #hold(held: HeldAccess, desired: DesiredAccess): void {
     for (const [id, { passwordVersion }] of desired.accounts)
-      if (before.accounts[id] === undefined && this.model.accounts.has(id)) this.#came.set(id, passwordVersion)
+      if (this.held.accounts[id] === undefined && held.accounts[id] !== undefined && this.model.accounts.has(id))
+        this.#came.set(id, passwordVersion)
+    this.held = held
+    this.#known.clear()
+    for (const id of [...desired.accounts.keys(), ...(Object.keys(held.accounts) as AccountId[])]) this.#known.add(id)
   }
 
   /** `end`: the service is killed before it is all made, or before it is written down. */
@@ -120,7 +126,7 @@ export class Lab {
     const desired = this.desire(stored, networks)
     const plan = this.plan(desired)
     const changes = changesOf(plan)
-    if (networks.type !== "unknown") this.held = heldInLine(this.held, desired, changes)
+    if (networks.type !== "unknown") this.#hold(heldInLine(this.held, desired, changes), desired)
     this.#neverSilent(desired)
     if (changes.length === 0) return
     this.note(desired, plan)

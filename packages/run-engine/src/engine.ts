@@ -81,6 +81,8 @@ const makeEngine = Effect.fnUntraced(function* (
 ) {
   const journal = yield* RunJournal
   const scope = yield* Effect.scope
+  // one clock for all that judges leases, whichever the caller of an operation has
+  const clock = yield* Clock.Clock
   const services = heldServices(yield* Effect.context<Effect.Services<ReturnType<typeof workOn>>>(), fenced)
   const kinds: ReadonlyMap<string, RunKind> = new Map(known.map((kind) => [kind.name, kind]))
   const signals = makeSignals()
@@ -122,7 +124,7 @@ const makeEngine = Effect.fnUntraced(function* (
         Effect.forkIn(scope),
       )
       return true
-    }).pipe(Effect.uninterruptible)
+    }).pipe(Effect.provideService(Clock.Clock, clock), Effect.uninterruptible)
 
   /** The only answer to a request that meets a run about its subject. */
   const busy = ({ id, subject, kind, cancelRequested }: RunRecord): RangeBusy | SubjectBusy => {

@@ -3,7 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Deferred from "effect/Deferred"
 import type * as Scope from "effect/Scope"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as fc from "fast-check"
+import { SharedSlots } from "@rangewright/ports"
 import { describe, expect, it } from "vitest"
 import { makeSlots, type RunSlots, type Slots } from "../src/schedule/slots.ts"
 
@@ -58,6 +61,26 @@ describe("slots", () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it("take a turn again that broke", async () => {
+    let turns = 0
+    const breaking = Layer.succeed(SharedSlots, {
+      share: (asked) =>
+        Effect.suspend(() => {
+          turns += 1
+          if (turns === 1) throw new Error("a damaged ledger")
+          return Effect.succeed(
+            asked.map(({ demands }) => ({ granted: demands.map(({ waiting }) => waiting.length), again: false })),
+          )
+        }),
+    })
+    const held = Effect.flatMap(makeSlots(30), (slots) =>
+      Effect.flatMap(slots.of(run("one"), 1), ({ hold }) => hold(step(use("r", 1)), 0)(Effect.succeed("in"))),
+    )
+    const silent = Logger.layer([])
+    expect(await Effect.runPromise(Effect.scoped(held).pipe(Effect.provide([breaking, silent])))).toBe("in")
+    expect(turns).toBeGreaterThan(1)
   })
 
   it("let the most urgent step of a run in first, whoever came first", async () => {

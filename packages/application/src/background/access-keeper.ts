@@ -34,14 +34,17 @@ export const keepRights = atRest(
  */
 const routerKeeper = Effect.sync(() => {
   const tries = new Map<RangeId, { readonly failures: number; readonly at: number; readonly said: string }>()
+  const underWay = new Set<RangeId>()
   const tell = (range: Range) =>
     Effect.gen(function* () {
       const { failed } = yield* tellRouters({ doing: "tell routers whom to let in", by: rootUserId }, [range])
       const fault = failed[0]?.fault
       const { failures = 0, said = "" } = tries.get(range.id) ?? {}
       if (fault === undefined) return void tries.delete(range.id)
+      // what is only away is asked at every look: revocations may wait for it
+      const counted = isAway(fault) ? 0 : failures + 1
       const now = yield* Clock.currentTimeMillis
-      tries.set(range.id, { failures: failures + 1, at: now + pauseAfter(failures + 1) * 1000, said: fault.message })
+      tries.set(range.id, { failures: counted, at: counted === 0 ? now : now + pauseAfter(counted) * 1000, said: fault.message })
       if (fault.message !== said)
         yield* Effect.logWarning(`the router of ${range.id} could not be told, which is tried again: ${fault.message}`)
     })
@@ -49,8 +52,12 @@ const routerKeeper = Effect.sync(() => {
     Effect.gen(function* () {
       const { busy, ready } = yield* runningStaleRouters
       const now = yield* Clock.currentTimeMillis
-      const due = ready.filter(({ id }) => (tries.get(id)?.at ?? 0) <= now)
-      for (const range of due) yield* Effect.forkScoped(Effect.ignore(tell(range), { log: "Error" }))
+      const due = ready.filter(({ id }) => !underWay.has(id) && (tries.get(id)?.at ?? 0) <= now)
+      for (const range of due) {
+        underWay.add(range.id)
+        const end = Effect.sync(() => underWay.delete(range.id))
+        yield* Effect.forkScoped(tell(range).pipe(Effect.ignore({ log: "Error" }), Effect.ensuring(end)))
+      }
       return busy.length > 0
     }),
   )

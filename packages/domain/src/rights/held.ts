@@ -1,4 +1,5 @@
 import type { RangeId } from "../access/ids.ts"
+import { liesBelow } from "../range/naming.ts"
 import type { DesiredAccess } from "./desired.ts"
 import {
   type AccessChange,
@@ -91,6 +92,9 @@ export const heldInLine = (held: HeldAccess, desired: DesiredAccess, left: reado
       if (had !== undefined) ranges.push([id, had])
     } else if (wanted !== undefined) {
       ranges.push([id, wanted.leaving ? wanted.accounts.filter((account) => had?.includes(account)) : wanted.accounts])
+    } else if ([...desired.ranges.keys()].some((other) => liesBelow(other, id))) {
+      // its pool cannot go yet
+      ranges.push([id, []])
     }
   }
   // a VNet that is gone stays held as long as its range is there: rights that were given on it are still to be taken

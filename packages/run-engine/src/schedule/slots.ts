@@ -102,10 +102,8 @@ const makeDesk = Effect.fnUntraced(function* (share: Share): Effect.fn.Return<De
     changed.add(queue)
     wake.openUnsafe()
   }
-  const turn = Effect.gen(function* () {
-    const asking = [...new Set([...changed, ...waiting])].map((queue) => ({ queue, lines: [...queue.lines] }))
-    changed.clear()
-    waiting.clear()
+  const turn = Effect.fnUntraced(function* (due: readonly Queue[]) {
+    const asking = due.map((queue) => ({ queue, lines: [...queue.lines] }))
     const asked = yield* monotonicMillis
     const demands = asking.map(({ queue, lines }): SlotQueue => ({
       resource: queue.resource,
@@ -137,7 +135,20 @@ const makeDesk = Effect.fnUntraced(function* (share: Share): Effect.fn.Return<De
       // who woke us may have more to say
       yield* Effect.yieldNow
       wake.closeUnsafe()
-      yield* turn
+      const due = [...new Set([...changed, ...waiting])]
+      changed.clear()
+      waiting.clear()
+      yield* turn(due).pipe(
+        // all runs of this process wait here: one turn that breaks must not be the last
+        Effect.catchDefect((defect) =>
+          Effect.andThen(
+            Effect.logError("a turn of sharing slots broke, and is taken again", defect),
+            Effect.sync(() => {
+              for (const queue of due) waiting.add(queue)
+            }),
+          ),
+        ),
+      )
     }),
   ).pipe(Effect.forkScoped)
   return { mark }
