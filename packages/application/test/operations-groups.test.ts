@@ -380,3 +380,41 @@ it("a deleted user is in no group any more", async () => {
   expect(await roles()).toEqual({ Bob: "member" })
   expect(await app.run(Effect.flatMap(Users, (users) => users.find("Ada" as UserId)))).toBeUndefined()
 })
+
+describe("a request about many ranges", () => {
+  const many = Array.from({ length: 12 }, (_, n) => `R${n}`)
+  beforeEach(async () => {
+    for (const [n, id] of many.entries()) await router("running", await app.addRange(id), 200 + n)
+  })
+  const requests = {
+    "ranges given to a group": async () => {
+      await addUsers(["Ada"])
+      return () => addRanges(many)
+    },
+    "ranges taken from a group": async () => {
+      await addUsers(["Ada"])
+      await addRanges(many)
+      return () => removeRanges(many)
+    },
+    "users added to a group": async () => {
+      await addRanges(many)
+      return () => addUsers(["Ada"])
+    },
+  }
+
+  it.each(Object.entries(requests))("starts the runs of a few of them at once: %s", async (_, prepared) => {
+    const request = await prepared()
+    const before = told().length
+    let starting = 0
+    let most = 0
+    app.runs.effect = () =>
+      Effect.promise(async () => {
+        most = Math.max(most, ++starting)
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+        starting--
+      })
+    await request()
+    expect(told()).toHaveLength(before + many.length)
+    expect([most > 1, most <= 4]).toEqual([true, true])
+  })
+})

@@ -1,4 +1,5 @@
 import { commitTo, makeMemoryArtifacts, memoryArtifactsLayer } from "@rangewright/adapter-memory"
+import { CallerGone } from "@rangewright/application"
 import type { User } from "@rangewright/domain"
 import { Archives, ContentFetcher } from "@rangewright/ports"
 import * as Context from "effect/Context"
@@ -53,6 +54,26 @@ describe("fetches that stand still", () => {
     expect(fetching).toBe(5)
     release()
     for (const registered of await Promise.all(standing)) expect(registered).toMatchObject({ sourceID: expect.any(String) })
+  })
+
+  it("keep nothing waiting for them when its client has gone", async () => {
+    const first = register(ada, "still0")
+    while (fetching < 1) await new Promise((resolve) => setImmediate(resolve))
+    const request = { path: { sourceID: "still0" } }
+    for (const operation of ["syncSource", "installSource"]) {
+      const gone = Deferred.makeUnsafe<void>()
+      const call = app.run(
+        Effect.flip(app.handle(operation, ada, request)).pipe(
+          Effect.provideService(CallerGone, Deferred.await(gone)),
+          Effect.orDie,
+        ),
+      )
+      Deferred.doneUnsafe(gone, Effect.void)
+      expect(await call).toMatchObject({ _tag: "SubjectBusy" })
+    }
+    expect(fetching).toBe(1)
+    release()
+    expect(await first).toMatchObject({ sourceID: "still0" })
   })
 
   it("end when their source is deleted, which does not wait for them", async () => {

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { tellRouters } from "../range/router-access.ts"
 import { bringInLine, isAway } from "../rights/in-line.ts"
 import { runningStaleRouters } from "../rights/routers.ts"
+import { startingInTurn } from "../run/start-turns.ts"
 
 /** Seconds between two comparisons; twice as many after each one that failed again, up to the second figure. */
 const lookEverySeconds = { least: 15, most: 240 } as const
@@ -98,6 +99,6 @@ const looking = <R>(what: string, look: Effect.Effect<boolean | void, Fault, R>)
 export const accessKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* Effect.forkScoped(looking("access is", keepRights))
-    yield* Effect.forkScoped(looking("routers are", yield* routerKeeper))
+    yield* Effect.forkScoped(startingInTurn(looking("routers are", yield* routerKeeper)))
   }),
 )

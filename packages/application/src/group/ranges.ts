@@ -2,6 +2,7 @@ import type { Group, Range } from "@rangewright/domain"
 import { Groups, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type AccessChange, changeAccess } from "../range/change-access.ts"
+import { forAllAtOnce } from "../run/start-turns.ts"
 import { type Outcome, reasonOf } from "../wire/bulk.ts"
 import { unlessPending } from "./change-together.ts"
 import type { Asker } from "./people.ts"
@@ -41,10 +42,8 @@ const changeEach = <R>(
           onFailure: (fault): Outcome => ({ item, refused: reasonOf(fault) }),
         }),
       )
-    return yield* Effect.forEach(
-      judged,
-      ({ item, range, refused }) => (range === undefined ? Effect.succeed({ item, refused }) : change(item, range)),
-      { concurrency: "unbounded" },
+    return yield* forAllAtOnce(judged, ({ item, range, refused }) =>
+      range === undefined ? Effect.succeed({ item, refused }) : change(item, range),
     )
   })
 

@@ -7,7 +7,7 @@ import { targetFor } from "../source/installation.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { InstallRequest, InstallResponse, installWish } from "../wire/install.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { sourceStatuses } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort } from "../wire/statuses.ts"
 import { syncResult } from "../wire/sync-result.ts"
 
 export const installSource = operation({
@@ -28,6 +28,7 @@ export const installSource = operation({
     ...sourceStatuses,
     400: "the selection names what the source does not ship; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",
+    409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",
   },
   handle: ({ path, query, body = {}, user }) =>

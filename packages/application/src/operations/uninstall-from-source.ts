@@ -5,7 +5,7 @@ import { targetFor } from "../source/installation.ts"
 import { uninstallFrom } from "../source/uninstall-run.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { UninstallRequest } from "../wire/install.ts"
-import { sourceStatuses } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort } from "../wire/statuses.ts"
 import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const uninstallFromSource = operation({
@@ -27,6 +27,7 @@ export const uninstallFromSource = operation({
     ...sourceStatuses,
     400: "an item was not installed from the source; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",
+    409: sourceWaitCutShort,
   },
   handle: ({ path, query, body, user }) =>
     Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { targetFor } from "../source/installation.ts"
 import { installedSelection, onlyInstalled } from "../source/installed-selection.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
 import { UpgradeRequest } from "../wire/install.ts"
-import { sourceStatuses } from "../wire/statuses.ts"
+import { sourceStatuses, sourceWaitCutShort } from "../wire/statuses.ts"
 import { syncResult, SyncResultResponse } from "../wire/sync-result.ts"
 
 export const upgradeFromSource = operation({
@@ -29,6 +29,7 @@ export const upgradeFromSource = operation({
     ...sourceStatuses,
     400: "the selection names what was not installed or is no longer shipped; the body is malformed or wrongly typed; userID names an unknown user",
     403: "global needs an administrator",
+    409: sourceWaitCutShort,
     500: "the source cannot be fetched or read, or the store does not work",
   },
   handle: ({ path, query, body = {}, user }) =>

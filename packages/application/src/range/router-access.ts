@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { RunEngine } from "@rangewright/run-engine"
 import { rangeKinds } from "../run/range-kinds.ts"
+import { forAllAtOnce } from "../run/start-turns.ts"
 import { routerAway } from "./router-away.ts"
 import { runToEnd } from "./run-to-end.ts"
 
@@ -55,7 +56,7 @@ export const tellRouters = (
         Effect.result,
         Effect.map((result) => ({ range, result })),
       )
-    const ends = yield* Effect.forEach(ranges, tell, { concurrency: "unbounded" })
+    const ends = yield* forAllAtOnce(ranges, tell)
     const failed = ends.flatMap(({ range, result }) => (Result.isFailure(result) ? [{ range, fault: result.failure }] : []))
     // also one of which nothing was kept yet has to be told later
     const records = yield* AccessRecords

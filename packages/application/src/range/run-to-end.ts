@@ -3,6 +3,7 @@ import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { endOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
 import { type RunRequest, rangeRequest } from "../run/request.ts"
+import { inStartTurn } from "../run/start-turns.ts"
 
 /**
  * Starts a run and waits for its success. `doing` completes "Cannot …". Fails at once while the hypervisor is known to be away, and when it
@@ -20,6 +21,6 @@ export const runToEnd = (
       return yield* Effect.fail(
         new HypervisorAway({ doing, because: `since ${awaySince.toISOString()}: ${awayReason ?? "it does not answer"}` }),
       )
-    const head = yield* (yield* RunEngine).start(rangeRequest(range, request), by)
+    const head = yield* inStartTurn((yield* RunEngine).start(rangeRequest(range, request), by))
     return yield* endOfRun(doing, head.id)
   })

@@ -22,6 +22,7 @@ import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
 import { endOfRun, HypervisorAway } from "@rangewright/run-engine"
 import { RunEngine } from "@rangewright/run-engine"
+import { inStartTurn } from "../run/start-turns.ts"
 import type { Settings } from "../settings.ts"
 import { accessRun } from "./access-run.ts"
 import { type ComparedAccess, compareAccess } from "./compare.ts"
@@ -97,13 +98,13 @@ export const bringInLine = ({
         )
         continue
       }
-      const compared = yield* compareAccess
+      const compared = yield* inStartTurn(compareAccess)
       if ((yield* journal.active(accessSubject)) !== undefined) continue
       yield* keepHeld(compared)
       if (!isLeft(compared)) return compared
       if (failed !== undefined)
         return yield* Effect.fail(refused(doing, yield* engine.state(failed), (change) => concerns(change, compared.desired)))
-      const run = yield* engine.start(accessRun.request(accessSubject, {}), by)
+      const run = yield* inStartTurn(engine.start(accessRun.request(accessSubject, {}), by))
       runs += 1
       const end = yield* Effect.result(endOfRun(doing, run.id))
       if (Result.isSuccess(end) && end.success.status === "success") continue

@@ -27,6 +27,9 @@ export const hypervisorAway = "the hypervisor is away or refused"
 export const waitCutShort =
   "the service stops, or the client leaves, while the call waits for a run that changes the whole installation"
 
+/** For operations that wait while other work on the source goes on. */
+export const sourceWaitCutShort = "the service stops, or the client leaves, while the call waits for other work on the source"
+
 /** For operations on a run. */
 export const runStatuses = {
   400: "userID names an unknown user",
