@@ -18,6 +18,16 @@ export const seeded = (seed: number): (() => number) => {
   }
 }
 
+type Permissions = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+const withoutRightsOnVms = (body: string): string => {
+  const { data } = JSON.parse(body) as { readonly data: Permissions }
+  const left = Object.entries(data).map(
+    ([path, held]) => [path, Object.fromEntries(Object.entries(held).filter(([name]) => !name.startsWith("VM.")))] as const,
+  )
+  return JSON.stringify({ data: Object.fromEntries(left) })
+}
+
 /** Stands between the service and a hypervisor: its lists of VMs lie at random, its answers about single VMs do not. */
 export const makeLyingLists = (seed: number) => {
   const random = seeded(seed)
@@ -62,7 +72,8 @@ export const makeLyingLists = (seed: number) => {
         const { data } = JSON.parse(answer.body) as { readonly data: readonly Row[] }
         return { ...answer, body: JSON.stringify({ data: bend(data) }) }
       }
-      if (lists.now === "blind" && path.startsWith("/access/permissions")) return { ...answer, body: '{"data":{}}' }
+      if (lists.now === "blind" && path.startsWith("/access/permissions"))
+        return { ...answer, body: withoutRightsOnVms(answer.body) }
       return answer
     }
   return { lists, between }
