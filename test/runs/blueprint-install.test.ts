@@ -1,7 +1,7 @@
 import { commitTo, type MemoryFiles } from "@rangewright/adapter-memory"
 import { blueprintInstall } from "@rangewright/application"
 import { RunEngine } from "@rangewright/run-engine"
-import { type BlueprintId, neverInstalled, type RecordId, type RunHead } from "@rangewright/domain"
+import { type BlueprintId, emptyRunState, neverInstalled, type RecordId, type RunHead } from "@rangewright/domain"
 import { Blueprints, ContentFetcher, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
@@ -107,6 +107,17 @@ describe("an installation of what a blueprint requires, as a run", () => {
     expect(["failure", "partial"]).toContain(state.status)
     await process.dispose()
     expect(await endOf(site)).toMatchObject({ status: undefined })
+  })
+
+  it("that ended without a plan is noted as failed, with the run's reason", async () => {
+    const site = makeSite()
+    await seed(site)
+    const process = boot(site)
+    const head: RunHead = { id: "run000000000001" as RunHead["id"], ...asked, by: ada, startedAt: new Date(0) }
+    const message = "Cannot read the journal of the run"
+    await process.runPromise(blueprintInstall.finish(head, emptyRunState, { status: "failure", message }, Effect.void))
+    await process.dispose()
+    expect(await endOf(site)).toMatchObject({ status: "error", error: message })
   })
 
   it("comes to the same end, whenever the process dies in it", { timeout: 120_000 }, async () => {

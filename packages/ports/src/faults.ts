@@ -24,13 +24,19 @@ export class RecordDamaged extends defineFault(
   (f: { readonly what: string; readonly hint: string }) => ({ message: `Cannot continue: ${f.what} is damaged`, hint: f.hint }),
 ) {}
 
-/** An entry of a run's journal is none that this version knows. The rest of the run means nothing without it. */
+/**
+ * A run's journal cannot be read, and the rest of the run means nothing without it. `newer`: a newer version of the service wrote it, and an
+ * instance of that version continues the run. Otherwise it is damaged.
+ */
 export class JournalUnreadable extends defineFault(
   "JournalUnreadable",
   "conflict",
-  (f: { readonly runId: string; readonly seq: number }) => ({
-    message: `Cannot read the journal of run ${f.runId}: this version does not know what its entry ${f.seq} means`,
-    hint: "A newer version of the service may have written it: that one can read it. What the run did is in the world; start a new one.",
+  (f: { readonly runId: string; readonly because: string; readonly newer?: true }) => ({
+    message: `Cannot read the journal of run ${f.runId}: ${f.because}`,
+    hint:
+      f.newer === true
+        ? "An instance of that version continues the run. Start one where none is left."
+        : "What the run did is in the world; start a new one.",
   }),
 ) {}
 

@@ -89,6 +89,8 @@ const makeEngine = Effect.fnUntraced(function* (
   /** Runs that this process works on, and those that it is about to: nobody looking for unfinished runs may take these. */
   const inHand = new Set<RunId>()
   const opening = new Set<RunId>()
+  /** Runs that only a newer version can continue: this process never takes them up again. */
+  const newer = new Set<RunId>()
   const removesSubject = (kind: string): boolean => kinds.get(kind)?.removesSubject === true
   const removed = new Map<RunId, { readonly head: RunHead; readonly state: RunState }>()
   const workshop: Workshop = {
@@ -99,6 +101,7 @@ const makeEngine = Effect.fnUntraced(function* (
     shownSeconds,
     runsKept,
     books: new Map(),
+    onNewer: (runId) => newer.add(runId),
     onRemoved: (head, state) => {
       removed.set(head.id, { head, state })
       const [oldest] = removed.keys()
@@ -109,7 +112,14 @@ const makeEngine = Effect.fnUntraced(function* (
   /** Takes a run up, unless this process has it in hand or another's lease is in force; true when it did. */
   const takeUp = (head: RunRecord, plan: Plan | undefined): Effect.Effect<boolean, StorageFault> =>
     Effect.gen(function* () {
-      if (inHand.has(head.id)) return false
+      if (inHand.has(head.id) || newer.has(head.id)) return false
+      if (!kinds.has(head.kind)) {
+        newer.add(head.id)
+        yield* Effect.logWarning(
+          `This version of the service knows no runs of the kind ${head.kind}; run ${head.id} is left to an instance that does`,
+        )
+        return false
+      }
       inHand.add(head.id)
       const letGo = Effect.sync(() => inHand.delete(head.id))
       const since = yield* monotonicMillis
@@ -271,6 +281,8 @@ const makeEngine = Effect.fnUntraced(function* (
     events,
     recover: Effect.gen(function* () {
       const unfinished = yield* journal.unfinished
+      const there = new Set(unfinished.map(({ id }) => id))
+      for (const id of newer) if (!there.has(id)) newer.delete(id)
       const tries = yield* Effect.forEach(
         unfinished.filter(({ id }) => !opening.has(id)),
         (head) => Effect.result(takeUp(head, undefined)),

@@ -32,7 +32,7 @@ export const readGolden = (text: string): Golden => {
   const entries = lines.map((line, i): JournalEntry => {
     const space = line.indexOf(" ")
     const event = readRunEvent(line.slice(space + 1))
-    if (event === undefined) throw new Error(`entry ${i + 1} cannot be read: ${line.slice(0, 200)}`)
+    if (typeof event === "string") throw new Error(`entry ${i + 1} cannot be read: ${line.slice(0, 200)}`)
     return { seq: i + 1, at: new Date(Number(line.slice(0, space))), event }
   })
   return { head: JSON.parse(head) as RunHead, entries, state: JSON.parse(state) as object }

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type Transaction } from "../engine/database.ts"
 import { journalEntries, toRun } from "../records/run.ts"
-import { every, first, type StoredRow } from "../schema/table.ts"
+import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
 import { pruneRuns } from "./prune-runs.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
@@ -20,11 +20,35 @@ import { holdRange, keepDeployedConfig, readRunForWriting, setRangeState, unders
 
 const readEntry = journalEntries.reader()
 
-/** The entry, or which one cannot be read. */
-const toEntry = (row: StoredRow): JournalEntry | JournalUnreadable => {
-  const { runId, seq, at, event: text } = readEntry(row)
-  const event = readRunEvent(text)
-  return event === undefined ? new JournalUnreadable({ runId, seq }) : { seq, at, event }
+/** The entry, or why it cannot be read. */
+const toEntry = (row: StoredRow): JournalEntry | Omit<JournalUnreadable["facts"], "runId"> => {
+  try {
+    const { seq, at, event: text } = readEntry(row)
+    const event = readRunEvent(text)
+    if (event === "damaged") return { because: `its entry ${seq} is damaged: it is no event` }
+    if (event === "newer") return { because: `a newer version of the service wrote its entry ${seq}`, newer: true }
+    return { seq, at, event }
+  } catch (cause) {
+    if (cause instanceof DamagedRow) return { because: cause.message }
+    throw cause
+  }
+}
+
+/** The entries of a run after `afterSeq`, of which none is missing. */
+const journalOf = (
+  runId: RunId,
+  afterSeq: number,
+  read: readonly ReturnType<typeof toEntry>[],
+): Effect.Effect<readonly JournalEntry[], JournalUnreadable> => {
+  const entries: JournalEntry[] = []
+  let next = Math.max(0, Math.trunc(afterSeq)) + 1
+  for (const entry of read) {
+    if ("because" in entry) return Effect.fail(new JournalUnreadable({ runId, ...entry }))
+    if (entry.seq !== next) return Effect.fail(new JournalUnreadable({ runId, because: `its entry ${next} is missing` }))
+    entries.push(entry)
+    next += 1
+  }
+  return Effect.succeed(entries)
 }
 
 /** The run, while this generation may write to it. */
@@ -130,10 +154,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
           }),
         ),
       read: (runId, afterSeq, limit) =>
-        Effect.flatMap(
-          entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER),
-          Effect.forEach((entry) => (entry instanceof JournalUnreadable ? Effect.fail(entry) : Effect.succeed(entry))),
-        ),
+        Effect.flatMap(entries(runId, afterSeq, limit ?? Number.MAX_SAFE_INTEGER), (found) => journalOf(runId, afterSeq, found)),
       find: database.prepared("read a run", "select * from runs where id = ?", first(toRun)),
       active: (subject) => busy(subjectKey(subject)),
       unfinished: unfinished(),

@@ -4,10 +4,16 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { failuresAmong, type ItemOutcome } from "../source/item-outcome.ts"
 
-/** Notes on a blueprint how the installation of what it requires ended (contract C 12.5). */
-export const concludeDependencies = ({ id }: Pick<Blueprint, "id">, outcomes: readonly ItemOutcome[]) =>
+/** Notes on a blueprint how the installation of what it requires ended: these failures, or none (contract C 12.5). */
+export const noteInstallation = ({ id }: Pick<Blueprint, "id">, failures: readonly string[]) =>
   Effect.gen(function* () {
-    const lines = failuresAmong(outcomes).map((failure) => sayFailures([failure]))
     const at = new Date(yield* Clock.currentTimeMillis)
-    yield* (yield* Blueprints).setInstallation(id, installationOf(lines, at))
+    yield* (yield* Blueprints).setInstallation(id, installationOf(failures, at))
   })
+
+/** The same by what became of each requirement. */
+export const concludeDependencies = (blueprint: Pick<Blueprint, "id">, outcomes: readonly ItemOutcome[]) =>
+  noteInstallation(
+    blueprint,
+    failuresAmong(outcomes).map((failure) => sayFailures([failure])),
+  )

@@ -21,7 +21,7 @@ import { type ArtifactInstallation, stillWanted } from "../source/installation.t
 import type { ItemOutcome } from "../source/item-outcome.ts"
 import { performArtifactStep } from "../source/perform-install.ts"
 import { SourceContents } from "../source/source-contents.ts"
-import { concludeDependencies } from "./conclude-dependencies.ts"
+import { concludeDependencies, noteInstallation } from "./conclude-dependencies.ts"
 import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
 /** What an installation was asked to do. */
@@ -105,9 +105,13 @@ export const blueprintInstall = runKind({
       Effect.flatMap(Blueprints, (blueprints) => blueprints.findByRecordId(id as RecordId)),
       (blueprint) => blueprint?.owner,
     ),
-  finish: (_end, state, head) =>
+  finish: (end, state, head) =>
     Effect.gen(function* () {
       const { recordId } = yield* asked(head)
-      yield* concludeDependencies(yield* blueprintOf(recordId), dependencyOutcomes(state))
+      const blueprint = yield* blueprintOf(recordId)
+      // without a plan nothing was installed, and the run says why
+      yield* state.plan === undefined
+        ? noteInstallation(blueprint, [end.message])
+        : concludeDependencies(blueprint, dependencyOutcomes(state))
     }).pipe(Effect.catchTag("BlueprintNotFound", () => Effect.void)),
 })

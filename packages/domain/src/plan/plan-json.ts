@@ -113,3 +113,18 @@ export const PlanJson = Schema.Struct({
   criticalPathSeconds: Schema.Finite,
   roles: Schema.optional(Schema.Struct({ sequence: Schema.Literals(roleSequences), graphSavesSeconds: Schema.Finite })),
 })
+
+const actionKinds: ReadonlySet<string> = new Set(Action.members.map((member) => member.fields.kind.literal))
+const isAnyPlan = Schema.is(
+  Schema.Struct({
+    steps: Schema.Array(Schema.Struct({ tag: optionalText, action: Schema.Struct({ kind: text, stage: optionalText }) })),
+  }),
+)
+const isAmong = (known: readonly string[], word: string | undefined): boolean => word === undefined || known.includes(word)
+
+/** Whether a plan has actions, stages or tags that this version does not: a newer one made it. */
+export const namesWhatIsNew = (plan: unknown): boolean =>
+  isAnyPlan(plan) &&
+  plan.steps.some(
+    ({ tag, action: { kind, stage } }) => !actionKinds.has(kind) || !isAmong(guestStages, stage) || !isAmong(deployTags, tag),
+  )

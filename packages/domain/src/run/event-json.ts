@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { PlanJson } from "../plan/plan-json.ts"
+import { namesWhatIsNew, PlanJson } from "../plan/plan-json.ts"
 import type { RunEvent } from "./event.ts"
 
 /**
@@ -61,6 +61,10 @@ const RunEventJson = Schema.Union([
 ])
 
 const isKnown = Schema.is(RunEventJson)
+const types: ReadonlySet<string> = new Set(RunEventJson.members.map((member) => member.fields.type.literal))
+
+/** What every version writes of an event. */
+const isAnyEvent = Schema.is(Schema.Struct({ type: text, v: Schema.optional(Schema.Int), plan: Schema.optional(Schema.Unknown) }))
 
 /** An event as journals keep it. */
 export const writeRunEvent = (of: RunEvent): string => JSON.stringify(of satisfies typeof RunEventJson.Type)
@@ -73,15 +77,20 @@ const parsed = (json: string): unknown => {
   }
 }
 
-/** The event that `writeRunEvent` wrote, in this version or an older one; undefined for anything else. */
-export const readRunEvent = (json: string): RunEvent | undefined => {
+/** Why a text is no event to this version: a newer one wrote it, or it is damaged. */
+export type UnreadEvent = "newer" | "damaged"
+
+/** The event that `writeRunEvent` wrote, in this version or an older one. */
+export const readRunEvent = (json: string): RunEvent | UnreadEvent => {
   const value = parsed(json)
-  return isKnown(value) ? (value as RunEvent) : undefined
+  if (isKnown(value)) return value as RunEvent
+  if (!isAnyEvent(value)) return "damaged"
+  return !types.has(value.type) || (value.v ?? 1) > version || namesWhatIsNew(value.plan) ? "newer" : "damaged"
 }
 
 /** The event as a journal gives it back. Throws on what could not be read again. */
 export const storedRunEvent = (of: RunEvent): RunEvent => {
   const stored = readRunEvent(writeRunEvent(of))
-  if (stored === undefined) throw new Error(`a journal cannot hold this ${of.type}`)
+  if (typeof stored === "string") throw new Error(`a journal cannot hold this ${of.type}`)
   return stored
 }

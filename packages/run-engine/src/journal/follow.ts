@@ -1,5 +1,5 @@
 import { type Fault, type JournalEntry, type RunHead, type RunId, RunNotFound, type RunState } from "@rangewright/domain"
-import type { RunJournal } from "@rangewright/ports"
+import { JournalUnreadable, type RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -40,7 +40,7 @@ export const followRun = (
 
   const page = Effect.fnUntraced(function* (seq: number): Effect.fn.Return<Page, Fault, Scope.Scope> {
     const grown = yield* signals.listen(runId)
-    for (;;) {
+    for (let promised = seq; ;) {
       yield* grown.close
       const entries = yield* journal.read(runId, seq, journalPage)
       const last = entries.at(-1)
@@ -48,7 +48,9 @@ export const followRun = (
       const record = yield* journal.find(runId)
       if (record === undefined) return yield* gone(seq)
       seen = record.kind
-      if (record.lastSeq > seq) continue
+      if (promised > seq) return yield* new JournalUnreadable({ runId, because: `its entry ${seq + 1} is missing` })
+      promised = record.lastSeq
+      if (promised > seq) continue
       if (record.status !== "running") return [[], Option.none()]
       yield* Effect.raceFirst(grown.await, Effect.sleep(pollSeconds * 1000))
     }

@@ -1,5 +1,5 @@
-import { type JournalEntry, openFold, type RunEvent, type RunId, type RunState } from "@rangewright/domain"
-import { type JournalUnreadable, LeaseLost, RunJournal, type StorageFault } from "@rangewright/ports"
+import { type JournalEntry, openFold, type RunEvent, type RunState } from "@rangewright/domain"
+import { JournalUnreadable, LeaseLost, RunJournal, type RunRecord, type StorageFault } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ interface Pending {
 
 /** Opens the journal of a run for the worker of this generation, and reads what is there. What cannot be read later breaks the worker. */
 export const openBook = Effect.fnUntraced(function* (
-  runId: RunId,
+  { id: runId, lastSeq }: RunRecord,
   generation: number,
   signals: Signals,
 ): Effect.fn.Return<RunBook, JournalUnreadable, RunJournal | Scope.Scope> {
@@ -64,6 +64,8 @@ export const openBook = Effect.fnUntraced(function* (
   })
 
   yield* untilStored(refresh)
+  const read = fold.state().lastSeq
+  if (read < lastSeq) return yield* new JournalUnreadable({ runId, because: `its entry ${read + 1} is missing` })
   yield* Effect.gen(function* () {
     for (;;) {
       const batch = yield* Queue.takeAll(queue)

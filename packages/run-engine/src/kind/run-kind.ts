@@ -71,7 +71,7 @@ export interface RunKind<out R = never> {
   /** Whose the subject is, beside administrators; undefined: nobody's. */
   readonly owner: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, R>
   /**
-   * Keeps what the run's end means, just before the run is closed; repeating it is safe. True: the run's journal has gone with its subject,
+   * Keeps what the run's end means, just before the run is closed; repeating it is safe. The state is empty when the journal is damaged. True: the run's journal has gone with its subject,
    * so that there is nothing to close. `onRemoval` is told just before that.
    */
   readonly finish: (
@@ -111,7 +111,7 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
   readonly works: W
   readonly whenBusy?: "refuse" | "join"
   readonly owner?: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, O>
-  /** However the run ends, also when it could not be planned; may be called again. */
+  /** However the run ends, also when it could not be planned or its journal is damaged: then the state has no plan. May be called again. */
   readonly finish?: (end: Conclusion, state: RunState, head: RunHead) => Effect.Effect<void, Fault, F>
 }): RunKindOf<Request, P | O | F | ServicesOfWork<W[number]>> => {
   const works = new Map(spec.works.map((work) => [work.name, work]))

@@ -1,6 +1,7 @@
 import {
   type Conclusion,
   concludeRun,
+  emptyRunState,
   isFault,
   type Plan,
   type RunHead,
@@ -8,7 +9,7 @@ import {
   type RunState,
   subjectKey,
 } from "@rangewright/domain"
-import { LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
+import { JournalUnreadable, LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -35,6 +36,8 @@ export interface Workshop {
   readonly runsKept: number
   /** The journals in work in this process. */
   readonly books: Map<RunId, RunBook>
+  /** Told of a run that only a newer version of the service can continue. */
+  readonly onNewer: (runId: RunId) => void
   /** Told of a run whose journal goes with its range, so that those who wait for it learn its end. */
   readonly onRemoved: (head: RunHead, state: RunState) => void
 }
@@ -63,12 +66,43 @@ export const workOn = (
         Effect.uninterruptible(journal.close(head.id, generation, { type: "Ended", status, message }, state, at)),
       )
     })
-    const opened = yield* Effect.result(openBook(head.id, generation, workshop.signals))
+    /** Keeps what the end means; true when the run went with its subject. */
+    const finish = Effect.fnUntraced(function* (state: RunState, end: Conclusion) {
+      if (kind === undefined) return false
+      const removal = Effect.map(Clock.currentTimeMillis, (now) =>
+        workshop.onRemoved(head, { ...state, status: end.status, endedAt: new Date(now) }),
+      )
+      return yield* untilStored(kind.finish(head, state, end, removal)).pipe(
+        Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), false)),
+      )
+    })
+    /** The lease is given back, for an instance that knows how to go on. */
+    const leave = (because: string) =>
+      Effect.suspend(() => {
+        workshop.onNewer(head.id)
+        return Effect.logWarning(`${because}; run ${head.id} is left to an instance of that version`)
+      })
+    /** Works while the lease is renewed, each time followed by `after`. `giveUp` ends the run when the work broke. */
+    const underLease = <R>(
+      work: Effect.Effect<void, LeaseLost, R>,
+      after: Effect.Effect<void>,
+      giveUp: (end: Conclusion) => Effect.Effect<void, LeaseLost>,
+    ) =>
+      Effect.raceFirst(work, hold.keep(after)).pipe(
+        Effect.catchCause((cause) => mourn(head, cause, giveUp, leave)),
+        Effect.provideService(Hold, hold.sure),
+        Effect.ensuring(Effect.ignore(journal.release(head.id, generation))),
+      )
+    const opened = yield* Effect.result(openBook(head, generation, workshop.signals))
     if (Result.isFailure(opened)) {
-      // nobody can say what of it is left to do
-      const { message } = opened.failure
-      yield* Effect.logError(message)
-      yield* Effect.ignore(end({ status: "failure", message }))
+      const { message, facts } = opened.failure
+      const giveUp = Effect.gen(function* () {
+        yield* Effect.logError(message)
+        // nobody can say what of it was done, nor what is left to do
+        const failure: Conclusion = { status: "failure", message }
+        if (!(yield* finish(emptyRunState, failure))) yield* end(failure)
+      })
+      yield* underLease(facts.newer === true ? leave(message) : giveUp, Effect.void, end)
       return workshop.signals.notify(head.id)
     }
     const book = opened.success
@@ -77,18 +111,8 @@ export const workOn = (
 
     const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(untilStored(book.refresh)))
 
-    /** Keeps what the end means; true when the run went with its subject. */
-    const finish = Effect.fnUntraced(function* (end: Conclusion) {
-      if (kind === undefined) return false
-      const removal = Effect.map(Clock.currentTimeMillis, (now) =>
-        workshop.onRemoved(head, { ...book.state(), status: end.status, endedAt: new Date(now) }),
-      )
-      return yield* untilStored(kind.finish(head, book.state(), end, removal)).pipe(
-        Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), false)),
-      )
-    })
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
-      if (!(yield* finish(end))) yield* close(end)
+      if (!(yield* finish(book.state(), end))) yield* close(end)
     })
     const untilShown = Effect.gen(function* () {
       if (kind?.isShownAtWork !== true) return
@@ -120,11 +144,8 @@ export const workOn = (
     })
 
     // looks for cancels from other processes too
-    const keep = hold.keep(Effect.ignore(book.refresh))
-    yield* Effect.raceFirst(work, keep).pipe(
-      Effect.catchCause((cause) => mourn(head, cause, (end) => Effect.andThen(Effect.ignoreCause(finish(end)), close(end)))),
-      Effect.provideService(Hold, hold.sure),
-      Effect.ensuring(Effect.ignore(journal.release(head.id, generation))),
+    yield* underLease(work, Effect.ignore(book.refresh), (end) =>
+      Effect.andThen(Effect.ignoreCause(finish(book.state(), end)), close(end)),
     )
     workshop.signals.notify(head.id)
   }).pipe(
@@ -136,15 +157,20 @@ export const workOn = (
     Effect.annotateLogs({ run: head.id, subject: subjectKey(head.subject) }),
   )
 
-/** What to do with a worker that broke: a lost lease is another worker's business now, a bug ends the run and is logged. */
+/**
+ * What to do with a worker that broke: a lost lease is another worker's business now, as is what a newer version wrote meanwhile; a bug ends
+ * the run and is logged.
+ */
 const mourn = <R>(
   head: RunHead,
   cause: Cause.Cause<LeaseLost>,
   giveUp: (end: Conclusion) => Effect.Effect<void, LeaseLost, R>,
+  leave: (because: string) => Effect.Effect<void>,
 ): Effect.Effect<void, never, R> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   const error = Cause.squash(cause)
   if (error instanceof LeaseLost) return Effect.logWarning(`${error.message}; another worker continues it`)
+  if (error instanceof JournalUnreadable && error.facts.newer === true) return leave(error.message)
   const message = isFault(error) ? error.message : "the service has a defect; its log says more"
   return Effect.logError(`Run ${head.id} broke`, cause).pipe(
     Effect.andThen(giveUp({ status: "failure", message })),
