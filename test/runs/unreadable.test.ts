@@ -4,12 +4,14 @@ import { join } from "node:path"
 import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import { storageLayer } from "@rangewright/adapter-storage"
 import { rangeRequest } from "@rangewright/application"
+import { installation } from "@rangewright/domain"
 import { Ranges, RunJournal } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { makeCrashGate } from "./support/crash-gate.ts"
 import { admin, boot, createRange, deploy, endOf, engineOf, type Lab, makeLab, startAndWait } from "./support/lab.ts"
+import { move } from "./support/move.ts"
 import { makeShop, shopKind } from "./support/shop.ts"
 
 /** A lab over an SQLite file, and that file in other hands. */
@@ -208,5 +210,39 @@ describe("a run of a newer version that an older one finds", () => {
     )
     expect(left).toEqual({ status: "running", lease_owner: null })
     await older.dispose()
+  })
+})
+
+describe("a run whose own row is damaged", () => {
+  it("counts as one that goes on: a run about the whole installation does not begin", async () => {
+    const { lab, id, sql } = await leftDeploy()
+    sql("update runs set status = 'sleeping' where id = ?", id)
+    const process = boot(lab, undefined, undefined, [move])
+    const end = await engineOf(process, (engine) =>
+      Effect.flatMap(engine.start(move.request(installation, {}), admin), ({ id: moving }) => engine.wait(moving)),
+    )
+    await process.dispose()
+    expect([end.status, end.steps.get("one")?.attempt]).toEqual(["failure", 0])
+    expect(end.message).toContain(`the row id ${id} of the table runs is damaged`)
+  })
+
+  it("counts as one that goes on: a run that waits behind it does not begin", async () => {
+    const { lab, sql } = await storedLab()
+    const range = await createRange(lab)
+    const first = boot(lab, undefined, undefined, [move])
+    const [moving, waiting] = await engineOf(first, (engine) =>
+      Effect.tap(
+        Effect.all([engine.start(move.request(installation, {}), admin), engine.start(rangeRequest(range, deploy), admin)]),
+        Effect.sleep(1000),
+      ),
+    )
+    await first.dispose()
+    sql("update runs set status = 'sleeping' where id = ?", moving.id)
+    const next = boot(lab, undefined, undefined, [move])
+    const end = await engineOf(next, (engine) => Effect.andThen(engine.recover, engine.wait(waiting.id)))
+    await next.dispose()
+    expect(end).toMatchObject({ status: "failure", plan: undefined })
+    expect(end.message).toContain(`the row id ${moving.id} of the table runs is damaged`)
+    expect(endOf(lab).vms).toEqual([])
   })
 })

@@ -130,7 +130,7 @@ describe("a row that this version does not understand", () => {
     expect(cluster).toEqual(seen)
   })
 
-  it("leaves the other runs that are unfinished", async () => {
+  it("leaves the other runs that are unfinished to be continued, and is none that has ended", async () => {
     const at = new Date(1)
     const head = { kind: "deploy", by: "alice" as UserId, options: null, startedAt: at }
     const ids = ["run000000000001" as RunId, "run000000000002" as RunId] as const
@@ -147,12 +147,15 @@ describe("a row that this version does not understand", () => {
     const database = new DatabaseSync(file)
     database.exec(`update runs set status = 'sleeping' where id = '${ids[0]}'`)
     database.close()
-    const [fault, unfinished] = await onFile(
+    const [fault, unfinished, recoverable] = await onFile(
       file,
-      RunJournal.use((journal) => Effect.all([Effect.flip(journal.find(ids[0])), journal.unfinished])),
+      RunJournal.use((journal) =>
+        Effect.all([Effect.flip(journal.find(ids[0])), Effect.flip(journal.unfinished), journal.recoverable]),
+      ),
     )
     expect(fault).toMatchObject({ facts: { damaged: true } })
-    expect(unfinished.map(({ id }) => id)).toEqual([ids[1]])
+    expect(unfinished).toMatchObject({ facts: { damaged: true }, message: expect.stringContaining(`id ${ids[0]}`) as string })
+    expect(recoverable.map(({ id }) => id)).toEqual([ids[1]])
   })
 
   it("leaves the other sources that are to be synced", async () => {

@@ -105,7 +105,10 @@ export class RunJournal extends Context.Service<
     readonly find: (runId: RunId) => Effect.Effect<RunRecord | undefined, StorageFault>
     /** The unfinished run of a subject, which another one must not pass; a cancelled one that another was opened behind is none. */
     readonly active: (subject: RunSubject) => Effect.Effect<RunRecord | undefined, StorageFault>
+    /** All unfinished runs, newest first. Fails when one of them cannot be read: nobody may take it for one that has ended. */
     readonly unfinished: Effect.Effect<readonly RunRecord[], StorageFault>
+    /** The unfinished runs that can be read, for what does not need them all; the log names the others. */
+    readonly recoverable: Effect.Effect<readonly RunRecord[], StorageFault>
     /** Newest first. Empty `kinds` or `types` mean none. */
     readonly list: (filter: {
       readonly subject?: RunSubject

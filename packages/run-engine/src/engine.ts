@@ -163,7 +163,7 @@ const makeEngine = Effect.fnUntraced(function* (
   const planNow = Effect.fnUntraced(function* (kind: RunKind, draft: RunHead): Effect.fn.Return<Plan | undefined, Fault> {
     const ahead = [installation, draft.subject].map(subjectKey)
     const waits =
-      draft.subject.type === "range" && (yield* journal.unfinished).some(({ subject }) => ahead.includes(subjectKey(subject)))
+      draft.subject.type === "range" && (yield* journal.recoverable).some(({ subject }) => ahead.includes(subjectKey(subject)))
     return yield* kind.plan(draft, false).pipe(
       Effect.catchIf(
         (fault) => waits && isOfNow(fault),
@@ -280,7 +280,7 @@ const makeEngine = Effect.fnUntraced(function* (
     state,
     events,
     recover: Effect.gen(function* () {
-      const unfinished = yield* journal.unfinished
+      const unfinished = yield* journal.recoverable
       const there = new Set(unfinished.map(({ id }) => id))
       for (const id of newer) if (!there.has(id)) newer.delete(id)
       const tries = yield* Effect.forEach(

@@ -109,6 +109,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
     find: (runId) => Effect.sync(() => store.runs.get(runId)?.record),
     active: (subject) => Effect.sync(() => active(subject)),
     unfinished: Effect.sync(unfinished),
+    recoverable: Effect.sync(unfinished),
     list: ({ subject, types, kinds, limit }) =>
       Effect.sync(() =>
         records()

@@ -70,11 +70,9 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       every(toEntry),
     )
     const busy = database.prepared("read a run", "select * from runs where busy_subject = ?", first(toRun))
-    const unfinished = database.list(
-      "read unfinished runs",
-      "select * from runs where busy_subject is not null order by started_at desc, id desc",
-      toRun,
-    )
+    const selectUnfinished = "select * from runs where busy_subject is not null order by started_at desc, id desc"
+    const unfinished = database.prepared("read unfinished runs", selectUnfinished, every(toRun))
+    const recoverable = database.list("read unfinished runs", selectUnfinished, toRun)
 
     return {
       ...leasesIn(database),
@@ -158,6 +156,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
       find: database.prepared("read a run", "select * from runs where id = ?", first(toRun)),
       active: (subject) => busy(subjectKey(subject)),
       unfinished: unfinished(),
+      recoverable: recoverable(),
       list: ({ subject, types, kinds, limit }) =>
         kinds?.length === 0 || types?.length === 0
           ? Effect.succeed([])

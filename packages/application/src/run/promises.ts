@@ -55,7 +55,7 @@ export const makePromises = (): Promises => {
 export const learnPromises = (promises: Promises): Effect.Effect<void, StorageFault, RunJournal> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    for (const run of yield* journal.unfinished) {
+    for (const run of yield* journal.recoverable) {
       const range = rangeOf(run)
       if (range === undefined || run.kind !== "deploy" || promises.knows(range, run.startedAt.getTime())) continue
       const entries = yield* journal.read(run.id, 0, entriesToPlan).pipe(

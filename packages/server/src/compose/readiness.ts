@@ -33,7 +33,7 @@ const look = Effect.gen(function* () {
   const machines = yield* Machines
   const freshness = yield* machines.freshness
   const cluster = yield* machines.cluster
-  const unfinished = yield* (yield* RunJournal).unfinished
+  const unfinished = yield* (yield* RunJournal).recoverable
   const now = yield* Clock.currentTimeMillis
   const ageSeconds = freshness.observedAt === undefined ? 0 : Math.max(0, now - freshness.observedAt.getTime()) / 1000
   return { freshness, ageSeconds, machines: cluster?.machines.length ?? 0, runs: unfinished.length }
