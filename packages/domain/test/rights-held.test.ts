@@ -76,7 +76,11 @@ describe("one change that always fails", () => {
     const after = desiredAccess({ users: [alice, bob], ranges: [] }, vnets)
     const place = { type: "vnet", zone: "ludus", name: "r1" } as const
     const left = { kind: "revoke", place, subjects: [{ type: "user", name: "eve@pve" }] } as const
-    expect(heldInLine({ ...held, vnets: [place] }, after, [left])).toMatchObject({ ranges: {}, vnets: [place], unsettled: true })
+    const kept = heldInLine({ ...held, vnets: [place] }, after, [left])
+    expect(kept).toMatchObject({ ranges: {}, vnets: [place], unsettled: true })
+    expect(pendingAccess(kept, after).revocations).toEqual(["rights on VNet ludus/r1 are still there"])
+    const unseen = desiredAccess({ users: [alice, bob], ranges: [] }, { type: "unknown" })
+    expect(pendingAccess(kept, unseen).revocations).toEqual([])
   })
 
   it("keeps what is being made unsettled", () => {

@@ -302,6 +302,41 @@ test("a VNet has rights from when a deploy has made it, and only where its alias
   expect(grantsOn(new Map([labsVnet]))).toEqual(["pool", "vnet"])
 })
 
+test("a VNet of a range's name without the range's alias is a note; one that is not there yet is none", () => {
+  const notesOn = (alias: string | undefined, more: Partial<typeof range> = {}) =>
+    planAccess({
+      desired: desire([user], [{ ...range, ...more }]),
+      held: nothingHeld,
+      observed: { ...empty, vnets: new Map(alias === undefined ? [] : [[labsVnet[0], alias]]) },
+    }).notes
+  expect(notesOn("rangewright LAB (Bob)")).toEqual([
+    'VNet ludus/r1 has the alias "rangewright LAB (Bob)" instead of "rangewright LAB", and so nobody gets rights on it: set the alias if it is the VNet of range LAB',
+  ])
+  expect(notesOn("")).toHaveLength(1)
+  expect(notesOn("x".repeat(500))[0]!.length).toBeLessThan(300)
+  expect([notesOn(undefined), notesOn(labsVnet[1]), notesOn("", { leaving: true })]).toEqual([[], [], []])
+})
+
+test("accounts and groups with the service's mark that it does not know stay, and are notes", () => {
+  const groups = [userGroup, adminGroup, groupOfAccount(alice), groupOfAccount(bob.account)]
+  const observed = {
+    ...seen({ groups: [userGroup, groupOfAccount(alice)] }),
+    groups: new Map([...groups.map((name) => [name, true] as const), ["students", false] as const]),
+  }
+  const known = observed.accounts.get(alice)!
+  const accounts = new Map([...observed.accounts, [bob.account, known], ["carol@pve" as AccountId, { ...known, ours: false }]])
+  const desired = desire([user], [])
+  const plan = planAccess({ desired, held: heldOf(desired), observed: { ...observed, accounts } })
+  expect(changesOf(plan).filter(({ kind }) => kind.startsWith("remove"))).toEqual([])
+  expect(plan.notes).toEqual([
+    expect.stringMatching(/^account bob@pve carries the service's mark, .* backup .* It stays/u) as string,
+    expect.stringMatching(/^group rangewright_bob\S+ carries the service's mark/u) as string,
+  ])
+  // held: it is removed instead
+  const held = heldOf(desire([user, bob], []))
+  expect(planAccess({ desired, held, observed: { ...observed, accounts } }).notes).toEqual([])
+})
+
 test("on a VNet of another installation nothing is taken, also where the service once had rights there", () => {
   const vnet = { type: "vnet", zone: "ludus", name: "r1" } as const
   const entry = (name: string): AccessEntry => ({

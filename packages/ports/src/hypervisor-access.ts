@@ -8,8 +8,11 @@ import type { HypervisorFault } from "./faults.ts"
 export class HypervisorAccess extends Context.Service<
   HypervisorAccess,
   {
-    /** All of them as they are now, in few calls however many there are. Fails with `forbidden` where the service's account may not see them all. */
-    readonly observe: Effect.Effect<ObservedAccess, HypervisorFault>
+    /**
+     * All of them as they are now, in few calls however many there are. Fails with `forbidden` where the service's account may not see them all,
+     * and all VNets of `zone`, where rights are given on them.
+     */
+    readonly observe: (zone: string | undefined) => Effect.Effect<ObservedAccess, HypervisorFault>
     /**
      * Makes one change. Repeating it is safe: what is there already is success, as is what is gone already. `password` is for the account that
      * is created, or given it; an account of a realm that is not the hypervisor's own is created without.

@@ -94,7 +94,7 @@ const courseOf = async (lab: Lab, sequence: Changes, times: number) => {
       reasons.push(await lab.run(Effect.match(made, { onSuccess: () => "made", onFailure: ({ facts }) => facts.reason })))
     outcomes.push([...new Set(reasons)].join(" then "))
   }
-  const seen = await lab.run(HypervisorAccess.use((access) => access.observe))
+  const seen = await lab.run(HypervisorAccess.use((access) => access.observe(undefined)))
   const logins: boolean[] = []
   for (const id of ids.slice(0, 2)) logins.push(await lab.others.letsIn(id, passwords[0]!))
   await lab.close()

@@ -40,7 +40,7 @@ const groupsOf = (account: AccountId): readonly string[] => [userGroup, groupOfA
 
 const apply = (change: AccessChange, password = first) =>
   HypervisorAccess.use((access) => access.apply(change, Redacted.make(password)))
-const observe = HypervisorAccess.use((access) => access.observe)
+const observe = HypervisorAccess.use((access) => access.observe(undefined))
 const makeGroup = (group: string) => apply({ kind: "create-group", group })
 const makeAccount = (account: AccountId, keep: AccountKeep = nothingKept, password = first) =>
   apply({ kind: "create-account", account, groups: groupsOf(account), keep }, password)

@@ -18,7 +18,7 @@ const bob = "bob@pve" as AccountId
 const making = { account: bob, groups: [userGroup, groupOfAccount(bob)], keep: nothingKept }
 const apply = (change: AccessChange, password = "the first password") =>
   HypervisorAccess.use((access) => access.apply(change, Redacted.make(password)))
-const observe = HypervisorAccess.use((access) => access.observe)
+const observe = HypervisorAccess.use((access) => access.observe(undefined))
 const people = Effect.gen(function* () {
   for (const group of [userGroup, adminGroup, groupOfAccount(bob)]) yield* apply({ kind: "create-group", group })
   yield* apply({ kind: "create-account", ...making })
@@ -35,6 +35,7 @@ const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
   "/access": ["Sys.Audit"],
   "/access/groups": ["User.Modify", "Group.Allocate"],
   "/access/realm/pve": ["Realm.AllocateUser"],
+  "/sdn/zones": ["SDN.Audit", "SDN.Allocate"],
 }
 const role = (path: string): string => `Service${path.replaceAll("/", ".")}`
 
@@ -84,6 +85,45 @@ describe("a service that may not see everything", () => {
     expect(facts.hint).toMatch(/README/u)
     await rig.close()
   })
+
+  const blinded: readonly (readonly [string, string, Prepare])[] = [
+    ["the zone", "SDN.Audit on /sdn/zones/ludus", (_, has) => has("/sdn/zones", "SDN.Use")],
+    [
+      "what is in the zone",
+      "SDN.Audit on /sdn/zones/ludus",
+      (rig) =>
+        root(rig, "PUT", "/access/acl", {
+          path: "/sdn/zones/ludus",
+          roles: role("/sdn/zones"),
+          users: "svc@pve",
+          propagate: "0",
+        }),
+    ],
+    [
+      "one VNet",
+      "SDN.Audit on /sdn/zones/ludus/r1",
+      (rig) => root(rig, "PUT", "/access/acl", { path: "/sdn/zones/ludus/r1", roles: "NoAccess", users: "svc@pve" }),
+    ],
+  ]
+  it.each(blinded)(
+    "takes no VNets for missing where it gives rights on them, when it does not see %s",
+    async (_, missing, prepare) => {
+      const rig = makeRig()
+      const { service, has } = await serviceOf(rig)
+      for (const zone of ["ludus", "theirs"]) await root(rig, "POST", "/cluster/sdn/zones", { type: "simple", zone })
+      await root(rig, "POST", "/cluster/sdn/vnets", { vnet: "r1", zone: "ludus", alias: "rangewright LAB" })
+      await root(rig, "PUT", "/cluster/sdn")
+      const inZone = HypervisorAccess.use((access) => access.observe("ludus"))
+      const vnets = [["/sdn/zones/ludus/r1", "rangewright LAB"]]
+      await root(rig, "PUT", "/access/acl", { path: "/sdn/zones/theirs", roles: "NoAccess", users: "svc@pve" })
+      expect([...(await service.run(inZone)).vnets]).toEqual(vnets)
+      await prepare(rig, has)
+      const { facts } = await service.run(Effect.flip(inZone))
+      expect(facts).toMatchObject({ reason: "forbidden", detail: expect.stringContaining(missing) as string })
+      await service.run(observe)
+      await rig.close()
+    },
+  )
 
   it("sees everything with either of the privileges that show accounts", async () => {
     const rig = makeRig()

@@ -23,7 +23,7 @@ const second = "the second password"
 
 const apply = (change: AccessChange, password = first) =>
   HypervisorAccess.use((access) => access.apply(change, Redacted.make(password)))
-const observe = HypervisorAccess.use((access) => access.observe)
+const observe = HypervisorAccess.use((access) => access.observe(undefined))
 const making = (keep: AccountKeep = nothingKept) => ({ account: bob, groups: [userGroup, group], keep })
 const setPassword = (keep?: AccountKeep) => apply({ kind: "set-password", ...making(keep) }, second)
 const people = Effect.gen(function* () {

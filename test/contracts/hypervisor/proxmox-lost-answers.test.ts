@@ -83,7 +83,7 @@ const making = { account, groups: [userGroup, group], keep } as const
 const seen = (rig: Rig): Promise<string> =>
   rig.run(
     Effect.map(
-      access((port) => port.observe),
+      access((port) => port.observe(undefined)),
       ({ accounts, groups, pools, rights }) =>
         JSON.stringify([
           [...accounts].map(([id, { groups: in_, keep: kept }]) => [id, in_.toSorted(), kept]),

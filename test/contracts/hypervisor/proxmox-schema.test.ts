@@ -93,7 +93,7 @@ describe.skipIf(apidoc === undefined)(`requests against Proxmox's schema (skippe
         Effect.gen(function* () {
           const access = yield* HypervisorAccess
           for (const change of accessChanges) yield* access.apply(change, Redacted.make("a good password"))
-          yield* access.observe
+          yield* access.observe(undefined)
         }),
       )
       await rig.close()

@@ -4,9 +4,12 @@ import {
   adminGroup,
   groupOfAccount,
   letIn,
+  networkComment,
+  placePath,
   type Range,
   rootUserId,
   userGroup,
+  vnetName,
 } from "@rangewright/domain"
 import { boot, call, type Site, stop, unsealed } from "./site.ts"
 
@@ -57,9 +60,19 @@ const letInBy = ({ world }: Site, vmid: number): readonly number[] => {
 /** Accounts that others made, and what they are called in tests. */
 export const foreign = { account: "carol@pve", group: "students", pool: "THEIRS" } as const
 
-/** The range on whose pool or machine an entry of the list of rights is; undefined: it is elsewhere. */
-const rangeAt = ({ world }: Site, path: string): string | undefined => {
+/** The VNets of ranges that are there: their paths. */
+const vnetsOf = ({ store, world }: Site) =>
+  [...store.ranges.values()].flatMap((range) =>
+    [...world.networks.values()].flatMap(({ spec }) =>
+      spec.type === "vnet" && spec.alias === networkComment(range.id) ? [{ range, path: placePath(spec) }] : [],
+    ),
+  )
+
+/** The range on whose pool, VNet or machine an entry of the list of rights is, also once the VNet is gone; a VNet that is no range's is told by its path. Undefined: it is elsewhere. */
+const rangeAt = ({ store, world }: Site, path: string): string | undefined => {
   const pool = path.startsWith("/pool/") ? path.slice("/pool/".length) : undefined
+  if (path.startsWith("/sdn/"))
+    return [...store.ranges.values()].find(({ number }) => path.endsWith(`/${vnetName(number)}`))?.id ?? path
   const machine = [...world.vms.values()].find(({ vmid, template }) => !template && path === `/vms/${vmid}`)
   return pool ?? machine?.pool
 }
@@ -110,6 +123,11 @@ const compared = (what: string, real: Iterable<string>, wanted: Iterable<string>
 const structure = (site: Site): readonly string[] => {
   const { store, world } = site
   const accounts = usersOf(site).map(({ user }) => ({ id: accountIdOf(user), user }))
+  const pools = [...store.ranges.values()].map((range) => ({ range, path: `/pool/${range.id}` }))
+  const places = [...pools, ...vnetsOf(site)]
+  // rights on a VNet that is gone go with its range
+  const ofGoneVnet = (path: string): boolean =>
+    rangeAt(site, path) !== path && path.startsWith("/sdn/") && !places.some((place) => place.path === path)
   const problems = [
     ...compared("account", world.accounts.keys(), [...accounts.map(({ id }) => id), foreign.account]),
     ...compared("group", world.groups.keys(), [
@@ -122,15 +140,15 @@ const structure = (site: Site): readonly string[] => {
     ...compared(
       "right",
       [...world.acl.values()].flatMap(({ path, subject }) =>
-        rangeAt(site, path) === undefined ? [] : [`${subject.type} ${subject.name} on ${path}`],
+        rangeAt(site, path) === undefined || ofGoneVnet(path) ? [] : [`${subject.type} ${subject.name} on ${path}`],
       ),
       [
         `user ${foreign.account} on /pool/${foreign.pool}`,
-        ...[...store.ranges.values()].flatMap((range) => [
-          `group ${adminGroup} on /pool/${range.id}`,
+        ...places.flatMap(({ range, path }) => [
+          `group ${adminGroup} on ${path}`,
           ...[...haveRange(site, range)].flatMap((id) => {
             const owner = accounts.find(({ user }) => user.id === id)
-            return owner === undefined ? [] : [`group ${groupOfAccount(owner.id)} on /pool/${range.id}`]
+            return owner === undefined ? [] : [`group ${groupOfAccount(owner.id)} on ${path}`]
           }),
         ]),
       ],

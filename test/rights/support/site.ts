@@ -171,7 +171,8 @@ export const boot = (
   const base = Layer.mergeAll(
     Layer.provideMerge(seen, Layer.merge(memoryStorageLayer(site.store), hypervisor)),
     licenseLayer(openLicense),
-    Layer.succeed(Settings, labSettings),
+    // a cluster: ranges have rights on VNets too
+    Layer.succeed(Settings, { ...labSettings, clusterMode: true }),
     Layer.succeed(Clock.Clock, clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
     // identities are distinct, and the same each time

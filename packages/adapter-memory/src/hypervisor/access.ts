@@ -211,11 +211,12 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
     )
 
   return Layer.succeed(HypervisorAccess, {
-    observe: called(
-      world,
-      { port: "access", method: "observe", mutating: false, action: undefined },
-      Effect.sync(() => observe(world)),
-    ),
+    observe: () =>
+      called(
+        world,
+        { port: "access", method: "observe", mutating: false, action: undefined },
+        Effect.sync(() => observe(world)),
+      ),
     // a test's faults name the kind of change
     apply: (change, password) => attempt(change.kind, changeDoing(change), () => applied(world, change, password)),
     poolExists: (poolId) => run("poolExists", false, () => world.pools.has(poolId)),

@@ -36,7 +36,7 @@ export const makeHypervisorAccess = (
   client: PveClient,
   self: ServiceAccount,
 ): Context.Service.Shape<typeof HypervisorAccess> => ({
-  observe: observeAccess(client, self),
+  observe: (zone) => observeAccess(client, self, zone),
   apply: applyChange(client, self),
   poolExists: (poolId) => poolExists(client, poolId),
   ensurePool: (poolId) => ensurePool(client, poolId),

@@ -28,6 +28,7 @@ const aliasOf = (row: Fields): readonly (readonly [string, string])[] => {
 export const observeAccess = Effect.fnUntraced(function* (
   client: PveClient,
   self: ServiceAccount,
+  zone: string | undefined,
 ): Effect.fn.Return<ObservedAccess, HypervisorFault> {
   const doing = "read accounts, groups, pools and rights"
   // an answer that is no list would read as a hypervisor without accounts
@@ -62,7 +63,7 @@ export const observeAccess = Effect.fnUntraced(function* (
   const rights = rightsIn(acl)
   const entries = ownEntries(rights, self, words(me, "groups"))
   const holds = ownRightsIn(recordOf(permissions.data), entries)
-  const blind = blindness(holds, entries, self, doing)
+  const blind = blindness(holds, entries, self, zone, doing)
   if (blind !== undefined) return yield* blind
   const own = ownRightsBySubject(rights)
   const accounts = users.flatMap((row) => {

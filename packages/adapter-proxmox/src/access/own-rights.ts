@@ -37,21 +37,25 @@ export const ownRightsIn = (answer: Fields, entries: ReadonlySet<string>): OwnRi
 /** What the service's credentials are called in sentences. */
 const ownName = ({ byToken }: ServiceAccount): string => (byToken ? "the service's API token" : "the service's account")
 
-/** The lists of accounts, groups, rights and pools leave out without a word what the caller may not see (facts c5). `below`: at any path below too. */
-const toSee: readonly { readonly path: string; readonly anyOf: readonly string[]; readonly below: boolean }[] = [
+/** The lists of accounts, groups, rights, pools and VNets leave out without a word what the caller may not see (facts c5). `below`: at any path below too. */
+const toSee = (
+  zone: string | undefined,
+): readonly { readonly path: string; readonly anyOf: readonly string[]; readonly below: boolean }[] => [
   { path: "/access/groups", anyOf: ["User.Modify", "Sys.Audit"], below: true },
   { path: "/access", anyOf: ["Sys.Audit"], below: false },
   { path: "/pool", anyOf: ["Pool.Audit"], below: true },
+  ...(zone === undefined ? [] : [{ path: `/sdn/zones/${zone}`, anyOf: ["SDN.Audit", "SDN.Allocate"], below: true }]),
 ]
 
-/** The failure where the service may not see all of these lists. */
+/** The failure where the service may not see all of these lists, of VNets those of the zone. */
 export const blindness = (
   holds: OwnRights,
   entries: ReadonlySet<string>,
   self: ServiceAccount,
+  zone: string | undefined,
   doing: string,
 ): HypervisorFault | undefined => {
-  const missing = toSee.flatMap(({ path, anyOf, below }) => {
+  const missing = toSee(zone).flatMap(({ path, anyOf, below }) => {
     if (!holds(path, ...anyOf) || (below && !holds(`${path}/`, ...anyOf))) return [`${anyOf[0]} on ${path}`]
     const some = below ? [...entries].filter((entry) => entry.startsWith(`${path}/`)) : []
     return some.filter((entry) => !holds(entry, ...anyOf)).map((entry) => `${anyOf[0]} on ${entry}`)

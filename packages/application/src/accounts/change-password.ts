@@ -20,7 +20,7 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     const users = yield* Users
     const account = accountIdOf(user)
     const doing = `set the password of ${account}`
-    const seen = (yield* (yield* HypervisorAccess).observe).accounts.get(account)
+    const seen = (yield* (yield* HypervisorAccess).observe(undefined)).accounts.get(account)
     const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not keep the passwords of its realm"
     if (obstacle !== undefined)
       return yield* new HypervisorFault({

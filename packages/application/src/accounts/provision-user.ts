@@ -41,7 +41,7 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
         return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
     }
     const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
-    if ((yield* (yield* HypervisorAccess).observe).accounts.has(name))
+    if ((yield* (yield* HypervisorAccess).observe(undefined)).accounts.has(name))
       return yield* Effect.fail(
         new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` }),
       )

@@ -47,7 +47,7 @@ export const migrationOptions = (createZone: boolean) =>
 
 /** The groups that have an account's rights, as far as the hypervisor has them: one that is missing gets its rights when it is made. */
 const presentGroups = Effect.gen(function* () {
-  const { groups } = yield* (yield* HypervisorAccess).observe
+  const { groups } = yield* (yield* HypervisorAccess).observe(undefined)
   const users = yield* (yield* Users).list
   return new Map(
     users.flatMap((user) => {

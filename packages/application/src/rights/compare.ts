@@ -48,8 +48,9 @@ export interface ComparedAccess {
 /** Compares the whole installation, in few calls. */
 export const compareAccess = Effect.gen(function* () {
   const { held, version } = yield* (yield* AccessRecords).held
-  const desired = yield* readDesired
-  const observed = yield* (yield* HypervisorAccess).observe
+  const networks = yield* rightsOnNetworks
+  const desired = desiredAccess(yield* (yield* AccessRecords).stored, networks)
+  const observed = yield* (yield* HypervisorAccess).observe(networks.type === "vnets" ? networks.zone : undefined)
   const plan = planAccess({ desired, held, observed })
   const compared: ComparedAccess = { desired, held, observed, version, plan, changes: changesOf(plan) }
   return compared

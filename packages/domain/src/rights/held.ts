@@ -152,6 +152,9 @@ export const pendingAccess = (held: HeldAccess, desired: DesiredAccess): Pending
     if (desired.ranges.get(id)?.leaving === true) continue
     for (const account of has) if (!had.has(account)) others.push(`${account} has no rights on ${id} yet`)
   }
+  // of a range that is gone, or was made again with another number; a cluster not seen yet has places on pools alone
+  const left = desired.networks === "unknown" ? [] : held.vnets.filter((vnet) => !desired.places.has(placeText(vnet)))
+  for (const vnet of left) revocations.push(`rights on ${placeText(vnet)} are still there`)
   for (const [account, { admin }] of Object.entries(held.accounts) as [AccountId, HeldAccount][]) {
     const wanted = desired.accounts.get(account)
     if (wanted === undefined) revocations.push(`${account} is still there`)

@@ -184,6 +184,34 @@ const strayPools = ({ desired, held, observed }: AccessInput) => {
   return { changes, notes }
 }
 
+/** What has the service's mark and is not known to it, and why it stays. */
+const strangers = ({ desired, held, observed }: AccessInput, ourGroups: ReadonlySet<string>): readonly string[] => {
+  const accounts = [...observed.accounts].flatMap(([account, { ours }]) =>
+    ours && !desired.accounts.has(account) && held.accounts[account] === undefined ? [`account ${account}`] : [],
+  )
+  const known = new Set([...ourGroups, userGroup, adminGroup])
+  const groups = [...observed.groups].flatMap(([group, ours]) => (ours && !known.has(group) ? [`group ${group}`] : []))
+  const why = "it was made after the backup that was restored, by a worker that stood still, or by another installation"
+  return [...accounts, ...groups]
+    .sort()
+    .map(
+      (what) =>
+        `${what} carries the service's mark, and the service does not know it: ${why}. It stays: remove it on the hypervisor if nobody needs it`,
+    )
+}
+
+const longestAlias = 64
+
+/** The VNets of ranges on which nobody gets rights, because their alias does not name the range. One that is not there yet is no matter. */
+const otherAliases = ({ desired, observed }: AccessInput): readonly string[] =>
+  [...desired.places.values()].flatMap(({ place, rangeId, leaving }) => {
+    const alias = place.type === "vnet" && !leaving ? observed.vnets.get(placePath(place)) : undefined
+    const wanted = networkComment(rangeId)
+    if (alias === undefined || alias === wanted) return []
+    const has = `has the alias ${JSON.stringify(alias.slice(0, longestAlias))} instead of "${wanted}"`
+    return [`${placeText(place)} ${has}, and so nobody gets rights on it: set the alias if it is the VNet of range ${rangeId}`]
+  })
+
 const groupsToMake = ({ desired, observed }: AccessInput): readonly AccessChange[] => {
   const wanted = new Set([userGroup, adminGroup, ...[...desired.accounts.keys()].map(groupOfAccount)])
   return [...wanted].filter((group) => !observed.groups.has(group)).map((group) => ({ kind: "create-group", group }))
@@ -255,7 +283,14 @@ export const planAccess = (input: AccessInput): AccessPlan => {
     make: accounts.changes,
     give: grants(input),
     tidy: [...revokes(rights.tidy), ...stray.changes],
-    notes: [...accounts.notes, ...rights.notes, ...removed.notes, ...stray.notes],
+    notes: [
+      ...accounts.notes,
+      ...rights.notes,
+      ...removed.notes,
+      ...stray.notes,
+      ...otherAliases(input),
+      ...strangers(input, ourGroups),
+    ],
   }
 }
 
