@@ -1,5 +1,5 @@
-import type { RangeId, Vmid } from "@rangewright/domain"
-import { AuditTrail, Machines, Ranges } from "@rangewright/ports"
+import type { RangeId, RunId, UserId, Vmid } from "@rangewright/domain"
+import { AuditTrail, Machines, Ranges, RunJournal, SharedSlots } from "@rangewright/ports"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Context from "effect/Context"
@@ -44,6 +44,35 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
     await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
     await drop()
   })
+
+  it.each(["{", '{"now":0,"owners":[],"runs":[{"held":"many"}]}', '{"now":0,"owners":[],"runs":null}'])(
+    "takes the damaged ledger %s of a scarce thing for an empty one, and writes it anew",
+    async (ledger) => {
+      const { url, drop } = await createDatabase(server ?? "")
+      const program = Effect.gen(function* () {
+        yield* aliceWithLab
+        const [journal, shared, database] = [yield* RunJournal, yield* SharedSlots, yield* Database]
+        const [id, by] = ["run000000000001" as RunId, "alice" as UserId]
+        const subject = { type: "source", id: "source" } as const
+        yield* journal.open({ id, kind: "fetch", subject, by, options: null, startedAt: new Date(0) }, undefined)
+        yield* journal.claim(id, "service", 300)
+        yield* database.write("damage a ledger", (tx) =>
+          tx((db) => db.insertInto("slot_ledgers").values({ resource: "clone@fast", ledger }).execute()),
+        )
+        const demand = { run: id, generation: 1, by, held: 0, had: 0, waiting: [10, 10] }
+        const ask = Effect.map(
+          shared?.share([{ resource: "clone@fast", slots: 1, demands: [demand] }], 300) ?? Effect.succeed([]),
+          ([answer]) => answer?.granted,
+        )
+        expect(yield* ask).toEqual([1])
+        expect(yield* database.read("read a ledger", (db) => db.selectFrom("slot_ledgers").select("ledger").execute())).toEqual([
+          { ledger: expect.stringContaining(id) as string },
+        ])
+      })
+      await Effect.runPromise(Effect.provide(program, storageLayer({ databaseUrl: url })))
+      await drop()
+    },
+  )
 
   it("lets changes of many kinds run at once", async () => {
     const { url, drop } = await createDatabase(server ?? "")

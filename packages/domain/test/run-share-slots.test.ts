@@ -113,20 +113,34 @@ describe("sharing slots", () => {
     const standings = new Map<string, RunStanding>(["a", "b"].map((run) => [run, { generation: 1, inForce: true }]))
     const ask = (...demands: readonly SlotDemand[]) =>
       shareSlots(ledgers, [{ resource: "r", slots: 2, demands }], (run) => standings.get(run))[0]
-    expect(ask(demand("a", many(3)))).toEqual({ granted: [2], again: false })
-    expect(ask(demand("b", many(1)))).toEqual({ granted: [0], again: true })
+    const answer = (granted: number, again: boolean, counted = true) => ({ granted: [granted], counted: [counted], again })
+    expect(ask(demand("a", many(3)))).toEqual(answer(2, false))
+    expect(ask(demand("b", many(1)))).toEqual(answer(0, true))
     // its lease runs out: what it had begun may still go on
     standings.set("a", { generation: 1, inForce: false })
-    expect(ask(demand("b", many(1)))).toEqual({ granted: [0], again: true })
+    expect(ask(demand("b", many(1)))).toEqual(answer(0, true))
     standings.set("a", { generation: 2, inForce: true })
-    expect(ask(demand("b", many(1)))).toEqual({ granted: [0], again: true })
+    expect(ask(demand("b", many(1)))).toEqual(answer(0, true))
     // one of its two goes on
-    expect(ask(demand("a", [], { generation: 2, held: 1, had: 10 }))).toEqual({ granted: [0], again: true })
-    expect(ask(demand("b", many(1)))).toEqual({ granted: [1], again: true })
-    // the worker of before gets nothing, and asks again in case it only renews its lease late
-    expect(ask(demand("a", many(1)))).toEqual({ granted: [0], again: true })
+    expect(ask(demand("a", [], { generation: 2, held: 1, had: 10 }))).toEqual(answer(0, true))
+    expect(ask(demand("b", many(1)))).toEqual(answer(1, true))
+    // the worker of before gets nothing, and has nothing to say any more
+    expect(ask(demand("a", many(1)))).toEqual(answer(0, true))
     standings.delete("a")
-    expect(ask(demand("b", many(9), { held: 1, had: 10 }))).toEqual({ granted: [1], again: false })
+    expect(ask(demand("b", many(9), { held: 1, had: 10 }))).toEqual(answer(1, false))
+  })
+
+  it("tells whose lease has lapsed that what it says does not count yet, and counts it when the lease is renewed", () => {
+    const ledgers = new Map<string, SlotLedger>()
+    const standings = new Map<string, RunStanding>(["a", "b"].map((run) => [run, { generation: 1, inForce: true }]))
+    const ask = (...demands: readonly SlotDemand[]) =>
+      shareSlots(ledgers, [{ resource: "r", slots: 1, demands }], (run) => standings.get(run))[0]
+    ask(demand("a", many(1)))
+    standings.set("a", { generation: 1, inForce: false })
+    const givenBack = demand("a", [], { had: 10 })
+    expect(ask(givenBack, demand("b", many(1)))).toMatchObject({ granted: [0, 0], counted: [false, true] })
+    standings.set("a", { generation: 1, inForce: true })
+    expect(ask(givenBack, demand("b", many(1)))).toMatchObject({ granted: [0, 1], counted: [true, true] })
   })
 
   it("keeps nothing of those who are gone once the others have had as much", () => {

@@ -1,4 +1,12 @@
-import { installation, type ResourceUse, type RunHead, type RunId, type UserId } from "@rangewright/domain"
+import {
+  installation,
+  type ResourceUse,
+  type RunHead,
+  type RunId,
+  shareSlots,
+  type SlotLedger,
+  type UserId,
+} from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Deferred from "effect/Deferred"
@@ -71,7 +79,11 @@ describe("slots", () => {
           turns += 1
           if (turns === 1) throw new Error("a damaged ledger")
           return Effect.succeed(
-            asked.map(({ demands }) => ({ granted: demands.map(({ waiting }) => waiting.length), again: false })),
+            asked.map(({ demands }) => ({
+              granted: demands.map(({ waiting }) => waiting.length),
+              counted: demands.map(() => true),
+              again: false,
+            })),
           )
         }),
     })
@@ -81,6 +93,35 @@ describe("slots", () => {
     const silent = Logger.layer([])
     expect(await Effect.runPromise(Effect.scoped(held).pipe(Effect.provide([breaking, silent])))).toBe("in")
     expect(turns).toBeGreaterThan(1)
+  })
+
+  it("that were given back are given back again until that counts, also when the run is over", async () => {
+    const ledgers = new Map<string, SlotLedger>()
+    let inForce = true
+    let ignored = 0
+    const lapsing = Layer.succeed(SharedSlots, {
+      share: (asked) =>
+        Effect.sync(() => {
+          const answers = shareSlots(ledgers, asked, (id) => ({ generation: 1, inForce: inForce || id === "two" }))
+          ignored += answers.filter(({ counted }) => counted.includes(false)).length
+          // the lease is renewed a moment later
+          inForce ||= ignored > 0
+          return answers
+        }),
+    })
+    const program = Effect.gen(function* () {
+      const slots = yield* makeSlots(30)
+      const one = yield* Effect.scoped(
+        Effect.flatMap(slots.of(run("one"), 1), ({ hold }) =>
+          hold(step(use("r", 1)), 0)(Effect.sync(() => void (inForce = false))),
+        ),
+      ).pipe(Effect.forkChild)
+      yield* Fiber.join(one)
+      const { hold } = yield* slots.of(run("two"), 1)
+      return yield* hold(step(use("r", 1)), 0)(Effect.succeed("in"))
+    })
+    expect(await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(lapsing)))).toBe("in")
+    expect(ignored).toBeGreaterThan(0)
   })
 
   it("let the most urgent step of a run in first, whoever came first", async () => {

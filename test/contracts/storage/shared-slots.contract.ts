@@ -32,14 +32,18 @@ const demand = (run: RunId, waiting: number, rest: Partial<SlotDemand> = {}): Sl
   ...rest,
 })
 
-/** Asks for one thing as a process does; how many were granted to each. */
-const ask = (slots: number, ...demands: readonly SlotDemand[]) =>
+/** Asks for one thing as a process does. */
+const say = (slots: number, ...demands: readonly SlotDemand[]) =>
   Effect.gen(function* () {
     const shared = yield* SharedSlots
     if (shared === undefined) return yield* Effect.die(new Error("nothing is shared"))
     const [answer] = yield* shared.share([{ resource: "clone@fast", slots, demands }], leaseSeconds)
-    return answer?.granted ?? []
+    return answer
   })
+
+/** The same; how many were granted to each. */
+const ask = (slots: number, ...demands: readonly SlotDemand[]) =>
+  Effect.map(say(slots, ...demands), (answer) => answer?.granted ?? [])
 
 /** For stores that several processes share. */
 export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =>
@@ -87,6 +91,22 @@ export const sharedSlotsContract = (storage: StorageUnderTest): SuiteCollector =
         expect(yield* ask(2, demand(two, 2))).toEqual([1])
         yield* (yield* RunJournal).close(one, 2, { type: "Ended", status: "success", message: "" }, undefined, later(1))
         expect(yield* ask(2, demand(two, 1, { held: 1, had: 10 }))).toEqual([1])
+      }),
+    )
+
+    it(
+      "that are given back while the run's lease has lapsed stay taken, and the answer says so until the lease is renewed",
+      Effect.gen(function* () {
+        yield* openRuns
+        expect(yield* ask(1, demand(one, 1))).toEqual([1])
+        yield* pass(storage, leaseSeconds)
+        yield* (yield* RunJournal).renew(two, 1, leaseSeconds)
+        const givenBack = demand(one, 0, { had: 10 })
+        expect((yield* say(1, givenBack))?.counted).toEqual([false])
+        expect(yield* ask(1, demand(two, 1))).toEqual([0])
+        yield* (yield* RunJournal).renew(one, 1, leaseSeconds)
+        expect((yield* say(1, givenBack))?.counted).toEqual([true])
+        expect(yield* ask(1, demand(two, 1))).toEqual([1])
       }),
     )
 

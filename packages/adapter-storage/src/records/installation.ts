@@ -1,4 +1,4 @@
-import { HeldAccessJson, MigrationRecordJson } from "@rangewright/domain"
+import { HeldAccessJson, MigrationRecordJson, SlotLedgerJson } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { count, declared, json, key, named, optional, short, text, whole } from "../schema/column.ts"
 import { table } from "../schema/table.ts"
@@ -17,7 +17,7 @@ export const heldAccess = table("held_access", { id: only, version: whole, held:
 export const toldRouters = table("told_routers", { rangeId: ofRange, users: json(Schema.Array(Schema.Int)) })
 
 /** Who has what of a scarce thing, as JSON; empty before the first use. For instances that share a database. */
-export const slotLedgers = table("slot_ledgers", { resource: key(short(255)), ledger: text })
+export const slotLedgers = table("slot_ledgers", { resource: key(short(255)), ledger: json(SlotLedgerJson) })
 
 /** One row. Triggers raise it with every change that an overview of ranges can show. */
 export const revision = table("revision", { id: only, value: count })

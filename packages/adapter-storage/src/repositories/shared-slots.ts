@@ -3,6 +3,9 @@ import { SharedSlots } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type Transaction } from "../engine/database.ts"
+import { slotLedgers } from "../records/installation.ts"
+
+const readLedger = slotLedgers.reader()
 
 /** The ledgers, held until the end of the transaction; always in the same order, so that no two processes wait for each other. */
 const holdLedgers = (tx: Transaction, resources: readonly string[]) =>
@@ -48,11 +51,11 @@ export const sharedSlotsLayer: Layer.Layer<never, never, Database> = Layer.effec
                 { generation, inForce: lease_until !== null && isLeaseInForce(Number(lease_until), now, leaseSeconds) },
               ]),
             )
-            const ledgers = new Map(
-              held.flatMap(({ resource, ledger }): [string, SlotLedger][] =>
-                ledger === "" ? [] : [[resource, JSON.parse(ledger) as SlotLedger]],
-              ),
+            const stored = yield* database.shown(
+              held.filter(({ ledger }) => ledger !== ""),
+              readLedger,
             )
+            const ledgers = new Map(stored.map(({ resource, ledger }): [string, SlotLedger] => [resource, ledger]))
             const answers = shareSlots(ledgers, queues, (run: RunId) => standings.get(run))
             yield* keepLedgers(tx, ledgers)
             return answers

@@ -26,6 +26,11 @@ export interface SlotQueue {
 export interface SlotAnswer {
   /** For each demand, in their order: how many of its waiting steps have a slot now. */
   readonly granted: readonly number[]
+  /**
+   * For each demand: whether it replaces what was said before. False while the run's lease has lapsed and nobody else has claimed it: it is to
+   * be said again. What a superseded or ended worker says means nothing, and counts as said.
+   */
+  readonly counted: readonly boolean[]
   /** Whether to ask again soon although nothing of one's own ends: another process has slots or waits for them. */
   readonly again: boolean
 }
@@ -123,6 +128,10 @@ const shareOne = (
 
   const mine = new Set(own.map(({ run }) => run))
   const granted = demands.map(({ run, waiting }) => (mine.has(run) ? waiting.length - (runs.get(run)?.waiting.length ?? 0) : 0))
+  const counted = demands.map(({ run, generation }) => {
+    const standing = standingOf(run)
+    return standing === undefined || standing.inForce || standing.generation !== generation
+  })
   const again = own.length < demands.length || [...runs.values()].some((run) => !mine.has(run.run) && isActive(run))
   // who waits for nothing and has nothing counts as long as another one of its kind does: to it, having had much is to be behind
   const working = new Set([...runs.values()].filter(isActive).map(({ by }) => by))
@@ -130,14 +139,14 @@ const shareOne = (
   const known = [...owners.values()].filter(({ by, due }) => working.has(by) || (working.size > 0 && due > now))
   return {
     ledger: { now, owners: known.map(({ by, due, now: at }) => ({ by, due, now: at })), runs: kept },
-    answer: { granted, again },
+    answer: { granted, counted, again },
   }
 }
 
 /**
  * Shares scarce things out among the runs of all processes: those of the queues as they are now, those of others as they last said. Each
  * queue must hold everything that its process has and wants of its thing. `standingOf`: undefined when the run has ended. Who no longer
- * holds a run's lease gets nothing. Changes the ledgers.
+ * holds a run's lease gets nothing, and what it says does not count. Changes the ledgers.
  */
 export const shareSlots = (
   ledgers: Map<string, SlotLedger>,

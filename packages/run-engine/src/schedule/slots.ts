@@ -93,7 +93,7 @@ interface Desk {
 /** One turn at a time asks for everything that has changed since the last one. */
 const makeDesk = Effect.fnUntraced(function* (share: Share): Effect.fn.Return<Desk, never, Scope.Scope> {
   const changed = new Set<Queue>()
-  /** Whose turn may come by what other processes do. */
+  /** Whose turn may come by what other processes do, or by the renewal of a lease. */
   const waiting = new Set<Queue>()
   const wake = Latch.makeUnsafe(false)
 
@@ -124,7 +124,8 @@ const makeDesk = Effect.fnUntraced(function* (share: Share): Effect.fn.Return<De
         // those that left meanwhile leave their slots to others
         if (given.length < granted) mark(queue, line)
         const said = demands[i]?.demands[j]
-        if (said?.held === 0 && said.waiting.length + line.using.size + line.waiting.length === 0) queue.lines.delete(line)
+        if (answers[i]?.counted[j] === false) waiting.add(queue)
+        else if (said?.held === 0 && said.waiting.length + line.using.size + line.waiting.length === 0) queue.lines.delete(line)
       }
       if (answers[i]?.again === true && [...queue.lines].some((line) => line.waiting.length > 0)) waiting.add(queue)
     }
