@@ -17,6 +17,8 @@ export const watchRevocations = (site: Site) => {
   const gone = new Set<string>()
   const undone: string[] = []
   const underWay = new Set<AccessOperation>()
+  /** What an operation took from the store, answered that the hypervisor still has to learn it, and is still there. */
+  const pending = new Map<string, AccessOperation>()
   /** Whether `GET /access` shows the router as stale: a refused change may be taken back from it a little later. */
   const isShown = (fact: string): boolean => {
     const [, range = "", name = ""] = /^the router of (\S+) lets (\w+)@pve in$/u.exec(fact) ?? []
@@ -24,8 +26,9 @@ export const watchRevocations = (site: Site) => {
     return user !== undefined && site.store.told.get(range as RangeId)?.includes(user.number) === true
   }
   const look = (): void => {
-    if (gone.size === 0) return
+    if (gone.size + pending.size === 0) return
     const [stored, real] = [storedFacts(site), worldFacts(site)]
+    for (const fact of pending.keys()) if (stored.has(fact) || !real.has(fact)) pending.delete(fact)
     for (const fact of gone)
       if (stored.has(fact)) gone.delete(fact)
       else if (real.has(fact) && !isShown(fact)) undone.push(`came back after success: ${fact}`)
@@ -35,11 +38,17 @@ export const watchRevocations = (site: Site) => {
     undone: undone as readonly string[],
     /** What has not been answered. What it has taken from the store already is its to promise, and what it gave and takes back. */
     underWay,
-    promise: (before: Facts, takes: (fact: string) => boolean): void => {
+    promise: (operation: AccessOperation, before: Facts, takes: (fact: string) => boolean): void => {
       const stored = storedFacts(site)
       const isOthers = (fact: string): boolean =>
-        [...underWay].some((other) => (other.takes === undefined ? gives(other, fact) : other.takes(fact)))
+        [...underWay].some((other) => (other.takes === undefined ? gives(other, fact) : other.takes(fact))) ||
+        (pending.has(fact) && pending.get(fact) !== operation)
       for (const fact of before) if (takes(fact) && !stored.has(fact) && !isOthers(fact)) gone.add(fact)
+      look()
+    },
+    leavePending: (operation: AccessOperation, before: Facts): void => {
+      const stored = storedFacts(site)
+      for (const fact of before) if (operation.takes?.(fact) === true && !stored.has(fact)) pending.set(fact, operation)
       look()
     },
   }
@@ -59,9 +68,10 @@ export const perform = async (process: Process, operation: AccessOperation, watc
   watch.underWay.add(operation)
   const answer = await call(process, operation.call)
   watch.underWay.delete(operation)
+  if (!isDone(answer)) watch.leavePending(operation, before)
   if (!isDone(answer) || takes === undefined) return answer
   // some answers say that routers have not learnt it yet
   const spares = JSON.stringify(answer).includes("the routers of")
-  watch.promise(before, (fact) => takes(fact) && !(spares && fact.startsWith("the router")))
+  watch.promise(operation, before, (fact) => takes(fact) && !(spares && fact.startsWith("the router")))
   return answer
 }
