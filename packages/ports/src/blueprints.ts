@@ -57,6 +57,8 @@ export class Blueprints extends Context.Service<
     readonly findByRecordId: (id: RecordId) => Effect.Effect<Blueprint | undefined, StorageFault>
     /** The last changed first, then ascending by id. */
     readonly list: (filter?: BlueprintFilter) => Effect.Effect<readonly Blueprint[], StorageFault>
+    /** The ids of all, or of those that this user owns or has, ascending. Fails when one cannot be read: what no blueprint names may be removed. */
+    readonly ids: (filter?: Pick<BlueprintFilter, "for">) => Effect.Effect<readonly BlueprintId[], StorageFault>
     /** `UserNotFound` for an owner that does not exist. */
     readonly create: (blueprint: NewBlueprint) => Effect.Effect<Blueprint, BlueprintExists | UserNotFound | StorageFault>
     readonly change: (id: BlueprintId, change: BlueprintChange) => Effect.Effect<Blueprint, BlueprintNotFound | StorageFault>

@@ -71,6 +71,11 @@ export interface SourceClaim {
   readonly scope: LibraryScope
 }
 
+/** A claim with the source that makes it. */
+export interface ClaimOfSource extends SourceClaim {
+  readonly source: Pick<Source, "recordId" | "id">
+}
+
 /**
  * Sources, the content they have, and what was installed from them. Unique by id. Credentials are kept beside a source: no read but
  * `access` returns them. Removing a user removes the user's sources and claims. Writes name the record: a source that was made anew under
@@ -106,6 +111,8 @@ export class Sources extends Context.Service<
     readonly postpone: (id: RecordId, from: Date, to: Date) => Effect.Effect<boolean, StorageFault>
     /** Ascending by kind, name and scope: everybody's first, then each user's. */
     readonly claims: (id: RecordId) => Effect.Effect<readonly SourceClaim[], StorageFault>
+    /** Those of all sources, ascending by the source's id. Fails when one cannot be read: what nobody claims may be removed. */
+    readonly allClaims: Effect.Effect<readonly ClaimOfSource[], StorageFault>
     /** Adds them; of one that was there the version changes. All or nothing. Left out are claims of users that do not exist, and longer names than `longestClaimName`. */
     readonly claim: (id: RecordId, claims: readonly SourceClaim[]) => Effect.Effect<void, SourceNotFound | StorageFault>
     /** The thing is gone: no source claims it in this scope any more. */

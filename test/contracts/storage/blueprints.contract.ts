@@ -34,7 +34,10 @@ const aliceWithWeb = Effect.gen(function* () {
 
 const idsFor = (id: string) =>
   Effect.gen(function* () {
-    return (yield* (yield* Blueprints).list({ for: userId(id) })).map((blueprint) => blueprint.id)
+    const blueprints = yield* Blueprints
+    const listed = (yield* blueprints.list({ for: userId(id) })).map((blueprint) => blueprint.id)
+    expect(yield* blueprints.ids({ for: userId(id) })).toEqual(listed.toSorted())
+    return listed
   })
 
 export const blueprintsContract = (storage: StorageUnderTest): SuiteCollector =>

@@ -266,6 +266,10 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
           claimOf("z"),
         ])
         expect(yield* sources.claims(nobody)).toEqual([])
+        const { recordId, id } = source
+        expect(yield* sources.allClaims).toEqual(
+          (yield* sources.claims(recordId)).map((claim) => ({ ...claim, source: { recordId, id } })),
+        )
       }),
     )
 

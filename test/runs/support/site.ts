@@ -18,11 +18,13 @@ import {
   Blueprints,
   ContentFetcher,
   CredentialHasher,
+  type LegacyData,
   type NewUser,
   RoleInstaller,
   RunJournal,
   SecretStore,
   Sources,
+  type StorageFault,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -60,16 +62,18 @@ export const makeSite = () => {
   })
   let texts = 0
   const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
-  return { store, world, artifacts, clock: makeVirtualClock(), randomText }
+  const storage: Layer.Layer<StoragePorts, StorageFault> = memoryStorageLayer(store)
+  return { store, storage, world, artifacts, clock: makeVirtualClock(), randomText }
 }
 export type Site = ReturnType<typeof makeSite>
 
+type StoragePorts = Exclude<Layer.Success<ReturnType<typeof memoryStorageLayer>>, LegacyData>
 type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | RoleInstaller | RunJournal | Sources
 const keys = [ArtifactLibrary, Blueprints, ContentFetcher, RoleInstaller, RunJournal, Sources] as const
 
 /** A process over a site that installs things, whose ports are seen through a gate. */
-export const boot = ({ store, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
-  const ports = Layer.mergeAll(memoryStorageLayer(store), memoryArtifactsLayer(artifacts))
+export const boot = ({ storage, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
+  const ports = Layer.mergeAll(storage, memoryArtifactsLayer(artifacts))
   const seen = Layer.effectContext(
     Effect.map(Effect.context<Guarded>(), (context) =>
       keys.reduce<Context.Context<Guarded>>((rest, key) => {

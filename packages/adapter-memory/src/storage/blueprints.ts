@@ -1,5 +1,5 @@
 import { type Blueprint, type BlueprintId, BlueprintNotFound, GroupNotFound, UserNotFound } from "@rangewright/domain"
-import { Blueprints } from "@rangewright/ports"
+import { type BlueprintFilter, Blueprints } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -27,22 +27,29 @@ export const blueprintsLayer = (store: MemoryStore): Layer.Layer<Blueprints> => 
   const share = (stored: StoredBlueprint, change: Partial<Pick<Blueprint, "sharedUsers" | "sharedGroups">>) =>
     put({ ...stored, blueprint: { ...stored.blueprint, ...change } })
 
+  const matching = ({ for: user, ofSource }: BlueprintFilter = {}): Blueprint[] =>
+    [...store.blueprints.values()]
+      .map(({ blueprint }) => blueprint)
+      .filter(
+        ({ owner, sharedUsers, sharedGroups, origin }) =>
+          (ofSource === undefined || origin?.source === ofSource) &&
+          (user === undefined ||
+            owner === user ||
+            sharedUsers.includes(user) ||
+            sharedGroups.some((name) => store.groups.get(name)?.roles.has(user) === true)),
+      )
+
   return Layer.succeed(Blueprints, {
     find: (id) => Effect.sync(() => store.blueprints.get(id)?.blueprint),
     findByRecordId: (id) =>
       Effect.sync(() => [...store.blueprints.values()].find(({ blueprint }) => blueprint.recordId === id)?.blueprint),
-    list: ({ for: user, ofSource } = {}) =>
-      Effect.sync(() => {
-        const all = [...store.blueprints.values()].map(({ blueprint }) => blueprint).sort(lastChangedFirst)
-        return all.filter(
-          ({ owner, sharedUsers, sharedGroups, origin }) =>
-            (ofSource === undefined || origin?.source === ofSource) &&
-            (user === undefined ||
-              owner === user ||
-              sharedUsers.includes(user) ||
-              sharedGroups.some((name) => store.groups.get(name)?.roles.has(user) === true)),
-        )
-      }),
+    list: (filter) => Effect.sync(() => matching(filter).sort(lastChangedFirst)),
+    ids: (filter) =>
+      Effect.sync(() =>
+        matching(filter)
+          .map(({ id }) => id)
+          .sort(),
+      ),
     create: (blueprint) =>
       atomically(function* () {
         return put(yield* newlyStored(store, store.blueprints, blueprint))

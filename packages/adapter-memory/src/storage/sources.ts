@@ -98,6 +98,11 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         return true
       }),
     claims: (recordId) => Effect.sync(() => store.sources.get(recordId)?.claims ?? []),
+    allClaims: Effect.sync(() =>
+      [...store.sources.values()]
+        .toSorted((a, b) => (a.source.id < b.source.id ? -1 : 1))
+        .flatMap(({ source: { recordId, id }, claims }) => claims.map((claim) => ({ ...claim, source: { recordId, id } }))),
+    ),
     claim: (recordId, claims) =>
       atomically(function* () {
         const stored = yield* known(recordId)

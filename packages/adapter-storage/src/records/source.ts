@@ -1,5 +1,5 @@
 import { type Source, sourceStatuses, sourceTypes } from "@rangewright/domain"
-import { claimKinds, longestClaimName, type SourceClaim } from "@rangewright/ports"
+import { claimKinds, type ClaimOfSource, longestClaimName, type SourceClaim } from "@rangewright/ports"
 import { key, oneOf, optional, reference, short, text, texts, time, unique } from "../schema/column.ts"
 import { recordId, snapshotId, sourceId, userId } from "../schema/ids.ts"
 import { type StoredRow, table } from "../schema/table.ts"
@@ -49,3 +49,8 @@ export const toSourceClaim = (row: StoredRow): SourceClaim => {
   const { userId, ...claim } = readClaim(row)
   return { ...claim, scope: userId === undefined ? { type: "global" } : { type: "user", userId } }
 }
+
+const readNamed = sources.reader({ only: ["recordId", "id"] })
+
+/** Of a row with the record and the id of its source. */
+export const toClaimOfSource = (row: StoredRow): ClaimOfSource => ({ ...toSourceClaim(row), source: readNamed(row) })

@@ -3,16 +3,22 @@ import type { BlueprintFilter } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
 import { blueprintGroups, blueprints, blueprintUsers, toBlueprint, toPicture } from "../records/blueprint.ts"
-import { first } from "../schema/table.ts"
+import { every, first } from "../schema/table.ts"
 
 const readUser = blueprintUsers.reader()
 const readGroup = blueprintGroups.reader()
+const readId = blueprints.reader({ only: ["id"] })
 const readTexts = blueprints.reader({ only: ["config", "requirements"] })
 
 /** Everything but the texts and the picture itself. */
 const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.source,
   b.source_blueprint_id, b.bundle_snapshot, b.bundle_directory, b.install_status, b.install_error, b.installed_at, b.created_at,
   b.updated_at, t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
+
+/** Takes the user three times. */
+const usableBy = `(b.owner = ?
+  or b.id in (select blueprint_id from blueprint_users where user_id = ?)
+  or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?))`
 
 /** An order of our own: the engines' collations differ. */
 const lastChangedFirst = (a: Blueprint, b: Blueprint): number =>
@@ -50,13 +56,10 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
       )
   }
   const all = list("list blueprints", columns, toBlueprint)
-  const allFor = list(
-    "list blueprints",
-    `${columns} where b.owner = ?
-      or b.id in (select blueprint_id from blueprint_users where user_id = ?)
-      or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?)`,
-    toBlueprint,
-  )
+  const allFor = list("list blueprints", `${columns} where ${usableBy}`, toBlueprint)
+  // what no blueprint names may be removed: none is left out
+  const ids = prepared("list the ids of blueprints", "select b.id from blueprints b", every(readId))
+  const idsFor = prepared("list the ids of blueprints", `select b.id from blueprints b where ${usableBy}`, every(readId))
   const allOfSource = list("list the blueprints of a source", `${columns} where b.source = ?`, toBlueprint)
 
   return {
@@ -72,6 +75,8 @@ export const blueprintReads = ({ prepared, list, read }: Database["Service"]) =>
         const wanted = ofSource === undefined ? found : found.filter(({ origin }) => origin?.source === ofSource)
         return (yield* withShares(wanted)).sort(lastChangedFirst)
       }),
+    ids: ({ for: user }: Pick<BlueprintFilter, "for"> = {}) =>
+      Effect.map(user === undefined ? ids() : idsFor(user, user, user), (found) => found.map(({ id }) => id).toSorted()),
     thumbnail: (recordId: RecordId, name: string) =>
       read("read the picture of a blueprint", (db) =>
         db

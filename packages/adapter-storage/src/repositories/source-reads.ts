@@ -2,7 +2,7 @@ import type { RecordId, Source, UserId } from "@rangewright/domain"
 import type { SourceClaim } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { sources, toSource, toSourceClaim } from "../records/source.ts"
+import { sources, toClaimOfSource, toSource, toSourceClaim } from "../records/source.ts"
 import { every, first } from "../schema/table.ts"
 
 const readAccess = sources.reader({ only: ["access"] })
@@ -33,6 +33,11 @@ export const sourceReads = ({ prepared, list }: Database["Service"]) => {
     "select * from source_claims where source_record_id = ?",
     every(toSourceClaim),
   )
+  const allClaims = prepared(
+    "list what was installed from sources",
+    "select c.*, s.record_id, s.id from source_claims c left join sources s on s.record_id = c.source_record_id",
+    every(toClaimOfSource),
+  )
   return {
     find: prepared("find a source", `${select} where id = ?`, first(toSource)),
     findByRecordId: prepared("find a source", `${select} where record_id = ?`, first(toSource)),
@@ -43,6 +48,9 @@ export const sourceReads = ({ prepared, list }: Database["Service"]) => {
       "read what opens a source",
       "select access from sources where record_id = ?",
       ([row]) => row && readAccess(row).access,
+    ),
+    allClaims: Effect.map(allClaims(), (found) =>
+      found.toSorted((a, b) => (a.source.id === b.source.id ? byClaimKey(a, b) : a.source.id < b.source.id ? -1 : 1)),
     ),
     claims: (id: RecordId) => Effect.map(claims(id), (found) => found.toSorted(byClaimKey)),
   }

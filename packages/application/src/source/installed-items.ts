@@ -80,10 +80,7 @@ export const installedThings = (
     const sources = yield* Sources
     const rows = yield* (yield* Blueprints).list({ ofSource: source.recordId })
     const own = yield* sources.claims(source.recordId)
-    const others = (yield* sources.list()).filter(({ recordId }) => recordId !== source.recordId)
-    const claimsOfOthers = yield* Effect.forEach(others, ({ id, recordId }) =>
-      Effect.map(sources.claims(recordId), (claims) => ({ id, claims })),
-    )
+    const claimsOfOthers = (yield* sources.allClaims).filter((claim) => claim.source.recordId !== source.recordId)
     const missing: string[] = []
     const blueprints = [...new Set(selection.blueprints)].flatMap((id): readonly InstalledThing[] => {
       const row = rows.find(({ origin }) => origin?.sourceBlueprintID === id)
@@ -109,7 +106,7 @@ export const installedThings = (
           missing.push(`${kind} ${name}`)
           return []
         }
-        const otherSources = claimsOfOthers.flatMap((other) => (other.claims.some(isOf(claims, name)) ? [other.id] : []))
+        const otherSources = [...new Set(claimsOfOthers.filter(isOf(claims, name)).map((claim) => claim.source.id))]
         return [{ kind, name, otherSources, removal: { artifact: { scope, kind: type, name }, claims } }]
       })
     })

@@ -96,7 +96,7 @@ export const takeAway = (
 const needsFor = ({ user, global }: InstallTarget): Effect.Effect<readonly BlueprintNeeds[], StorageFault, Blueprints> =>
   Effect.gen(function* () {
     const blueprints = yield* Blueprints
-    return yield* Effect.forEach(yield* blueprints.list(global ? {} : { for: user }), ({ id }) =>
+    return yield* Effect.forEach(yield* blueprints.ids(global ? {} : { for: user }), (id) =>
       Effect.gen(function* () {
         const references = readReferences((yield* blueprints.config(id)) ?? "")
         return {
