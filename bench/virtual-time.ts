@@ -21,6 +21,7 @@ import {
   type AppServices,
   rangeEngineLayer,
   runKinds,
+  handlerServicesLayer,
   runPlannerLayer,
   type RunRequest,
   Settings,
@@ -140,7 +141,8 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(References.MinimumLogLevel, "None"),
   )
-  const service: Layer.Layer<AppServices> = rangeEngineLayer({ owner: "service" }, runKinds).pipe(
+  const service: Layer.Layer<AppServices> = handlerServicesLayer.pipe(
+    Layer.provideMerge(rangeEngineLayer({ owner: "service" }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),
     Layer.provideMerge(ports),

@@ -9,7 +9,14 @@ import {
   type MemoryWorld,
   mayUsePool,
 } from "@rangewright/adapter-memory"
-import { accessRun, importLegacy, rangeEngineLayer, runPlannerLayer, Settings } from "@rangewright/application"
+import {
+  accessControlLayer,
+  accessRun,
+  importLegacy,
+  rangeEngineLayer,
+  runPlannerLayer,
+  Settings,
+} from "@rangewright/application"
 import { RunEngine } from "@rangewright/run-engine"
 import type { LegacyInstallation, LegacyUser, RangeId, Vmid } from "@rangewright/domain"
 import {
@@ -122,7 +129,7 @@ const fresh = (accident?: { readonly kind: Accident; readonly nth: number }) => 
     counted(HypervisorAccess, hypervisorFault),
   ).pipe(Layer.provideMerge(plain))
   const layer = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
-    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(Layer.merge(runPlannerLayer, accessControlLayer)),
     Layer.provideMerge(ports),
   )
   return {

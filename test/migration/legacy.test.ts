@@ -10,7 +10,15 @@ import {
   type MemoryWorld,
 } from "@rangewright/adapter-memory"
 import { legacyLayer } from "@rangewright/adapter-storage"
-import { accessRun, authenticate, importLegacy, rangeEngineLayer, runPlannerLayer, Settings } from "@rangewright/application"
+import {
+  accessControlLayer,
+  accessRun,
+  authenticate,
+  importLegacy,
+  rangeEngineLayer,
+  runPlannerLayer,
+  Settings,
+} from "@rangewright/application"
 import { type RangeId, readDescription, type UserId, type Vmid } from "@rangewright/domain"
 import { CredentialHasher, LegacyData, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -93,7 +101,7 @@ const service = (world = oldVms()) => {
     legacyLayer(folder),
   )
   const layer = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(
-    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(Layer.merge(runPlannerLayer, accessControlLayer)),
     Layer.provideMerge(ports),
   )
   return {

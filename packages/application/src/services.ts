@@ -26,8 +26,11 @@ import type {
   TokenSigner,
   Users,
 } from "@rangewright/ports"
+import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
+import type { NodeFigures } from "./host/node-figures.ts"
+import type { Migrations } from "./migration/migrations.ts"
 import type { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "./settings.ts"
 import type { SignIns } from "./sign-in/sign-ins.ts"
@@ -63,5 +66,22 @@ export type PortServices =
   | TokenSigner
   | Users
 
-/** What the handlers of operations may ask for. */
-export type AppServices = PortServices | Activity | ApiDescription | RunEngine | RunPlanner | Settings | SignIns | SourceContents
+/** All that the service is made of. */
+export type AppServices =
+  | PortServices
+  | AccessControl
+  | Activity
+  | ApiDescription
+  | Migrations
+  | NodeFigures
+  | RunEngine
+  | RunPlanner
+  | Settings
+  | SignIns
+  | SourceContents
+
+/** What the handlers of operations may ask for: not the hypervisor, which only runs and services of the application change and ask. */
+export type HandlerServices = Exclude<
+  AppServices,
+  Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell
+>

@@ -1,6 +1,8 @@
+import { handlerServicesLayer } from "@rangewright/application"
 import type { User } from "@rangewright/domain"
 import { MigrationRecords, RecordDamaged } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
 
@@ -13,17 +15,17 @@ beforeEach(async () => {
 
 describe("a damaged record of a migration", () => {
   const damaged = new RecordDamaged({ what: "the record", hint: "Restore it." })
-  const withDamage = <A, E>(effect: Effect.Effect<A, E, MigrationRecords>) =>
-    Effect.provideService(effect, MigrationRecords, {
-      find: Effect.fail(damaged),
-      save: () => Effect.die("saved"),
-      remove: Effect.die("removed"),
-    })
+  const records = Layer.succeed(MigrationRecords, {
+    find: Effect.fail(damaged),
+    save: () => Effect.die("saved"),
+    remove: Effect.die("removed"),
+  })
+  const handled = (operation: string, user: User, query = {}) =>
+    Effect.provide(app.handle(operation, user, { query }), Layer.provide(Layer.fresh(handlerServicesLayer), records))
 
   it("does not keep anybody from the status, which says nothing of it", async () => {
     const member = await app.addUser("Ada")
-    const read = app.handle("getSDNMigrationStatus", member) as Effect.Effect<unknown, never, MigrationRecords>
-    expect(await app.run(withDamage(read))).toMatchObject({ cluster_mode: true, needs_migration: true })
+    expect(await app.run(handled("getSDNMigrationStatus", member))).toMatchObject({ cluster_mode: true, needs_migration: true })
   })
 
   it.each([
@@ -31,8 +33,7 @@ describe("a damaged record of a migration", () => {
     ["migrateToSDN", { dryRun: true }],
     ["rollbackSDNMigration", { dryRun: true }],
   ])("is a conflict with a way out for %s, and nothing takes its place", async (operation, query) => {
-    const asked = app.handle(operation, admin, { query }) as Effect.Effect<never, RecordDamaged, MigrationRecords>
-    expect(await app.run(Effect.flip(withDamage(asked)))).toMatchObject({
+    expect(await app.run(Effect.orDie(Effect.flip(handled(operation, admin, query))))).toMatchObject({
       kind: "conflict",
       message: "Cannot continue: the record is damaged",
       hint: "Restore it.",

@@ -7,6 +7,7 @@ import {
   openLicense,
 } from "@rangewright/adapter-memory"
 import {
+  accessControlLayer,
   accessRun,
   Activity,
   ApiDescription,
@@ -59,7 +60,8 @@ export const makeRangeService = () => {
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(ports),
   )
-  const runtime = ManagedRuntime.make(Layer.merge(engine, others) as Layer.Layer<AppServices>)
+  const services = Layer.provideMerge(accessControlLayer, Layer.merge(engine, others))
+  const runtime = ManagedRuntime.make(services as Layer.Layer<AppServices>)
   const addUser = (id: string, { isAdmin = false } = {}): Promise<User> =>
     runtime.runPromise(
       Effect.flatMap(Users, (users) =>

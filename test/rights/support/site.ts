@@ -10,6 +10,7 @@ import {
   openLicense,
 } from "@rangewright/adapter-memory"
 import {
+  accessControlLayer,
   accessKeeperLayer,
   Activity,
   ApiDescription,
@@ -193,7 +194,7 @@ export const boot = (
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
   const engine = rangeEngineLayer({ owner }, runKinds).pipe(
-    Layer.provideMerge(runPlannerLayer),
+    Layer.provideMerge(Layer.merge(runPlannerLayer, accessControlLayer)),
     Layer.provideMerge(others),
     Layer.provideMerge(base),
   )

@@ -1,6 +1,7 @@
 import { accountIdOf, hasPassword, heldAsKnown, type User, userPasswordContext, type UserId } from "@rangewright/domain"
-import { AccessRecords, HypervisorAccess, HypervisorFault, SecretStore, Users } from "@rangewright/ports"
+import { AccessRecords, HypervisorFault, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { AccessControl } from "../rights/access-control.ts"
 import { changeHeld } from "../rights/change-held.ts"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { newTokenKey } from "./identity.ts"
@@ -20,7 +21,7 @@ export const changePassword = (user: User, password: string, by: UserId) =>
     const users = yield* Users
     const account = accountIdOf(user)
     const doing = `set the password of ${account}`
-    const seen = (yield* (yield* HypervisorAccess).observe(undefined)).accounts.get(account)
+    const seen = yield* (yield* AccessControl).account(account)
     const obstacle = hasPassword(account) ? seen?.passwordObstacle : "the hypervisor does not keep the passwords of its realm"
     if (obstacle !== undefined)
       return yield* new HypervisorFault({

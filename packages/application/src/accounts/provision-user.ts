@@ -9,9 +9,10 @@ import {
   type UserId,
   userPasswordContext,
 } from "@rangewright/domain"
-import { CredentialHasher, HypervisorAccess, Ranges, SecretStore, Users } from "@rangewright/ports"
+import { CredentialHasher, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { AccessControl } from "../rights/access-control.ts"
 import { bringInLine, ofAccounts, ofRange } from "../rights/in-line.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
@@ -41,7 +42,7 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
         return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
     }
     const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
-    if ((yield* (yield* HypervisorAccess).observe(undefined)).accounts.has(name))
+    if ((yield* (yield* AccessControl).account(name)) !== undefined)
       return yield* Effect.fail(
         new InvalidInput({ what: `Cannot create user ${id}: the hypervisor account ${name} already exists` }),
       )

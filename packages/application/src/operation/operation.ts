@@ -2,7 +2,7 @@ import type { Access, Fault, Group as UserGroup, Range, User } from "@rangewrigh
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import type { AppServices } from "../services.ts"
+import type { HandlerServices } from "../services.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 export type Group =
@@ -157,7 +157,7 @@ export interface Operation {
   readonly input: { readonly path: ParameterSchemas; readonly query: ParameterSchemas; readonly body: BodySpec }
   readonly output: OutputSpec
   readonly statuses: Statuses
-  readonly handle: (request: HandlerRequest) => Effect.Effect<unknown, Fault, AppServices>
+  readonly handle: (request: HandlerRequest) => Effect.Effect<unknown, Fault, HandlerServices>
 }
 
 /** What a handler gets when nothing is known of the operation's types. */
@@ -258,7 +258,7 @@ export interface Declaration<
       readonly body: BodyOf<B>
       readonly file: FileOf<B>
     } & Loaded<A, T>,
-  ) => Effect.Effect<ResultOf<O>, Fault, AppServices>
+  ) => Effect.Effect<ResultOf<O>, Fault, HandlerServices>
 }
 
 const noParameters = {} as const

@@ -1,7 +1,8 @@
 import type { ObservedStorage } from "@rangewright/domain"
-import { Machines, NodeShell } from "@rangewright/ports"
+import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { NodeFigures } from "../host/node-figures.ts"
 import { parseLscpu, parsePveperf } from "../host/pveperf.ts"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
@@ -63,11 +64,9 @@ export const diagnostics = operation({
       const cluster = yield* (yield* Machines).cluster
       const settings = yield* Settings
       const node = cluster?.nodes.find((n) => n.name === settings.defaultNode) ?? cluster?.nodes[0]
-      const shell = yield* NodeShell
-      const measured = (program: string) =>
-        node === undefined || !shell.available
-          ? Effect.succeed("")
-          : Effect.map(shell.run(node.name, { program, args: [], timeoutSeconds: 60 }), (r) => r.stdout)
+      const { available, of } = yield* NodeFigures
+      const measured = (program: "lscpu" | "pveperf") =>
+        node === undefined || !available ? Effect.succeed("") : of(node.name, program)
       const [lscpu, pveperf] = yield* Effect.all([measured("lscpu"), measured("pveperf")], { concurrency: 2 })
       const cpu = parseLscpu(lscpu)
       const cores = cpu.cores ?? node?.cpus
@@ -75,9 +74,7 @@ export const diagnostics = operation({
       const storages = (cluster?.storages ?? []).filter((s) => s.node === node?.name)
       // one that is not active has no size
       const sized = storages.filter(({ totalBytes }) => totalBytes > 0)
-      const why = shell.available
-        ? "pveperf did not print them"
-        : "that needs a shell on the node, and none is configured (ssh_host)"
+      const why = available ? "pveperf did not print them" : "that needs a shell on the node, and none is configured (ssh_host)"
       const unsized = storages.filter((storage) => !sized.includes(storage)).map(({ name }) => name)
       return {
         cpu: { model: cpu.model, cores: cores ?? 0 },

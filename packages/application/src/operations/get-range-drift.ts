@@ -2,7 +2,7 @@ import { changeText, concernsRange } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { compareAccess } from "../rights/compare.ts"
+import { AccessControl } from "../rights/access-control.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
@@ -35,7 +35,7 @@ export const getRangeDrift = operation({
   handle: ({ range, user }) =>
     Effect.gen(function* () {
       const { inSync, differences, notes } = yield* (yield* RunPlanner).drift(range, user.id)
-      const { changes, desired } = yield* compareAccess
+      const { changes, desired } = yield* (yield* AccessControl).compare
       const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
       if (reasons.length === 0) return { inSync, differences, notes }
       const access = { kind: "change" as const, object: `access to ${range.id}`, reasons }

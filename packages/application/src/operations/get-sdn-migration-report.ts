@@ -1,4 +1,4 @@
-import { readMigrationReport } from "../migration/read-report.ts"
+import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { MigrationReportObject } from "../wire/migration.ts"
 import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
@@ -20,5 +20,5 @@ export const getSDNMigrationReport = operation({
     409: "what a migration has saved is damaged",
     502: hypervisorAway,
   },
-  handle: () => readMigrationReport,
+  handle: () => Migrations.use(({ report }) => report),
 })

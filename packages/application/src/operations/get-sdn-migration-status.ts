@@ -1,4 +1,4 @@
-import { readMigrationStatus } from "../migration/read-report.ts"
+import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { MigrationStatusObject } from "../wire/migration.ts"
 import { hypervisorAway, userStatuses } from "../wire/statuses.ts"
@@ -13,5 +13,5 @@ export const getSDNMigrationStatus = operation({
   target: "none",
   output: { type: "json", schema: MigrationStatusObject },
   statuses: { 200: "what a migration would need", ...userStatuses, 502: hypervisorAway },
-  handle: () => readMigrationStatus,
+  handle: () => Migrations.use(({ status }) => status),
 })

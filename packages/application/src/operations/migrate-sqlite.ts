@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { importLegacy } from "../migration/import-legacy.ts"
+import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -27,5 +27,9 @@ export const migrateSQLiteToPostgreSQL = operation({
     500: "unexpected server failure",
     502: "the old data cannot be read",
   },
-  handle: ({ query }) => Effect.map(importLegacy(query.dryRun ?? false), (result) => ({ result })),
+  handle: ({ query }) =>
+    Effect.map(
+      Migrations.use(({ legacy }) => legacy(query.dryRun ?? false)),
+      (result) => ({ result }),
+    ),
 })

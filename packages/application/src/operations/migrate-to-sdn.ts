@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { migrateToEnd } from "../migration/migrate-to-end.ts"
-import { planNetworks } from "../migration/plan-networks.ts"
+import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { migrationPreview, MigrationResult } from "../wire/migration.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -30,10 +29,11 @@ export const migrateToSDN = operation({
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",
     502: hypervisorAway,
   },
-  handle: ({ query, user }) => {
-    const createZone = query.createZone ?? false
-    return query.dryRun === true
-      ? Effect.map(planNetworks("to-sdn", createZone), migrationPreview)
-      : Effect.map(migrateToEnd("to-sdn", createZone, user.id), (result) => ({ result }))
-  },
+  handle: ({ query, user }) =>
+    Effect.gen(function* () {
+      const { plan, networks } = yield* Migrations
+      const createZone = query.createZone ?? false
+      if (query.dryRun === true) return migrationPreview(yield* plan("to-sdn", createZone))
+      return { result: yield* networks("to-sdn", createZone, user.id) }
+    }),
 })

@@ -2,7 +2,7 @@ import { changeText } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { compareAccess } from "../rights/compare.ts"
+import { AccessControl } from "../rights/access-control.ts"
 import { bringInLine } from "../rights/in-line.ts"
 import { refreshRouters, staleRouters } from "../rights/routers.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
@@ -48,7 +48,8 @@ export const reconcileAccess = operation({
     Effect.gen(function* () {
       const dryRun = query.dryRun === true
       const doing = "bring access in line"
-      const found = yield* dryRun ? compareAccess : onceAtRest(doing, () => compareAccess)
+      const { compare } = yield* AccessControl
+      const found = yield* dryRun ? compare : onceAtRest(doing, () => compare)
       const stale = yield* staleRouters
       const after = dryRun ? found : yield* bringInLine({ doing, by: caller.id, concerns: () => true })
       const told = dryRun ? [] : yield* refreshRouters(caller.id, waitSeconds)

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { migrateToEnd } from "../migration/migrate-to-end.ts"
-import { planNetworks } from "../migration/plan-networks.ts"
+import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { migrationPreview, MigrationResult } from "../wire/migration.ts"
 import { BooleanText } from "../wire/parameters.ts"
@@ -27,7 +26,9 @@ export const rollbackSDNMigration = operation({
     502: hypervisorAway,
   },
   handle: ({ query, user }) =>
-    query.dryRun === true
-      ? Effect.map(planNetworks("to-bridges", false), migrationPreview)
-      : Effect.map(migrateToEnd("to-bridges", false, user.id), (result) => ({ result })),
+    Effect.gen(function* () {
+      const { plan, networks } = yield* Migrations
+      if (query.dryRun === true) return migrationPreview(yield* plan("to-bridges", false))
+      return { result: yield* networks("to-bridges", false, user.id) }
+    }),
 })

@@ -12,8 +12,9 @@ import {
   takenRangeId,
   type User,
 } from "@rangewright/domain"
-import { HypervisorAccess, Ranges, RunJournal, Users } from "@rangewright/ports"
+import { Ranges, RunJournal, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { AccessControl } from "../rights/access-control.ts"
 
 /** A range that somebody wants to make. */
 export interface WantedRange {
@@ -75,7 +76,7 @@ const parentAllows = ({ id, maker }: WantedRange) =>
   })
 
 /** Fails unless the ID is free, here and as a pool on the hypervisor, and is one that the maker may take. */
-export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, Ranges | Users | HypervisorAccess | RunJournal> =>
+export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, Ranges | Users | AccessControl | RunJournal> =>
   Effect.gen(function* () {
     const { id, maker } = wanted
     const key = rangeIdKey(id)
@@ -87,6 +88,6 @@ export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, R
     if (taken) return yield* Effect.fail(new RangeExists({ what: takenRangeId(id) }))
     yield* parentAllows(wanted)
     yield* parentStays(id)
-    if (yield* (yield* HypervisorAccess).poolExists(id))
+    if (yield* (yield* AccessControl).poolExists(id))
       return yield* refuse(id, "the hypervisor already has a pool with this name, and it is not ours")
   })

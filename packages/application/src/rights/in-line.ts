@@ -15,7 +15,7 @@ import {
   type RangeId,
   type UserId,
 } from "@rangewright/domain"
-import { AccessRecords, type HypervisorAccess, HypervisorFault, type Machines, RunJournal } from "@rangewright/ports"
+import { AccessRecords, HypervisorFault, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -23,9 +23,9 @@ import * as Result from "effect/Result"
 import { endOfRun, HypervisorAway } from "@rangewright/run-engine"
 import { RunEngine } from "@rangewright/run-engine"
 import { inStartTurn } from "../run/start-turns.ts"
-import type { Settings } from "../settings.ts"
 import { accessRun } from "./access-run.ts"
-import { type ComparedAccess, compareAccess } from "./compare.ts"
+import { AccessControl } from "./access-control.ts"
+import type { ComparedAccess } from "./compare.ts"
 
 /** What has to be in line before somebody is answered. Changes of the rest are made on the way, and awaited by nobody. */
 export interface AccessScope {
@@ -76,14 +76,11 @@ export const bringInLine = ({
   doing,
   by,
   concerns,
-}: AccessScope): Effect.Effect<
-  ComparedAccess,
-  Fault,
-  AccessRecords | HypervisorAccess | Machines | RunEngine | RunJournal | Settings
-> =>
+}: AccessScope): Effect.Effect<ComparedAccess, Fault, AccessControl | AccessRecords | RunEngine | RunJournal> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
     const journal = yield* RunJournal
+    const { compare } = yield* AccessControl
     const isLeft = ({ changes, desired }: ComparedAccess): boolean => changes.some((change) => concerns(change, desired))
     /** The caller's own run, which did not do all. */
     let failed: RunId | undefined
@@ -98,7 +95,7 @@ export const bringInLine = ({
         )
         continue
       }
-      const compared = yield* inStartTurn(compareAccess)
+      const compared = yield* inStartTurn(compare)
       if ((yield* journal.active(accessSubject)) !== undefined) continue
       yield* keepHeld(compared)
       if (!isLeft(compared)) return compared

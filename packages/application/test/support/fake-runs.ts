@@ -15,7 +15,14 @@ import {
   type UserId,
   wholeDeploy,
 } from "@rangewright/domain"
-import { rangeEngineLayer, runKinds, RunPlanner, runPlannerLayer, type RunRequest } from "@rangewright/application"
+import {
+  handlerServicesLayer,
+  rangeEngineLayer,
+  runKinds,
+  RunPlanner,
+  runPlannerLayer,
+  type RunRequest,
+} from "@rangewright/application"
 import { RunEngine } from "@rangewright/run-engine"
 import { RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -197,4 +204,4 @@ export const fakeRunsLayer = (runs: FakeRuns) =>
         recover: engine.recover,
       })
     }),
-  ).pipe(Layer.provide(working), Layer.merge(scriptedPlans(runs)))
+  ).pipe(Layer.provide(working), Layer.merge(scriptedPlans(runs)), (engine) => Layer.provideMerge(handlerServicesLayer, engine))

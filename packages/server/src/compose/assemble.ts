@@ -3,6 +3,7 @@ import {
   activityLayer,
   backgroundLayer,
   type ApiDescription,
+  handlerServicesLayer,
   rangeEngineLayer,
   runKinds,
   runPlannerLayer,
@@ -92,6 +93,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)
   const background = parts.background ? Layer.merge(backgroundLayer, auditRetentionLayer(parts.auditDays)) : Layer.empty
   return background.pipe(
+    Layer.provideMerge(handlerServicesLayer),
     Layer.provideMerge(rangeEngineLayer({ owner: parts.owner, deployShownSeconds: parts.deployShownSeconds }, runKinds)),
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(Layer.mergeAll(activityLayer, signInsLayer, sourceContentsLayer)),

@@ -1,0 +1,31 @@
+import type { AccountId, Fault, ObservedAccount, RangeId } from "@rangewright/domain"
+import { HypervisorAccess, type HypervisorFault } from "@rangewright/ports"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { compareAccess, type ComparedAccess } from "./compare.ts"
+
+/** What operations may ask about access on the hypervisor. Only runs change it. */
+export class AccessControl extends Context.Service<
+  AccessControl,
+  {
+    /** How it differs from what is stored. */
+    readonly compare: Effect.Effect<ComparedAccess, Fault>
+    /** An account as it is there; undefined: there is none. */
+    readonly account: (id: AccountId) => Effect.Effect<ObservedAccount | undefined, HypervisorFault>
+    readonly poolExists: (id: RangeId) => Effect.Effect<boolean, HypervisorFault>
+  }
+>()("rangewright/AccessControl") {}
+
+export const accessControlLayer = Layer.effect(
+  AccessControl,
+  Effect.gen(function* () {
+    const services = yield* Effect.context<Effect.Services<typeof compareAccess>>()
+    const access = yield* HypervisorAccess
+    return {
+      compare: Effect.provideContext(compareAccess, services),
+      account: (id) => Effect.map(access.observe(undefined), ({ accounts }) => accounts.get(id)),
+      poolExists: access.poolExists,
+    }
+  }),
+)
