@@ -275,3 +275,39 @@ test("a rollback brings the disk's state back, and with saved memory the running
   expect(await lab.task("DELETE", "/nodes/pve/qemu/200/snapshot/good")).toBe("OK")
   expect([...lab.sim.state.storages.get("local-lvm")!.volumes.values()].filter((volume) => volume.vmid === 200)).toHaveLength(1)
 })
+
+test("a rollback keeps the description and the volumes out of use as they are now, and brings everything else back", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu/100/clone", { newid: 200, name: "one", full: 0 })
+  const config = () => lab.ok("GET", "/nodes/pve/qemu/200/config") as Promise<Record<string, unknown>>
+  const change = (changes: Record<string, unknown>) => lab.ok("PUT", "/nodes/pve/qemu/200/config", changes)
+  await change({ description: "before", tags: "old", memory: 1024 })
+  expect(await lab.task("POST", "/nodes/pve/qemu/200/snapshot", { snapname: "good" })).toBe("OK")
+  await change({ description: "after", tags: "new", memory: 2048 })
+  await change({ scsi1: "local-lvm:1" })
+  await change({ delete: "scsi1" })
+  const unused = (await config())["unused0"]
+  expect(unused).toBeDefined()
+  expect(await lab.task("POST", "/nodes/pve/qemu/200/snapshot/good/rollback")).toBe("OK")
+  const after = await config()
+  expect(after).toMatchObject({ tags: "old", memory: "1024", unused0: unused })
+  expect(String(after["description"]).trim()).toBe("after")
+
+  await change({ delete: "description" })
+  expect(await lab.task("POST", "/nodes/pve/qemu/200/snapshot/good/rollback")).toBe("OK")
+  expect(await config()).not.toHaveProperty("description")
+})
+
+test("flags of a card are stored as 0 and 1, however they were written", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu/100/clone", { newid: 200, name: "one", full: 0 })
+  const card = "virtio=02:00:00:00:00:01,bridge=vmbr0"
+  for (const [written, stored] of [
+    ["firewall=true", "firewall=1"],
+    ["firewall=off,link_down=yes", "firewall=0,link_down=1"],
+    ["tag=7,firewall=1", "tag=7,firewall=1"],
+  ] as const) {
+    await lab.ok("PUT", "/nodes/pve/qemu/200/config", { net0: `${card},${written}` })
+    expect(await lab.ok("GET", "/nodes/pve/qemu/200/config")).toMatchObject({ net0: `${card},${stored}` })
+  }
+})

@@ -115,3 +115,9 @@ test("whatever is sent for a VM's options is accepted or refused by name", () =>
     { numRuns: 300 },
   )
 })
+
+test("a pattern without a lower bound takes anything up to the upper one", () => {
+  const pattern = compilePattern(String.raw`[A-Za-z0-9\-_\s]{,16}`)
+  for (const text of ["", "SSD", "x".repeat(16)]) expect(pattern.test(text)).toBe(true)
+  for (const text of ["x".repeat(17), "{,16}", "a;b"]) expect(pattern.test(text)).toBe(false)
+})

@@ -117,6 +117,16 @@ function* describe(call: Call): Routine<null> {
   return null
 }
 
+/** Volumes that are out of use and the description belong to no snapshot. */
+const isNeverRolledBack = (key: string): boolean => key === "description" || /^unused\d+$/.test(key)
+
+/** The configuration that a snapshot kept, with what stays as it is now. */
+const rolledBack = (now: Config, { vmstate: _, ...kept }: Config): Config => ({
+  ...Object.fromEntries(Object.entries(kept).filter(([key]) => !isNeverRolledBack(key))),
+  ...Object.fromEntries(Object.entries(now).filter(([key]) => isNeverRolledBack(key))),
+  vmgenid: String(now["vmgenid"] ?? kept["vmgenid"]),
+})
+
 const rollback = (call: Call): string => {
   const { world } = call
   return spawn(call, "qmrollback", vmidOf(call), () =>
@@ -131,8 +141,7 @@ const rollback = (call: Call): string => {
       guest.config["lock"] = "rollback"
       yield* sleep(world.clock, world.timing.snapshotTask)
       touch(world, guest)
-      const { vmstate: _, ...saved } = snapshot.config
-      guest.config = { ...saved, vmgenid: String(guest.config["vmgenid"] ?? saved["vmgenid"]) }
+      guest.config = rolledBack(guest.config, snapshot.config)
       guest.pending = {}
       guest.parent = snapshot.name
       guest.os = snapshot.os === undefined ? undefined : structuredClone(snapshot.os)

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { splitList } from "../schema/formats.ts"
+import { parseBoolean } from "../schema/validate.ts"
 import { randomMac } from "./random.ts"
 import type { Config, Guest, Reported } from "./state.ts"
 import { findVolume, parseSize } from "./volumes.ts"
@@ -79,13 +80,22 @@ export const nicsOf = (config: Config): Nic[] =>
     .map(([key, value]) => parseNic(Number(key.slice(3)), String(value)))
     .toSorted((a, b) => a.index - b.index)
 
-/** A network device as it is stored: model and MAC first, a new MAC if none was given. */
+/** Keys of a network device that are on or off. */
+const flagsOfNics = new Set(["firewall", "link_down"])
+
+/** A network device as it is stored: model and MAC first, a new MAC if none was given, and flags as 0 and 1. */
 export const normaliseNic = (world: World, text: string): string => {
   const nic = parseNic(0, text)
-  const rest = text.split(",").filter((part) => {
-    const key = part.split("=")[0]!
-    return !models.has(key) && key !== "model" && key !== "macaddr"
-  })
+  const rest = text
+    .split(",")
+    .filter((part) => {
+      const key = part.split("=")[0]!
+      return !models.has(key) && key !== "model" && key !== "macaddr"
+    })
+    .map((part) => {
+      const [key = "", value = ""] = part.split("=")
+      return flagsOfNics.has(key) ? `${key}=${parseBoolean(value)}` : part
+    })
   return [`${nic.model}=${nic.mac === "" ? randomMac(world.state.random) : nic.mac}`, ...rest].join(",")
 }
 

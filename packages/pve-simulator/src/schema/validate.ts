@@ -18,6 +18,8 @@ export const compilePattern = (pattern: string): RegExp => {
     .replaceAll(String.raw`\z`, "$")
     .replaceAll(String.raw`\A`, "^")
     .replaceAll("[:alnum:]", "A-Za-z0-9")
+    // no lower bound: none, since Perl 5.34; here it would be a text
+    .replaceAll(/\{,(\d+)\}/g, "{0,$1}")
   const compiled = new RegExp(`^(?:${translated})$`, "s")
   patterns.set(pattern, compiled)
   return compiled
@@ -202,7 +204,7 @@ export const parsePropertyString = (
 }
 
 /** Inside a property string more spellings of a boolean are read than elsewhere. */
-const parseBoolean = (text: string): string => {
+export const parseBoolean = (text: string): string => {
   if (/^(1|on|yes|true)$/i.test(text)) return "1"
   if (/^(0|off|no|false)$/i.test(text)) return "0"
   return text
