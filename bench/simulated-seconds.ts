@@ -48,8 +48,13 @@ const millis = ({ key, machine, action }: Step, osOf: ReadonlyMap<string | undef
     case "create-pool":
     case "grant-access":
     case "configure":
+    case "refuse":
     case "work":
       return 0
+    case "take-snapshot":
+    case "roll-back":
+    case "remove-snapshot":
+      return timing.snapshotTask
     case "create-network":
       return action.network.type === "vnet" ? timing.sdnApply : timing.networkReload
     case "clone":

@@ -1,4 +1,13 @@
-import type { Action, GuestSystem, Json, MachineDetail, ObservedCluster, PowerState, Vmid } from "@rangewright/domain"
+import type {
+  Action,
+  GuestSystem,
+  Json,
+  MachineDetail,
+  ObservedCluster,
+  PowerState,
+  SnapshotTree,
+  Vmid,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { HypervisorFault } from "./faults.ts"
@@ -40,10 +49,17 @@ export class Hypervisor extends Context.Service<
     readonly quorate: Effect.Effect<boolean, HypervisorFault>
     /** One VM's configuration, read live, on another node where it has moved. Fails with `not-found`. */
     readonly detail: (node: string, vmid: Vmid) => Effect.Effect<MachineDetail, HypervisorFault>
-    /** Actions about machines: clone, configure, start, stop, shutdown, delete. */
+    /** All snapshots of one VM, read live, on another node where it has moved. Fails with `not-found`. */
+    readonly snapshots: (node: string, vmid: Vmid) => Effect.Effect<SnapshotTree, HypervisorFault>
+    /** Whether all disks of a VM are where snapshots can be kept. Fails with `not-found`. */
+    readonly canSnapshot: (node: string, vmid: Vmid) => Effect.Effect<boolean, HypervisorFault>
+    /** Actions about machines: clone, configure, start, stop, shutdown, delete, and those on snapshots. */
     readonly dispatch: (action: MachineAction) => Effect.Effect<Dispatched, HypervisorFault>
-    /** Waits until the work is over. Success means that the effect was observed. May be called again with the same token, also after a restart. */
-    readonly settle: (action: MachineAction, token: Json) => Effect.Effect<void, HypervisorFault>
+    /**
+     * Waits until the work is over. Success means that the effect was observed; gives what of it could not be had all the same, usually
+     * nothing. May be called again with the same token, also after a restart.
+     */
+    readonly settle: (action: MachineAction, token: Json) => Effect.Effect<readonly string[], HypervisorFault>
     /**
      * Gives a VM that an older service made another description, and thereby our mark (`adoptionOf`): the one change to a VM without it.
      * Only where `vm` still is the VM that was read, by its name and description, and no template: else `not-ours`, and nothing was done.
@@ -66,4 +82,18 @@ export class Hypervisor extends Context.Service<
   }
 >()("rangewright/Hypervisor") {}
 
-export type MachineAction = Extract<Action, { readonly kind: "clone" | "configure" | "start" | "stop" | "shutdown" | "delete" }>
+export type MachineAction = Extract<
+  Action,
+  {
+    readonly kind:
+      | "clone"
+      | "configure"
+      | "start"
+      | "stop"
+      | "shutdown"
+      | "delete"
+      | "take-snapshot"
+      | "roll-back"
+      | "remove-snapshot"
+  }
+>

@@ -1,4 +1,12 @@
-import type { GuestSystem, ObservedCluster, ObservedMachine, RangeId, Vmid } from "@rangewright/domain"
+import type {
+  GuestSystem,
+  MachineSnapshot,
+  ObservedCluster,
+  ObservedMachine,
+  RangeId,
+  SnapshotTree,
+  Vmid,
+} from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Exhausted, RangeNotFound } from "@rangewright/domain"
@@ -35,6 +43,14 @@ export interface KeptLogin {
   /** One that is about to be set: from a stage that was cut short nobody knows whether the machine has it. */
   readonly pending?: string | undefined
 }
+
+/** The snapshots of a VM as they were read. */
+export interface KeptSnapshots extends SnapshotTree {
+  readonly readAt: Date
+}
+
+/** Which snapshot: one that was made anew under its name is another one. */
+export type SnapshotRef = Pick<MachineSnapshot, "name" | "takenAt">
 
 /** The kept state of the hypervisor, so that no API read calls it, and the VMIDs given out. */
 export class Machines extends Context.Service<
@@ -98,6 +114,14 @@ export class Machines extends Context.Service<
     readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
     /** Replaces what is kept of a machine's login; nothing in it means the template's. Of a range that is gone nothing is kept. */
     readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
+    /** The snapshots of machines as they were last read, by VMID. Forgotten with the VM. */
+    readonly snapshots: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptSnapshots>, StorageFault>
+    /** Replaces what is kept of one. What stages were kept with snapshots that it lacks is forgotten. Of a range that is gone nothing is kept. */
+    readonly keepSnapshots: (rangeId: RangeId, vmid: Vmid, snapshots: KeptSnapshots) => Effect.Effect<void, StorageFault>
+    /** Keeps with a snapshot which stages inside the machine had succeeded when it was taken: those that are recorded now. */
+    readonly keepStages: (rangeId: RangeId, vmid: Vmid, snapshot: SnapshotRef) => Effect.Effect<void, StorageFault>
+    /** The machine is as it was at a snapshot: its stages are those that were kept with it, and none where nothing was. */
+    readonly recallStages: (rangeId: RangeId, vmid: Vmid, snapshot: SnapshotRef) => Effect.Effect<void, StorageFault>
     /** Of a range that is gone nothing is kept. */
     readonly recordStage: (
       rangeId: RangeId,

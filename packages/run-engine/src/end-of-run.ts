@@ -38,10 +38,10 @@ const awayBecause = ({ waits }: RunState): string | undefined =>
   [...waits.values()].find(({ behind }) => behind === undefined)?.reason
 
 /**
- * Waits for the end of a run: gives how it ended when it did all or a part of what was asked for, and fails otherwise. `doing` completes
- * "Cannot …". Fails with `HypervisorAway` as soon as the run waits for the hypervisor; the run itself continues then.
+ * Waits for the end of a run, whatever it is. `doing` completes "Cannot …". Fails with `HypervisorAway` as soon as the run waits for the
+ * hypervisor; the run itself continues then.
  */
-export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
+export const anyEndOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
     // what it waited for before somebody asked is over
@@ -57,6 +57,13 @@ export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, F
     const state = fold.state()
     const because = awayBecause(state)
     if (because !== undefined) return yield* new HypervisorAway({ doing, because, runId })
+    return state
+  })
+
+/** The same, for what comes to all or nothing: gives how the run ended when it did all or a part of what was asked for, and fails otherwise. */
+export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const state = yield* anyEndOfRun(doing, runId)
     if (state.status === "success" || state.status === "partial") return state
     return yield* outcomeFault(doing, runId, state)
   })

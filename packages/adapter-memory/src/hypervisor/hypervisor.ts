@@ -4,6 +4,7 @@ import {
   type MachineRef,
   type MachineSettings,
   type ObservedCluster,
+  type SnapshotTree,
   stageFingerprint,
   type Json,
 } from "@rangewright/domain"
@@ -45,8 +46,20 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
       return vm?.power === "stopped"
     case "delete":
       return vm === undefined
+    case "take-snapshot":
+      return vm?.snapshots?.some(({ name, description }) => isTaken(action, name, description)) === true
+    case "roll-back":
+      // going back once more changes nothing
+      return false
+    case "remove-snapshot":
+      return vm !== undefined && vm.snapshots?.some(({ name }) => name === action.snapshot) !== true
   }
 }
+
+type TakeSnapshot = Extract<MachineAction, { readonly kind: "take-snapshot" }>
+
+const isTaken = ({ snapshot }: TakeSnapshot, name: string, description: string): boolean =>
+  snapshot.name === name && snapshot.description === description
 
 const detailOf = (vm: MemoryVm): MachineDetail => ({
   vmid: vm.vmid,
@@ -58,7 +71,7 @@ const detailOf = (vm: MemoryVm): MachineDetail => ({
   memoryMiB: vm.memoryMiB,
   balloonMiB: vm.balloonMiB,
   nics: vm.nics,
-  lock: undefined,
+  lock: vm.lock,
   digest: undefined,
   storage: vm.storage,
 })
@@ -115,7 +128,48 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       return yield* hypervisorFault(doing(action), "not-found", `there is no template ${action.template.vmid}`)
     if (!world.pools.has(action.pool)) return yield* hypervisorFault(doing(action), "invalid", `there is no pool ${action.pool}`)
     const { name, pool, description } = action
-    world.vms.set(vmid, { ...template, vmid, node, name, pool, description, template: false, tags: [], stages: new Map() })
+    world.vms.set(vmid, { ...template, vmid, node, name, pool, description, template: false, tags: [], stages: new Map(), snapshots: [], parent: undefined })
+  })
+
+  const take = Effect.fnUntraced(function* (vm: MemoryVm, action: TakeSnapshot) {
+    const { name, description, memory } = action.snapshot
+    const { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses, snapshots = [], parent } = vm
+    if (snapshots.some((other) => other.name === name))
+      return yield* hypervisorFault(doing(action), "taken", `snapshot name '${name}' already used`)
+    if (vm.keepsSnapshots === false)
+      return yield* hypervisorFault(doing(action), "failed", "snapshot feature is not available")
+    const takenAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const hasMemory = memory && vm.power === "running"
+    const kept = { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses }
+    const snapshot = { name, description, takenAt, memory: hasMemory, parent, incomplete: false, kept }
+    changeVm(world, vm.vmid, { snapshots: [...snapshots, snapshot], parent: name })
+  })
+
+  const rollBack = Effect.fnUntraced(function* (
+    vm: MemoryVm,
+    action: Extract<MachineAction, { readonly kind: "roll-back" }>,
+  ) {
+    const snapshot = vm.snapshots?.find(({ name }) => name === action.snapshot)
+    if (snapshot === undefined)
+      return yield* hypervisorFault(doing(action), "failed", `snapshot '${action.snapshot}' does not exist`)
+    const off = { power: "stopped", agentAt: undefined, sessions: [] } as const
+    const on = { power: "running", agentAt: yield* monotonicMillis } as const
+    changeVm(world, vm.vmid, { ...snapshot.kept, parent: snapshot.name, ...(snapshot.memory ? on : off) })
+  })
+
+  const removeSnapshot = Effect.fnUntraced(function* (
+    vm: MemoryVm,
+    action: Extract<MachineAction, { readonly kind: "remove-snapshot" }>,
+  ) {
+    const gone = vm.snapshots?.find(({ name }) => name === action.snapshot)
+    if (gone === undefined) return
+    if (action.description !== undefined && gone.description !== action.description)
+      return yield* hypervisorFault(doing(action), "not-ours", `snapshot '${action.snapshot}' was made for something else`)
+    const left = (vm.snapshots ?? []).filter((one) => one !== gone)
+    changeVm(world, vm.vmid, {
+      snapshots: left.map((one) => (one.parent === gone.name ? { ...one, parent: gone.parent } : one)),
+      parent: vm.parent === gone.name ? gone.parent : vm.parent,
+    })
   })
 
   const apply = Effect.fnUntraced(function* (action: MachineAction) {
@@ -146,6 +200,15 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         world.vms.delete(vm.vmid)
         dropEntries(world, ({ path }) => path === `/vms/${vm.vmid}`)
         return durations.delete
+      case "take-snapshot":
+        yield* take(vm, action)
+        return durations.snapshot
+      case "roll-back":
+        yield* rollBack(vm, action)
+        return durations.snapshot
+      case "remove-snapshot":
+        yield* removeSnapshot(vm, action)
+        return durations.snapshot
     }
   })
 
@@ -166,12 +229,14 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
 
   const settle = Effect.fnUntraced(function* (action: MachineAction, token: Json) {
     yield* awaitTask(world, token)
-    if (!isDone(world, action))
+    const vm = world.vms.get(action.machine.vmid)
+    if (action.kind === "roll-back" ? vm?.parent !== action.snapshot : !isDone(world, action))
       return yield* hypervisorFault(doing(action), "unknown-effect", "its task is not known and its effect is not there")
-    if (action.kind !== "start" || !action.untilAgent) return
+    if (action.kind !== "start" || !action.untilAgent) return []
     const agentAt = world.vms.get(action.machine.vmid)?.agentAt
     if (agentAt === undefined) return yield* hypervisorFault(doing(action), "failed", "the VM went off while it booted")
     yield* Effect.sleep(Math.max(0, agentAt - (yield* monotonicMillis)))
+    return []
   })
 
   const adopt = Effect.fnUntraced(function* (
@@ -185,6 +250,14 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       return yield* hypervisorFault(what, "not-ours", `VM ${vm.vmid} is not the one that was read`)
     changeVm(world, vm.vmid, { description })
   })
+
+  const there = (vmid: MemoryVm["vmid"], what: string): Effect.Effect<MemoryVm, HypervisorFault> =>
+    Effect.suspend(() => {
+      const vm = world.vms.get(vmid)
+      return vm === undefined
+        ? Effect.fail(hypervisorFault(`${what} of VM ${vmid}`, "not-found", `there is no VM ${vmid}`))
+        : Effect.succeed(vm)
+    })
 
   const answering = (vmid: MemoryVm["vmid"]) =>
     Effect.map(monotonicMillis, (now) => {
@@ -223,6 +296,22 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
             ? Effect.fail(hypervisorFault(`read VM ${vmid}`, "not-found", `there is no VM ${vmid}`))
             : Effect.succeed(detailOf(vm))
         }),
+      ),
+    snapshots: (_node, vmid) =>
+      called(
+        world,
+        call("snapshots", false),
+        Effect.map(there(vmid, "read the snapshots"), ({ snapshots = [], parent, power }): SnapshotTree => ({
+          snapshots: snapshots.map(({ kept: _, ...snapshot }) => snapshot),
+          current: parent,
+          running: power === "running",
+        })),
+      ),
+    canSnapshot: (_node, vmid) =>
+      called(
+        world,
+        call("canSnapshot", false),
+        Effect.map(there(vmid, "ask whether snapshots can be taken"), ({ keepsSnapshots = true }) => keepsSnapshots),
       ),
     dispatch: (action) => called(world, call("dispatch", true, action), dispatch(action)),
     settle: (action, token) => called(world, call("settle", false, action), settle(action, token)),

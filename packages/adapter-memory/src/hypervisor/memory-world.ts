@@ -6,6 +6,7 @@ import type {
   GuestObstacle,
   GuestStage,
   Json,
+  MachineSnapshot,
   NetworkSpec,
   Nic,
   ObservedNode,
@@ -17,6 +18,11 @@ import type {
 import { osIdOf, subjectName } from "@rangewright/domain"
 import { GuestFault, HypervisorFault, type HypervisorReason, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+
+/** A snapshot, with what goes back with it. */
+export interface MemorySnapshot extends MachineSnapshot {
+  readonly kept: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB" | "nics" | "tags" | "stages" | "addresses">
+}
 
 /** A VM of the memory world. */
 export interface MemoryVm {
@@ -40,6 +46,12 @@ export interface MemoryVm {
   readonly system?: GuestSystem | undefined
   /** Users with a session. */
   readonly sessions: readonly string[]
+  readonly lock?: string | undefined
+  /** Whether its disks can keep snapshots; absent: they can. */
+  readonly keepsSnapshots?: boolean
+  readonly snapshots?: readonly MemorySnapshot[]
+  /** The snapshot that it goes on from. */
+  readonly parent?: string | undefined
   /** Stages that ran inside: `stage fingerprint` -> how often it really did something. */
   readonly stages: ReadonlyMap<string, number>
 }
@@ -86,6 +98,7 @@ export interface MemoryDurations {
   readonly delete: number
   readonly network: number
   readonly stage: number
+  readonly snapshot: number
 }
 
 /** The world behind the in-memory hypervisor ports: plain data that tests and embedders may look at and change. */
@@ -124,7 +137,7 @@ export interface MemoryWorld {
   fault: (call: MemoryCall, nth: number) => MemoryFailure | undefined
 }
 
-const quick: MemoryDurations = { clone: 4, boot: 25, stop: 2, delete: 2, network: 2, stage: 10 }
+const quick: MemoryDurations = { clone: 4, boot: 25, stop: 2, delete: 2, network: 2, stage: 10, snapshot: 2 }
 
 export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): MemoryWorld => ({
   nodes: new Map(

@@ -1,5 +1,5 @@
 import { allocateVmids, Exhausted, isRouter, isToldSince, type RangeId, RangeNotFound, type Vmid } from "@rangewright/domain"
-import { type KeptLogin, Machines, type RangeMachine } from "@rangewright/ports"
+import { type KeptLogin, Machines, type RangeMachine, type SnapshotRef } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -17,6 +17,8 @@ const ofItsRange = (store: MemoryStore, stored: StoredMachine | undefined): Rang
     ? { ...machine, rangeId, address, ...foreign, ...missing, isRouter: isRouter(machine, rangeId) }
     : undefined
 }
+
+const snapshotKey = ({ name, takenAt }: SnapshotRef): string => `${name} ${takenAt}`
 
 export const machinesOf = (store: MemoryStore, rangeId: RangeId): readonly RangeMachine[] =>
   [...store.machines.values()]
@@ -110,7 +112,8 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     forget: (vmid) =>
       atomically(function* (now) {
-        for (const kept of [...store.logins.values(), ...store.systems.values()]) kept.delete(vmid)
+        const { logins, systems, snapshots, snapshotStages } = store
+        for (const kept of [logins, systems, snapshots, snapshotStages]) for (const own of kept.values()) own.delete(vmid)
         store.gone.set(vmid, now.getTime())
         dropStages(store, (other) => other === vmid)
         if (store.machines.delete(vmid)) store.revision++
@@ -173,6 +176,30 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         if (login.current === undefined && login.pending === undefined) ofRange.delete(vmid)
         else ofRange.set(vmid, { ...login })
         store.logins.set(rangeId, ofRange)
+      }),
+    snapshots: (rangeId) => Effect.sync(() => new Map(store.snapshots.get(rangeId))),
+    keepSnapshots: (rangeId, vmid, { readAt, snapshots, current }) =>
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
+        store.snapshots.set(rangeId, new Map(store.snapshots.get(rangeId)).set(vmid, { readAt, snapshots, current }))
+        const there = new Set(snapshots.map(snapshotKey))
+        const stages = store.snapshotStages.get(rangeId)?.get(vmid)
+        for (const key of stages?.keys() ?? []) if (!there.has(key)) stages?.delete(key)
+      }),
+    keepStages: (rangeId, vmid, snapshot) =>
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
+        const ofRange = store.snapshotStages.get(rangeId) ?? new Map<Vmid, Map<string, ReadonlyMap<string, string>>>()
+        const now = new Map(store.stages.get(rangeId)?.get(vmid))
+        ofRange.set(vmid, new Map(ofRange.get(vmid)).set(snapshotKey(snapshot), now))
+        store.snapshotStages.set(rangeId, ofRange)
+      }),
+    recallStages: (rangeId, vmid, snapshot) =>
+      change(() => {
+        const kept = store.snapshotStages.get(rangeId)?.get(vmid)?.get(snapshotKey(snapshot))
+        const ofRange = store.stages.get(rangeId)
+        if (kept === undefined || kept.size === 0) ofRange?.delete(vmid)
+        else store.stages.set(rangeId, new Map(ofRange).set(vmid, new Map(kept)))
       }),
     recordStage: (rangeId, vmid, stepKey, fingerprint) =>
       change(() => {

@@ -25,7 +25,7 @@ import {
   type UserSecrets,
   type Vmid,
 } from "@rangewright/domain"
-import type { Freshness, KeptAuditEntry, KeptLogin, RunRecord, SourceClaim } from "@rangewright/ports"
+import type { Freshness, KeptAuditEntry, KeptLogin, KeptSnapshots, RunRecord, SourceClaim } from "@rangewright/ports"
 
 /** A run with its journal and its lease. */
 export interface StoredRun {
@@ -95,6 +95,9 @@ export interface MemoryStore {
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
   readonly logins: Map<RangeId, Map<Vmid, KeptLogin>>
   readonly systems: Map<RangeId, Map<Vmid, GuestSystem>>
+  readonly snapshots: Map<RangeId, Map<Vmid, KeptSnapshots>>
+  /** By snapshot (`name takenAt`). */
+  readonly snapshotStages: Map<RangeId, Map<Vmid, Map<string, ReadonlyMap<string, string>>>>
   readonly runs: Map<RunId, StoredRun>
   /** Of scarce things, by name. */
   readonly slots: Map<string, SlotLedger>
@@ -129,6 +132,8 @@ export const makeMemoryStore = (): MemoryStore => ({
   stages: new Map(),
   logins: new Map(),
   systems: new Map(),
+  snapshots: new Map(),
+  snapshotStages: new Map(),
   runs: new Map(),
   slots: new Map(),
   audit: [],
@@ -147,8 +152,9 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, told } = store
-  for (const kept of [configs, deployedConfigs, grants, reservations, stages, logins, systems, told]) kept.delete(id)
+  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, snapshots, snapshotStages, told } = store
+  const all = [configs, deployedConfigs, grants, reservations, stages, logins, systems, snapshots, snapshotStages, told]
+  for (const kept of all) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)

@@ -22,10 +22,21 @@ import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
 import { blindness, seek } from "./seek.ts"
 import { makeSettledPower } from "./settled-power.ts"
+import { canSnapshot, removeSnapshot, rollBack, snapshots, takeSnapshot } from "./snapshots.ts"
 
 type Kinds = { readonly [K in MachineAction["kind"]]: MachineKind<Extract<MachineAction, { readonly kind: K }>> }
 
-const kinds: Kinds = { clone, configure, start, stop, shutdown, delete: remove }
+const kinds: Kinds = {
+  clone,
+  configure,
+  start,
+  stop,
+  shutdown,
+  delete: remove,
+  "take-snapshot": takeSnapshot,
+  "roll-back": rollBack,
+  "remove-snapshot": removeSnapshot,
+}
 
 /** Each action meets the kind of its own name; the record's type says so, which the compiler cannot follow through a lookup. */
 const kindOf = (action: MachineAction): MachineKind<MachineAction> => kinds[action.kind] as MachineKind<MachineAction>
@@ -80,18 +91,19 @@ export const makeHypervisor = (
         ),
       )
     }),
+    snapshots: (node, vmid) => snapshots(client, node, vmid),
+    canSnapshot: (node, vmid) => canSnapshot(client, node, vmid),
     dispatch: Effect.fnUntraced(function* (action) {
       power.begun(action)
       const started = yield* kindOf(action).dispatch(kit, action)
       return { token: started === "done" ? null : { task: started.task?.text ?? null } }
     }),
     settle: Effect.fnUntraced(function* (action, token) {
-      if (token !== null) {
-        const upid = readToken(token)
-        const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
-        yield* kindOf(action).settle(kit, action, outcome)
-      }
+      const upid = token === null ? undefined : readToken(token)
+      const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
+      const warnings = token === null ? undefined : yield* kindOf(action).settle(kit, action, outcome)
       power.settled(action, yield* monotonicMillis)
+      return warnings ?? []
     }),
     adopt: (vm, description) => adopt(client, vm, description),
     addresses: (node, vmid) => guestAddresses(client, node, vmid),

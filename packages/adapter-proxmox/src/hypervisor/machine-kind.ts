@@ -32,6 +32,10 @@ export type Started = "done" | { readonly task: Upid | undefined }
 /** How one kind of action is started, and how it is found out that its effect is there. */
 export interface MachineKind<A> {
   readonly dispatch: (kit: MachineKit, action: A) => Effect.Effect<Started, HypervisorFault>
-  /** `outcome` is the task's end, undefined when there was none. Success means that the effect was seen. */
-  readonly settle: (kit: MachineKit, action: A, outcome: TaskOutcome | undefined) => Effect.Effect<void, HypervisorFault>
+  /** `outcome` is the task's end, undefined when there was none. Success means that the effect was seen; gives what of it could not be had. */
+  readonly settle: (
+    kit: MachineKit,
+    action: A,
+    outcome: TaskOutcome | undefined,
+  ) => Effect.Effect<readonly string[] | void, HypervisorFault>
 }

@@ -18,7 +18,9 @@ export const makeSettledPower = () => {
   const settled = new Map<Vmid, { readonly power: PowerState; readonly at: number }>()
   return {
     /** A change begins: what was is not known any more. */
-    begun: ({ machine }: MachineAction): void => void settled.delete(machine.vmid),
+    begun: ({ kind, machine }: MachineAction): void => {
+      if (kind !== "take-snapshot" && kind !== "remove-snapshot") settled.delete(machine.vmid)
+    },
     settled: ({ kind, machine }: MachineAction, at: number): void => {
       const power = powerAfter[kind]
       if (power !== undefined) settled.set(machine.vmid, { power, at })

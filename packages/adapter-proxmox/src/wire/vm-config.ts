@@ -64,6 +64,9 @@ const coresOf = (config: Fields): number => (number(config, "cores") ?? 1) * (nu
 const hasHotCards = (config: Fields): boolean =>
   (text(config, "hotplug") ?? "1") === "1" || words(config, "hotplug").includes("network")
 
+/** One that is not mentioned is there. */
+const hasTablet = (config: Fields): boolean => text(config, "tablet") === undefined || flag(config, "tablet")
+
 export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetail => ({
   vmid,
   node,
@@ -78,6 +81,8 @@ export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetai
   lock: text(config, "lock"),
   digest: text(config, "digest"),
   storage: storageOf(config),
+  tablet: hasTablet(config),
+  memoryStorage: text(config, "vmstatestorage"),
 })
 
 const sameNic = (a: Nic, b: Nic): boolean => nicText(a) === nicText(b)
@@ -107,8 +112,7 @@ export const settingsChange = (config: Fields, want: MachineSettings): Params | 
   removed.push(...have.filter((nic) => want.nics.every((other) => other.index !== nic.index)).map((nic) => `net${nic.index}`))
   if ((text(config, "description") ?? "").trim() !== want.description.trim()) changes["description"] = want.description
   if (!sameTags(words(config, "tags"), want.tags)) changes["tags"] = want.tags.join(",")
-  const tablet = text(config, "tablet") === undefined || flag(config, "tablet")
-  if (tablet !== want.tablet) changes["tablet"] = want.tablet
+  if (hasTablet(config) !== want.tablet) changes["tablet"] = want.tablet
   if (Object.keys(changes).length === 0 && removed.length === 0) return undefined
   const digest = text(config, "digest")
   return {

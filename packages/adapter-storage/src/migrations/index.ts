@@ -19,6 +19,7 @@ import { m0018MissingMachines } from "./m0018-missing-machines.ts"
 import { m0019AuditDrafts } from "./m0019-audit-drafts.ts"
 import { m0020AccessRecords } from "./m0020-access-records.ts"
 import { m0021SlotLedgers } from "./m0021-slot-ledgers.ts"
+import { m0022MachineSnapshots } from "./m0022-machine-snapshots.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -44,6 +45,7 @@ const changes: readonly SchemaChange[] = [
   m0019AuditDrafts,
   m0020AccessRecords,
   m0021SlotLedgers,
+  m0022MachineSnapshots,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -2,6 +2,7 @@ import { isRouter, type ObservedMachine, powerStates } from "@rangewright/domain
 import type { Freshness, MissingMachine, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import {
+  count,
   declared,
   flag,
   json,
@@ -129,6 +130,34 @@ export const machineLogins = table("machine_logins", {
   vmid: key(vmid),
   sealed: optional(text),
   sealedNext: optional(text),
+})
+
+const SnapshotJson = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  takenAt: Schema.Finite,
+  memory: Schema.Boolean,
+  parent: Schema.optional(Schema.String),
+  incomplete: Schema.Boolean,
+})
+
+/** Snapshots of machines as they were last read. */
+export const machineSnapshots = table("machine_snapshots", {
+  rangeId: ofRange,
+  vmid: key(vmid),
+  readAt: time,
+  snapshots: json(Schema.Array(SnapshotJson)),
+  current: optional(text),
+})
+
+/** Which stages inside a machine had succeeded when a snapshot was taken. */
+export const snapshotStages = table("snapshot_stages", {
+  rangeId: ofRange,
+  vmid: key(vmid),
+  snapshot: key(short(64)),
+  takenAt: key(declared(count, { autoincrement: false })),
+  stepKey: key(short(1024)),
+  fingerprint: text,
 })
 
 const said = Schema.optionalKey(Schema.String)

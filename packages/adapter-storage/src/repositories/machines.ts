@@ -7,6 +7,7 @@ import { Database, type Transaction } from "../engine/database.ts"
 import {
   machineLogins,
   machines,
+  machineSnapshots,
   machineStages,
   machineSystems,
   observation,
@@ -20,6 +21,7 @@ import { every, first, type StoredRow } from "../schema/table.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { replaceMachines } from "./replace-machines.ts"
 import { requireRange } from "./require.ts"
+import { keepSnapshots, keepStages, recallStages } from "./machine-snapshots.ts"
 import { releaseVmids, replaceVmid, reserveVmids } from "./vmid-reservations.ts"
 
 const readObserved = observation.reader({ only: ["observedAt", "cluster"] })
@@ -115,6 +117,8 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             yield* tx((db) => db.deleteFrom("machine_stages").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_logins").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_systems").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("machine_snapshots").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("snapshot_stages").where("vmid", "=", vmid).execute())
             yield* tx((db) =>
               db
                 .insertInto("departed_machines")
@@ -213,6 +217,21 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
               yield* tx((db) => db.insertInto("machine_logins").values(row).execute())
             }),
           ),
+        ),
+      snapshots: ofMachines(
+        "machine_snapshots",
+        machineSnapshots.reader(),
+        (rows) => new Map(rows.map(({ vmid, readAt, snapshots, current }) => [vmid, { readAt, snapshots, current }])),
+      ),
+      keepSnapshots: (rangeId, vmid, kept) =>
+        database.write(`keep the snapshots of machine ${vmid}`, (tx) => ifThere(tx, rangeId, keepSnapshots(tx, rangeId, vmid, kept))),
+      keepStages: (rangeId, vmid, snapshot) =>
+        database.write(`keep the stages of machine ${vmid} with its snapshot`, (tx) =>
+          ifThere(tx, rangeId, keepStages(tx, rangeId, vmid, snapshot)),
+        ),
+      recallStages: (rangeId, vmid, snapshot) =>
+        database.write(`recall the stages of machine ${vmid}`, (tx) =>
+          ifThere(tx, rangeId, recallStages(tx, rangeId, vmid, snapshot)),
         ),
       recordStage: (rangeId: RangeId, vmid, stepKey, fingerprint) =>
         database.write(`keep that ${stepKey} is done`, (tx) =>

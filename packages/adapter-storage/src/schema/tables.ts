@@ -6,9 +6,11 @@ import {
   departedMachines,
   machineLogins,
   machines,
+  machineSnapshots,
   machineStages,
   machineSystems,
   observation,
+  snapshotStages,
   vmidReservations,
 } from "../records/machine.ts"
 import { rangeConfigs, rangeGrants, ranges } from "../records/range.ts"
@@ -32,6 +34,7 @@ export const tables = [
   journalEntries,
   machineLogins,
   machines,
+  machineSnapshots,
   machineStages,
   machineSystems,
   migrationRecords,
@@ -44,6 +47,7 @@ export const tables = [
   runs,
   sealingKeys,
   slotLedgers,
+  snapshotStages,
   sourceClaims,
   sources,
   toldRouters,

@@ -1,10 +1,10 @@
-import { type Fault, type MigrationStep, type RunState, undoMigration } from "@rangewright/domain"
+import { type MigrationStep, type RunState, undoMigration } from "@rangewright/domain"
 import { HypervisorFault, MigrationRecords, type NetworkMigration } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { backoffSeconds, makeMayPass } from "@rangewright/run-engine"
+import { insist } from "../run/insist.ts"
 import { MigrationStepJson, networkStep, performAction, wasRecorded } from "./migration-work.ts"
 
 const decode = Schema.decodeUnknownOption(MigrationStepJson)
@@ -30,17 +30,6 @@ export const reachOf = (state: RunState): "nothing" | "prepared" | "moved" => {
   if (steps.some(({ key, phase }) => phase !== "prepare" && begun.has(key))) return "moved"
   return begun.size === 0 ? "nothing" : "prepared"
 }
-
-/** Most seconds between two tries of an action. */
-const backoffMost = 10
-
-const insist = <A, E extends Fault, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const mayPass = makeMayPass()
-    const attempt = (n: number): Effect.Effect<A, E, R> =>
-      Effect.catchIf(effect, mayPass, () => Effect.andThen(Effect.sleep(backoffSeconds(n, backoffMost) * 1000), attempt(n + 1)))
-    return attempt(0)
-  })
 
 /** What somebody else has in the place of ours is not ours to take back. */
 const isTheirs = (fault: unknown): boolean => fault instanceof HypervisorFault && fault.facts.reason === "not-ours"

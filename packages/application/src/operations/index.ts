@@ -50,6 +50,7 @@ import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
 import { migrateSQLiteToPostgreSQL } from "./migrate-sqlite.ts"
 import { migrateToSDN } from "./migrate-to-sdn.ts"
 import { rollbackSDNMigration } from "./rollback-sdn-migration.ts"
+import { getSnapshots } from "./get-snapshots.ts"
 import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
 import { getSshConfig } from "./get-ssh-config.ts"
@@ -112,6 +113,9 @@ import { setUserAdmin } from "./set-user-admin.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
 import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
 import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
+import { snapshotsRemove } from "./snapshots-remove.ts"
+import { snapshotsRollback } from "./snapshots-rollback.ts"
+import { snapshotsTake } from "./snapshots-take.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
 import { syncSource } from "./sync-source.ts"
 import { uninstallFromSource } from "./uninstall-from-source.ts"
@@ -242,6 +246,7 @@ const ansible = [
 ]
 const template = [getTemplates, getTemplatesStatus]
 const power = [powerOnRange, powerOffRange]
+const snapshot = [getSnapshots, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const vm = [destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
@@ -258,6 +263,7 @@ export const operations: readonly Operation[] = [
   ...ansible,
   ...template,
   ...power,
+  ...snapshot,
   ...vm,
   ...migration,
   ...run,

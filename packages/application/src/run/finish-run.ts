@@ -1,7 +1,8 @@
 import { type Conclusion, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
-import { GuestAutomation, Machines, Ranges } from "@rangewright/ports"
+import { GuestAutomation, type Hypervisor, Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "@rangewright/run-engine"
+import { takeBack } from "./take-back.ts"
 
 /** Names of machines that the run deleted and did not clone again: their VMIDs are free for others. */
 const goneMachines = (state: RunState): readonly string[] => {
@@ -21,10 +22,11 @@ export const finishRun = Effect.fnUntraced(function* (
   state: RunState,
   end: Conclusion,
   onRemoval: Effect.Effect<void>,
-): Effect.fn.Return<boolean, never, GuestAutomation | Machines | Ranges> {
+): Effect.fn.Return<boolean, never, GuestAutomation | Hypervisor | Machines | Ranges> {
   const machines = yield* Machines
   const ranges = yield* Ranges
   const rangeId = rangeOf(head)
+  if (head.kind === "snapshot-create" && end.status !== "success") yield* takeBack(head, state)
   if (rangeId === undefined || end.status !== "success") return false
   // what cannot be removed is never used again: it is bound to VMs that are gone
   const forget = (yield* GuestAutomation).forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))

@@ -1,5 +1,23 @@
-import { letIn, type MachineRef, stageFingerprint, type Step } from "@rangewright/domain"
-import { AccessRecords, beingTold, Machines, type MachineSighting, type StorageFault } from "@rangewright/ports"
+import {
+  type Action,
+  findSnapshot,
+  letIn,
+  type MachineRef,
+  noSnapshots,
+  type SnapshotTree,
+  stageFingerprint,
+  type Step,
+} from "@rangewright/domain"
+import {
+  AccessRecords,
+  beingTold,
+  Hypervisor,
+  type HypervisorFault,
+  Machines,
+  type MachineSighting,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Settlement } from "@rangewright/run-engine"
 
@@ -44,16 +62,47 @@ const recordAddress = Effect.fnUntraced(function* (
   if (own !== undefined || isNews) yield* record(machine, { address: own, foreignAddresses })
 })
 
+/** Keeps the snapshots of a machine as they were read just now. */
+export const keepTree = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef, { snapshots, current }: SnapshotTree) {
+  const readAt = new Date(yield* Clock.currentTimeMillis)
+  yield* (yield* Machines).keepSnapshots(mark.range, vmid, { readAt, snapshots, current })
+})
+
+type SnapshotAction = Extract<Action, { readonly kind: "take-snapshot" | "roll-back" | "remove-snapshot" }>
+
+/**
+ * Keeps what became of a machine's snapshots, read live, so that who lists them need not ask. What had been done inside the machine goes back
+ * with it.
+ */
+const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
+  const machines = yield* Machines
+  const { node, vmid, mark } = action.machine
+  const tree = yield* (yield* Hypervisor).snapshots(node, vmid)
+  const name = action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
+  const snapshot = findSnapshot(tree, name)
+  if (snapshot !== undefined && action.kind === "take-snapshot") yield* machines.keepStages(mark.range, vmid, snapshot)
+  if (snapshot !== undefined && action.kind === "roll-back") {
+    yield* machines.recallStages(mark.range, vmid, snapshot)
+    yield* record(action.machine, { power: snapshot.memory && tree.running !== false ? "running" : "stopped" })
+  }
+  yield* keepTree(action.machine, tree)
+})
+
 /** Keeps what a settled step changed, so that reads show it at once and the next plan knows which stages have run. Repeating it is safe. */
 export const keepSettled = Effect.fnUntraced(function* (
   { key, action }: Step,
   settlement: Settlement,
-): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
+): Effect.fn.Return<void, StorageFault | HypervisorFault, AccessRecords | Hypervisor | Machines> {
   const machines = yield* Machines
   switch (action.kind) {
+    case "take-snapshot":
+    case "roll-back":
+    case "remove-snapshot":
+      return yield* keepAfter(action)
     case "clone":
       // whatever had this number before: a clone has its template's login
       yield* machines.keepLogin(action.machine.mark.range, action.machine.vmid, {})
+      yield* keepTree(action.machine, noSnapshots)
       return yield* record(action.machine, { name: action.name, power: "stopped" })
     case "configure": {
       const { cpus, memoryMiB, tags } = action.settings
@@ -80,6 +129,7 @@ export const keepSettled = Effect.fnUntraced(function* (
     case "create-network":
     case "remove-network":
     case "grant-access":
+    case "refuse":
     case "work":
       return
   }

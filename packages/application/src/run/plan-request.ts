@@ -19,6 +19,9 @@ import {
   planFingerprint,
   type PlanIssue,
   planPower,
+  planRemoveSnapshots,
+  planRollBack,
+  planTakeSnapshots,
   type Range,
   type RangeConfig,
   readDescription,
@@ -47,8 +50,8 @@ import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { learnPromises, makePromises, type Promises } from "./promises.ts"
-import { planSettings, readMachines, readRange, withTemplates } from "./read-world.ts"
-import type { DeployOptions, RunRequest } from "./request.ts"
+import { incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
+import type { DeployOptions, RunRequest, SnapshotRequest } from "./request.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
   Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
@@ -227,6 +230,25 @@ const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "
     return yield* planned(`change the power of range ${range.id}`, planPower({ range, world, change, vmids }))
   })
 
+const snapshotPlan = (range: Range, request: SnapshotRequest) =>
+  Effect.gen(function* () {
+    const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
+    const { name, vmids } = request
+    const asked = { range, name, vmids, world: { ...world, trees: yield* snapshotsOf(world, vmids) } }
+    switch (request.kind) {
+      case "snapshot-create":
+        return planTakeSnapshots({
+          ...asked,
+          ...request,
+          world: { ...asked.world, incapable: yield* incapableOf(world, vmids) },
+        })
+      case "snapshot-rollback":
+        return planRollBack(asked)
+      case "snapshot-remove":
+        return planRemoveSnapshots(asked)
+    }
+  })
+
 const make = Effect.gen(function* () {
   type Needs =
     | GuestAutomation
@@ -253,6 +275,10 @@ const make = Effect.gen(function* () {
       case "power":
       case "auto-shutdown":
         return powerPlan(range, request)
+      case "snapshot-create":
+      case "snapshot-rollback":
+      case "snapshot-remove":
+        return snapshotPlan(range, request)
     }
   }
   return RunPlanner.of({

@@ -43,6 +43,7 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
 }
 
 const nothingTold: Settlement = { facts: {}, output: "" }
+const told = (warnings: readonly string[]): Settlement => (warnings.length === 0 ? nothingTold : { facts: { warnings }, output: "" })
 
 /** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
 const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, context: StepContext): GuestTask => {
@@ -117,7 +118,12 @@ const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Ser
     case "stop":
     case "shutdown":
     case "delete":
+    case "take-snapshot":
+    case "roll-back":
+    case "remove-snapshot":
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.dispatch(action), ({ token }) => token))
+    case "refuse":
+      return Effect.fail(new Conflict({ what: action.because }))
     case "work":
       return Effect.fail(unknownAction(step))
   }
@@ -143,7 +149,12 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
     case "stop":
     case "shutdown":
     case "delete":
-      return Hypervisor.use((hypervisor) => Effect.as(hypervisor.settle(action, token), nothingTold))
+    case "take-snapshot":
+    case "roll-back":
+    case "remove-snapshot":
+      return Hypervisor.use((hypervisor) => Effect.map(hypervisor.settle(action, token), told))
+    case "refuse":
+      return Effect.succeed(nothingTold)
     case "work":
       return Effect.fail(unknownAction(step))
   }

@@ -23,6 +23,9 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   power: "a power change",
   "auto-shutdown": "an automatic shutdown",
   access: "a change of who may use it",
+  "snapshot-create": "the taking of snapshots",
+  "snapshot-rollback": "the way back to a snapshot",
+  "snapshot-remove": "the removal of snapshots",
 }
 
 const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } => {

@@ -160,6 +160,38 @@ export const readRange = (range: Pick<Range, "id" | "number">, cluster: Observed
     return { ...world, networks, poolExists } satisfies PlanWorld
   })
 
+/** Asks something of each of these machines whose configuration could be read; without those that cannot be asked now. */
+const askEach = <A>(
+  { details }: PlanWorld,
+  vmids: readonly Vmid[],
+  ask: (node: string, vmid: Vmid) => Effect.Effect<A, HypervisorFault>,
+): Effect.Effect<ReadonlyMap<Vmid, A>, HypervisorFault> =>
+  Effect.map(
+    Effect.forEach(
+      vmids.flatMap((vmid) => details.get(vmid) ?? []),
+      ({ node, vmid }) =>
+        ask(node, vmid).pipe(
+          Effect.map((answer) => [[vmid, answer] as const]),
+          Effect.catch((fault) =>
+            fault.facts.reason === "not-found" || fault.facts.reason === "away" ? Effect.succeed([]) : Effect.fail(fault),
+          ),
+        ),
+      { concurrency: readsAtOnce },
+    ),
+    (answers) => new Map(answers.flat()),
+  )
+
+/** The snapshots of these machines, one read each. */
+export const snapshotsOf = (world: PlanWorld, vmids: readonly Vmid[]) =>
+  Hypervisor.use(({ snapshots }) => askEach(world, vmids, snapshots))
+
+/** Which of these machines have a disk that keeps no snapshots, one read each. */
+export const incapableOf = (world: PlanWorld, vmids: readonly Vmid[]) =>
+  Effect.map(
+    Hypervisor.use(({ canSnapshot }) => askEach(world, vmids, canSnapshot)),
+    (able): ReadonlySet<Vmid> => new Set([...able].flatMap(([vmid, can]) => (can ? [] : [vmid]))),
+  )
+
 /** The input with the configurations of the templates that it will clone. */
 export const withTemplates = (input: DeployInput): Effect.Effect<DeployInput, HypervisorFault, Hypervisor> =>
   Effect.gen(function* () {

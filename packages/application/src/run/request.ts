@@ -33,6 +33,22 @@ export type RunRequest =
   | { readonly kind: "auto-shutdown" }
   /** Makes the router's rules anew from those who have the range now. */
   | { readonly kind: "access" }
+  | SnapshotRequest
+
+/** `vmids`: each one is asked for by its number. */
+export type SnapshotRequest =
+  | {
+      readonly kind: "snapshot-create"
+      readonly name: string
+      /** With the mark of the request (`writeSnapshotText`). */
+      readonly description: string
+      readonly memory: boolean
+      /** All or none: what was taken is removed again when one could not be. */
+      readonly atomic: boolean
+      readonly vmids: readonly Vmid[]
+    }
+  | { readonly kind: "snapshot-rollback"; readonly name: string; readonly vmids: readonly Vmid[] }
+  | { readonly kind: "snapshot-remove"; readonly name: string; readonly vmids: readonly Vmid[] }
 
 const VmidFromJson = Schema.Int.check(Schema.makeFilter((n) => isVmid(n) || "no VMID")) as unknown as Schema.Codec<Vmid, number>
 const Tag = Schema.Literals(deployTags) satisfies Schema.Codec<DeployTag, DeployTag>
@@ -62,6 +78,16 @@ const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("power"), on: Schema.Boolean, vmids: Schema.optionalKey(Schema.Array(VmidFromJson)) }),
   Schema.Struct({ kind: Schema.Literal("auto-shutdown") }),
   Schema.Struct({ kind: Schema.Literal("access") }),
+  Schema.Struct({
+    kind: Schema.Literal("snapshot-create"),
+    name: Schema.String,
+    description: Schema.String,
+    memory: Schema.Boolean,
+    atomic: Schema.Boolean,
+    vmids: Schema.Array(VmidFromJson),
+  }),
+  Schema.Struct({ kind: Schema.Literal("snapshot-rollback"), name: Schema.String, vmids: Schema.Array(VmidFromJson) }),
+  Schema.Struct({ kind: Schema.Literal("snapshot-remove"), name: Schema.String, vmids: Schema.Array(VmidFromJson) }),
 ])
 
 const decode = Schema.decodeUnknownOption(StoredRequest)

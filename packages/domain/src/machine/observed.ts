@@ -81,6 +81,10 @@ export interface MachineDetail {
   readonly coldCards?: boolean
   readonly lock: string | undefined
   readonly digest: string | undefined
+  /** Whether it has a pointing device of its own; absent: not known. */
+  readonly tablet?: boolean
+  /** Storage that the memory of its snapshots goes to, where its configuration names one. */
+  readonly memoryStorage?: string | undefined
   /** Storage that holds the first disk. */
   readonly storage: string | undefined
 }

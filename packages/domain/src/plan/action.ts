@@ -81,6 +81,21 @@ export type Action =
   | { readonly kind: "stop"; readonly machine: MachineRef }
   | { readonly kind: "shutdown"; readonly machine: MachineRef; readonly timeoutSeconds: number }
   | { readonly kind: "delete"; readonly machine: MachineRef }
+  /** `description`: with the mark of its request (`writeSnapshotText`). Memory is kept of a running VM only. */
+  | {
+      readonly kind: "take-snapshot"
+      readonly machine: MachineRef
+      readonly snapshot: { readonly name: string; readonly description: string; readonly memory: boolean }
+    }
+  /**
+   * Stops the VM, and takes it back; it runs afterwards only when the snapshot has memory. `digest`: of its configuration before, where it is
+   * known, by which a way back that went wrong only in the end is told from one that did not begin.
+   */
+  | { readonly kind: "roll-back"; readonly machine: MachineRef; readonly snapshot: string; readonly digest: string | undefined }
+  /** With `description`, only the snapshot that has just this one: another is not ours to remove. */
+  | { readonly kind: "remove-snapshot"; readonly machine: MachineRef; readonly snapshot: string; readonly description?: string }
+  /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */
+  | { readonly kind: "refuse"; readonly vmid: Vmid; readonly because: string }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */
   | { readonly kind: "await-address"; readonly machine: MachineRef; readonly expect: string | undefined; readonly within: string }
   | {

@@ -66,6 +66,10 @@ const Action = Schema.Union([
   action("stop", { machine }),
   action("shutdown", { machine, timeoutSeconds: Schema.Finite }),
   action("delete", { machine }),
+  action("take-snapshot", { machine, snapshot: Schema.Struct({ name: text, description: text, memory: Schema.Boolean }) }),
+  action("roll-back", { machine, snapshot: text, digest: optionalText }),
+  action("remove-snapshot", { machine, snapshot: text, description: optionalText }),
+  action("refuse", { vmid: Schema.Int, because: text }),
   action("await-address", { machine, expect: optionalText, within: text }),
   action("guest", {
     machine,

@@ -5,7 +5,18 @@ import type { Plan } from "../plan/plan.ts"
 import type { RunSubject } from "./subject.ts"
 
 /** What runs of ranges do. */
-export const rangeRunKinds = ["deploy", "destroy", "delete-range", "destroy-vm", "power", "auto-shutdown", "access"] as const
+export const rangeRunKinds = [
+  "deploy",
+  "destroy",
+  "delete-range",
+  "destroy-vm",
+  "power",
+  "auto-shutdown",
+  "access",
+  "snapshot-create",
+  "snapshot-rollback",
+  "snapshot-remove",
+] as const
 export type RangeRunKind = (typeof rangeRunKinds)[number]
 /** What a run does: a kind of the range family, or the name of any other kind that the service has (`source-fetch`). */
 export type RunKind = string

@@ -40,6 +40,14 @@ const playOf = (action: Action): string => {
     case "remove-network":
     case "remove-pool":
       return "Remove the range"
+    case "take-snapshot":
+      return "Take snapshots"
+    case "roll-back":
+      return "Roll machines back"
+    case "remove-snapshot":
+      return "Remove snapshots"
+    case "refuse":
+      return "Check machines"
     case "guest":
       return action.stage === "role" ? "Run roles" : `Set up machines: ${action.stage}`
     case "work":

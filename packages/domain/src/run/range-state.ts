@@ -17,6 +17,9 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
     case "power":
     case "auto-shutdown":
     case "access":
+    case "snapshot-create":
+    case "snapshot-rollback":
+    case "snapshot-remove":
       return undefined
   }
 }

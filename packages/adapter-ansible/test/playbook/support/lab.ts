@@ -152,6 +152,8 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
       const known = made.get(vmid)
       return known === undefined ? Effect.fail(unknown(`read VM ${vmid}`)) : Effect.succeed(known.detail)
     },
+    snapshots: () => Effect.die("not asked for"),
+    canSnapshot: () => Effect.die("not asked for"),
     dispatch: () => Effect.die("not asked for"),
     settle: () => Effect.die("not asked for"),
     adopt: () => Effect.die("not asked for"),

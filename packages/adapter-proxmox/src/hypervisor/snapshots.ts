@@ -1,0 +1,276 @@
+import { isSnapshotOf, type MachineRef, type MachineSnapshot, type SnapshotTree, type Vmid } from "@rangewright/domain"
+import { HypervisorFault, type MachineAction } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { PveClient } from "../client/client.ts"
+import { path } from "../client/form.ts"
+import type { TaskOutcome } from "../tasks/outcome.ts"
+import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
+import { parseUpid, type Upid } from "../tasks/upid.ts"
+import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
+import { movedAway, onItsNode, readConfig } from "./identity.ts"
+import type { MachineKind, MachineKit, Started } from "./machine-kind.ts"
+
+type Kind = "take-snapshot" | "roll-back" | "remove-snapshot"
+type SnapshotAction = Extract<MachineAction, { readonly kind: Kind }>
+type Action<K extends Kind> = Extract<SnapshotAction, { readonly kind: K }>
+
+const nameOf = (action: SnapshotAction): string =>
+  action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
+
+const doingOf = (action: SnapshotAction): string => {
+  const { vmid, mark } = action.machine
+  const vm = `VM ${vmid} (${mark.machine})`
+  switch (action.kind) {
+    case "take-snapshot":
+      return `take snapshot ${nameOf(action)} of ${vm}`
+    case "roll-back":
+      return `roll ${vm} back to snapshot ${nameOf(action)}`
+    case "remove-snapshot":
+      return `remove snapshot ${nameOf(action)} of ${vm}`
+  }
+}
+
+/** Ends the list of a VM's snapshots, and stands for the VM itself. */
+const itself = "current"
+
+const snapshotOf = (row: Fields): MachineSnapshot | undefined => {
+  const name = text(row, "name")
+  if (name === undefined || name === itself) return undefined
+  return {
+    name,
+    description: (text(row, "description") ?? "").trim(),
+    takenAt: Math.max(0, Math.floor(number(row, "snaptime") ?? 0)),
+    memory: flag(row, "vmstate"),
+    parent: text(row, "parent"),
+    incomplete: text(row, "snapstate") !== undefined,
+  }
+}
+
+const treeOf = (data: unknown): SnapshotTree => {
+  const all = rows(data)
+  const now = all.find((row) => text(row, "name") === itself) ?? {}
+  return {
+    snapshots: all.flatMap((row) => snapshotOf(row) ?? []),
+    current: text(now, "parent"),
+    running: flag(now, "running"),
+  }
+}
+
+const readTree = (client: PveClient, node: string, vmid: Vmid, doing: string): Effect.Effect<SnapshotTree, HypervisorFault> =>
+  Effect.map(client.get(path`/nodes/${node}/qemu/${vmid}/snapshot`, {}, { doing }), ({ data }) => treeOf(data))
+
+export const snapshots = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<SnapshotTree, HypervisorFault> => {
+  const doing = `read the snapshots of VM ${vmid}`
+  return onItsNode(client, { node, vmid }, doing, (now) => readTree(client, now, vmid, doing))
+}
+
+export const canSnapshot = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<boolean, HypervisorFault> => {
+  const doing = `ask whether VM ${vmid} can have snapshots`
+  return onItsNode(client, { node, vmid }, doing, (now) =>
+    Effect.map(client.get(path`/nodes/${now}/qemu/${vmid}/feature`, { feature: "snapshot" }, { doing }), ({ data }) =>
+      flag(recordOf(data), "hasFeature"),
+    ),
+  )
+}
+
+/** What is there of a machine and its snapshots. */
+interface Seen {
+  readonly node: string
+  readonly tree: SnapshotTree
+  readonly snapshot: MachineSnapshot | undefined
+  readonly lock: string | undefined
+  readonly digest: string | undefined
+}
+
+/** Reads both, snapshots last: what they show is under no lock that was not there before. */
+const look = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  ref: MachineRef,
+  name: string,
+  doing: string,
+): Effect.fn.Return<Seen, HypervisorFault> {
+  return yield* kit.identity.at(ref, doing, ({ node }) =>
+    Effect.gen(function* () {
+      const config = yield* readConfig(kit.client, node, ref.vmid, doing)
+      if (config === undefined)
+        return yield* new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${ref.vmid} on node ${node}` })
+      const tree = yield* readTree(kit.client, node, ref.vmid, doing)
+      return {
+        node,
+        tree,
+        snapshot: tree.snapshots.find((one) => one.name === name),
+        lock: text(config, "lock"),
+        digest: text(config, "digest"),
+      }
+    }),
+  )
+})
+
+const taskTypes: Readonly<Record<Kind, string>> = {
+  "take-snapshot": "qmsnapshot",
+  "roll-back": "qmrollback",
+  "remove-snapshot": "qmdelsnapshot",
+}
+
+/** The task of this kind that works on the VM now: one whose answer was lost. */
+const runningTask = (kit: MachineKit, { kind, machine }: SnapshotAction, doing: string): Effect.Effect<Upid | undefined, HypervisorFault> =>
+  Effect.map(kit.client.get("/cluster/tasks", {}, { doing }), ({ data }) => {
+    const found = rows(data).find(
+      (row) =>
+        text(row, "type") === taskTypes[kind] && text(row, "id") === String(machine.vmid) && text(row, "endtime") === undefined,
+    )
+    return parseUpid(found === undefined ? undefined : text(found, "upid"))
+  })
+
+/** A lock that no task of this kind holds: somebody else's, or one that broke off. */
+const lockedFault = (action: SnapshotAction, lock: string, doing: string): HypervisorFault =>
+  new HypervisorFault({
+    doing,
+    reason: "locked",
+    detail: `the VM is locked (${lock})`,
+    hint: `A lock that stays is removed on its node with: qm unlock ${action.machine.vmid}`,
+  })
+
+const locksOf: Readonly<Record<Kind, string>> = {
+  "take-snapshot": "snapshot",
+  "roll-back": "rollback",
+  "remove-snapshot": "snapshot-delete",
+}
+
+/** Begins, unless a task of the same kind goes on there, whose answer was lost. */
+const begin = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  action: SnapshotAction,
+  seen: Seen,
+  call: ReturnType<PveClient["post"]>,
+): Effect.fn.Return<Started, HypervisorFault> {
+  const doing = doingOf(action)
+  if (seen.lock !== undefined) {
+    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(kit, action, doing) : undefined
+    return task === undefined ? yield* lockedFault(action, seen.lock, doing) : { task }
+  }
+  return { task: yield* startedTask(yield* movedAway(doing, seen.node)(call), doing) }
+})
+
+/** A task whose end is not known may still go on. */
+const followSeconds = 120
+const pace = (outcome: TaskOutcome | undefined) => ({
+  seconds: outcome?.type === "vanished" ? followSeconds : 0,
+  fastest: 1,
+  slowest: 5,
+})
+
+/** Looks until the effect is there, or nothing works on the VM any more. */
+const settled = Effect.fnUntraced(function* (
+  kit: MachineKit,
+  action: SnapshotAction,
+  outcome: TaskOutcome | undefined,
+  isThere: (seen: Seen) => boolean,
+): Effect.fn.Return<Seen, HypervisorFault> {
+  const doing = doingOf(action)
+  const found = yield* lookUntil(
+    () =>
+      Effect.map(look(kit, action.machine, nameOf(action), doing), (seen) =>
+        isThere(seen) || seen.lock !== locksOf[action.kind] ? seen : undefined,
+      ),
+    pace(outcome),
+  )
+  if (found !== undefined && isThere(found)) return found
+  if (outcome !== undefined && outcome.type !== "ok") {
+    const fault = taskFault(doing, outcome)
+    const lock = found === undefined ? locksOf[action.kind] : found.lock
+    if (lock === undefined || outcome.type === "vanished") return yield* fault
+    return yield* new HypervisorFault({
+      doing,
+      reason: "failed",
+      detail: `${fault.facts.detail}; it broke off halfway and left the VM locked (${lock})`,
+      hint: `Look at it, then remove the lock on its node with: qm unlock ${action.machine.vmid}`,
+    })
+  }
+  return yield* new HypervisorFault({
+    doing,
+    reason: "unknown-effect",
+    detail: "its task ended, and its effect is not there",
+  })
+})
+
+/** The snapshot that was asked for, complete: its description has the mark of the request. */
+const isTaken =
+  ({ snapshot: wanted }: Action<"take-snapshot">) =>
+  ({ snapshot }: Seen): boolean =>
+    snapshot !== undefined && !snapshot.incomplete && isSnapshotOf(snapshot, wanted.description)
+
+/** Takes a snapshot. One of this name is the one that was asked for when it has its description; never a second one is made. */
+export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const doing = doingOf(action)
+    const { name, description, memory } = action.snapshot
+    const seen = yield* look(kit, action.machine, name, doing)
+    if (isTaken(action)(seen)) return "done"
+    if (seen.snapshot !== undefined && !isSnapshotOf(seen.snapshot, description))
+      return yield* new HypervisorFault({ doing, reason: "taken", detail: "the VM has another snapshot of this name" })
+    const call = kit.client.post(
+      path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot`,
+      { snapname: name, description, vmstate: memory },
+      { doing },
+    )
+    return yield* begin(kit, action, seen, call)
+  }),
+  settle: (kit, action, outcome) => Effect.as(settled(kit, action, outcome, isTaken(action)), []),
+}
+
+/**
+ * Takes a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the
+ * VM is back all the same, without its memory.
+ */
+export const rollBack: MachineKind<Action<"roll-back">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const doing = doingOf(action)
+    const seen = yield* look(kit, action.machine, action.snapshot, doing)
+    if (seen.snapshot === undefined)
+      return yield* new HypervisorFault({ doing, reason: "failed", detail: "the VM has no snapshot of this name" })
+    const { vmid } = action.machine
+    const call = kit.client.post(path`/nodes/${seen.node}/qemu/${vmid}/snapshot/${action.snapshot}/rollback`, {}, { doing })
+    return yield* begin(kit, action, seen, call)
+  }),
+  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+    const isBack = ({ tree, lock }: Seen): boolean => lock === undefined && tree.current === action.snapshot
+    // the VM may have gone on from this snapshot before, too: a way back that did not begin has changed nothing
+    const hasChanged = ({ digest }: Seen): boolean => action.digest !== undefined && digest !== action.digest
+    if (outcome?.type !== "failed") {
+      yield* settled(kit, action, outcome, (seen) => isBack(seen) && (outcome?.type === "ok" || hasChanged(seen)))
+      return []
+    }
+    const seen = yield* look(kit, action.machine, action.snapshot, doingOf(action))
+    if (isBack(seen) && hasChanged(seen) && seen.snapshot?.memory === true)
+      return [`its memory could not be brought back, so it starts anew: ${outcome.detail}`]
+    yield* settled(kit, action, outcome, () => false)
+    return []
+  }),
+}
+
+/** Removes a snapshot; one that is gone is success. With a description only the snapshot that has it. */
+export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
+  dispatch: Effect.fnUntraced(function* (kit, action) {
+    const doing = doingOf(action)
+    const seen = yield* look(kit, action.machine, action.snapshot, doing)
+    if (seen.snapshot === undefined) {
+      // one that is being made now may be the one to remove
+      if (seen.lock === locksOf["take-snapshot"]) return yield* lockedFault(action, seen.lock, doing)
+      return "done"
+    }
+    if (action.description !== undefined && !isSnapshotOf(seen.snapshot, action.description))
+      return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "the snapshot of this name was made for something else" })
+    const call = kit.client.remove(
+      path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot/${action.snapshot}`,
+      {},
+      { doing },
+    )
+    return yield* begin(kit, action, seen, call)
+  }),
+  settle: (kit, action, outcome) =>
+    Effect.as(
+      settled(kit, action, outcome, ({ snapshot, lock }) => snapshot === undefined && lock === undefined),
+      [],
+    ),
+}

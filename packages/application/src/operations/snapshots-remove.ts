@@ -1,0 +1,31 @@
+import { operation } from "../operation/operation.ts"
+import { changeSnapshots } from "../range/change-snapshots.ts"
+import { SnapshotOutcome, SnapshotSelectPayload } from "../wire/snapshot.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const snapshotsRemove = operation({
+  id: "snapshotsRemove",
+  route: "POST /snapshots/remove",
+  group: "Snapshot",
+  does: "remove snapshots",
+  summary: "Remove a snapshot of machines of the range, or of all",
+  access: "range-access",
+  target: "range",
+  body: { type: "json", required: true, schema: SnapshotSelectPayload },
+  output: { type: "json", schema: SnapshotOutcome },
+  statuses: {
+    200: "what became of each machine",
+    ...rangeStatuses,
+    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    409: "a run is changing the range",
+    502: hypervisorAway,
+  },
+  handle: ({ range, body, user }) =>
+    changeSnapshots(
+      `remove snapshots of machines of range ${range.id}`,
+      range,
+      body,
+      (vmids) => ({ kind: "snapshot-remove", name: body.name, vmids }),
+      user.id,
+    ),
+})

@@ -1,0 +1,31 @@
+import { operation } from "../operation/operation.ts"
+import { changeSnapshots } from "../range/change-snapshots.ts"
+import { SnapshotOutcome, SnapshotSelectPayload } from "../wire/snapshot.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const snapshotsRollback = operation({
+  id: "snapshotsRollback",
+  route: "POST /snapshots/rollback",
+  group: "Snapshot",
+  does: "roll machines back to a snapshot",
+  summary: "Roll machines of the range, or all, back to a snapshot; those that ran are started again",
+  access: "range-access",
+  target: "range",
+  body: { type: "json", required: true, schema: SnapshotSelectPayload },
+  output: { type: "json", schema: SnapshotOutcome },
+  statuses: {
+    200: "what became of each machine",
+    ...rangeStatuses,
+    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    409: "a run is changing the range",
+    502: hypervisorAway,
+  },
+  handle: ({ range, body, user }) =>
+    changeSnapshots(
+      `roll machines of range ${range.id} back`,
+      range,
+      body,
+      (vmids) => ({ kind: "snapshot-rollback", name: body.name, vmids }),
+      user.id,
+    ),
+})

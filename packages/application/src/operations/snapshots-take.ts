@@ -1,0 +1,45 @@
+import { InvalidInput, snapshotTextProblem, writeSnapshotText } from "@rangewright/domain"
+import { CredentialHasher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { changeSnapshots } from "../range/change-snapshots.ts"
+import { SnapshotCreatePayload, SnapshotOutcome } from "../wire/snapshot.ts"
+import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+
+export const snapshotsTake = operation({
+  id: "snapshotsTake",
+  route: "POST /snapshots/create",
+  group: "Snapshot",
+  does: "take snapshots",
+  summary: "Take a snapshot of machines of the range, or of all",
+  access: "range-access",
+  target: "range",
+  body: { type: "json", required: true, schema: SnapshotCreatePayload },
+  output: { type: "json", schema: SnapshotOutcome },
+  statuses: {
+    200: "what became of each machine",
+    ...rangeStatuses,
+    400: "the body is malformed or wrongly typed; userID names an unknown user",
+    409: "a run is changing the range",
+    502: hypervisorAway,
+  },
+  handle: ({ range, body, user }) =>
+    Effect.gen(function* () {
+      const { name, description = "", includeRAM: memory = false, atomic = false } = body
+      const doing = `take snapshots of machines of range ${range.id}`
+      const problem = snapshotTextProblem(description)
+      if (problem !== undefined)
+        return yield* Effect.fail(
+          new InvalidInput({ what: `Cannot ${doing}: ${problem}`, issues: [{ path: "description", message: problem }] }),
+        )
+      const mark = (yield* CredentialHasher).randomText(12)
+      const text = writeSnapshotText(description, mark)
+      return yield* changeSnapshots(
+        doing,
+        range,
+        body,
+        (vmids) => ({ kind: "snapshot-create", name, description: text, memory, atomic, vmids }),
+        user.id,
+      )
+    }),
+})

@@ -1,0 +1,154 @@
+import {
+  type Action,
+  type Fault,
+  findSnapshot,
+  isSnapshotOf,
+  type Range,
+  type RunState,
+  snapshotNameProblem,
+  type StepState,
+  type UserId,
+  type Vmid,
+} from "@rangewright/domain"
+import { Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
+import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import type { SnapshotRequest } from "../run/request.ts"
+import { named, type SnapshotError, type SnapshotOutcome } from "../wire/snapshot.ts"
+import { startRun } from "./run-to-end.ts"
+
+type Refused = typeof SnapshotError.Type
+
+/** The machines of a range that a caller names, and why the others are none. Without any name, all of them, the router too. */
+export const selectMachines = (
+  range: Range,
+  vmids: readonly (number | string)[] | undefined,
+): Effect.Effect<
+  { readonly machines: readonly RangeMachine[]; readonly refused: readonly Refused[] },
+  StorageFault,
+  Machines
+> =>
+  Effect.map(
+    Machines.use((machines) => machines.ofRange(range.id)),
+    (own) => {
+      if (vmids === undefined || vmids.length === 0) return { machines: own, refused: [] }
+      const asked = new Set(vmids.map(Number))
+      const known = new Set<number>(own.map(({ vmid }) => vmid))
+      return {
+        machines: own.filter(({ vmid }) => asked.has(vmid)),
+        refused: [...asked].flatMap((vmid) =>
+          known.has(vmid) ? [] : [{ vmid, error: `VM ${vmid} is not a machine of range ${range.id}` }],
+        ),
+      }
+    },
+  )
+
+const vmidOf = (action: Action): Vmid | undefined =>
+  action.kind === "refuse" ? action.vmid : "machine" in action ? action.machine.vmid : undefined
+
+const failureText = ({ failure }: StepState): string =>
+  failure === undefined ? "" : failure.hint === undefined ? failure.message : `${failure.message}. ${failure.hint}`
+
+/** Why not all was done that was planned for a machine; undefined: it was. */
+const errorOf = (steps: readonly StepState[], { status, plan, message }: RunState): string | undefined => {
+  if (plan === undefined) return message === "" ? `the run was ${status}` : message
+  const failed = steps.filter(({ phase }) => phase === "failed")
+  if (failed.length > 0) return failed.map(failureText).join("; ")
+  const skipped = steps.find(({ phase }) => phase !== "settled")
+  return skipped === undefined ? undefined : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
+}
+
+/** What became of each machine when all were asked for or none, and not all could be had. */
+const tookBack = (
+  { rangeId, name, description }: { readonly rangeId: Range["id"]; readonly name: string; readonly description: string },
+  machines: readonly RangeMachine[],
+  errors: ReadonlyMap<Vmid, string>,
+  runId: string,
+) =>
+  Effect.gen(function* () {
+    const kept = yield* (yield* Machines).snapshots(rangeId)
+    const [first = "the run was aborted"] = errors.values()
+    return new Map(
+      machines.map(({ vmid }) => {
+        const tree = kept.get(vmid)
+        const left = tree === undefined ? undefined : findSnapshot(tree, name)
+        const own = errors.get(vmid)
+        const because = own ?? `its snapshot was not kept, because all were asked for or none: ${first}`
+        return [
+          vmid,
+          left !== undefined && isSnapshotOf(left, description)
+            ? `${own ?? `all were asked for or none, and one could not be taken: ${first}`}. Its snapshot ${name} is there, and could not be removed again: remove it, or look at GET /runs/${runId}`
+            : because,
+        ] as const
+      }),
+    )
+  })
+
+const outcome = (
+  machines: readonly RangeMachine[],
+  errors: ReadonlyMap<Vmid, string>,
+  stepsOf: (vmid: Vmid) => readonly StepState[],
+): typeof SnapshotOutcome.Type => {
+  const success = machines.flatMap(({ vmid }) => (errors.has(vmid) ? [] : [vmid]))
+  const failed = machines.flatMap((machine) => {
+    const error = errors.get(machine.vmid)
+    return error === undefined ? [] : [{ ...named(machine), error }]
+  })
+  const warnings = machines.flatMap((machine) =>
+    stepsOf(machine.vmid).flatMap(({ facts }) =>
+      (facts?.warnings ?? []).map((warning) => ({ ...named(machine), warning })),
+    ),
+  )
+  return {
+    ...(success.length === 0 ? {} : { success }),
+    ...(failed.length === 0 ? {} : { errors: failed }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  }
+}
+
+const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refused[]): typeof SnapshotOutcome.Type =>
+  refused.length === 0 ? told : { ...told, errors: [...refused, ...(told.errors ?? [])] }
+
+/**
+ * Takes, goes back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
+ * that nothing may have is told of each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
+ */
+export const changeSnapshots = (
+  doing: string,
+  range: Range,
+  { name, vmids }: { readonly name: string; readonly vmids?: readonly (number | string)[] },
+  make: (vmids: readonly Vmid[]) => SnapshotRequest,
+  by: UserId,
+): Effect.Effect<typeof SnapshotOutcome.Type, Fault, Machines | RunEngine> =>
+  Effect.gen(function* () {
+    const { machines, refused } = yield* selectMachines(range, vmids)
+    const request = make(machines.map(({ vmid }) => vmid))
+    const isAtomic = request.kind === "snapshot-create" && request.atomic
+    const [first] = refused
+    const problem =
+      snapshotNameProblem(name) ??
+      (isAtomic && first !== undefined ? `nothing was done, because all were asked for or none: ${first.error}` : undefined)
+    if (problem !== undefined || machines.length === 0) {
+      const errors = new Map(machines.map(({ vmid }) => [vmid, problem ?? ""]))
+      return withRefused(outcome(machines, errors, () => []), refused)
+    }
+    const head = yield* startRun(doing, range, request, by)
+    const state = yield* anyEndOfRun(doing, head.id)
+    const steps = new Map<Vmid, StepState[]>()
+    for (const step of state.steps.values()) {
+      const vmid = vmidOf(step.step.action)
+      if (vmid !== undefined) steps.set(vmid, [...(steps.get(vmid) ?? []), step])
+    }
+    const stepsOf = (vmid: Vmid) => steps.get(vmid) ?? []
+    const errors = new Map(
+      machines.flatMap(({ vmid }) => {
+        const error = errorOf(stepsOf(vmid), state)
+        return error === undefined ? [] : [[vmid, error] as const]
+      }),
+    )
+    const all =
+      isAtomic && state.status !== "success"
+        ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, head.id)
+        : errors
+    return { ...withRefused(outcome(machines, all, stepsOf), refused), runID: head.id }
+  })

@@ -1,0 +1,71 @@
+import type { Fault, Range, Vmid } from "@rangewright/domain"
+import { Hypervisor, type KeptSnapshots, Machines, type RangeMachine } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { reasonOf } from "../wire/bulk.ts"
+import { commaList } from "../wire/parameters.ts"
+import { named, snapshotInfos, type SnapshotList } from "../wire/snapshot.ts"
+import { selectMachines } from "./change-snapshots.ts"
+
+/** Machines whose snapshots are read at once. */
+const readsAtOnce = 4
+
+/** Reads the snapshots of a machine live, and keeps them. */
+export const readSnapshots = ({ node, vmid, rangeId }: Pick<RangeMachine, "node" | "vmid" | "rangeId">) =>
+  Effect.gen(function* () {
+    const readAt = new Date(yield* Clock.currentTimeMillis)
+    const { snapshots, current } = yield* (yield* Hypervisor).snapshots(node, vmid)
+    const kept: KeptSnapshots = { readAt, snapshots, current }
+    yield* (yield* Machines).keepSnapshots(rangeId, vmid, kept)
+    return kept
+  })
+
+/** Items of a list of numbers, and those that are none. */
+const numbersIn = (text: string | undefined) => {
+  const items = commaList(text ?? "")
+  const isNumber = (item: string): boolean => /^\d{1,9}$/u.test(item)
+  return { numbers: items.filter(isNumber), others: items.filter((item) => !isNumber(item)) }
+}
+
+/**
+ * The snapshots of machines of a range as they were last read; those that never were, and with `refresh` all of them, are read now.
+ */
+export const listSnapshots = (
+  range: Range,
+  vmids: string | undefined,
+  refresh: boolean,
+): Effect.Effect<typeof SnapshotList.Type, Fault, Hypervisor | Machines> =>
+  Effect.gen(function* () {
+    const { numbers, others } = numbersIn(vmids)
+    // who names nothing that is a number names no machine, and not all of them
+    const { machines, refused } =
+      others.length > 0 && numbers.length === 0 ? { machines: [], refused: [] } : yield* selectMachines(range, numbers)
+    const known: ReadonlyMap<Vmid, KeptSnapshots> = refresh ? new Map() : yield* (yield* Machines).snapshots(range.id)
+    const read = yield* Effect.forEach(
+      machines,
+      (machine) =>
+        Effect.suspend(() => {
+          const kept = known.get(machine.vmid)
+          return kept === undefined ? readSnapshots(machine) : Effect.succeed(kept)
+        }).pipe(
+          Effect.result,
+          Effect.map((result) => ({ machine, result })),
+        ),
+      { concurrency: readsAtOnce },
+    )
+    const trees = read.flatMap(({ machine, result }) => (Result.isSuccess(result) ? [{ machine, tree: result.success }] : []))
+    const snapshots = trees.flatMap(({ machine, tree }) => snapshotInfos(machine, tree))
+    const errors = [
+      ...others.map((item) => ({ error: `${JSON.stringify(item.slice(0, 50))} is no VMID` })),
+      ...refused,
+      ...read.flatMap(({ machine, result }) =>
+        Result.isFailure(result) ? [{ ...named(machine), error: reasonOf(result.failure) }] : [],
+      ),
+    ]
+    const oldest = Math.min(...trees.map(({ tree }) => tree.readAt.getTime()))
+    return {
+      ...(snapshots.length === 0 ? {} : { snapshots, observedAt: new Date(oldest).toISOString() }),
+      ...(errors.length === 0 ? {} : { errors }),
+    }
+  })

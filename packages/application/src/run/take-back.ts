@@ -1,0 +1,34 @@
+import type { Action, Fault, RunHead, RunState } from "@rangewright/domain"
+import { Hypervisor, type Machines } from "@rangewright/ports"
+import { untilStored } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import { insist } from "./insist.ts"
+import { keepTree } from "./keep.ts"
+import { restoreRequest } from "./request.ts"
+
+type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
+
+/** Removes a snapshot if it is there and is the one that this request made, and keeps which snapshots are left, whatever came of that. */
+const removeAgain = ({ machine, snapshot: { name, description } }: Taken) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const action = { kind: "remove-snapshot", machine, snapshot: name, description } as const
+    const removal = Effect.flatMap(hypervisor.dispatch(action), ({ token }) => hypervisor.settle(action, token))
+    const removed = yield* Effect.result(insist(removal))
+    if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
+    const tree = yield* insist(hypervisor.snapshots(machine.node, machine.vmid))
+    yield* untilStored(keepTree(machine, tree))
+  }).pipe(Effect.catch((fault: Fault) => Effect.logWarning(fault.message)))
+
+/**
+ * Removes what a run has made that was to take all snapshots or none. What it may have made counts too: who did not learn the end of a step cannot
+ * know. May be repeated.
+ */
+export const takeBack = (head: RunHead, state: RunState): Effect.Effect<void, never, Hypervisor | Machines> => {
+  const request = restoreRequest(head.options)
+  if (request?.kind !== "snapshot-create" || !request.atomic) return Effect.void
+  const made = [...state.steps.values()].flatMap(({ step: { action }, attempt }) =>
+    action.kind === "take-snapshot" && attempt > 0 ? [action] : [],
+  )
+  return Effect.forEach(made, removeAgain, { concurrency: 4, discard: true })
+}

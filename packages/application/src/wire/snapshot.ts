@@ -1,0 +1,81 @@
+import { findSnapshot, readSnapshotText } from "@rangewright/domain"
+import type { KeptSnapshots, RangeMachine } from "@rangewright/ports"
+import * as Schema from "effect/Schema"
+
+const name = Schema.String
+const vmids = Schema.optionalKey(
+  Schema.Array(Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])).check(Schema.isMaxLength(10_000)),
+)
+
+/** Which snapshot of which machines; without `vmids`, of all machines of the range. */
+export const SnapshotSelectPayload = Schema.Struct({ name, vmids }).annotate({ identifier: "SnapshotSelectPayload" })
+
+export const SnapshotCreatePayload = Schema.Struct({
+  name,
+  description: Schema.optionalKey(Schema.String),
+  vmids,
+  /** Keeps the memory of machines that run, too. */
+  includeRAM: Schema.optionalKey(Schema.Boolean),
+  /** All or none: when one cannot be taken, those that were are removed again. */
+  atomic: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "SnapshotCreatePayload" })
+
+/** What could not be done to one machine. */
+export const SnapshotError = Schema.Struct({
+  vmid: Schema.optionalKey(Schema.Int),
+  vmname: Schema.optionalKey(Schema.String),
+  error: Schema.String,
+}).annotate({ identifier: "ErrorInfo" })
+
+/** What became of each machine. An empty list is left out. */
+export const SnapshotOutcome = Schema.Struct({
+  success: Schema.optionalKey(Schema.Array(Schema.Int)),
+  errors: Schema.optionalKey(Schema.Array(SnapshotError)),
+  /** What could not be had of what succeeded. */
+  warnings: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ vmid: Schema.Int, vmname: Schema.optionalKey(Schema.String), warning: Schema.String })),
+  ),
+  /** The run that did it; absent where there was nothing to do. */
+  runID: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "SnapshotOutcome" })
+
+export const SnapshotInfo = Schema.Struct({
+  name: Schema.String,
+  includesRAM: Schema.Boolean,
+  description: Schema.String,
+  /** Seconds since 1970. */
+  snaptime: Schema.optionalKey(Schema.Int),
+  /** The one before it: in the list, for the same machine. */
+  parent: Schema.optionalKey(Schema.String),
+  vmid: Schema.Int,
+  vmname: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "SnapshotInfo" })
+
+export const SnapshotList = Schema.Struct({
+  snapshots: Schema.optionalKey(Schema.Array(SnapshotInfo)),
+  errors: Schema.optionalKey(Schema.Array(SnapshotError)),
+  /** All of them were read from the hypervisor then or later. */
+  observedAt: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "SnapshotList" })
+
+export const named = ({ vmid, name }: Pick<RangeMachine, "vmid" | "name">) => ({
+  vmid,
+  ...(name === undefined ? {} : { vmname: name }),
+})
+
+/** The snapshots of a machine as clients draw them: with an entry for the machine itself, and no parent that is not among them. */
+export const snapshotInfos = (machine: RangeMachine, tree: KeptSnapshots): readonly (typeof SnapshotInfo.Type)[] => {
+  const known = (parent: string | undefined) =>
+    parent === undefined || findSnapshot(tree, parent) === undefined ? {} : { parent }
+  return [
+    ...tree.snapshots.map(({ name, memory, description, takenAt, parent }) => ({
+      name,
+      includesRAM: memory,
+      description: readSnapshotText(description),
+      snaptime: takenAt,
+      ...known(parent),
+      ...named(machine),
+    })),
+    { name: "current", includesRAM: false, description: "You are here!", ...known(tree.current), ...named(machine) },
+  ]
+}

@@ -1,0 +1,309 @@
+import type { RangeId, Vmid } from "../access/ids.ts"
+import { isRouter } from "../machine/router.ts"
+import { findSnapshot, isSnapshotOf, type SnapshotTree } from "../machine/snapshot.ts"
+import type { MachineSettings } from "./action.ts"
+import { type Identified, identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
+import { bootUse, refOf } from "./machine-steps.ts"
+import { doubtNotes } from "./plan-notes.ts"
+import type { Change, Plan, ResourceUse, Step } from "./plan.ts"
+import { criticalPath } from "./schedule.ts"
+import { slots, timing } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
+
+/** What snapshots are planned from. */
+export interface SnapshotWorld extends PlanWorld {
+  /** Of each machine that is asked for and could be read. */
+  readonly trees: ReadonlyMap<Vmid, SnapshotTree>
+  /** Machines whose disks cannot keep a snapshot. Absent: not asked, since none is to be taken. */
+  readonly incapable?: ReadonlySet<Vmid>
+}
+
+interface Asked {
+  readonly range: { readonly id: RangeId }
+  readonly world: SnapshotWorld
+  readonly vmids: readonly Vmid[]
+  readonly name: string
+}
+
+export interface TakeInput extends Asked {
+  /** With the mark of the request (`writeSnapshotText`): one that has just this was made for the same request. */
+  readonly description: string
+  readonly memory: boolean
+  /** All of them or none: when one cannot be taken nothing is done. */
+  readonly atomic: boolean
+}
+
+/** A machine that is asked for, and why nothing can be done to it. */
+interface Refusal {
+  readonly vmid: Vmid
+  readonly machine: string | undefined
+  readonly because: string
+}
+/** A machine that can be worked on. */
+interface Able {
+  readonly own: OwnMachine
+  readonly tree: SnapshotTree
+}
+
+/** What the plan does to one machine; nothing: it is done already. */
+type StepsFor = (able: Able) => readonly Step[]
+
+const isRefusal = (found: Able | Refusal): found is Refusal => "because" in found
+
+const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid): Able | Refusal => {
+  const refused = (machine: string | undefined, because: string): Refusal => ({ vmid, machine, because })
+  const hidden = found.unreadable.find(({ machine }) => machine.vmid === vmid)
+  if (hidden !== undefined)
+    return refused(hidden.machine.name, hidden.code === "unsure" ? `${hidden.message}. ${unsureHint}` : hidden.message)
+  const own = [...found.own.values()].find(({ observed }) => observed.vmid === vmid)
+  const foreign = found.foreign.find(({ machine }) => machine.vmid === vmid)
+  if (own === undefined)
+    return refused(
+      undefined,
+      foreign === undefined
+        ? `VM ${vmid} is not a machine of range ${range.id}`
+        : `VM ${vmid} is in the pool of range ${range.id}, and is not ours: ${foreign.why}`,
+    )
+  const { lock } = own.detail
+  const tree = world.trees.get(vmid)
+  if (lock !== undefined)
+    return refused(
+      own.mark.machine,
+      `${labelOf(own.observed)} is locked at the hypervisor (${lock}): something else works on it, or broke off. Try again when that is over; a lock that stays is removed on its node with: qm unlock ${vmid}`,
+    )
+  if (tree === undefined) return refused(own.mark.machine, `the snapshots of ${labelOf(own.observed)} cannot be read now`)
+  const known = findSnapshot(tree, name)
+  if (known?.incomplete === true)
+    return refused(
+      own.mark.machine,
+      `the snapshot ${name} of ${labelOf(own.observed)} is incomplete: making or removing it broke off. Remove it on its node with: qm delsnapshot ${vmid} ${name} --force`,
+    )
+  return { own, tree }
+}
+
+const refuse = ({ vmid, machine, because }: Refusal): Step => ({
+  key: `refuse:${vmid}`,
+  title: `Check ${machine ?? `VM ${vmid}`}`,
+  tag: undefined,
+  machine,
+  action: { kind: "refuse", vmid, because },
+  after: [],
+  uses: [],
+  estimate: 0,
+  tolerated: true,
+})
+
+/** So many snapshots at once on one storage; one that all nodes have is one. */
+const storageUse = ({ own: { detail, observed } }: Able, { cluster }: PlanWorld): ResourceUse => {
+  const shared = cluster.storages.some(({ name, shared }) => name === detail.storage && shared)
+  const place = shared ? detail.storage : [observed.node, ...(detail.storage === undefined ? [] : [detail.storage])].join("/")
+  return { resource: `snapshot@${place}`, slots: slots.snapshot }
+}
+
+const memorySeconds = ({ own }: Able): number => own.detail.memoryMiB / timing.snapshotMemoryMiB
+
+const base = ({ own }: Able) => ({ machine: own.mark.machine, tag: undefined, after: [] }) as const
+
+const planned = (asked: Asked, refusals: readonly Refusal[], able: readonly Able[], stepsFor: StepsFor, reason: string): Plan => {
+  const work = able.map((one) => ({ one, steps: stepsFor(one) }))
+  const steps = [...refusals.map(refuse), ...work.flatMap((each) => each.steps)]
+  return {
+    rangeId: asked.range.id,
+    steps,
+    changes: [
+      ...refusals.map(({ vmid, machine, because }): Change => ({
+        kind: "keep",
+        object: machine ?? `VM ${vmid}`,
+        reasons: [because],
+      })),
+      ...work.map(({ one, steps: own }): Change => ({
+        kind: own.length > 0 ? "change" : "none",
+        object: one.own.mark.machine,
+        reasons: own.length > 0 ? [reason] : [],
+      })),
+    ],
+    placements: [],
+    allocations: [],
+    notes: doubtNotes(asked.world),
+    criticalPathSeconds: criticalPath(steps).seconds,
+  }
+}
+
+/** Everything that is asked for, checked before anything is done to any machine. `check`: what else stands in the way of one. */
+const checked = (asked: Asked, check: (able: Able) => string | undefined) => {
+  const found = identify(asked.range.id, asked.world)
+  const refusals: Refusal[] = []
+  const able: Able[] = []
+  for (const vmid of new Set(asked.vmids)) {
+    const one = identified(found, asked, vmid)
+    if (isRefusal(one)) {
+      refusals.push(one)
+      continue
+    }
+    const because = check(one)
+    if (because === undefined) able.push(one)
+    else refusals.push({ vmid, machine: one.own.mark.machine, because })
+  }
+  return { refusals, able }
+}
+
+/** Where the hypervisor puts the memory of a snapshot, and how much of it there is at least: the memory, and the state of its devices. */
+const deviceStateMiB = 500
+
+/** Counts the room on storages down, machine by machine; gives why the memory of one has none. */
+const roomFor = ({ cluster }: PlanWorld) => {
+  const left = new Map<string, number>()
+  return ({ own: { detail, observed } }: Able): string | undefined => {
+    const name = detail.memoryStorage ?? detail.storage
+    const storage = cluster.storages.find((one) => one.name === name && (one.node === observed.node || one.shared))
+    // what is not known refuses nothing: the hypervisor says so itself
+    if (storage === undefined || storage.totalBytes === 0) return undefined
+    const key = storage.shared ? storage.name : `${storage.node}/${storage.name}`
+    const free = left.get(key) ?? (storage.totalBytes - storage.usedBytes) / 2 ** 20
+    const need = detail.memoryMiB + deviceStateMiB
+    if (need > free)
+      return `the memory of ${labelOf(observed)} takes ${need} MiB, and the storage ${storage.name} has room for ${Math.max(0, Math.floor(free))} MiB. Make room, or take the snapshot without memory`
+    left.set(key, free - need)
+    return undefined
+  }
+}
+
+/** What was read with the snapshots is newer than the list of the cluster. */
+const isOn = ({ own: { observed }, tree }: Able): boolean =>
+  tree.running ?? (observed.power === "running" || observed.power === "paused")
+
+/** The plan that takes one snapshot of each machine, all at once as far as their storages allow. */
+export const planTakeSnapshots = (input: TakeInput): Plan => {
+  const { world, name, description, memory, atomic } = input
+  const room = roomFor(world)
+  const isThere = ({ tree }: Able): boolean => {
+    const known = findSnapshot(tree, name)
+    return known !== undefined && isSnapshotOf(known, description)
+  }
+  const { refusals, able } = checked(input, (one) => {
+    const { observed } = one.own
+    if (isThere(one)) return undefined
+    if (findSnapshot(one.tree, name) !== undefined) return `${labelOf(observed)} has a snapshot ${name} already`
+    if (world.incapable?.has(observed.vmid) === true)
+      return `${labelOf(observed)} has a disk on a storage that keeps no snapshots`
+    return memory && isOn(one) ? room(one) : undefined
+  })
+  const [first] = refusals
+  const [left, taken] =
+    atomic && first !== undefined
+      ? [
+          able.map(({ own }): Refusal => ({
+            vmid: own.observed.vmid,
+            machine: own.mark.machine,
+            because: `nothing was done to ${labelOf(own.observed)}, because all were asked for or none: ${first.because}`,
+          })),
+          [],
+        ]
+      : [[], able]
+  const take: StepsFor = (one) =>
+    isThere(one)
+      ? []
+      : [
+          {
+            ...base(one),
+            key: `take-snapshot:${one.own.mark.machine}`,
+            title: `Take snapshot ${name} of ${one.own.mark.machine}`,
+            action: {
+              kind: "take-snapshot",
+              machine: refOf(one.own),
+              snapshot: { name, description, memory: memory && isOn(one) },
+            },
+            uses: [storageUse(one, world)],
+            estimate: timing.snapshot + (memory && isOn(one) ? memorySeconds(one) : 0),
+            ...(atomic ? {} : { tolerated: true }),
+          },
+        ]
+  return planned(input, [...refusals, ...left], taken, take, `snapshot ${name}`)
+}
+
+/** The plan that removes the snapshot of this name from each machine. */
+export const planRemoveSnapshots = (input: Asked): Plan => {
+  const { refusals, able } = checked(input, lacks(input.name))
+  const remove: StepsFor = (one) => [
+    {
+      ...base(one),
+      key: `remove-snapshot:${one.own.mark.machine}`,
+      title: `Remove snapshot ${input.name} of ${one.own.mark.machine}`,
+      action: { kind: "remove-snapshot", machine: refOf(one.own), snapshot: input.name },
+      uses: [storageUse(one, input.world)],
+      estimate: timing.snapshot,
+      tolerated: true,
+    },
+  ]
+  return planned(input, refusals, able, remove, `without snapshot ${input.name}`)
+}
+
+const lacks =
+  (name: string) =>
+  ({ own, tree }: Able): string | undefined =>
+    findSnapshot(tree, name) === undefined ? `${labelOf(own.observed)} has no snapshot ${name}` : undefined
+
+/** What the machine is set to before it goes back: with this it goes on, whatever the snapshot had. */
+const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
+  cpus: detail.cpus,
+  memoryMiB: detail.memoryMiB,
+  balloonMiB: detail.balloonMiB,
+  nics: detail.nics,
+  description: detail.description,
+  tags: observed.tags,
+  tablet: detail.tablet ?? true,
+})
+
+/**
+ * The plan that takes each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
+ * a network that is gone, another number of processors. It is set to what it has now before it is started again, and started where it
+ * ran, or where the snapshot has its memory. The router goes last, so that what it lets through is what it is now until all others are back.
+ */
+export const planRollBack = (input: Asked): Plan => {
+  const { world, name, range } = input
+  const { refusals, able } = checked(input, lacks(name))
+  const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
+  const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
+  const others = able.filter((one) => !isRouterOf(one)).map(keyOf)
+  const back: StepsFor = (one) => {
+    const { own } = one
+    const { machine } = own.mark
+    const snapshot = findSnapshot(one.tree, name)
+    const hasMemory = snapshot?.memory === true
+    const configure = `configure:${machine}`
+    return [
+      {
+        ...base(one),
+        key: keyOf(one),
+        title: `Roll ${machine} back to snapshot ${name}`,
+        action: { kind: "roll-back", machine: refOf(own), snapshot: name, digest: own.detail.digest },
+        ...(isRouterOf(one) && others.length > 0 ? { behind: others } : {}),
+        uses: [storageUse(one, world)],
+        estimate: timing.snapshot + (hasMemory ? memorySeconds(one) : 0),
+      },
+      {
+        ...base(one),
+        key: configure,
+        title: `Set ${machine} to what it had`,
+        action: { kind: "configure", machine: refOf(own), settings: settingsNow(one) },
+        after: [keyOf(one)],
+        uses: [],
+        estimate: timing.configure,
+      },
+      ...(isOn(one) || hasMemory
+        ? [
+            {
+              ...base(one),
+              key: `start:${machine}`,
+              title: `Start ${machine}`,
+              action: { kind: "start", machine: refOf(own), untilAgent: false } as const,
+              after: [configure],
+              uses: [bootUse(own.observed.node)],
+              estimate: timing.startOnly,
+            },
+          ]
+        : []),
+    ]
+  }
+  return planned(input, refusals, able, back, `back to snapshot ${name}`)
+}
