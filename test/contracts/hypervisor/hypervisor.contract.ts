@@ -12,8 +12,11 @@ import {
   rangeId,
   reasonOf,
   refOf,
+  removeOf,
+  rollBackOf,
   startOf,
   stopOf,
+  takeOf,
   vmidOf,
   type World,
 } from "./support/under-test.ts"
@@ -182,7 +185,16 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.restarted().run(perform(deleteOf(ref)))).toBeNull()
     })
 
-    for (const kind of ["configure", "start", "stop", "shutdown", "delete"] as const)
+    for (const kind of [
+      "configure",
+      "start",
+      "stop",
+      "shutdown",
+      "delete",
+      "take-snapshot",
+      "roll-back",
+      "remove-snapshot",
+    ] as const)
       promises(`never does ${kind} to a machine that does not carry the mark`, async (world) => {
         await world.stranger(20_001)
         const ref = refOf(world)
@@ -192,6 +204,9 @@ export const hypervisorContract = (hypervisor: HypervisorUnderTest): void => {
           stop: stopOf(ref),
           shutdown: { kind: "shutdown" as const, machine: ref, timeoutSeconds: 30 },
           delete: deleteOf(ref),
+          "take-snapshot": takeOf(ref),
+          "roll-back": rollBackOf(ref),
+          "remove-snapshot": removeOf(ref),
         }[kind]
         const before = await world.run(detailOf(world, 20_001))
         expect(await world.run(reasonOf(perform(action)))).toBe("not-ours")

@@ -131,6 +131,64 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps the snapshots of machines as they were read until the machine is removed, whatever an observation misses",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.record(machine(102))
+        const first = { name: "first", description: hostileText, takenAt: 1_800_000_000, memory: true, incomplete: false }
+        const second = { ...first, name: "second", description: "", parent: "first", memory: false, incomplete: true }
+        yield* machines.keepSnapshots(lab, vmid(102), { readAt: startedAt, snapshots: [], current: undefined })
+        const kept = { readAt: later(3), snapshots: [first, second], current: "second" }
+        yield* machines.keepSnapshots(lab, vmid(102), kept)
+        yield* machines.keepSnapshots(lab, vmid(103), { readAt: later(4), snapshots: [], current: undefined })
+        yield* machines.keepSnapshots(rangeId("GONE"), vmid(104), kept)
+        yield* machines.replace(cluster(later(5), []))
+        expect(yield* machines.snapshots(lab)).toEqual(
+          new Map([
+            [vmid(102), kept],
+            [vmid(103), { readAt: later(4), snapshots: [], current: undefined }],
+          ]),
+        )
+        expect((yield* machines.snapshots(rangeId("GONE"))).size).toBe(0)
+        yield* machines.forget(vmid(102))
+        yield* machines.forget(vmid(103))
+        expect((yield* machines.snapshots(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
+      "takes the stages inside a machine back to what they were at a snapshot, and to none where that is not known",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        yield* machines.record(machine(102))
+        const early = { name: "clean", takenAt: 1000 }
+        const again = { name: "clean", takenAt: 2000 }
+        const stages = Effect.map(machines.stages(lab), (all) => Object.fromEntries(all.get(vmid(102)) ?? []))
+        yield* machines.recordStage(lab, vmid(102), "address", "a1")
+        yield* machines.recordStage(lab, vmid(103), "address", "other")
+        yield* machines.keepStages(lab, vmid(102), early)
+        yield* machines.recordStage(lab, vmid(102), "address", "a2")
+        yield* machines.recordStage(lab, vmid(102), "role:web", "r1")
+        yield* machines.recallStages(lab, vmid(102), early)
+        expect(yield* stages).toEqual({ address: "a1" })
+        yield* machines.recordStage(lab, vmid(102), "role:web", "r2")
+        yield* machines.keepStages(lab, vmid(102), early)
+        yield* machines.recallStages(lab, vmid(102), again)
+        expect(yield* stages).toEqual({})
+        yield* machines.recallStages(lab, vmid(102), early)
+        expect(yield* stages).toEqual({ address: "a1", "role:web": "r2" })
+
+        const one = { ...again, description: "", memory: false, incomplete: false }
+        yield* machines.keepSnapshots(lab, vmid(102), { readAt: startedAt, snapshots: [one], current: "clean" })
+        yield* machines.recallStages(lab, vmid(102), early)
+        expect(yield* stages).toEqual({})
+        expect((yield* machines.stages(lab)).get(vmid(103))).toEqual(new Map([["address", "other"]]))
+      }),
+    )
+
+    it(
       "keeps the addresses of others that a guest claims, until it is told again",
       Effect.gen(function* () {
         yield* aliceWithLab

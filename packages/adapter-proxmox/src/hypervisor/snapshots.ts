@@ -7,7 +7,7 @@ import type { TaskOutcome } from "../tasks/outcome.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
-import { movedAway, onItsNode, readConfig } from "./identity.ts"
+import { movedAway, onItsNode } from "./identity.ts"
 import type { MachineKind, MachineKit, Started } from "./machine-kind.ts"
 
 type Kind = "take-snapshot" | "roll-back" | "remove-snapshot"
@@ -82,28 +82,26 @@ interface Seen {
   readonly digest: string | undefined
 }
 
-/** Reads both, snapshots last: what they show is under no lock that was not there before. */
+/** Reads both, whose the VM is before anything else: an id may have been given to another VM meanwhile. */
 const look = Effect.fnUntraced(function* (
   kit: MachineKit,
   ref: MachineRef,
   name: string,
   doing: string,
 ): Effect.fn.Return<Seen, HypervisorFault> {
-  return yield* kit.identity.at(ref, doing, ({ node }) =>
-    Effect.gen(function* () {
-      const config = yield* readConfig(kit.client, node, ref.vmid, doing)
-      if (config === undefined)
-        return yield* new HypervisorFault({ doing, reason: "not-found", detail: `there is no VM ${ref.vmid} on node ${node}` })
-      const tree = yield* readTree(kit.client, node, ref.vmid, doing)
-      return {
-        node,
-        tree,
-        snapshot: tree.snapshots.find((one) => one.name === name),
-        lock: text(config, "lock"),
-        digest: text(config, "digest"),
-      }
-    }),
-  )
+  const found = yield* kit.identity.verify(ref, doing)
+  if (found === undefined)
+    return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })
+  const { node } = found
+  const config = recordOf(found.config)
+  const tree = yield* movedAway(doing, node)(readTree(kit.client, node, ref.vmid, doing))
+  return {
+    node,
+    tree,
+    snapshot: tree.snapshots.find((one) => one.name === name),
+    lock: text(config, "lock"),
+    digest: text(config, "digest"),
+  }
 })
 
 const taskTypes: Readonly<Record<Kind, string>> = {

@@ -22,7 +22,7 @@ type Refused = typeof SnapshotError.Type
 /** The machines of a range that a caller names, and why the others are none. Without any name, all of them, the router too. */
 export const selectMachines = (
   range: Range,
-  vmids: readonly (number | string)[] | undefined,
+  vmids: readonly (number | string)[] | null | undefined,
 ): Effect.Effect<
   { readonly machines: readonly RangeMachine[]; readonly refused: readonly Refused[] },
   StorageFault,
@@ -31,7 +31,7 @@ export const selectMachines = (
   Effect.map(
     Machines.use((machines) => machines.ofRange(range.id)),
     (own) => {
-      if (vmids === undefined || vmids.length === 0) return { machines: own, refused: [] }
+      if (vmids === undefined || vmids === null || vmids.length === 0) return { machines: own, refused: [] }
       const asked = new Set(vmids.map(Number))
       const known = new Set<number>(own.map(({ vmid }) => vmid))
       return {
@@ -116,7 +116,7 @@ const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refuse
 export const changeSnapshots = (
   doing: string,
   range: Range,
-  { name, vmids }: { readonly name: string; readonly vmids?: readonly (number | string)[] },
+  { name, vmids }: { readonly name: string; readonly vmids?: readonly (number | string)[] | null },
   make: (vmids: readonly Vmid[]) => SnapshotRequest,
   by: UserId,
 ): Effect.Effect<typeof SnapshotOutcome.Type, Fault, Machines | RunEngine> =>

@@ -3,9 +3,9 @@ import type { KeptSnapshots, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 
 const name = Schema.String
-const vmids = Schema.optionalKey(
-  Schema.Array(Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])).check(Schema.isMaxLength(10_000)),
-)
+const vmid = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])
+/** Absent, null and empty mean all. A list of another type is refused: it must never be taken for all. */
+const vmids = Schema.optionalKey(Schema.NullOr(Schema.Array(vmid).check(Schema.isMaxLength(10_000))))
 
 /** Which snapshot of which machines; without `vmids`, of all machines of the range. */
 export const SnapshotSelectPayload = Schema.Struct({ name, vmids }).annotate({ identifier: "SnapshotSelectPayload" })

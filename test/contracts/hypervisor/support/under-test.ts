@@ -1,4 +1,4 @@
-import { type MachineRef, macOf, type RangeId, type Vmid, writeDescription } from "@rangewright/domain"
+import { type MachineRef, macOf, type RangeId, type Vmid, writeDescription, writeSnapshotText } from "@rangewright/domain"
 import {
   type GuestAutomation,
   Hypervisor,
@@ -75,6 +75,23 @@ export const configureOf = (ref: MachineRef): ActionOf<"configure"> => ({
 export const startOf = (ref: MachineRef, untilAgent = false): ActionOf<"start"> => ({ kind: "start", machine: ref, untilAgent })
 export const stopOf = (ref: MachineRef): ActionOf<"stop"> => ({ kind: "stop", machine: ref })
 export const deleteOf = (ref: MachineRef): ActionOf<"delete"> => ({ kind: "delete", machine: ref })
+
+export const takeOf = (ref: MachineRef, name = "clean", memory = false): ActionOf<"take-snapshot"> => ({
+  kind: "take-snapshot",
+  machine: ref,
+  snapshot: { name, description: writeSnapshotText("As it was delivered", "test1"), memory },
+})
+export const rollBackOf = (ref: MachineRef, snapshot = "clean", digest?: string): ActionOf<"roll-back"> => ({
+  kind: "roll-back",
+  machine: ref,
+  snapshot,
+  digest,
+})
+export const removeOf = (ref: MachineRef, snapshot = "clean"): ActionOf<"remove-snapshot"> => ({
+  kind: "remove-snapshot",
+  machine: ref,
+  snapshot,
+})
 
 /** Dispatches and settles. */
 export const perform = (action: MachineAction) =>
