@@ -1,0 +1,303 @@
+import type { MemoryVm } from "@rangewright/adapter-memory"
+import type { HandlerRequest } from "@rangewright/application"
+import type { Range, User, Vmid } from "@rangewright/domain"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+interface Outcome {
+  readonly success?: readonly number[]
+  readonly errors?: readonly { readonly vmid?: number; readonly vmname?: string; readonly error: string }[]
+  readonly warnings?: readonly unknown[]
+  readonly runID?: string
+}
+interface Listed {
+  readonly snapshots?: readonly {
+    readonly name: string
+    readonly vmid: number
+    readonly vmname?: string
+    readonly parent?: string
+    readonly description: string
+    readonly includesRAM: boolean
+    readonly snaptime?: number
+  }[]
+  readonly errors?: readonly { readonly vmid?: number; readonly error: string }[]
+}
+
+describe("snapshots of a range", () => {
+  let service: RangeService
+  let ada: User
+  let range: Range
+  const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
+  const take = async (body: object) => (await call("snapshotsTake", { body })) as Outcome
+  const rollBack = async (body: object) => (await call("snapshotsRollback", { body })) as Outcome
+  const remove = async (body: object) => (await call("snapshotsRemove", { body })) as Outcome
+  const list = async (query: object = {}) => (await call("getSnapshots", { query: { ...query } })) as Listed
+  const machines = () => [...service.lab.world.vms.values()].filter(({ pool }) => pool === range.id).toSorted((a, b) => a.vmid - b.vmid)
+  const vmids = () => machines().map(({ vmid }) => vmid)
+  const change = (vmid: Vmid, what: Partial<MemoryVm>) =>
+    service.lab.world.vms.set(vmid, { ...service.lab.world.vms.get(vmid)!, ...what })
+  const named = (part: string) => machines().find(({ name }) => name.includes(part))!
+  const held = () => machines().map(({ snapshots = [] }) => snapshots.map(({ name }) => name).join())
+  const kindsCalled = () => service.lab.world.calls.filter(({ port }) => port === "hypervisor").map(({ method }) => method)
+  /** Does something as soon as the hypervisor is asked for an action of this kind; gives its outcome. */
+  const during = (kind: string, act: () => Promise<unknown>) => {
+    let begun: Promise<unknown> | undefined
+    service.lab.world.fault = ({ method, action }) => {
+      if (method === "dispatch" && action?.kind === kind) begun ??= act().catch((fault: unknown) => fault)
+      return undefined
+    }
+    return async () => {
+      service.lab.world.fault = () => undefined
+      return begun
+    }
+  }
+  const statusOf = async ({ runID }: Outcome) =>
+    ((await call("getRun", { path: { runID } })) as { readonly status: string }).status
+
+  beforeEach(async () => {
+    service = makeRangeService()
+    ada = await service.addUser("Ada")
+    await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
+    await service.putConfig(ada, await service.find("LAB"), service.lab.config)
+    range = await service.find("LAB")
+    await service.deploy(ada, range)
+  })
+  afterEach(() => service.close())
+
+  it("are taken of all machines, the router too, and listed without asking the hypervisor", async () => {
+    const told = await take({ name: "clean", description: "As delivered", includeRAM: true })
+    expect(told).toEqual({ success: vmids(), runID: expect.any(String) })
+    service.lab.world.calls.length = 0
+    const { snapshots = [], errors } = await list()
+    expect(kindsCalled()).toEqual([])
+    expect(errors).toBeUndefined()
+    expect(snapshots.filter(({ name }) => name === "clean")).toHaveLength(vmids().length)
+    for (const { vmid, name } of machines()) {
+      expect(snapshots.filter((one) => one.vmid === vmid)).toEqual([
+        { name: "clean", description: "As delivered", includesRAM: true, snaptime: expect.any(Number), vmid, vmname: name },
+        { name: "current", description: "You are here!", includesRAM: false, parent: "clean", vmid, vmname: name },
+      ])
+    }
+  })
+
+  it("every parent that is named is in the list, whatever the hypervisor says", async () => {
+    await take({ name: "first" })
+    await take({ name: "second" })
+    const web = named("web")
+    change(web.vmid, {
+      snapshots: (web.snapshots ?? []).map((one) => ({ ...one, parent: "lost" })),
+      parent: "lost",
+    })
+    const { snapshots = [] } = await list({ vmids: String(web.vmid), refresh: true })
+    expect(snapshots.map(({ name, parent }) => [name, parent])).toEqual([
+      ["first", undefined],
+      ["second", undefined],
+      ["current", undefined],
+    ])
+  })
+
+  it("what somebody did at the hypervisor shows when it is read again", async () => {
+    const web = named("web")
+    const kept = { ...web, stages: web.stages }
+    const byHand = { name: "byhand", description: "x", takenAt: 5, memory: false, incomplete: false, kept }
+    change(web.vmid, { snapshots: [byHand], parent: "byhand" })
+    expect((await list()).snapshots?.map(({ name }) => name)).not.toContain("byhand")
+    expect((await list({ refresh: true })).snapshots?.map(({ name }) => name)).toContain("byhand")
+    expect((await list()).snapshots?.map(({ name }) => name)).toContain("byhand")
+  })
+
+  it.each([
+    ["none", (n: number) => n],
+    ["all but it", (n: number) => n - 1],
+  ])("a failure at any machine leaves %s with a snapshot, as was asked for, and tells the truth of each", async (what) => {
+    const { world } = service.lab
+    for (const [k, failing] of vmids().entries()) {
+      world.fault = ({ method, action }) =>
+        method === "dispatch" && action?.kind === "take-snapshot" && action.machine.vmid === failing
+          ? { when: "before", reason: "failed" }
+          : undefined
+      const atomic = what === "none"
+      const told = await take({ name: `try-${k}`, atomic })
+      world.fault = () => undefined
+      const others = vmids().filter((vmid) => vmid !== failing)
+      const has = machines().flatMap(({ vmid, snapshots = [] }) =>
+        snapshots.some(({ name }) => name === `try-${k}`) ? [vmid] : [],
+      )
+      if (atomic) {
+        expect(has).toEqual([])
+        expect(told.success).toBeUndefined()
+        expect(told.errors?.map(({ vmid }) => vmid)).toEqual(vmids())
+        expect(told.errors?.filter(({ error }) => error.includes("not kept")).map(({ vmid }) => vmid)).toEqual(others)
+        expect(await statusOf(told)).toBe("failure")
+      } else {
+        expect(has).toEqual(others)
+        expect(told.success).toEqual(others)
+        expect(told.errors).toEqual([{ vmid: failing, vmname: expect.any(String), error: expect.stringContaining("told to fail") }])
+        expect(await statusOf(told)).toBe("partial")
+      }
+      const names = (await list()).snapshots?.filter(({ name }) => name === `try-${k}`).map(({ vmid }) => vmid)
+      expect(names).toEqual(has)
+    }
+  })
+
+  it("one whose removal fails too is told to be there", async () => {
+    const { world } = service.lab
+    const [first, second] = vmids()
+    world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      ((action?.kind === "take-snapshot" && action.machine.vmid === first) ||
+        (action?.kind === "remove-snapshot" && action.machine.vmid === second))
+        ? { when: "before", reason: "failed" }
+        : undefined
+    const told = await take({ name: "clean", atomic: true })
+    expect(told.success).toBeUndefined()
+    expect(told.errors?.find(({ vmid }) => vmid === second)?.error).toMatch(/is there, and could not be removed again/u)
+    expect(held().filter((names) => names === "clean")).toHaveLength(1)
+  })
+
+  it("all or none checks every machine before any is touched", async () => {
+    change(named("web").vmid, { keepsSnapshots: false })
+    service.lab.world.calls.length = 0
+    const told = await take({ name: "clean", atomic: true })
+    expect(told.errors).toHaveLength(vmids().length)
+    expect(service.lab.world.calls.some(({ mutating }) => mutating)).toBe(false)
+    const some = await take({ name: "clean" })
+    expect(some.success).toHaveLength(vmids().length - 1)
+    expect(some.errors).toEqual([expect.objectContaining({ error: expect.stringContaining("keeps no snapshots") })])
+  })
+
+  it("a name that is taken, or a machine that is locked, is told of that machine", async () => {
+    const web = named("web")
+    await take({ name: "clean", vmids: [web.vmid] })
+    change(named("router").vmid, { lock: "backup" })
+    const told = await take({ name: "clean" })
+    expect(told.success).toHaveLength(vmids().length - 2)
+    expect(told.errors?.map(({ error }) => error).join()).toMatch(/has a snapshot clean already/u)
+    expect(told.errors?.map(({ error }) => error).join()).toMatch(/locked at the hypervisor \(backup\)/u)
+  })
+
+  it.each(["", "a", "current", "x".repeat(41), "schnäppchen", "a\nb", "-rf", "$(id)", "%2e%2e"])(
+    "nothing is done for the name %j, and each machine is told why",
+    async (name) => {
+      service.lab.world.calls.length = 0
+      for (const act of [take, rollBack, remove]) {
+        const told = await act({ name })
+        expect(told.success).toBeUndefined()
+        expect(told.errors?.map(({ vmid }) => vmid)).toEqual(vmids())
+        expect(told.errors?.every(({ error }) => /name/u.test(error))).toBe(true)
+      }
+      expect(service.lab.world.calls).toEqual([])
+    },
+  )
+
+  it("machines of other ranges, templates and what does not exist are refused, and nothing is told of them", async () => {
+    const [own] = vmids()
+    const others = [9001, 9002, 77_777, -1, 0]
+    const foreign = { ...named("web"), vmid: 9100 as Vmid, pool: "OTHER", name: "secret" }
+    service.lab.world.vms.set(foreign.vmid, foreign)
+    const told = await take({ name: "clean", vmids: [own, own, String(own), ...others, 9100] })
+    expect(told.success).toEqual([own])
+    expect(told.errors?.map(({ vmid, error }) => [vmid, error])).toEqual(
+      [...others, 9100].map((vmid) => [vmid, `VM ${vmid} is not a machine of range LAB`]),
+    )
+    expect(JSON.stringify(told)).not.toContain("secret")
+    expect(await take({ name: "later", vmids: [own, 9100], atomic: true })).toEqual({
+      errors: [
+        { vmid: 9100, error: "VM 9100 is not a machine of range LAB" },
+        expect.objectContaining({ vmid: own, error: expect.stringContaining("all were asked for or none") }),
+      ],
+    })
+    expect(held().join()).not.toContain("later")
+    expect(await list({ vmids: `9100,abc,${own}` })).toMatchObject({
+      snapshots: [{ vmid: own }, { vmid: own }],
+      errors: [{ error: '"abc" is no VMID' }, { vmid: 9100 }],
+    })
+    expect(await list({ vmids: "abc" })).toEqual({ errors: [{ error: '"abc" is no VMID' }] })
+  })
+
+  it("machines go back to what they were, with the hardware that they have now, and those that ran are started", async () => {
+    const { world } = service.lab
+    await take({ name: "clean" })
+    const [web, kali] = [named("web"), machines().find(({ name }) => !/web|router/u.test(name))!]
+    const nics = web.nics.map((nic) => ({ ...nic, bridge: "vnet9" }))
+    change(web.vmid, { nics, cpus: 7, tags: ["moved"] })
+    change(kali.vmid, { power: "stopped", agentAt: undefined })
+    world.calls.length = 0
+    const told = await rollBack({ name: "clean" })
+    expect(told).toEqual({ success: vmids(), runID: expect.any(String) })
+    expect(world.vms.get(web.vmid)).toMatchObject({ nics, cpus: 7, tags: ["moved"], power: "running", parent: "clean" })
+    expect(world.vms.get(kali.vmid)).toMatchObject({ power: "stopped", parent: "clean" })
+    const done = world.calls.flatMap(({ method, action }) =>
+      method === "dispatch" && action !== undefined && "machine" in action && action.machine.vmid === web.vmid ? [action.kind] : [],
+    )
+    expect(done).toEqual(["roll-back", "configure", "start"])
+    const backs = world.calls.flatMap(({ method, action }) =>
+      method === "dispatch" && action?.kind === "roll-back" ? [action.machine.vmid] : [],
+    )
+    expect(backs.at(-1)).toBe(named("router").vmid)
+  })
+
+  it("a machine that cannot be set to what it had is not started", async () => {
+    await take({ name: "clean" })
+    const web = named("web")
+    change(web.vmid, { cpus: 7 })
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "configure" ? { when: "before", reason: "failed" } : undefined
+    const told = await rollBack({ name: "clean", vmids: [web.vmid] })
+    expect(told.errors).toEqual([expect.objectContaining({ vmid: web.vmid })])
+    expect(service.lab.world.vms.get(web.vmid)?.power).toBe("stopped")
+  })
+
+  it("what was done inside a machine since is done again by the next deploy", async () => {
+    const web = named("web")
+    expect(await call("planRange")).toMatchObject({ steps: [] })
+    await take({ name: "deployed", vmids: [web.vmid] })
+    const stages = service.lab.store.stages.get(range.id)?.get(web.vmid)
+    const [key] = stages?.keys() ?? []
+    stages?.set(key ?? "", "something older")
+    await take({ name: "older", vmids: [web.vmid] })
+    await rollBack({ name: "deployed", vmids: [web.vmid] })
+    expect(await call("planRange")).toMatchObject({ steps: [] })
+    await rollBack({ name: "older", vmids: [web.vmid] })
+    expect(((await call("planRange")) as { readonly steps: readonly unknown[] }).steps.length).toBeGreaterThan(0)
+  })
+
+  it("are removed; what comes after one hangs on what came before it", async () => {
+    for (const name of ["first", "second", "third"]) await take({ name })
+    expect(await remove({ name: "second" })).toEqual({ success: vmids(), runID: expect.any(String) })
+    const { snapshots = [] } = await list({ vmids: String(vmids()[0]) })
+    expect(snapshots.map(({ name, parent }) => [name, parent])).toEqual([
+      ["first", undefined],
+      ["third", "first"],
+      ["current", "third"],
+    ])
+    const again = await remove({ name: "second" })
+    expect(again.success).toBeUndefined()
+    expect(again.errors?.every(({ error }) => error.includes("has no snapshot second"))).toBe(true)
+    expect(await statusOf(again)).toBe("failure")
+  })
+
+  it("while another run changes the range, they are refused with its name", async () => {
+    const second = during("take-snapshot", () => take({ name: "other" }))
+    expect(await take({ name: "clean" })).toMatchObject({ success: vmids() })
+    expect(await second()).toMatchObject({ _tag: "RangeBusy", message: expect.stringContaining("the taking of snapshots") })
+  })
+
+  it("a range without machines has nothing to do", async () => {
+    await call("deleteRangeVMs")
+    expect(await take({ name: "clean" })).toEqual({})
+    expect(await list()).toEqual({})
+  })
+
+  it("an abort leaves no snapshot of all or none, and what was taken of any", async () => {
+    for (const atomic of [true, false]) {
+      const aborted = during("take-snapshot", () => call("abortRange"))
+      const told = await take({ name: `aborted-${atomic}`, atomic })
+      await aborted()
+      const has = held().filter((names) => names.includes(`aborted-${atomic}`)).length
+      if (atomic) expect([has, told.success]).toEqual([0, undefined])
+      else expect(told.success ?? []).toHaveLength(has)
+      expect(await statusOf(told)).toBe("aborted")
+    }
+  })
+})
