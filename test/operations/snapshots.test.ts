@@ -32,7 +32,8 @@ describe("snapshots of a range", () => {
   const rollBack = async (body: object) => (await call("snapshotsRollback", { body })) as Outcome
   const remove = async (body: object) => (await call("snapshotsRemove", { body })) as Outcome
   const list = async (query: object = {}) => (await call("getSnapshots", { query: { ...query } })) as Listed
-  const machines = () => [...service.lab.world.vms.values()].filter(({ pool }) => pool === range.id).toSorted((a, b) => a.vmid - b.vmid)
+  const machines = () =>
+    [...service.lab.world.vms.values()].filter(({ pool }) => pool === range.id).toSorted((a, b) => a.vmid - b.vmid)
   const vmids = () => machines().map(({ vmid }) => vmid)
   const change = (vmid: Vmid, what: Partial<MemoryVm>) =>
     service.lab.world.vms.set(vmid, { ...service.lab.world.vms.get(vmid)!, ...what })
@@ -132,7 +133,9 @@ describe("snapshots of a range", () => {
       } else {
         expect(has).toEqual(others)
         expect(told.success).toEqual(others)
-        expect(told.errors).toEqual([{ vmid: failing, vmname: expect.any(String), error: expect.stringContaining("told to fail") }])
+        expect(told.errors).toEqual([
+          { vmid: failing, vmname: expect.any(String), error: expect.stringContaining("told to fail") },
+        ])
         expect(await statusOf(told)).toBe("partial")
       }
       const names = (await list()).snapshots?.filter(({ name }) => name === `try-${k}`).map(({ vmid }) => vmid)
@@ -228,7 +231,9 @@ describe("snapshots of a range", () => {
     expect(world.vms.get(web.vmid)).toMatchObject({ nics, cpus: 7, tags: ["moved"], power: "running", parent: "clean" })
     expect(world.vms.get(kali.vmid)).toMatchObject({ power: "stopped", parent: "clean" })
     const done = world.calls.flatMap(({ method, action }) =>
-      method === "dispatch" && action !== undefined && "machine" in action && action.machine.vmid === web.vmid ? [action.kind] : [],
+      method === "dispatch" && action !== undefined && "machine" in action && action.machine.vmid === web.vmid
+        ? [action.kind]
+        : [],
     )
     expect(done).toEqual(["roll-back", "configure", "start"])
     const backs = world.calls.flatMap(({ method, action }) =>

@@ -60,6 +60,32 @@ describe("the observer", () => {
     await process.dispose()
   })
 
+  it("reads the snapshots of machines one after another, and shows what others made of them", async () => {
+    const { lab, range, process } = await deployed()
+    const own = [...lab.world.vms.values()].filter(({ template }) => !template)
+    for (const vm of own) {
+      const byHand = { name: "byhand", description: "x", takenAt: 5, memory: false, incomplete: false, kept: vm }
+      lab.world.vms.set(vm.vmid, { ...vm, snapshots: [byHand], parent: "byhand" })
+    }
+    const [shown, calls] = await process.runPromise(
+      Effect.gen(function* () {
+        const tick = yield* makeObserver
+        yield* tick
+        lab.world.calls.length = 0
+        for (let i = 0; i < 20; i++) {
+          yield* Effect.sleep(10_000)
+          yield* tick
+        }
+        const asked = lab.world.calls.filter(({ method }) => method === "snapshots").length
+        return [yield* (yield* Machines).snapshots(range.id), asked] as const
+      }),
+    )
+    expect([...shown.values()].map(({ current }) => current)).toEqual(own.map(() => "byhand"))
+    // not again so soon
+    expect(calls).toBe(0)
+    await process.dispose()
+  })
+
   it("asks running guests for their address, a silent one less and less often", async () => {
     const { lab, range, process } = await deployed()
     const vmids = [...lab.world.vms.values()].filter(({ template }) => !template).map(({ vmid }) => vmid)

@@ -228,6 +228,11 @@ export class ModelWorld {
         return
       case "guest":
         return this.guest(action, key)
+      case "take-snapshot":
+      case "roll-back":
+      case "remove-snapshot":
+      case "refuse":
+        throw new Error(`no plan of a deploy or a removal has this: ${action.kind}`)
       case "work":
         throw new Error(`no plan of a range has work of another kind: ${action.work}`)
     }

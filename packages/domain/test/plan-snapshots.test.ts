@@ -55,12 +55,23 @@ describe("names and descriptions of snapshots", () => {
   test.each(["abc", "Clean_1", "a-b", "x".repeat(40), "ludus_automated_clean_snapshot"])("%s is a name", (name) => {
     expect(snapshotNameProblem(name)).toBeUndefined()
   })
-  test.each(["", "ab", "current", "pending", "x".repeat(41), "1abc", "-rf", "a b", "a\nb", "abc\n", "schnäppchen", "abc%2e", "a/../b"])(
-    "%j is none",
-    (name) => {
-      expect(snapshotNameProblem(name)).toMatch(/name/u)
-    },
-  )
+  test.each([
+    "",
+    "ab",
+    "current",
+    "pending",
+    "x".repeat(41),
+    "1abc",
+    "-rf",
+    "a b",
+    "a\nb",
+    "abc\n",
+    "schnäppchen",
+    "abc%2e",
+    "a/../b",
+  ])("%j is none", (name) => {
+    expect(snapshotNameProblem(name)).toMatch(/name/u)
+  })
   test("what a name is told with is short", () => {
     expect(snapshotNameProblem("y".repeat(100_000))?.length).toBeLessThan(300)
   })
@@ -239,7 +250,10 @@ test("removing takes one step for each machine that has the snapshot", () => {
 test("a journal gives such plans back as they were", () => {
   const world = deployed()
   const view = viewOf(world, treeWith(snapshot("clean")))
-  const plans = [take(viewOf(world), [...own(world), 5 as Vmid]), planRollBack({ range, world: view, vmids: own(world), name: "clean" })]
+  const plans = [
+    take(viewOf(world), [...own(world), 5 as Vmid]),
+    planRollBack({ range, world: view, vmids: own(world), name: "clean" }),
+  ]
   for (const plan of plans) {
     const event = storedRunEvent({ type: "Planned", plan })
     expect(event).toMatchObject(JSON.parse(JSON.stringify({ type: "Planned", plan })) as object)

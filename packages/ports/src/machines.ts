@@ -49,6 +49,12 @@ export interface KeptSnapshots extends SnapshotTree {
   readonly readAt: Date
 }
 
+/** Whether what is kept was read after this: by more than ten minutes, a clock was set back since. */
+export const isReadBefore = (readAt: Date, kept: Date | undefined): boolean => {
+  const later = (kept?.getTime() ?? 0) - readAt.getTime()
+  return later > 0 && later <= 600_000
+}
+
 /** Which snapshot: one that was made anew under its name is another one. */
 export type SnapshotRef = Pick<MachineSnapshot, "name" | "takenAt">
 
@@ -116,7 +122,10 @@ export class Machines extends Context.Service<
     readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
     /** The snapshots of machines as they were last read, by VMID. Forgotten with the VM. */
     readonly snapshots: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptSnapshots>, StorageFault>
-    /** Replaces what is kept of one. What stages were kept with snapshots that it lacks is forgotten. Of a range that is gone nothing is kept. */
+    /**
+     * Replaces what is kept of one, unless that was read up to ten minutes later: a slow reader does not undo what is known. What stages were kept with
+     * snapshots that it lacks is forgotten. Of a range that is gone nothing is kept.
+     */
     readonly keepSnapshots: (rangeId: RangeId, vmid: Vmid, snapshots: KeptSnapshots) => Effect.Effect<void, StorageFault>
     /** Keeps with a snapshot which stages inside the machine had succeeded when it was taken: those that are recorded now. */
     readonly keepStages: (rangeId: RangeId, vmid: Vmid, snapshot: SnapshotRef) => Effect.Effect<void, StorageFault>

@@ -67,12 +67,15 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(snapshots.every(({ takenAt }) => Number.isInteger(takenAt))).toBe(true)
     })
 
-    promises("one that is there and was asked for is a success with nothing to wait for, also for another process", async (world) => {
-      const ref = await made(world)
-      await world.run(perform(takeOf(ref)))
-      expect(await world.restarted().run(perform(takeOf(ref)))).toBeNull()
-      expect((await treeOf(world, ref)).snapshots).toHaveLength(1)
-    })
+    promises(
+      "one that is there and was asked for is a success with nothing to wait for, also for another process",
+      async (world) => {
+        const ref = await made(world)
+        await world.run(perform(takeOf(ref)))
+        expect(await world.restarted().run(perform(takeOf(ref)))).toBeNull()
+        expect((await treeOf(world, ref)).snapshots).toHaveLength(1)
+      },
+    )
 
     promises("one of the same name that was made for something else is `taken`, and stays as it is", async (world) => {
       const ref = await made(world)

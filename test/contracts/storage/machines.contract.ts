@@ -141,11 +141,13 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.keepSnapshots(lab, vmid(102), { readAt: startedAt, snapshots: [], current: undefined })
         const kept = { readAt: later(3), snapshots: [first, second], current: "second" }
         yield* machines.keepSnapshots(lab, vmid(102), kept)
+        // whoever has read before that comes too late
+        yield* machines.keepSnapshots(lab, vmid(102), { ...kept, readAt: later(2), snapshots: [] })
         yield* machines.keepSnapshots(lab, vmid(103), { readAt: later(4), snapshots: [], current: undefined })
         yield* machines.keepSnapshots(rangeId("GONE"), vmid(104), kept)
         yield* machines.replace(cluster(later(5), []))
         expect(yield* machines.snapshots(lab)).toEqual(
-          new Map([
+          new Map<number, unknown>([
             [vmid(102), kept],
             [vmid(103), { readAt: later(4), snapshots: [], current: undefined }],
           ]),
@@ -165,7 +167,9 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* machines.record(machine(102))
         const early = { name: "clean", takenAt: 1000 }
         const again = { name: "clean", takenAt: 2000 }
-        const stages = Effect.map(machines.stages(lab), (all) => Object.fromEntries(all.get(vmid(102)) ?? []))
+        const stages = Effect.map(machines.stages(lab), (all) =>
+          Object.fromEntries(all.get(vmid(102)) ?? new Map<string, string>()),
+        )
         yield* machines.recordStage(lab, vmid(102), "address", "a1")
         yield* machines.recordStage(lab, vmid(103), "address", "other")
         yield* machines.keepStages(lab, vmid(102), early)
@@ -182,6 +186,7 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
 
         const one = { ...again, description: "", memory: false, incomplete: false }
         yield* machines.keepSnapshots(lab, vmid(102), { readAt: startedAt, snapshots: [one], current: "clean" })
+        yield* machines.keepSnapshots(lab, vmid(102), { readAt: later(-700), snapshots: [one], current: "clean" })
         yield* machines.recallStages(lab, vmid(102), early)
         expect(yield* stages).toEqual({})
         expect((yield* machines.stages(lab)).get(vmid(103))).toEqual(new Map([["address", "other"]]))

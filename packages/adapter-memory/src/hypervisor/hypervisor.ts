@@ -3,6 +3,7 @@ import {
   type MachineDetail,
   type MachineRef,
   type MachineSettings,
+  type MachineSnapshot,
   type ObservedCluster,
   type SnapshotTree,
   stageFingerprint,
@@ -19,6 +20,7 @@ import {
   changeVm,
   dropEntries,
   hypervisorFault,
+  type MemorySnapshot,
   type MemoryVm,
   type MemoryWorld,
   taskOf,
@@ -55,6 +57,8 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
       return vm !== undefined && vm.snapshots?.some(({ name }) => name === action.snapshot) !== true
   }
 }
+
+const withoutKept = ({ kept: _kept, ...snapshot }: MemorySnapshot): MachineSnapshot => snapshot
 
 type TakeSnapshot = Extract<MachineAction, { readonly kind: "take-snapshot" }>
 
@@ -128,7 +132,19 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       return yield* hypervisorFault(doing(action), "not-found", `there is no template ${action.template.vmid}`)
     if (!world.pools.has(action.pool)) return yield* hypervisorFault(doing(action), "invalid", `there is no pool ${action.pool}`)
     const { name, pool, description } = action
-    world.vms.set(vmid, { ...template, vmid, node, name, pool, description, template: false, tags: [], stages: new Map(), snapshots: [], parent: undefined })
+    world.vms.set(vmid, {
+      ...template,
+      vmid,
+      node,
+      name,
+      pool,
+      description,
+      template: false,
+      tags: [],
+      stages: new Map(),
+      snapshots: [],
+      parent: undefined,
+    })
   })
 
   const take = Effect.fnUntraced(function* (vm: MemoryVm, action: TakeSnapshot) {
@@ -136,8 +152,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     const { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses, snapshots = [], parent } = vm
     if (snapshots.some((other) => other.name === name))
       return yield* hypervisorFault(doing(action), "taken", `snapshot name '${name}' already used`)
-    if (vm.keepsSnapshots === false)
-      return yield* hypervisorFault(doing(action), "failed", "snapshot feature is not available")
+    if (vm.keepsSnapshots === false) return yield* hypervisorFault(doing(action), "failed", "snapshot feature is not available")
     const takenAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const hasMemory = memory && vm.power === "running"
     const kept = { cpus, memoryMiB, balloonMiB, nics, tags, stages, addresses }
@@ -145,10 +160,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     changeVm(world, vm.vmid, { snapshots: [...snapshots, snapshot], parent: name })
   })
 
-  const rollBack = Effect.fnUntraced(function* (
-    vm: MemoryVm,
-    action: Extract<MachineAction, { readonly kind: "roll-back" }>,
-  ) {
+  const rollBack = Effect.fnUntraced(function* (vm: MemoryVm, action: Extract<MachineAction, { readonly kind: "roll-back" }>) {
     const snapshot = vm.snapshots?.find(({ name }) => name === action.snapshot)
     if (snapshot === undefined)
       return yield* hypervisorFault(doing(action), "failed", `snapshot '${action.snapshot}' does not exist`)
@@ -302,7 +314,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         world,
         call("snapshots", false),
         Effect.map(there(vmid, "read the snapshots"), ({ snapshots = [], parent, power }): SnapshotTree => ({
-          snapshots: snapshots.map(({ kept: _, ...snapshot }) => snapshot),
+          snapshots: snapshots.map(withoutKept),
           current: parent,
           running: power === "running",
         })),

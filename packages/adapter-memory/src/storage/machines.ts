@@ -1,5 +1,5 @@
 import { allocateVmids, Exhausted, isRouter, isToldSince, type RangeId, RangeNotFound, type Vmid } from "@rangewright/domain"
-import { type KeptLogin, Machines, type RangeMachine, type SnapshotRef } from "@rangewright/ports"
+import { isReadBefore, type KeptLogin, Machines, type RangeMachine, type SnapshotRef } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -181,6 +181,7 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
     keepSnapshots: (rangeId, vmid, { readAt, snapshots, current }) =>
       change(() => {
         if (!store.ranges.has(rangeId)) return
+        if (isReadBefore(readAt, store.snapshots.get(rangeId)?.get(vmid)?.readAt)) return
         store.snapshots.set(rangeId, new Map(store.snapshots.get(rangeId)).set(vmid, { readAt, snapshots, current }))
         const there = new Set(snapshots.map(snapshotKey))
         const stages = store.snapshotStages.get(rangeId)?.get(vmid)

@@ -16,6 +16,8 @@ export const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
     "VM.GuestAgent.Audit",
     "VM.GuestAgent.Unrestricted",
     "VM.PowerMgmt",
+    "VM.Snapshot",
+    "VM.Snapshot.Rollback",
   ],
   "/pool": ["Pool.Allocate", "Pool.Audit", "Permissions.Modify"],
   "/storage": ["Datastore.AllocateSpace", "Datastore.Audit"],

@@ -14,8 +14,7 @@ type Kind = "take-snapshot" | "roll-back" | "remove-snapshot"
 type SnapshotAction = Extract<MachineAction, { readonly kind: Kind }>
 type Action<K extends Kind> = Extract<SnapshotAction, { readonly kind: K }>
 
-const nameOf = (action: SnapshotAction): string =>
-  action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
+const nameOf = (action: SnapshotAction): string => (action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot)
 
 const doingOf = (action: SnapshotAction): string => {
   const { vmid, mark } = action.machine
@@ -111,7 +110,11 @@ const taskTypes: Readonly<Record<Kind, string>> = {
 }
 
 /** The task of this kind that works on the VM now: one whose answer was lost. */
-const runningTask = (kit: MachineKit, { kind, machine }: SnapshotAction, doing: string): Effect.Effect<Upid | undefined, HypervisorFault> =>
+const runningTask = (
+  kit: MachineKit,
+  { kind, machine }: SnapshotAction,
+  doing: string,
+): Effect.Effect<Upid | undefined, HypervisorFault> =>
   Effect.map(kit.client.get("/cluster/tasks", {}, { doing }), ({ data }) => {
     const found = rows(data).find(
       (row) =>
@@ -258,7 +261,11 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
       return "done"
     }
     if (action.description !== undefined && !isSnapshotOf(seen.snapshot, action.description))
-      return yield* new HypervisorFault({ doing, reason: "not-ours", detail: "the snapshot of this name was made for something else" })
+      return yield* new HypervisorFault({
+        doing,
+        reason: "not-ours",
+        detail: "the snapshot of this name was made for something else",
+      })
     const call = kit.client.remove(
       path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot/${action.snapshot}`,
       {},

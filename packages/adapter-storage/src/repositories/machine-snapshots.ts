@@ -1,5 +1,5 @@
 import type { RangeId, Vmid } from "@rangewright/domain"
-import type { KeptSnapshots, SnapshotRef } from "@rangewright/ports"
+import { isReadBefore, type KeptSnapshots, type SnapshotRef } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { QueryFailed, Transaction } from "../engine/database.ts"
 import { machineSnapshots } from "../records/machine.ts"
@@ -12,6 +12,15 @@ export const keepSnapshots = (
   { readAt, snapshots, current }: KeptSnapshots,
 ): Effect.Effect<void, QueryFailed> =>
   Effect.gen(function* () {
+    const before = yield* tx((db) =>
+      db
+        .selectFrom("machine_snapshots")
+        .select("read_at")
+        .where("range_id", "=", rangeId)
+        .where("vmid", "=", vmid)
+        .executeTakeFirst(),
+    )
+    if (before !== undefined && isReadBefore(readAt, new Date(Number(before.read_at)))) return
     const row = machineSnapshots.write({ rangeId, vmid, readAt, snapshots, current })
     const { range_id: _range, vmid: _vmid, ...told } = row
     yield* tx((db) =>

@@ -7,6 +7,7 @@ import { makeLookForMissing } from "../absence/look-for-missing.ts"
 import { Settings } from "../settings.ts"
 import { makeAddressKeeper } from "./guest-addresses.ts"
 import { makeSystemLearner } from "./guest-systems.ts"
+import { makeSnapshotReader } from "./snapshot-reader.ts"
 
 /**
  * Makes the observer's tick: one look at the whole cluster, kept for all reads, a few guests asked for their addresses, and machines that the
@@ -18,6 +19,7 @@ export const makeObserver = Effect.gen(function* () {
   const ranges = yield* Ranges
   const keepAddresses = yield* makeAddressKeeper
   const learnSystems = yield* makeSystemLearner
+  const readSnapshots = yield* makeSnapshotReader
   const lookForMissing = yield* makeLookForMissing
   let away = false
 
@@ -27,7 +29,9 @@ export const makeObserver = Effect.gen(function* () {
     away = false
     yield* lookForMissing
     yield* keepAddresses(yield* ranges.overview({}))
-    yield* learnSystems(yield* ranges.overview({}))
+    const overviews = yield* ranges.overview({})
+    yield* learnSystems(overviews)
+    yield* readSnapshots(overviews)
   })
 
   const tick: Effect.Effect<void, StorageFault> = Effect.gen(function* () {

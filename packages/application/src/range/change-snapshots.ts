@@ -23,11 +23,7 @@ type Refused = typeof SnapshotError.Type
 export const selectMachines = (
   range: Range,
   vmids: readonly (number | string)[] | null | undefined,
-): Effect.Effect<
-  { readonly machines: readonly RangeMachine[]; readonly refused: readonly Refused[] },
-  StorageFault,
-  Machines
-> =>
+): Effect.Effect<{ readonly machines: readonly RangeMachine[]; readonly refused: readonly Refused[] }, StorageFault, Machines> =>
   Effect.map(
     Machines.use((machines) => machines.ofRange(range.id)),
     (own) => {
@@ -55,7 +51,9 @@ const errorOf = (steps: readonly StepState[], { status, plan, message }: RunStat
   const failed = steps.filter(({ phase }) => phase === "failed")
   if (failed.length > 0) return failed.map(failureText).join("; ")
   const skipped = steps.find(({ phase }) => phase !== "settled")
-  return skipped === undefined ? undefined : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
+  return skipped === undefined
+    ? undefined
+    : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
 }
 
 /** What became of each machine when all were asked for or none, and not all could be had. */
@@ -95,9 +93,7 @@ const outcome = (
     return error === undefined ? [] : [{ ...named(machine), error }]
   })
   const warnings = machines.flatMap((machine) =>
-    stepsOf(machine.vmid).flatMap(({ facts }) =>
-      (facts?.warnings ?? []).map((warning) => ({ ...named(machine), warning })),
-    ),
+    stepsOf(machine.vmid).flatMap(({ facts }) => (facts?.warnings ?? []).map((warning) => ({ ...named(machine), warning }))),
   )
   return {
     ...(success.length === 0 ? {} : { success }),
@@ -130,7 +126,10 @@ export const changeSnapshots = (
       (isAtomic && first !== undefined ? `nothing was done, because all were asked for or none: ${first.error}` : undefined)
     if (problem !== undefined || machines.length === 0) {
       const errors = new Map(machines.map(({ vmid }) => [vmid, problem ?? ""]))
-      return withRefused(outcome(machines, errors, () => []), refused)
+      return withRefused(
+        outcome(machines, errors, () => []),
+        refused,
+      )
     }
     const head = yield* startRun(doing, range, request, by)
     const state = yield* anyEndOfRun(doing, head.id)

@@ -43,7 +43,8 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
 }
 
 const nothingTold: Settlement = { facts: {}, output: "" }
-const told = (warnings: readonly string[]): Settlement => (warnings.length === 0 ? nothingTold : { facts: { warnings }, output: "" })
+const told = (warnings: readonly string[]): Settlement =>
+  warnings.length === 0 ? nothingTold : { facts: { warnings }, output: "" }
 
 /** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
 const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, context: StepContext): GuestTask => {

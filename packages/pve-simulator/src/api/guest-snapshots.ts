@@ -121,7 +121,7 @@ function* describe(call: Call): Routine<null> {
 const isNeverRolledBack = (key: string): boolean => key === "description" || /^unused\d+$/.test(key)
 
 /** The configuration that a snapshot kept, with what stays as it is now. */
-const rolledBack = (now: Config, { vmstate: _, ...kept }: Config): Config => ({
+const rolledBack = (now: Config, { vmstate: _memory, ...kept }: Config): Config => ({
   ...Object.fromEntries(Object.entries(kept).filter(([key]) => !isNeverRolledBack(key))),
   ...Object.fromEntries(Object.entries(now).filter(([key]) => isNeverRolledBack(key))),
   vmgenid: String(now["vmgenid"] ?? kept["vmgenid"]),

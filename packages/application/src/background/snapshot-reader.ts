@@ -1,0 +1,50 @@
+import type { Vmid } from "@rangewright/domain"
+import {
+  Hypervisor,
+  Machines,
+  monotonicMillis,
+  type RangeMachine,
+  type RangeOverview,
+  type StorageFault,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** Machines whose snapshots are read in one tick: each is a call of its own. */
+const readPerTick = 2
+/** Nothing is read again sooner. */
+const restMillis = 300_000
+
+/**
+ * Makes what reads the snapshots of machines one after another, those first that were not read for the longest time: what somebody did at the
+ * hypervisor shows after a while, and nobody who lists them has to ask. What the service does itself is kept at once.
+ */
+export const makeSnapshotReader = Effect.gen(function* () {
+  const hypervisor = yield* Hypervisor
+  const machines = yield* Machines
+  const readAt = new Map<Vmid, number>()
+
+  const read = Effect.fnUntraced(function* ({ rangeId, node, vmid }: RangeMachine) {
+    readAt.set(vmid, yield* monotonicMillis)
+    const at = new Date(yield* Clock.currentTimeMillis)
+    const tree = yield* hypervisor.snapshots(node, vmid).pipe(
+      // it stays as it was read last, and its turn comes again
+      Effect.orElseSucceed(() => undefined),
+    )
+    if (tree !== undefined)
+      yield* machines.keepSnapshots(rangeId, vmid, { readAt: at, snapshots: tree.snapshots, current: tree.current })
+  })
+
+  return (overviews: readonly RangeOverview[]): Effect.Effect<void, StorageFault> =>
+    Effect.gen(function* () {
+      const now = yield* monotonicMillis
+      const own = overviews.flatMap((overview) =>
+        overview.machines.filter(({ template, missingSince }) => !template && missingSince === undefined),
+      )
+      const present = new Set(own.map(({ vmid }) => vmid))
+      for (const vmid of readAt.keys()) if (!present.has(vmid)) readAt.delete(vmid)
+      const last = ({ vmid }: RangeMachine): number => readAt.get(vmid) ?? Number.NEGATIVE_INFINITY
+      const due = own.filter((machine) => now - last(machine) >= restMillis).toSorted((a, b) => last(a) - last(b))
+      yield* Effect.forEach(due.slice(0, readPerTick), read, { concurrency: 2, discard: true })
+    })
+})
