@@ -1,6 +1,7 @@
 import {
   accountIdOf,
   groupOfAccount,
+  isCluster,
   type Installation,
   type InstallationRange,
   type MigrationOptions,
@@ -31,13 +32,13 @@ export const migrationOptions = (createZone: boolean) =>
   Effect.gen(function* () {
     const { clusterMode, sdnZone, vxlanTagBase, natNetwork, defaultNode } = yield* Settings
     const { groups } = yield* NetworkMigration
-    const isCluster = clusterMode ?? (yield* (yield* Hypervisor).observe).nodes.length > 1
+    const inCluster = clusterMode ?? isCluster(undefined, (yield* (yield* Hypervisor).observe).nodes)
     const options: MigrationOptions = {
-      clusterMode: isCluster,
+      clusterMode: inCluster,
       zone: sdnZone,
       vxlanTagBase,
       natBridge: natNetworkName(false),
-      natVnet: natNetwork ?? natNetworkName(isCluster),
+      natVnet: natNetwork ?? natNetworkName(inCluster),
       natGroups: [groups.users],
       gatewayNode: defaultNode,
       createZone,

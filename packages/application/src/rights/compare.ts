@@ -5,6 +5,7 @@ import {
   type DesiredAccess,
   desiredAccess,
   type HeldAccess,
+  isCluster,
   type ObservedAccess,
   planAccess,
   type RightsOnNetworks,
@@ -15,17 +16,18 @@ import { Settings } from "../settings.ts"
 
 /** Whether there are several nodes; undefined: nothing was seen yet, or fewer than when rights were given on VNets, which one look does not prove. */
 const looksLikeCluster = Effect.gen(function* () {
-  const nodes = (yield* (yield* Machines).cluster)?.nodes.length ?? 0
-  if (nodes !== 1) return nodes === 0 ? undefined : true
+  const nodes = (yield* (yield* Machines).cluster)?.nodes ?? []
+  if (nodes.length === 0) return undefined
+  if (isCluster(undefined, nodes)) return true
   return (yield* (yield* AccessRecords).held).held.vnets.length > 0 ? undefined : false
 })
 
 /** Whether the ranges' networks know rights, and where. */
 export const rightsOnNetworks = Effect.gen(function* () {
   const { clusterMode, sdnZone } = yield* Settings
-  const isCluster = clusterMode ?? (yield* looksLikeCluster)
+  const inCluster = clusterMode ?? (yield* looksLikeCluster)
   const networks: RightsOnNetworks =
-    isCluster === undefined ? { type: "unknown" } : isCluster ? { type: "vnets", zone: sdnZone } : { type: "bridges" }
+    inCluster === undefined ? { type: "unknown" } : inCluster ? { type: "vnets", zone: sdnZone } : { type: "bridges" }
   return networks
 })
 

@@ -1,5 +1,6 @@
 import {
   type DeployInput,
+  isCluster,
   type MachineDetail,
   natNetworkName,
   type ObservedCluster,
@@ -34,7 +35,7 @@ export const planSettings = (
   cluster: ObservedCluster,
 ): Effect.Effect<PlanSettings, never, GuestAutomation> =>
   Effect.map(GuestAutomation, ({ leftOut = false, overNetwork = false }) => {
-    const clusterMode = settings.clusterMode ?? cluster.nodes.length > 1
+    const clusterMode = isCluster(settings.clusterMode, cluster.nodes)
     return {
       clusterMode,
       sdnZone: settings.sdnZone,

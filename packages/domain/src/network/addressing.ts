@@ -53,6 +53,9 @@ export const dhcpRange = (rangeNumber: number, vlan: number): { readonly first: 
 /** 192.0.2.(100 + N): the router's address to the outside. */
 export const wanAddress = (rangeNumber: number): string => `192.0.2.${100 + rangeNumber}`
 
+/** Whether ranges have VNets, and not bridges of one node: as the operator says, else by the nodes that are seen. */
+export const isCluster = (configured: boolean | undefined, nodes: readonly unknown[]): boolean => configured ?? nodes.length > 1
+
 /** `vmbr1007` for range 7: the bridge on a single node. At most 15 characters, as Linux asks. */
 export const bridgeName = (rangeNumber: number): string => `vmbr${firstBridge + rangeNumber}`
 /** `r7` for range 7: the VNet in a cluster. At most 8 characters, as the hypervisor asks. */

@@ -1,5 +1,6 @@
 export {
   bridgeName,
+  isCluster,
   dhcpPool,
   dhcpRange,
   gatewayAddress,

@@ -1,4 +1,4 @@
-import { natNetworkName, type ObservedCluster } from "@rangewright/domain"
+import { isCluster, natNetworkName, type ObservedCluster } from "@rangewright/domain"
 import { Hypervisor, HypervisorAccess, HypervisorNetwork, NodeShell, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -92,8 +92,6 @@ const templatesOf = (cluster: ObservedCluster): Finding => {
       )
 }
 
-const isCluster = (config: Config, { nodes }: ObservedCluster): boolean => config.clusterMode ?? nodes.length > 1
-
 /** Routers have a card with a VLAN tag in it: on a plain bridge they do not start. */
 const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwork): Finding => {
   if (!vlanAware)
@@ -111,14 +109,14 @@ const usableNetwork = (name: string, { spec, usable, vlanAware }: ObservedNetwor
 
 const networkOf = (config: Config, cluster: ObservedCluster) =>
   Effect.gen(function* () {
-    const name = config.natNetwork ?? natNetworkName(isCluster(config, cluster))
+    const name = config.natNetwork ?? natNetworkName(isCluster(config.clusterMode, cluster.nodes))
     const networks = yield* (yield* HypervisorNetwork).observe
     const found = networks.find((n) => n.spec.name === name)
     return found === undefined
       ? fail(
           "network",
           `there is no ${name}, the network of the routers' outer side`,
-          isCluster(config, cluster)
+          isCluster(config.clusterMode, cluster.nodes)
             ? "`npm start -- migrate sdn` makes it, whether or not there are ranges to move. Or name another one (ludus_nat_interface)."
             : "Make it, VLAN-aware and with 192.0.2.254/24 on the host, or name another one (ludus_nat_interface).",
         )
@@ -127,7 +125,7 @@ const networkOf = (config: Config, cluster: ObservedCluster) =>
 
 /** The zone of the ranges' VNets, node by node; nothing where ranges have bridges. */
 const zoneOf = (config: Config, cluster: ObservedCluster): readonly Finding[] => {
-  if (!isCluster(config, cluster)) return []
+  if (!isCluster(config.clusterMode, cluster.nodes)) return []
   const ours = (cluster.zones ?? []).filter(({ zone }) => zone === config.sdnZone)
   const behind = ours.filter(({ state }) => state !== "available")
   const [first] = ours
