@@ -1,7 +1,10 @@
 import * as Layer from "effect/Layer"
 import { nodeFiguresLayer } from "./host/node-figures.ts"
 import { migrationsLayer } from "./migration/migrations.ts"
+import { snapshotReaderLayer } from "./range/snapshot-reader.ts"
 import { accessControlLayer } from "./rights/access-control.ts"
 
 /** The services that stand between the handlers of operations and the hypervisor. */
-export const handlerServicesLayer = Layer.mergeAll(migrationsLayer, nodeFiguresLayer).pipe(Layer.provideMerge(accessControlLayer))
+export const handlerServicesLayer = Layer.mergeAll(migrationsLayer, nodeFiguresLayer, snapshotReaderLayer).pipe(
+  Layer.provideMerge(accessControlLayer),
+)

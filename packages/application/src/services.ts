@@ -34,6 +34,7 @@ import type { Migrations } from "./migration/migrations.ts"
 import type { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "./settings.ts"
 import type { SignIns } from "./sign-in/sign-ins.ts"
+import type { SnapshotReader } from "./range/snapshot-reader.ts"
 import type { RunPlanner } from "./run/planner.ts"
 import type { SourceContents } from "./source/source-contents.ts"
 
@@ -78,6 +79,7 @@ export type AppServices =
   | RunPlanner
   | Settings
   | SignIns
+  | SnapshotReader
   | SourceContents
 
 /** What the handlers of operations may ask for: not the hypervisor, which only runs and services of the application change and ask. */

@@ -7,8 +7,8 @@ import {
   openLicense,
 } from "@rangewright/adapter-memory"
 import {
-  accessControlLayer,
   accessRun,
+  handlerServicesLayer,
   Activity,
   ApiDescription,
   type AppServices,
@@ -60,7 +60,7 @@ export const makeRangeService = () => {
     Layer.provideMerge(runPlannerLayer),
     Layer.provideMerge(ports),
   )
-  const services = Layer.provideMerge(accessControlLayer, Layer.merge(engine, others))
+  const services = Layer.provideMerge(handlerServicesLayer, Layer.merge(engine, others))
   const runtime = ManagedRuntime.make(services as Layer.Layer<AppServices>)
   const addUser = (id: string, { isAdmin = false } = {}): Promise<User> =>
     runtime.runPromise(

@@ -1,25 +1,15 @@
 import type { Fault, Range, Vmid } from "@rangewright/domain"
-import { Hypervisor, type KeptSnapshots, Machines, type RangeMachine } from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { type KeptSnapshots, Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { reasonOf } from "../wire/bulk.ts"
 import { commaList } from "../wire/parameters.ts"
 import { named, snapshotInfos, type SnapshotList } from "../wire/snapshot.ts"
 import { selectMachines } from "./change-snapshots.ts"
+import { SnapshotReader } from "./snapshot-reader.ts"
 
 /** Machines whose snapshots are read at once. */
 const readsAtOnce = 4
-
-/** Reads the snapshots of a machine live, and keeps them. */
-export const readSnapshots = ({ node, vmid, rangeId }: Pick<RangeMachine, "node" | "vmid" | "rangeId">) =>
-  Effect.gen(function* () {
-    const readAt = new Date(yield* Clock.currentTimeMillis)
-    const { snapshots, current } = yield* (yield* Hypervisor).snapshots(node, vmid)
-    const kept: KeptSnapshots = { readAt, snapshots, current }
-    yield* (yield* Machines).keepSnapshots(rangeId, vmid, kept)
-    return kept
-  })
 
 /** Items of a list of numbers, and those that are none. */
 const numbersIn = (text: string | undefined) => {
@@ -35,8 +25,9 @@ export const listSnapshots = (
   range: Range,
   vmids: string | undefined,
   refresh: boolean,
-): Effect.Effect<typeof SnapshotList.Type, Fault, Hypervisor | Machines> =>
+): Effect.Effect<typeof SnapshotList.Type, Fault, Machines | SnapshotReader> =>
   Effect.gen(function* () {
+    const reader = yield* SnapshotReader
     const { numbers, others } = numbersIn(vmids)
     // who names nothing that is a number names no machine, and not all of them
     const { machines, refused } =
@@ -47,7 +38,7 @@ export const listSnapshots = (
       (machine) =>
         Effect.suspend(() => {
           const kept = known.get(machine.vmid)
-          return kept === undefined ? readSnapshots(machine) : Effect.succeed(kept)
+          return kept === undefined ? reader.read(machine) : Effect.succeed(kept)
         }).pipe(
           Effect.result,
           Effect.map((result) => ({ machine, result })),
