@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { RunEngine } from "./run-engine.ts"
 
-/** The hypervisor does not answer, so what was asked for cannot be done now. */
+/** The hypervisor does not answer, so the request cannot be done now. */
 export class HypervisorAway extends defineFault(
   "HypervisorAway",
   "unavailable",
@@ -18,7 +18,7 @@ export class HypervisorAway extends defineFault(
 
 const mostFailuresShown = 5
 
-/** What went wrong in a run, for its caller. */
+/** The fault for the caller of a run that did not succeed. */
 export const outcomeFault = (doing: string, runId: RunId, state: RunState): Failed => {
   const failures = [...state.steps.values()].flatMap((step) =>
     step.phase === "failed" && step.failure ? [step.failure.message] : [],
@@ -33,18 +33,18 @@ export const outcomeFault = (doing: string, runId: RunId, state: RunState): Fail
   })
 }
 
-/** Why a run waits for the hypervisor; undefined while it does not, also while it waits for another run. */
+/** Why a run waits for the hypervisor; undefined while it does not, or waits for another run. */
 const awayBecause = ({ waits }: RunState): string | undefined =>
   [...waits.values()].find(({ behind }) => behind === undefined)?.reason
 
 /**
  * Waits for the end of a run, whatever it is. `doing` completes "Cannot …". Fails with `HypervisorAway` as soon as the run waits for the
- * hypervisor; the run itself continues then.
+ * hypervisor; the run itself continues.
  */
 export const anyEndOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
     const engine = yield* RunEngine
-    // what it waited for before somebody asked is over
+    // earlier waits are over
     const { lastSeq: since } = yield* Effect.orElseSucceed(engine.state(runId), () => emptyRunState)
     const fold = openFold()
     yield* engine.events(runId, 0).pipe(
@@ -60,7 +60,7 @@ export const anyEndOfRun = (doing: string, runId: RunId): Effect.Effect<RunState
     return state
   })
 
-/** The same, for what comes to all or nothing: gives how the run ended when it did all or a part of what was asked for, and fails otherwise. */
+/** The same, but fails unless the run succeeded or did a part of the request. */
 export const endOfRun = (doing: string, runId: RunId): Effect.Effect<RunState, Fault, RunEngine> =>
   Effect.gen(function* () {
     const state = yield* anyEndOfRun(doing, runId)

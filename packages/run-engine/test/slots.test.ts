@@ -51,7 +51,7 @@ describe("slots", () => {
             const runs = new Map<string, RunSlots>()
             for (const id of ["one", "two", "three"]) runs.set(id, yield* slots.of(run(id), 1))
             const one = ({ resources, run: id, urgency, yields }: (typeof works)[number]) =>
-              runs.get(id)!.hold(step(...resources.map((resource) => use(resource, room))), urgency)(
+              runs.get(id)!.withSlots(step(...resources.map((resource) => use(resource, room))), urgency)(
                 Effect.gen(function* () {
                   for (const resource of resources) {
                     inside.set(resource, (inside.get(resource) ?? 0) + 1)
@@ -88,7 +88,7 @@ describe("slots", () => {
         }),
     })
     const held = Effect.flatMap(makeSlots(30), (slots) =>
-      Effect.flatMap(slots.of(run("one"), 1), ({ hold }) => hold(step(use("r", 1)), 0)(Effect.succeed("in"))),
+      Effect.flatMap(slots.of(run("one"), 1), ({ withSlots }) => withSlots(step(use("r", 1)), 0)(Effect.succeed("in"))),
     )
     const silent = Logger.layer([])
     expect(await Effect.runPromise(Effect.scoped(held).pipe(Effect.provide([breaking, silent])))).toBe("in")
@@ -112,13 +112,13 @@ describe("slots", () => {
     const program = Effect.gen(function* () {
       const slots = yield* makeSlots(30)
       const one = yield* Effect.scoped(
-        Effect.flatMap(slots.of(run("one"), 1), ({ hold }) =>
-          hold(step(use("r", 1)), 0)(Effect.sync(() => void (inForce = false))),
+        Effect.flatMap(slots.of(run("one"), 1), ({ withSlots }) =>
+          withSlots(step(use("r", 1)), 0)(Effect.sync(() => void (inForce = false))),
         ),
       ).pipe(Effect.forkChild)
       yield* Fiber.join(one)
-      const { hold } = yield* slots.of(run("two"), 1)
-      return yield* hold(step(use("r", 1)), 0)(Effect.succeed("in"))
+      const { withSlots } = yield* slots.of(run("two"), 1)
+      return yield* withSlots(step(use("r", 1)), 0)(Effect.succeed("in"))
     })
     expect(await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(lapsing)))).toBe("in")
     expect(ignored).toBeGreaterThan(0)
@@ -128,12 +128,12 @@ describe("slots", () => {
     const order: number[] = []
     await withSlots((slots) =>
       Effect.gen(function* () {
-        const { hold } = yield* slots.of(run("one"), 1)
+        const { withSlots } = yield* slots.of(run("one"), 1)
         const gate = yield* Deferred.make<void>()
-        yield* Effect.forkChild(hold(step(use("r", 1)), 0)(Deferred.await(gate)))
+        yield* Effect.forkChild(withSlots(step(use("r", 1)), 0)(Deferred.await(gate)))
         yield* settled
         const fibers = yield* Effect.forEach([1, 3, 2], (urgency) =>
-          Effect.forkChild(hold(step(use("r", 1)), urgency)(Effect.sync(() => order.push(urgency)))),
+          Effect.forkChild(withSlots(step(use("r", 1)), urgency)(Effect.sync(() => order.push(urgency)))),
         )
         yield* settled
         yield* Deferred.succeed(gate, undefined)
@@ -151,8 +151,8 @@ describe("slots", () => {
         yield* Effect.forkChild((yield* slots.of(run("first"), 1)).occupy(step(use("r", 1)))(Deferred.await(gate)))
         yield* settled
         const fibers = yield* Effect.forEach(["a1", "a2", "b1"], (id) =>
-          Effect.flatMap(slots.of(run(id, id[0]), 1), ({ hold }) =>
-            Effect.forEach([1, 2], () => Effect.forkChild(hold(step(use("r", 1)), 0)(Effect.sync(() => order.push(id))))),
+          Effect.flatMap(slots.of(run(id, id[0]), 1), ({ withSlots }) =>
+            Effect.forEach([1, 2], () => Effect.forkChild(withSlots(step(use("r", 1)), 0)(Effect.sync(() => order.push(id))))),
           ),
         )
         yield* settled
@@ -167,7 +167,7 @@ describe("slots", () => {
     const order: string[] = []
     await withSlots((slots) =>
       Effect.gen(function* () {
-        const { hold, occupy } = yield* slots.of(run("one"), 2)
+        const { withSlots, occupy } = yield* slots.of(run("one"), 2)
         const gates = yield* Effect.forEach([1, 2], () => Deferred.make<void>())
         const before = yield* Effect.forEach(gates, (gate) =>
           Effect.forkChild(
@@ -179,7 +179,7 @@ describe("slots", () => {
             ),
           ),
         )
-        const later = yield* Effect.forkChild(hold(step(use("r", 1)), 0)(Effect.sync(() => order.push("later"))))
+        const later = yield* Effect.forkChild(withSlots(step(use("r", 1)), 0)(Effect.sync(() => order.push("later"))))
         for (const gate of gates) {
           yield* settled
           yield* Deferred.succeed(gate, undefined)
@@ -194,11 +194,11 @@ describe("slots", () => {
     const inside: string[] = []
     await withSlots((slots) =>
       Effect.gen(function* () {
-        const { hold } = yield* slots.of(run("one"), 1)
+        const { withSlots } = yield* slots.of(run("one"), 1)
         const narrow = step(use("all", 2), use("own", 1))
         for (const name of ["first", "second", "third"])
           yield* Effect.forkChild(
-            hold(
+            withSlots(
               narrow,
               0,
             )(
@@ -209,7 +209,7 @@ describe("slots", () => {
             ),
           )
         while (inside.length === 0) yield* settled
-        yield* hold(step(use("all", 2)), 0)(Effect.sync(() => inside.push("other")))
+        yield* withSlots(step(use("all", 2)), 0)(Effect.sync(() => inside.push("other")))
       }),
     )
     expect(inside).toEqual(["first", "other"])
@@ -218,14 +218,14 @@ describe("slots", () => {
   it("are given back when the work is interrupted, while it waits and while it runs", async () => {
     const last = await withSlots((slots) =>
       Effect.gen(function* () {
-        const hold = (yield* slots.of(run("one"), 1)).hold(step(use("r", 1)), 0)
-        const running = yield* Effect.forkChild(hold(Effect.never))
+        const withSlots = (yield* slots.of(run("one"), 1)).withSlots(step(use("r", 1)), 0)
+        const running = yield* Effect.forkChild(withSlots(Effect.never))
         yield* settled
-        const waiting = yield* Effect.forkChild(hold(Effect.never))
+        const waiting = yield* Effect.forkChild(withSlots(Effect.never))
         yield* settled
         yield* Fiber.interrupt(waiting)
         yield* Fiber.interrupt(running)
-        return yield* hold(Effect.succeed("in"))
+        return yield* withSlots(Effect.succeed("in"))
       }),
     )
     expect(last).toBe("in")

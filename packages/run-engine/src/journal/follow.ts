@@ -4,16 +4,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { journalPage } from "./run-book.ts"
+import { journalPage } from "./journal-writer.ts"
 import type { Signals } from "./signals.ts"
 
-/** Seconds between two looks at a run that another process works on. */
+/** Seconds between two reads of a run that another process executes. */
 const pollSeconds = 2
 
-/** How runs ended that went with their range; their journals are gone. */
+/** How runs ended whose journals were deleted with their range. */
 export type RemovedRuns = ReadonlyMap<RunId, { readonly head: RunHead; readonly state: RunState }>
 
-/** The journal after `afterSeq`, then live, to its last entry. It reads page by page as fast as the reader takes them, and no faster. */
+/** The journal after `afterSeq`, then live, to its last entry. Reads page by page, no faster than the reader. */
 export const followRun = (
   journal: RunJournal["Service"],
   signals: Signals,
@@ -30,7 +30,7 @@ export const followRun = (
     if (end === undefined && seen === undefined) return Effect.fail(new RunNotFound({ runId }))
     const lastSeq = Math.max(seq, end?.state.lastSeq ?? 0) + 1
     if (afterSeq >= lastSeq) return Effect.succeed([[], Option.none()])
-    // only a run that removes its range takes journals with it, and only when it succeeds: its own, and those of runs that wait behind it
+    // only a successful removal of the range deletes journals: its own, and those of the runs that waited behind it
     const event = removesSubject(end?.head.kind ?? seen ?? "")
       ? { type: "Ended" as const, status: "success" as const, message: "" }
       : { type: "Ended" as const, status: "aborted" as const, message: "the range was removed before this run began" }

@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 
-/** Tells those who follow a run in this process that its journal has grown. It carries no data: they read the journal. */
+/** Wakes followers of a run in this process when its journal grows. Carries no data: followers read the journal. */
 export interface Signals {
   readonly notify: (runId: RunId) => void
-  /** A latch that each growth of the run's journal opens, while the scope lasts. Close it before reading, and await it when there was nothing to read. */
+  /** A latch that opens whenever the run's journal grows, for the scope's lifetime. Close it before reading; await it when there was nothing to read. */
   readonly listen: (runId: RunId) => Effect.Effect<Latch.Latch, never, Scope.Scope>
-  /** How many runs are listened to. */
+  /** Number of runs with listeners. */
   readonly size: () => number
 }
 

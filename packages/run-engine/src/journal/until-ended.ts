@@ -2,15 +2,15 @@ import type { RunId } from "@rangewright/domain"
 import { RunJournal, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** Seconds between two looks at runs that have not ended: another process may work on them. */
+/** Seconds between two reads: another process may execute the run. */
 const lookEverySeconds = 2
 
-/** Returns when this holds of the store. */
+/** Returns when the condition holds. */
 export const untilStoreSays = <R>(holds: Effect.Effect<boolean, StorageFault, R>): Effect.Effect<void, StorageFault, R> =>
   Effect.gen(function* () {
     while (!(yield* holds)) yield* Effect.sleep(lookEverySeconds * 1000)
   })
 
-/** Returns when the run has ended. One that is gone with its journal has. */
+/** Returns when the run has ended or was deleted. */
 export const untilEnded = (runId: RunId): Effect.Effect<void, StorageFault, RunJournal> =>
   untilStoreSays(RunJournal.use((journal) => Effect.map(journal.find(runId), (run) => run?.status !== "running")))

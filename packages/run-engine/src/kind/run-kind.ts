@@ -17,24 +17,24 @@ import {
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Context from "effect/Context"
-import { type FencedPorts, heldServices } from "../worker/hold.ts"
+import { type FencedPorts, fencedServices } from "../worker/lease.ts"
 import type { Settlement, StepContext, Work } from "./work.ts"
 
-/** What a run is asked to do, as its head keeps it. */
+/** The request of a run, as its head stores it. */
 export interface WorkRequest {
   readonly kind: string
   readonly subject: RunSubject
   readonly options: Json
 }
 
-/** How a kind carries out the steps of its plans: `dispatch` starts the effect, `settle` waits for its end. Both may be called again after a crash. */
+/** Executes the steps of a kind: `dispatch` starts the effect, `settle` waits for its end. Both may be called again after a crash. */
 export interface StepActions<out R = never> {
   readonly dispatch: (step: Step, context: StepContext) => Effect.Effect<Json, Fault, R>
-  /** `token` is what `dispatch` gave. What the step changed is stored before this succeeds. */
+  /** `token` is what `dispatch` returned. Stores what the step changed before it succeeds. */
   readonly settle: (step: Step, token: Json, context: StepContext) => Effect.Effect<Settlement, Fault, R>
-  /** Whether the nodes that the step needs are there. Absent: whenever the hypervisor answers. */
+  /** Whether the nodes that the step needs are online. Absent: whenever the hypervisor answers. */
   readonly isReachable?: (step: Step, cluster: ObservedCluster) => boolean
-  /** Another VMID for the machine that the step was to clone, whose own turned out to be taken. */
+  /** Chooses another VMID for the machine of a clone step whose own turned out to be taken. */
   readonly reallocate?: (step: Step, cluster: ObservedCluster) => Effect.Effect<Reallocation | undefined, Fault, R>
 }
 
@@ -44,7 +44,7 @@ export interface Reallocation {
   readonly to: Vmid
 }
 
-/** What a range shows while a run of a kind changes it, and afterwards. */
+/** The state that a range shows during a run and afterwards. */
 export interface ShownState {
   readonly during: RangeState
   readonly after: (status: Exclude<RunStatus, "running">) => RangeState
@@ -55,24 +55,24 @@ export interface RunKind<out R = never> {
   readonly name: string
   /** Completes "run abc (…) is changing it". */
   readonly doing: string
-  /** What a second run of this kind about the same subject comes to: a conflict, or the run that goes on already. */
+  /** What a second request about the same subject gets: a conflict, or the run that is already going on. */
   readonly whenBusy: "refuse" | "join"
-  /** The plan of what the head asks for, from what there is now, before or after the run was opened. Fails when it cannot be done, and changes nothing then. */
+  /** Plans the request from the current state, before or after the run was opened. Fails when it cannot be done; changes nothing either way. */
   readonly plan: (head: RunHead, isOpen: boolean) => Effect.Effect<Plan, Fault, R>
   readonly actions: StepActions<R>
-  /** What the plan rests on beside other runs: a plan made before the run was opened is made again when this has changed. */
+  /** What the plan is based on besides other runs: when it changes before the run opens, the plan is made again. */
   readonly basis?: (subject: RunSubject) => Effect.Effect<string, Fault, R>
-  /** Absent: the run does not show in the state of its range, or is about none. */
+  /** Absent: the run is about no range, or does not show in its state. */
   readonly rangeState?: ShownState
-  /** Ends no sooner than `RunEngineOptions.shownSeconds` after it opened, unless it is aborted. */
+  /** Takes at least `RunEngineOptions.shownSeconds`, unless it is aborted. */
   readonly isShownAtWork?: boolean
-  /** A run that succeeds removes its subject, and all its journals with it. */
+  /** A successful run removes its subject, and with it all journals of the subject. */
   readonly removesSubject?: boolean
-  /** Whose the subject is, beside administrators; undefined: nobody's. */
+  /** The owner of the subject; undefined when only administrators may access it. */
   readonly owner: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, R>
   /**
-   * Keeps what the run's end means, just before the run is closed; repeating it is safe. The state is empty when the journal is damaged. True: the run's journal has gone with its subject,
-   * so that there is nothing to close. `onRemoval` is told just before that.
+   * Applies the outcome to the store, just before the run is closed; must be idempotent. The state is empty when the journal is damaged.
+   * True: the journal was deleted with the subject, and there is nothing to close. `onRemoval` runs just before that.
    */
   readonly finish: (
     head: RunHead,
@@ -84,7 +84,7 @@ export interface RunKind<out R = never> {
 
 /** A kind with the type of its request. */
 export interface RunKindOf<Request, out R> extends RunKind<R> {
-  /** What `RunEngine.startWork` takes. */
+  /** The argument of `RunEngine.start`. */
   readonly request: (subject: RunSubject, request: Request) => WorkRequest
 }
 
@@ -95,23 +95,23 @@ export type ServicesOfActions<A> = A extends StepActions<infer R> ? R : never
 export type ServicesOfKind<K> = K extends RunKind<infer R> ? R : never
 
 /**
- * Declares a kind of run that is about something else than the machines of a range. Journal, lease, progress, cancel and resume after a
+ * Declares a kind of run about something other than the machines of a range. Journal, lease, progress, cancel and resume after a
  * crash come from the engine; see docs/guides/add-a-run-kind.md.
  */
 export const runKind = <Request, const W extends readonly Work<unknown>[], P = never, O = never, F = never>(spec: {
-  /** Kebab-case, at most 32 characters; released names never change, for they are stored. */
+  /** Kebab-case, at most 32 characters. It is stored: released names never change. */
   readonly name: string
   /** Completes "run abc (…) is changing it": `a fetch`. */
   readonly doing: string
-  /** What is stored of the request, so that the run can be planned again. Holds no secret. */
+  /** The stored form of the request, from which the run can be planned again. Holds no secret. */
   readonly request: Schema.Codec<Request, unknown>
-  /** Made before the run opens, so that its failure answers the caller; again when another run came in between, or after a crash. */
+  /** Called before the run opens, so that a failure answers the caller; again when another run came in between, and after a crash. */
   readonly plan: (request: Request, head: RunHead) => Effect.Effect<Plan, Fault, P>
-  /** Every work that its plans name. */
+  /** All works that its plans use. */
   readonly works: W
   readonly whenBusy?: "refuse" | "join"
   readonly owner?: (subject: RunSubject) => Effect.Effect<UserId | undefined, Fault, O>
-  /** However the run ends, also when it could not be planned or its journal is damaged: then the state has no plan. May be called again. */
+  /** Called however the run ends. The state has no plan when planning failed or the journal is damaged. May be called again. */
   readonly finish?: (end: Conclusion, state: RunState, head: RunHead) => Effect.Effect<void, Fault, F>
 }): RunKindOf<Request, P | O | F | ServicesOfWork<W[number]>> => {
   const works = new Map(spec.works.map((work) => [work.name, work]))
@@ -156,9 +156,9 @@ export const runKind = <Request, const W extends readonly Work<unknown>[], P = n
   }
 }
 
-/** The kind with its services given; a worker's calls of its ports wait for the worker's hold. */
+/** The kind with its services provided. Calls of fenced ports run `LeaseCheck` first. */
 export const bindKind = <R>(kind: RunKind<R>, all: Context.Context<R>, fenced: FencedPorts): RunKind => {
-  const services = heldServices(all, fenced)
+  const services = fencedServices(all, fenced)
   // nothing is left of R when all of R is given
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
   const { plan, owner, finish, basis, actions } = kind

@@ -2,36 +2,36 @@ import { Conflict, type Fault, type Json, type RunHead, type Step, type StepFact
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What a step's settlement brought, and what a tool printed meanwhile. */
+/** The facts that a step found out, and what a tool printed. */
 export interface Settlement {
   readonly facts: StepFacts
   readonly output: string
 }
 
-/** What whoever carries out a step is given of its run. */
+/** What the actions of a step see of its run. */
 export interface StepContext {
   readonly head: RunHead
   readonly step: Step
   /** Keys of all steps of the run. */
   readonly keys: () => ReadonlySet<string>
-  /** What another step found out; undefined unless it has settled. */
+  /** The facts of another step; undefined until it has settled. */
   readonly factsOf: (key: string) => StepFacts | undefined
-  /** Adds to the log what a tool printed: whole lines, many at a time, for each call is a write to the journal. */
+  /** Adds tool output to the log: whole lines, many at a time, since each call writes to the journal. */
   readonly print: (text: string) => Effect.Effect<void, Fault>
-  /** Tells how far the step is, in units of its own. What comes within a second of the last telling is left out. */
+  /** Reports progress in units of the step. Reports within a second of the last one are dropped. */
   readonly progress: (done: number, total: number | undefined) => Effect.Effect<void, Fault>
-  /** Completes when the run is asked to stop. Work in flight may go on to its end, or fail early. */
+  /** Completes when a cancel was requested. Work in flight may continue to its end or fail early. */
   readonly cancelled: Effect.Effect<void>
 }
 
-/** Work as the engine sees it: its input is what the journal gave back. */
+/** Work as the engine sees it: the input comes from the journal. */
 export interface Work<out R = never> {
   readonly name: string
   readonly dispatch: (input: Json, context: StepContext) => Effect.Effect<Json, Fault, R>
   readonly settle: (input: Json, token: Json, context: StepContext) => Effect.Effect<StepFacts, Fault, R>
 }
 
-/** How a step of a plan is declared; the rest of it follows from its work. */
+/** What a plan declares of a step; the rest follows from its work. */
 export interface WorkStep {
   /** Unique in the plan and stable. */
   readonly key: string
@@ -47,7 +47,7 @@ export interface WorkStep {
   readonly pointOfNoReturn?: boolean
 }
 
-/** Work with the type of its input, of which plans are made. */
+/** Work with the type of its input; makes the steps of plans. */
 export interface WorkOf<Input, out R> extends Work<R> {
   readonly step: (declared: WorkStep, input: Input) => Step
 }
@@ -55,9 +55,9 @@ export interface WorkOf<Input, out R> extends Work<R> {
 /**
  * Declares one sort of work of a run kind.
  *
- * `settle` does it, or waits for what `dispatch` has started; its token is what `dispatch` gave, null without one. Both may be called
- * again after a crash: what is done already must be success. A failure fails the step with its message; a store that does not answer and a
- * hypervisor that is away are waited for. Nothing of the input may be secret: it is journaled.
+ * `settle` does the work, or waits for what `dispatch` started; its token is what `dispatch` returned, or null without one. Both may be called
+ * again after a crash: finding the work done is success. A failure fails the step with its message; an unusable store and a hypervisor
+ * that is away are waited for. The input is journaled, so it must hold no secret.
  */
 export const work = <Input, S = never, D = never>(spec: {
   readonly name: string

@@ -2,15 +2,15 @@ import { retryOf, StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
-/** Seconds before the n-th repetition (from 0): 1, 2, 4 … at most `most`. */
+/** Seconds before the n-th repetition (from 0): 1, 2, 4 … up to `most`. */
 export const backoffSeconds = (tries: number, most: number): number => Math.min(most, 2 ** Math.min(tries, 10))
 
-/** Most seconds between two looks at a store that does not take writes. */
+/** Longest pause while the store does not take writes. */
 const storeBackoffMost = 15
 
 /**
- * Repeats until the store can do it: a full disk stops a run, it does not fail it. The work is written so that repeating it is safe even
- * where the first try did reach the disk.
+ * Repeats while the store is not usable: a full disk pauses a run and does not fail it. Repeating must be safe, even where the first attempt
+ * reached the disk. A damaged record is a defect.
  */
 export const untilStored = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -20,7 +20,7 @@ export const untilStored = Effect.fnUntraced(function* <A, E, R>(
     if (Result.isSuccess(done)) return done.success
     const fault = done.failure
     if (!(fault instanceof StorageFault)) return yield* Effect.fail(fault as Exclude<E, StorageFault>)
-    // waiting does not repair a record: it ends the run, with its name
+    // waiting repairs no record: the run ends, and names it
     if (retryOf(fault) !== "wait") return yield* Effect.die(fault)
     yield* Effect.logWarning(fault.message)
     yield* Effect.sleep(backoffSeconds(tries, storeBackoffMost) * 1000)

@@ -1,15 +1,15 @@
 import type { Action, Fault } from "@rangewright/domain"
 import { HypervisorFault, type Retry, retryOf } from "@rangewright/ports"
 
-/** What to do about a fault of a step. */
+/** How a step continues after a fault. */
 export type Decision =
   | Retry
-  /** Wait a little, then dispatch again. */
+  /** Dispatch again after a pause. */
   | "repeat"
-  /** Take another VMID, then dispatch again. */
+  /** Choose another VMID, then dispatch again. */
   | "reallocate"
 
-/** How often a step, or a plan, may meet each of these before it fails; waiting has no end. With its pauses, 24 times are about five minutes. */
+/** Attempts before a step or a plan fails; `wait` has no limit. 24 attempts with their pauses are about five minutes. */
 export const triesAtMost: Readonly<Record<Exclude<Decision, "wait" | "never">, number>> = {
   repeat: 8,
   insist: 4,
@@ -18,7 +18,7 @@ export const triesAtMost: Readonly<Record<Exclude<Decision, "wait" | "never">, n
   reallocate: 10,
 }
 
-/** What a fault means for a step. Dispatching again is safe by the ports' contracts. */
+/** How a step continues after this fault. The ports' contracts make dispatching again safe. */
 export const decide = (action: Action, fault: Fault): Decision => {
   const reason = fault instanceof HypervisorFault ? fault.facts.reason : undefined
   if (reason === "taken" && action.kind === "clone") return "reallocate"
@@ -27,7 +27,7 @@ export const decide = (action: Action, fault: Fault): Decision => {
   return retryOf(fault)
 }
 
-/** Says of each fault that one request meets whether it is made again. */
+/** Counts the faults of one request, and says of each whether the request is made again. */
 export const makeMayPass = (): ((fault: Fault) => boolean) => {
   const met = { insist: 0, outlast: 0, look: 0 }
   return (fault) => {

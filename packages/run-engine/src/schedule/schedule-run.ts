@@ -3,47 +3,46 @@ import type { LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
-import type { RunBook } from "../journal/run-book.ts"
+import type { JournalWriter } from "../journal/journal-writer.ts"
 import type { RunSlots } from "./slots.ts"
-import type { StepFate } from "../worker/step.ts"
+import type { StepOutcome } from "../worker/step.ts"
 
 /** How the scheduler runs one step. */
-export type RunStep = (key: string) => Effect.Effect<StepFate, LeaseLost>
+export type RunStep = (key: string) => Effect.Effect<StepOutcome, LeaseLost>
 
 /**
- * Runs the steps of a planned run until each is settled, failed or skipped. Every ready step runs; where something is scarce, runs share it,
- * and of each the step with the longest way behind it goes first. What depends on a failed step is skipped, all others go on,
- * those too that only had to wait for its end; the failure of a tolerated step stops nothing.
- * After a cancel no step starts; what is in flight settles.
+ * Runs the steps of a planned run until each is settled, failed or skipped. Ready steps run as soon as they get slots; within the run, the step
+ * with the longest remaining path goes first. Steps that depend on a failed one are skipped; all others continue, also those that are only
+ * ordered after it. A tolerated step that fails skips nothing. After a cancel no step starts, and steps in flight settle.
  */
-export const runSteps = (book: RunBook, slots: RunSlots, runStep: RunStep): Effect.Effect<void, LeaseLost> =>
+export const runSteps = (writer: JournalWriter, slots: RunSlots, runStep: RunStep): Effect.Effect<void, LeaseLost> =>
   Effect.gen(function* () {
-    const steps = book.state().plan?.steps ?? []
+    const steps = writer.state().plan?.steps ?? []
     const urgency = priorityOf(steps)
     const followers = followersOf(steps)
     const dependents = followersOf(steps, ({ after }) => after)
     const unmet = new Map(steps.map((step) => [step.key, predecessors(step).length]))
-    const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<StepFate, LeaseLost> }>()
-    const going = new Map<string, ReturnType<RunSlots["occupy"]>>()
+    const outcomes = yield* Queue.unbounded<{ readonly key: string; readonly exit: Exit.Exit<StepOutcome, LeaseLost> }>()
+    const occupied = new Map<string, ReturnType<RunSlots["occupy"]>>()
     let running = 0
 
-    const phaseOf = (key: string): StepPhase => book.state().steps.get(key)?.phase ?? "skipped"
+    const phaseOf = (key: string): StepPhase => writer.state().steps.get(key)?.phase ?? "skipped"
     const isOpen = (key: string): boolean => {
-      const state = book.state().steps.get(key)
+      const state = writer.state().steps.get(key)
       return state !== undefined && !isDone(state)
     }
-    const isTolerated = (key: string): boolean => book.state().steps.get(key)?.step.tolerated === true
+    const isTolerated = (key: string): boolean => writer.state().steps.get(key)?.step.tolerated === true
 
     const launch = (key: string) => {
       running += 1
-      return oneStep(book, going.get(key), slots.hold, runStep, key, urgency.get(key) ?? 0).pipe(
+      return oneStep(writer, occupied.get(key), slots.withSlots, runStep, key, urgency.get(key) ?? 0).pipe(
         Effect.exit,
         Effect.tap((exit) => Queue.offer(outcomes, { key, exit })),
         Effect.forkScoped,
       )
     }
-    /** One thing less to wait for; returns those that now wait for nothing. What is left undone is over when all before it are. */
-    const release = (over: string): readonly string[] => {
+    /** Counts a step as over; returns the steps that are ready now. A skipped step is over once everything before it is. */
+    const readyAfter = (over: string): readonly string[] => {
       const ready: string[] = []
       const queue = [over]
       for (let key = queue.pop(); key !== undefined; key = queue.pop())
@@ -57,7 +56,7 @@ export const runSteps = (book: RunBook, slots: RunSlots, runStep: RunStep): Effe
       return ready
     }
     const skipAfter = (key: string) => {
-      const because = `${book.state().steps.get(key)?.step.title ?? key} was not done`
+      const because = `${writer.state().steps.get(key)?.step.title ?? key} was not done`
       const reached = new Set<string>()
       const queue = [key]
       for (let at = 0; at < queue.length; at++)
@@ -66,14 +65,14 @@ export const runSteps = (book: RunBook, slots: RunSlots, runStep: RunStep): Effe
             reached.add(next)
             queue.push(next)
           }
-      return book.write(...[...reached].map((skipped) => ({ type: "StepSkipped" as const, key: skipped, because })))
+      return writer.write(...[...reached].map((skipped) => ({ type: "StepSkipped" as const, key: skipped, because })))
     }
 
     const done = steps.filter(({ key }) => !isOpen(key))
     for (const { key } of done) if (phaseOf(key) !== "settled" && !isTolerated(key)) yield* skipAfter(key)
-    for (const { key } of done) if (phaseOf(key) !== "skipped") release(key)
-    // in one go: what was dispatched before a crash never counts as free
-    for (const step of steps) if (phaseOf(step.key) === "dispatched") going.set(step.key, slots.occupy(step))
+    for (const { key } of done) if (phaseOf(key) !== "skipped") readyAfter(key)
+    // before any slot is asked for: what was dispatched before a crash still holds its slots
+    for (const step of steps) if (phaseOf(step.key) === "dispatched") occupied.set(step.key, slots.occupy(step))
     slots.announce(steps)
     yield* Effect.forEach(
       steps.filter(({ key }) => unmet.get(key) === 0 && isOpen(key)),
@@ -83,37 +82,37 @@ export const runSteps = (book: RunBook, slots: RunSlots, runStep: RunStep): Effe
     while (running > 0) {
       const { key, exit } = yield* Queue.take(outcomes)
       running -= 1
-      const fate = yield* exit
-      if (fate === "failed" && !isTolerated(key)) yield* skipAfter(key)
-      if (fate !== "dropped") yield* Effect.forEach(release(key), launch, { discard: true })
+      const outcome = yield* exit
+      if (outcome === "failed" && !isTolerated(key)) yield* skipAfter(key)
+      if (outcome !== "dropped") yield* Effect.forEach(readyAfter(key), launch, { discard: true })
     }
     const left = steps.filter(({ key }) => isOpen(key))
-    yield* book.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))
+    yield* writer.write(...left.map(({ key }) => ({ type: "StepSkipped" as const, key, because: "the run was aborted" })))
   }).pipe(Effect.scoped)
 
-/** Waits for room and runs the step; a cancel that comes first drops it. What was dispatched before a crash has its room already. */
+/** Waits for slots and runs the step; a cancel that comes first drops it. A step that was dispatched before a crash has its slots already. */
 const oneStep = (
-  book: RunBook,
+  writer: JournalWriter,
   occupied: ReturnType<RunSlots["occupy"]> | undefined,
-  hold: RunSlots["hold"],
+  withSlots: RunSlots["withSlots"],
   runStep: RunStep,
   key: string,
   urgency: number,
-): Effect.Effect<StepFate, LeaseLost> =>
+): Effect.Effect<StepOutcome, LeaseLost> =>
   Effect.suspend(() => {
-    const { step = { uses: [], estimate: 0 } } = book.state().steps.get(key) ?? {}
+    const { step = { uses: [], estimate: 0 } } = writer.state().steps.get(key) ?? {}
     const run = runStep(key)
     if (occupied !== undefined) return occupied(run)
     let decided: "begun" | "dropped" | undefined
     const begin = Effect.suspend(() => {
-      if (decided === "dropped" || book.state().cancelRequested) return Effect.succeed<StepFate>("dropped")
+      if (decided === "dropped" || writer.state().cancelRequested) return Effect.succeed<StepOutcome>("dropped")
       decided = "begun"
       return run
     })
     const drop = Effect.suspend(() => {
       if (decided === "begun") return Effect.never
       decided = "dropped"
-      return Effect.succeed<StepFate>("dropped")
+      return Effect.succeed<StepOutcome>("dropped")
     })
-    return Effect.raceFirst(hold(step, urgency)(begin), Effect.andThen(book.cancelled, drop))
+    return Effect.raceFirst(withSlots(step, urgency)(begin), Effect.andThen(writer.cancelled, drop))
   })

@@ -16,215 +16,221 @@ import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import { untilStored } from "../retry/backoff.ts"
 
-type Scarce = Pick<Step, "uses" | "estimate">
+type StepResources = Pick<Step, "uses" | "estimate">
 
-/** The scarce things of the world, as the steps of one run see them. */
+/** The limited resources, as the steps of one run see them. */
 export interface RunSlots {
-  /** Runs the effect when there is room for all that the step uses, and gives it back at its end. Of one run the higher `urgency` goes first. */
-  readonly hold: (step: Scarce, urgency: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** As `hold`, but has it from this call on, whatever is free: for work that is going on already. */
-  readonly occupy: (step: Scarce) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Says what the run has of all that these steps use, in place of what a worker before this one had: nothing but what is occupied. */
-  readonly announce: (steps: readonly Scarce[]) => void
+  /** Runs the effect once everything that the step uses has a free slot, and gives the slots back at its end. Within a run, the higher `urgency` goes first. */
+  readonly withSlots: (
+    step: StepResources,
+    urgency: number,
+  ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** As `withSlots`, but takes the slots now, even where none is free: for work that is already going on. */
+  readonly occupy: (step: StepResources) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Replaces what an earlier worker of the run said about the resources of these steps: the run now holds only what is occupied. */
+  readonly announce: (steps: readonly StepResources[]) => void
 }
 
-/** Shares scarce things between runs: so many at once may clone on one storage, boot on one node. */
+/** Limits per resource, shared between runs: at most so many clones at once on one storage, so many boots on one node. */
 export interface Slots {
   /** For the worker of this generation of the run, while it works. */
   readonly of: (head: RunHead, generation: number) => Effect.Effect<RunSlots, never, Scope.Scope>
 }
 
-interface Ticket {
+/** One step that waits for a slot or has one. */
+interface Waiter {
   readonly estimate: number
   readonly urgency: number
   readonly granted: Deferred.Deferred<void>
-  /** Since when it has its slot, of `monotonicMillis`; undefined while it has none, and until one that was taken at once is told of. */
+  /** Since when it has its slot (`monotonicMillis`). Undefined while it waits, and for an occupied slot until the allocator first reports it. */
   since: number | undefined
 }
 
-/** What one run has and wants of one thing. */
-interface Line {
+/** What one run wants and holds of one resource. */
+interface Consumer {
   readonly head: RunHead
   readonly generation: number
   /** The most urgent first. */
-  readonly waiting: Ticket[]
-  readonly using: Set<Ticket>
-  /** Seconds that those have had who gave theirs back. */
-  ended: number
+  readonly waiting: Waiter[]
+  readonly holding: Set<Waiter>
+  /** Slot-seconds of the steps that have given their slots back. */
+  spentSeconds: number
 }
 
-interface Queue {
+interface ResourceQueue {
   readonly resource: string
-  readonly desk: Desk
+  readonly allocator: SlotAllocator
   slots: number
-  /** Those that have or want something, and those that were last heard of so. */
-  readonly lines: Set<Line>
+  /** The runs that want or hold something, and those whose last report said so. */
+  readonly consumers: Set<Consumer>
 }
 
-/** Seconds until those who wait behind another process look whether it has given something back. */
-const lookEverySeconds = 1
+/** Seconds between two requests for slots that another process holds. */
+const retryEverySeconds = 1
 
-/** What a slot counts at least, however soon it is given back: so that those who need it for no time take turns too. */
+/** A slot counts at least this much, however soon it is given back: so that very short steps take turns too. */
 const leastSeconds = 1
 
-const demandOf = ({ head, generation, waiting, using, ended }: Line, { slots }: Queue, now: number) => {
-  let had = ended
-  for (const ticket of using) {
-    ticket.since ??= now
-    had += Math.max(ticket.estimate, (now - ticket.since) / 1000)
+const demandOf = ({ head, generation, waiting, holding, spentSeconds }: Consumer, { slots }: ResourceQueue, now: number) => {
+  let had = spentSeconds
+  for (const waiter of holding) {
+    waiter.since ??= now
+    had += Math.max(waiter.estimate, (now - waiter.since) / 1000)
   }
-  // no more than these could be let in
+  // no more than these can be granted
   const next = waiting.slice(0, slots).map(({ estimate }) => estimate)
-  return { run: head.id, generation, by: head.by, held: using.size, had, waiting: next }
+  return { run: head.id, generation, by: head.by, held: holding.size, had, waiting: next }
 }
 
-/** The scarcest first, for everybody: so no two wait for each other, and nobody keeps what many want while it waits for what few do. */
-const inTurn = (uses: readonly ResourceUse[]): readonly ResourceUse[] =>
+/** Scarcest first, the same order for all: two steps never wait for each other, and none blocks a common resource while it waits for a rare one. */
+const inLockOrder = (uses: readonly ResourceUse[]): readonly ResourceUse[] =>
   uses.toSorted((a, b) => a.slots - b.slots || (a.resource < b.resource ? -1 : 1))
 
-/** Where slots are asked for: here, or where all processes that share the store do. */
-type Share = (asked: readonly SlotQueue[]) => Effect.Effect<readonly SlotAnswer[]>
+/** Asks for slots: in this process, or in the store that several processes share. */
+type AskForSlots = (queues: readonly SlotQueue[]) => Effect.Effect<readonly SlotAnswer[]>
 
-interface Desk {
-  /** Says that something of the line has changed. */
-  readonly mark: (queue: Queue, line: Line) => void
+interface SlotAllocator {
+  /** Reports that what the consumer wants or holds has changed. */
+  readonly report: (queue: ResourceQueue, consumer: Consumer) => void
 }
 
-/** One turn at a time asks for everything that has changed since the last one. */
-const makeDesk = Effect.fnUntraced(function* (share: Share): Effect.fn.Return<Desk, never, Scope.Scope> {
-  const changed = new Set<Queue>()
-  /** Whose turn may come by what other processes do, or by the renewal of a lease. */
-  const waiting = new Set<Queue>()
+/** Collects changes and asks for slots in rounds, one at a time. */
+const makeSlotAllocator = Effect.fnUntraced(function* (ask: AskForSlots): Effect.fn.Return<SlotAllocator, never, Scope.Scope> {
+  const changed = new Set<ResourceQueue>()
+  /** To be asked for again: another process may give slots back, or a lease may be renewed. */
+  const retry = new Set<ResourceQueue>()
   const wake = Latch.makeUnsafe(false)
 
-  const mark = (queue: Queue, line: Line): void => {
-    queue.lines.add(line)
+  const report = (queue: ResourceQueue, consumer: Consumer): void => {
+    queue.consumers.add(consumer)
     changed.add(queue)
     wake.openUnsafe()
   }
-  const turn = Effect.fnUntraced(function* (due: readonly Queue[]) {
-    const asking = due.map((queue) => ({ queue, lines: [...queue.lines] }))
+  const round = Effect.fnUntraced(function* (due: readonly ResourceQueue[]) {
+    const asking = due.map((queue) => ({ queue, consumers: [...queue.consumers] }))
     const asked = yield* monotonicMillis
-    const demands = asking.map(({ queue, lines }): SlotQueue => ({
+    const demands = asking.map(({ queue, consumers }): SlotQueue => ({
       resource: queue.resource,
       slots: queue.slots,
-      demands: lines.map((line) => demandOf(line, queue, asked)),
+      demands: consumers.map((consumer) => demandOf(consumer, queue, asked)),
     }))
-    const answers = yield* share(demands)
+    const answers = yield* ask(demands)
     const since = yield* monotonicMillis
-    for (const [i, { queue, lines }] of asking.entries()) {
-      for (const [j, line] of lines.entries()) {
+    for (const [i, { queue, consumers }] of asking.entries()) {
+      for (const [j, consumer] of consumers.entries()) {
         const granted = answers[i]?.granted[j] ?? 0
-        const given = line.waiting.splice(0, granted)
-        for (const ticket of given) {
-          line.using.add(ticket)
-          ticket.since = since
-          Deferred.doneUnsafe(ticket.granted, Effect.void)
+        const given = consumer.waiting.splice(0, granted)
+        for (const waiter of given) {
+          consumer.holding.add(waiter)
+          waiter.since = since
+          Deferred.doneUnsafe(waiter.granted, Effect.void)
         }
-        // those that left meanwhile leave their slots to others
-        if (given.length < granted) mark(queue, line)
-        const said = demands[i]?.demands[j]
-        if (answers[i]?.counted[j] === false) waiting.add(queue)
-        else if (said?.held === 0 && said.waiting.length + line.using.size + line.waiting.length === 0) queue.lines.delete(line)
+        // waiters that left meanwhile leave their slots to others
+        if (given.length < granted) report(queue, consumer)
+        const demand = demands[i]?.demands[j]
+        if (answers[i]?.counted[j] === false) retry.add(queue)
+        else if (demand?.held === 0 && demand.waiting.length + consumer.holding.size + consumer.waiting.length === 0)
+          queue.consumers.delete(consumer)
       }
-      if (answers[i]?.again === true && [...queue.lines].some((line) => line.waiting.length > 0)) waiting.add(queue)
+      if (answers[i]?.again === true && [...queue.consumers].some(({ waiting }) => waiting.length > 0)) retry.add(queue)
     }
   })
   yield* Effect.forever(
     Effect.gen(function* () {
-      yield* waiting.size === 0 ? wake.await : Effect.raceFirst(wake.await, Effect.sleep(lookEverySeconds * 1000))
-      // who woke us may have more to say
+      yield* retry.size === 0 ? wake.await : Effect.raceFirst(wake.await, Effect.sleep(retryEverySeconds * 1000))
+      // whoever woke us may report more at once
       yield* Effect.yieldNow
       wake.closeUnsafe()
-      const due = [...new Set([...changed, ...waiting])]
+      const due = [...new Set([...changed, ...retry])]
       changed.clear()
-      waiting.clear()
-      yield* turn(due).pipe(
-        // all runs of this process wait here: one turn that breaks must not be the last
+      retry.clear()
+      yield* round(due).pipe(
+        // every run of this process depends on this loop: a defect in one round must not end it
         Effect.catchDefect((defect) =>
           Effect.andThen(
-            Effect.logError("a turn of sharing slots broke, and is taken again", defect),
+            Effect.logError("A round of sharing slots broke, and is repeated", defect),
             Effect.sync(() => {
-              for (const queue of due) waiting.add(queue)
+              for (const queue of due) retry.add(queue)
             }),
           ),
         ),
       )
     }),
   ).pipe(Effect.forkScoped)
-  return { mark }
+  return { report }
 })
 
-/** `leaseSeconds`: how long the leases of runs are. */
+/** `leaseSeconds`: how long the leases of runs last. */
 export const makeSlots = Effect.fnUntraced(function* (leaseSeconds: number) {
   const shared = yield* SharedSlots
   const ledgers = new Map<string, SlotLedger>()
-  const queues = new Map<string, Queue>()
-  const working = new Map<RunId, RunStanding>()
-  const here = yield* makeDesk((asked) => Effect.sync(() => shareSlots(ledgers, asked, (run) => working.get(run))))
-  const everywhere = shared === undefined ? here : yield* makeDesk((asked) => untilStored(shared.share(asked, leaseSeconds)))
+  const queues = new Map<string, ResourceQueue>()
+  const standings = new Map<RunId, RunStanding>()
+  const ofHost = yield* makeSlotAllocator((asked) => Effect.sync(() => shareSlots(ledgers, asked, (run) => standings.get(run))))
+  const ofWorld =
+    shared === undefined ? ofHost : yield* makeSlotAllocator((asked) => untilStored(shared.share(asked, leaseSeconds)))
 
-  const queueOf = ({ resource, slots, ofHost }: ResourceUse): Queue => {
-    const queue = queues.get(resource) ?? { resource, desk: ofHost ? here : everywhere, slots, lines: new Set() }
+  const queueOf = (use: ResourceUse): ResourceQueue => {
+    const { resource, slots } = use
+    const queue = queues.get(resource) ?? { resource, allocator: use.ofHost ? ofHost : ofWorld, slots, consumers: new Set() }
     queues.set(resource, queue)
     queue.slots = Math.max(1, slots)
     return queue
   }
 
   const slotsOf = (head: RunHead, generation: number): RunSlots & { readonly close: () => void } => {
-    const lines = new Map<string, Line>()
-    const lineOf = ({ resource }: ResourceUse): Line => {
-      const line = lines.get(resource) ?? { head, generation, waiting: [], using: new Set(), ended: 0 }
-      lines.set(resource, line)
-      return line
+    const consumers = new Map<string, Consumer>()
+    const consumerOf = ({ resource }: ResourceUse): Consumer => {
+      const consumer = consumers.get(resource) ?? { head, generation, waiting: [], holding: new Set(), spentSeconds: 0 }
+      consumers.set(resource, consumer)
+      return consumer
     }
-    const leave = (queue: Queue, line: Line, ticket: Ticket): Effect.Effect<void> =>
+    const giveBack = (queue: ResourceQueue, consumer: Consumer, waiter: Waiter): Effect.Effect<void> =>
       Effect.map(monotonicMillis, (now) => {
-        const at = line.waiting.indexOf(ticket)
-        if (at !== -1) line.waiting.splice(at, 1)
-        if (line.using.delete(ticket)) line.ended += Math.max(leastSeconds, (now - (ticket.since ?? now)) / 1000)
-        queue.desk.mark(queue, line)
+        const at = consumer.waiting.indexOf(waiter)
+        if (at !== -1) consumer.waiting.splice(at, 1)
+        if (consumer.holding.delete(waiter)) consumer.spentSeconds += Math.max(leastSeconds, (now - (waiter.since ?? now)) / 1000)
+        queue.allocator.report(queue, consumer)
       })
-    /** Has one thing for as long as the effect lasts, when there is room. */
-    const within =
+    const withSlot =
       (use: ResourceUse, estimate: number, urgency: number) =>
       <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.suspend(() => {
-          const [queue, line] = [queueOf(use), lineOf(use)]
-          const ticket: Ticket = { estimate, urgency, granted: Deferred.makeUnsafe(), since: undefined }
+          const [queue, consumer] = [queueOf(use), consumerOf(use)]
+          const waiter: Waiter = { estimate, urgency, granted: Deferred.makeUnsafe(), since: undefined }
           return Effect.suspend(() => {
-            const at = line.waiting.findIndex((other) => other.urgency < urgency)
-            line.waiting.splice(at === -1 ? line.waiting.length : at, 0, ticket)
-            queue.desk.mark(queue, line)
-            return Effect.andThen(Deferred.await(ticket.granted), effect)
-          }).pipe(Effect.ensuring(leave(queue, line, ticket)))
+            const at = consumer.waiting.findIndex((other) => other.urgency < urgency)
+            consumer.waiting.splice(at === -1 ? consumer.waiting.length : at, 0, waiter)
+            queue.allocator.report(queue, consumer)
+            return Effect.andThen(Deferred.await(waiter.granted), effect)
+          }).pipe(Effect.ensuring(giveBack(queue, consumer, waiter)))
         })
     const occupyOne = (use: ResourceUse, estimate: number): Effect.Effect<void> => {
-      const [queue, line] = [queueOf(use), lineOf(use)]
-      const ticket: Ticket = { estimate, urgency: 0, granted: Deferred.makeUnsafe(), since: undefined }
-      line.using.add(ticket)
-      queue.desk.mark(queue, line)
-      return leave(queue, line, ticket)
+      const [queue, consumer] = [queueOf(use), consumerOf(use)]
+      const waiter: Waiter = { estimate, urgency: 0, granted: Deferred.makeUnsafe(), since: undefined }
+      consumer.holding.add(waiter)
+      queue.allocator.report(queue, consumer)
+      return giveBack(queue, consumer, waiter)
     }
     return {
-      hold:
+      withSlots:
         ({ uses, estimate }, urgency) =>
         (effect) =>
-          inTurn(uses).reduceRight((inner, use) => within(use, estimate, urgency)(inner), effect),
+          inLockOrder(uses).reduceRight((inner, use) => withSlot(use, estimate, urgency)(inner), effect),
       occupy: ({ uses, estimate }) => {
         const ends = uses.map((use) => occupyOne(use, estimate))
         return (effect) => Effect.ensuring(effect, Effect.all(ends, { discard: true }))
       },
       announce: (steps) => {
-        for (const use of steps.flatMap(({ uses }) => uses)) queueOf(use).desk.mark(queueOf(use), lineOf(use))
+        for (const use of steps.flatMap(({ uses }) => uses)) queueOf(use).allocator.report(queueOf(use), consumerOf(use))
       },
       close: () => {
-        working.delete(head.id)
-        for (const [resource, line] of lines) {
+        standings.delete(head.id)
+        for (const [resource, consumer] of consumers) {
           const queue = queues.get(resource)
-          line.waiting.length = 0
-          line.using.clear()
-          queue?.desk.mark(queue, line)
+          consumer.waiting.length = 0
+          consumer.holding.clear()
+          queue?.allocator.report(queue, consumer)
         }
       },
     }
@@ -233,7 +239,7 @@ export const makeSlots = Effect.fnUntraced(function* (leaseSeconds: number) {
     of: (head, generation) =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          working.set(head.id, { generation, inForce: true })
+          standings.set(head.id, { generation, inForce: true })
           return slotsOf(head, generation)
         }),
         ({ close }) => Effect.sync(close),

@@ -15,153 +15,149 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { untilStored } from "../retry/backoff.ts"
-import { Hold, makeHold } from "./hold.ts"
+import { LeaseCheck, makeWorkerLease } from "./lease.ts"
 import { planRun } from "./plan-run.ts"
-import { openBook, type RunBook } from "../journal/run-book.ts"
+import { openJournal, type JournalWriter } from "../journal/journal-writer.ts"
 import type { RunKind } from "../kind/run-kind.ts"
 import { runSteps } from "../schedule/schedule-run.ts"
 import type { Signals } from "../journal/signals.ts"
 import type { Slots } from "../schedule/slots.ts"
 import { makeStepRunner } from "./step.ts"
-import { waitTurn } from "./wait-turn.ts"
-import type { WorldGate } from "../retry/world-gate.ts"
+import { waitForBlocker } from "./wait-for-blocker.ts"
+import type { HypervisorProbe } from "../retry/hypervisor-probe.ts"
 
-/** What all workers of a process share. */
-export interface Workshop {
+/** Shared by all workers of a process. */
+export interface WorkerContext {
   readonly slots: Slots
   readonly signals: Signals
-  readonly gate: WorldGate
+  readonly probe: HypervisorProbe
   readonly leaseSeconds: number
   readonly shownSeconds: number
   readonly runsKept: number
-  /** The journals in work in this process. */
-  readonly books: Map<RunId, RunBook>
-  /** Told of a run that only a newer version of the service can continue. */
+  /** The journals of the runs that this process executes. */
+  readonly journals: Map<RunId, JournalWriter>
+  /** Called with a run that only a newer version of the service can continue. */
   readonly onNewer: (runId: RunId) => void
-  /** Told of a run whose journal goes with its range, so that those who wait for it learn its end. */
+  /** Called before a run's journal is deleted with its range, so that those who wait for the run learn how it ended. */
   readonly onRemoved: (head: RunHead, state: RunState) => void
 }
 
-/** A lease that was claimed, and the moment (of `monotonicMillis`) before that. */
+/** A claimed lease, and the time (`monotonicMillis`) just before the claim. */
 export interface Claim {
   readonly generation: number
   readonly since: number
 }
 
-/** Works on one run under its lease, to its end. Never fails: what it could not do is in the journal or in the log. */
-export const workOn = (
-  workshop: Workshop,
-  kind: RunKind | undefined,
+/** Executes one run under its lease, to its end. Never fails: failures are in the journal or in the log. */
+export const executeRun = (
+  context: WorkerContext,
+  kind: RunKind,
   head: RunRecord,
   { generation, since }: Claim,
   firstPlan: Plan | undefined,
 ) =>
   Effect.gen(function* () {
-    const hold = yield* makeHold(head.id, generation, workshop.leaseSeconds, since)
+    const lease = yield* makeWorkerLease(head.id, generation, context.leaseSeconds, since)
     const journal = yield* RunJournal
     const end = Effect.fnUntraced(function* ({ status, message }: Conclusion) {
       const at = new Date(yield* Clock.currentTimeMillis)
-      const state = kind?.rangeState?.after(status)
+      const state = kind.rangeState?.after(status)
       yield* untilStored(
         Effect.uninterruptible(journal.close(head.id, generation, { type: "Ended", status, message }, state, at)),
       )
     })
-    /** Keeps what the end means; true when the run went with its subject. */
+    /** Applies the outcome to the store; true when the run was removed with its subject. */
     const finish = Effect.fnUntraced(function* (state: RunState, end: Conclusion) {
-      if (kind === undefined) return false
       const removal = Effect.map(Clock.currentTimeMillis, (now) =>
-        workshop.onRemoved(head, { ...state, status: end.status, endedAt: new Date(now) }),
+        context.onRemoved(head, { ...state, status: end.status, endedAt: new Date(now) }),
       )
       return yield* untilStored(kind.finish(head, state, end, removal)).pipe(
         Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), false)),
       )
     })
-    /** The lease is given back, for an instance that knows how to go on. */
+    /** Leaves the run to an instance that can continue it; the lease is released. */
     const leave = (because: string) =>
       Effect.suspend(() => {
-        workshop.onNewer(head.id)
+        context.onNewer(head.id)
         return Effect.logWarning(`${because}; run ${head.id} is left to an instance of that version`)
       })
-    /** Works while the lease is renewed, each time followed by `after`. `giveUp` ends the run when the work broke. */
+    /** Renews the lease while the work runs, and releases it at the end. `giveUp` ends the run when the work broke. */
     const underLease = <R>(
       work: Effect.Effect<void, LeaseLost, R>,
       after: Effect.Effect<void>,
       giveUp: (end: Conclusion) => Effect.Effect<void, LeaseLost>,
     ) =>
-      Effect.raceFirst(work, hold.keep(after)).pipe(
-        Effect.catchCause((cause) => mourn(head, cause, giveUp, leave)),
-        Effect.provideService(Hold, hold.sure),
+      Effect.raceFirst(work, lease.keepRenewed(after)).pipe(
+        Effect.catchCause((cause) => handleWorkerFailure(head, cause, giveUp, leave)),
+        Effect.provideService(LeaseCheck, lease.check),
         Effect.ensuring(Effect.ignore(journal.release(head.id, generation))),
       )
-    const opened = yield* Effect.result(openBook(head, generation, workshop.signals))
+    const opened = yield* Effect.result(openJournal(head, generation, context.signals))
     if (Result.isFailure(opened)) {
       const { message, facts } = opened.failure
       const giveUp = Effect.gen(function* () {
         yield* Effect.logError(message)
-        // nobody can say what of it was done, nor what is left to do
+        // what was done and what is left to do is unknown
         const failure: Conclusion = { status: "failure", message }
         if (!(yield* finish(emptyRunState, failure))) yield* end(failure)
       })
       yield* underLease(facts.newer === true ? leave(message) : giveUp, Effect.void, end)
-      return workshop.signals.notify(head.id)
+      return context.signals.notify(head.id)
     }
-    const book = opened.success
-    workshop.books.set(head.id, book)
-    yield* Effect.addFinalizer(() => Effect.sync(() => workshop.books.delete(head.id)))
+    const writer = opened.success
+    context.journals.set(head.id, writer)
+    yield* Effect.addFinalizer(() => Effect.sync(() => context.journals.delete(head.id)))
 
-    const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(untilStored(book.refresh)))
+    const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(untilStored(writer.refresh)))
 
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
-      if (!(yield* finish(book.state(), end))) yield* close(end)
+      if (!(yield* finish(writer.state(), end))) yield* close(end)
     })
-    const untilShown = Effect.gen(function* () {
-      if (kind?.isShownAtWork !== true) return
-      const most = workshop.shownSeconds * 1000
-      // a clock that was set back since it opened makes it no longer
+    const untilMinimumTime = Effect.gen(function* () {
+      if (kind.isShownAtWork !== true) return
+      const most = context.shownSeconds * 1000
+      // never longer, also when the clock was set back meanwhile
       const left = Math.min(most, head.startedAt.getTime() + most - (yield* Clock.currentTimeMillis))
-      if (left > 0) yield* Effect.raceFirst(Effect.sleep(left), book.cancelled)
+      if (left > 0) yield* Effect.raceFirst(Effect.sleep(left), writer.cancelled)
     })
 
     const work = Effect.gen(function* () {
-      if (generation > 1 || book.state().lastSeq > 0) yield* book.write({ type: "Resumed", generation })
-      if (kind === undefined)
-        return yield* close({ status: "failure", message: `this version of the service knows no runs of the kind ${head.kind}` })
-      if (!(yield* waitTurn(head, book)))
+      if (generation > 1 || writer.state().lastSeq > 0) yield* writer.write({ type: "Resumed", generation })
+      if (!(yield* waitForBlocker(head, writer)))
         return yield* conclude({ status: "aborted", message: "the run was aborted before it began" })
-      if (book.state().plan === undefined) {
-        const plan = firstPlan === undefined ? yield* planRun(kind, head, book) : Result.succeed(firstPlan)
+      if (writer.state().plan === undefined) {
+        const plan = firstPlan === undefined ? yield* planRun(kind, head, writer) : Result.succeed(firstPlan)
         if (Result.isFailure(plan)) {
-          yield* untilShown
-          return yield* conclude({ status: book.state().cancelRequested ? "aborted" : "failure", message: plan.failure })
+          yield* untilMinimumTime
+          return yield* conclude({ status: writer.state().cancelRequested ? "aborted" : "failure", message: plan.failure })
         }
-        yield* book.write({ type: "Planned", plan: plan.success })
+        yield* writer.write({ type: "Planned", plan: plan.success })
       }
-      const runStep = makeStepRunner(kind, head, book, workshop.gate)
-      yield* runSteps(book, yield* workshop.slots.of(head, generation), runStep)
-      yield* untilShown
-      yield* conclude(concludeRun(book.state()))
-      yield* Effect.ignore(journal.prune(workshop.runsKept))
+      const runStep = makeStepRunner(kind, head, writer, context.probe)
+      yield* runSteps(writer, yield* context.slots.of(head, generation), runStep)
+      yield* untilMinimumTime
+      yield* conclude(concludeRun(writer.state()))
+      yield* Effect.ignore(journal.prune(context.runsKept))
     })
 
-    // looks for cancels from other processes too
-    yield* underLease(work, Effect.ignore(book.refresh), (end) =>
-      Effect.andThen(Effect.ignoreCause(finish(book.state(), end)), close(end)),
+    yield* underLease(work, Effect.ignore(writer.refresh), (end) =>
+      Effect.andThen(Effect.ignoreCause(finish(writer.state(), end)), close(end)),
     )
-    workshop.signals.notify(head.id)
+    context.signals.notify(head.id)
   }).pipe(
     Effect.scoped,
-    // before the journal was open, or while it was closed: whoever looks for unfinished runs next tries again
+    // broke before the journal was open or while the run was closed: the next `recover` tries again
     Effect.tapCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`Run ${head.id} was left`, cause),
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`The worker of run ${head.id} stopped`, cause),
     ),
     Effect.annotateLogs({ run: head.id, subject: subjectKey(head.subject) }),
   )
 
 /**
- * What to do with a worker that broke: a lost lease is another worker's business now, as is what a newer version wrote meanwhile; a bug ends
- * the run and is logged.
+ * Handles the failure of a worker. With a lost lease another worker has the run, and with an entry of a newer version another will; any other
+ * failure is logged and ends the run.
  */
-const mourn = <R>(
+const handleWorkerFailure = <R>(
   head: RunHead,
   cause: Cause.Cause<LeaseLost>,
   giveUp: (end: Conclusion) => Effect.Effect<void, LeaseLost, R>,

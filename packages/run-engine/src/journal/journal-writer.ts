@@ -8,21 +8,21 @@ import type * as Scope from "effect/Scope"
 import { untilStored } from "../retry/backoff.ts"
 import type { Signals } from "./signals.ts"
 
-/** Entries that one read of the journal takes. */
+/** Entries per read of a journal. */
 export const journalPage = 500
 
-/** A run's journal in the hands of its worker. */
-export interface RunBook {
+/** The journal of a run, for the worker that executes it. */
+export interface JournalWriter {
   /**
-   * Durable when it returns. What several steps write at the same moment goes to the store together, in the order of the calls. While the
-   * store cannot write, it waits. Fails with `LeaseLost` when another worker has taken the run over.
+   * Durable when it returns. Concurrent writes are stored together, in the order of the calls. Waits while the store cannot write. Fails with
+   * `LeaseLost` when another worker has the run.
    */
   readonly write: (...events: readonly RunEvent[]) => Effect.Effect<void, LeaseLost>
-  /** The fold of everything written so far, by anyone. */
+  /** The fold of all entries so far, whoever wrote them. */
   readonly state: () => RunState
-  /** Completes when somebody has asked for a cancel. */
+  /** Completes when a cancel was requested. */
   readonly cancelled: Effect.Effect<void>
-  /** Looks whether others (a cancel from another process) have written. */
+  /** Reads what others have written, such as a cancel from another process. */
   readonly refresh: Effect.Effect<void, JournalUnreadable | StorageFault>
 }
 
@@ -31,12 +31,12 @@ interface Pending {
   readonly done: Deferred.Deferred<void, LeaseLost>
 }
 
-/** Opens the journal of a run for the worker of this generation, and reads what is there. What cannot be read later breaks the worker. */
-export const openBook = Effect.fnUntraced(function* (
+/** Opens the journal for the worker of this generation and reads it. An entry that cannot be read later is a defect of the worker. */
+export const openJournal = Effect.fnUntraced(function* (
   { id: runId, lastSeq }: RunRecord,
   generation: number,
   signals: Signals,
-): Effect.fn.Return<RunBook, JournalUnreadable, RunJournal | Scope.Scope> {
+): Effect.fn.Return<JournalWriter, JournalUnreadable, RunJournal | Scope.Scope> {
   const journal = yield* RunJournal
   const fold = openFold()
   const cancelled = yield* Deferred.make<void>()
@@ -56,9 +56,9 @@ export const openBook = Effect.fnUntraced(function* (
   })
   const append = Effect.fnUntraced(function* (events: readonly RunEvent[]) {
     const at = new Date(yield* Clock.currentTimeMillis)
-    // one append is never cut off half-way: a stop waits for it
+    // never interrupted half-way: a stop waits for it
     const entries = yield* untilStored(Effect.uninterruptible(journal.append(runId, generation, events, at)))
-    // somebody without the lease (a cancel) may have written in between: read in order
+    // a cancel needs no lease and may have come in between: read in order
     if (entries[0]?.seq === fold.state().lastSeq + 1) take(entries)
     else yield* Effect.orDie(untilStored(refresh))
   })

@@ -3,10 +3,10 @@ import { type LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "../retry/backoff.ts"
 import { untilEnded } from "../journal/until-ended.ts"
-import type { RunBook } from "../journal/run-book.ts"
+import type { JournalWriter } from "../journal/journal-writer.ts"
 
-/** Why this run has to wait for the other one, and how its journal says so. */
-const waitFor = ({ id, kind, subject }: RunRecord): Extract<RunEvent, { readonly type: "Waiting" }> => ({
+/** The journal entry that says why this run waits for the other one. */
+const waitingFor = ({ id, kind, subject }: RunRecord): Extract<RunEvent, { readonly type: "Waiting" }> => ({
   type: "Waiting",
   behind: id,
   reason:
@@ -16,16 +16,16 @@ const waitFor = ({ id, kind, subject }: RunRecord): Extract<RunEvent, { readonly
 })
 
 /**
- * Waits for the runs that this one was opened behind, one of the installation and cancelled ones of the same range, and tells so in the
- * journal. False when this run was cancelled while it waited. May be repeated after a crash.
+ * Waits for the runs that block this one: a run of the installation, and cancelled runs of the same range. Journals each wait. False when
+ * this run was cancelled meanwhile. Safe to repeat after a crash.
  */
-export const waitTurn = Effect.fnUntraced(function* (
+export const waitForBlocker = Effect.fnUntraced(function* (
   head: RunRecord,
-  book: RunBook,
+  writer: JournalWriter,
 ): Effect.fn.Return<boolean, LeaseLost, RunJournal> {
   const { behind } = head
   if (behind === undefined) return true
-  // whichever run it was opened behind, there may be others before that: each was cancelled before the next one opened
+  // there may be several: each was cancelled before the next one opened
   const next = untilStored(
     RunJournal.use((journal) =>
       Effect.map(journal.unfinished, (runs) =>
@@ -34,11 +34,11 @@ export const waitTurn = Effect.fnUntraced(function* (
     ),
   )
   for (let first = yield* next; first !== undefined; first = yield* next) {
-    if (book.state().cancelRequested) return false
-    yield* book.write(waitFor(first))
-    yield* Effect.raceFirst(untilStored(untilEnded(first.id)), book.cancelled)
-    if (book.state().cancelRequested) return false
-    yield* book.write({ type: "Continued", reason: `run ${first.id} has ended`, behind: first.id })
+    if (writer.state().cancelRequested) return false
+    yield* writer.write(waitingFor(first))
+    yield* Effect.raceFirst(untilStored(untilEnded(first.id)), writer.cancelled)
+    if (writer.state().cancelRequested) return false
+    yield* writer.write({ type: "Continued", reason: `run ${first.id} has ended`, behind: first.id })
   }
   return true
 })

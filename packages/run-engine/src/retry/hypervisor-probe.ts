@@ -4,26 +4,26 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { backoffSeconds } from "./backoff.ts"
 
-/** Most seconds between two looks at a hypervisor that is away, so that runs go on within ten seconds of its return. */
+/** Longest pause between two looks at a hypervisor that is away: runs continue within ten seconds of its return. */
 const probeBackoffMost = 10
-/** Many steps that wait look once together: an answer serves all that ask within this time. */
+/** Steps that wait share a look: one answer serves everybody who asks within this time. */
 const sharedForMillis = 900
 
-/** What a step waits for: a cluster that answers and of which this holds, and that takes changes where that is asked for. */
-export interface Awaited {
+/** What a step waits for: a cluster that answers and meets `isReachable`, and has quorum where that is needed. */
+export interface AwaitedCluster {
   readonly isReachable: (cluster: ObservedCluster) => boolean
   readonly quorate: boolean
 }
 
-/** Whether the hypervisor answers, and whether it can do what a step needs. Shared by all runs. */
-export interface WorldGate {
-  /** A fresh look, or one made in the last second. */
+/** Watches for the return of the hypervisor. Shared by all runs. */
+export interface HypervisorProbe {
+  /** An observation that is at most a second old. */
   readonly observe: Hypervisor["Service"]["observe"]
-  /** Returns when what is awaited is there; first waits as long as `tries` (from 0) suggests. */
-  readonly whenBack: (awaited: Awaited, tries: number) => Effect.Effect<void>
+  /** Returns when the cluster is as awaited. Starts with the pause that follows `tries` (from 0) attempts. */
+  readonly waitUntilBack: (awaited: AwaitedCluster, tries: number) => Effect.Effect<void>
 }
 
-export const makeWorldGate = Effect.gen(function* () {
+export const makeHypervisorProbe = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const turn = yield* Semaphore.make(1)
   let last: { readonly at: number; readonly cluster: ObservedCluster } | undefined
@@ -37,22 +37,22 @@ export const makeWorldGate = Effect.gen(function* () {
       return cluster
     }),
   )
-  const isBack = ({ isReachable, quorate }: Awaited) =>
+  const isBack = ({ isReachable, quorate }: AwaitedCluster) =>
     observe.pipe(
       Effect.flatMap((cluster) => (quorate && isReachable(cluster) ? hypervisor.quorate : Effect.succeed(isReachable(cluster)))),
       Effect.orElseSucceed(() => false),
     )
-  const whenBack: WorldGate["whenBack"] = (awaited, tries) =>
+  const waitUntilBack: HypervisorProbe["waitUntilBack"] = (awaited, tries) =>
     Effect.gen(function* () {
       for (let n = tries; ; n++) {
         yield* Effect.sleep(backoffSeconds(n, probeBackoffMost) * 1000)
         if (yield* isBack(awaited)) return
       }
     })
-  return { observe, whenBack } satisfies WorldGate
+  return { observe, waitUntilBack } satisfies HypervisorProbe
 })
 
-/** A wait as a journal says it: of a step, or without a `key` of the run itself. `back`: what ended it. */
+/** A wait for the journal: of a step, or without a `key` of the run itself. `back`: what to say when it ends. */
 export interface JournaledWait {
   readonly key?: string
   readonly reason: string
