@@ -111,7 +111,7 @@ export const addThing = operation({
   access: "admin",
   target: "none",
   output: { type: "json", schema: Text },
-  statuses: { 200: "done", 400: "bad", 401: "nobody or no administrator", 500: "broken" },
+  statuses: { 200: "done", 400: "bad", 401: "nobody or no administrator", 403: undefined, 500: "broken" },
   handle: ({ user, range }) => seen(user, range),
 })
 

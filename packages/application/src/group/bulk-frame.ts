@@ -1,6 +1,5 @@
 import * as Schema from "effect/Schema"
 import { BulkResult } from "../wire/bulk.ts"
-import { groupStatuses } from "../wire/statuses.ts"
 
 /** What the operations that add to a group, or take out of it, declare alike. */
 export const bulkFrame = {
@@ -12,7 +11,6 @@ export const bulkFrame = {
   output: { type: "json", schema: BulkResult },
   statuses: {
     200: "what became of each entry, also when all were refused",
-    ...groupStatuses,
     400: "the list is missing or empty; the body is malformed; userID names an unknown user",
   },
 } as const

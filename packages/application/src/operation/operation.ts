@@ -3,6 +3,9 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HandlerServices } from "../services.ts"
+import { type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
+
+export type { Statuses, Target } from "./statuses.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 export type Group =
@@ -25,13 +28,6 @@ export type Group =
   | "Credentials"
 /** Where an operation is from: the public file, its clients' behaviour, or ourselves. */
 export type Origin = "file" | "page" | "ours"
-
-/**
- * What the pipeline loads before the handler runs. `range`: the range selected by `?rangeID=`, else the user's default range.
- * `range-in-path`: the range named by the path parameter `rangeID`. `group-in-path`: the group of users named by the path
- * parameter `groupName`. `none`: nothing is needed (a `?rangeID=` that is sent is still checked).
- */
-export type Target = "none" | "range" | "range-in-path" | "group-in-path"
 
 export type WireSchema = Schema.Codec<unknown, unknown, never, never>
 /** Parameters by name. Their encoded side is text; a parameter is required unless its schema is an optional key. */
@@ -129,9 +125,6 @@ export interface RequestMeta {
   /** `Last-Event-ID` of a returning event stream client. */
   readonly lastEventId: string | undefined
 }
-
-/** The status answered and what it means, success first (contract `x-statuses`). 429 is for signing in alone: clients that only hold a key misread it. */
-export type Statuses = Readonly<Partial<Record<200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502, string>>>
 
 /** One operation, as the registry holds it. */
 export interface Operation {
@@ -250,7 +243,7 @@ export interface Declaration<
   readonly query?: Q
   readonly body?: B
   readonly output: O
-  readonly statuses: Statuses
+  readonly statuses: OwnStatuses
   readonly handle: (
     request: {
       readonly path: Fields<P>
@@ -292,7 +285,7 @@ export const operation = <
     audited: declared.audited ?? [],
     input: { path: declared.path ?? noParameters, query: declared.query ?? noParameters, body: declared.body ?? noBody },
     output: declared.output,
-    statuses: declared.statuses,
+    statuses: statusesOf(declared),
     // the pipeline decodes with these very schemas and loads what access and target say, so the typed view is the true one
     handle: declared.handle as unknown as Operation["handle"],
   }

@@ -5,7 +5,6 @@ import { stillThere } from "../access/still-there.ts"
 import { operation } from "../operation/operation.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { TextResult } from "../wire/common.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const abortRange = operation({
   id: "abortRange",
@@ -16,11 +15,7 @@ export const abortRange = operation({
   access: "range-access",
   target: "range",
   output: { type: "json", schema: TextResult },
-  statuses: {
-    200: "no new step starts; the range shows ABORTED, and its next run may be started",
-    ...rangeStatuses,
-    500: "nothing is running",
-  },
+  statuses: { 200: "no new step starts; the range shows ABORTED, and its next run may be started", 500: "nothing is running" },
   handle: ({ range, user }) =>
     Effect.gen(function* () {
       const run = yield* (yield* RunJournal).active(rangeSubject(range.id))

@@ -41,8 +41,9 @@ export const addUser = operation({
     201: "the user was created; the key is shown only now",
     400: "a field is missing or not allowed; the user ID is reserved or taken; the account name is taken on the hypervisor; the password is too short",
     401: "no valid credentials; the caller is no administrator",
+    // clients know 401 for this
+    403: undefined,
     409: waitCutShort,
-    500: "unexpected server failure",
     502: "the hypervisor is away or refused the account",
   },
   handle: ({ body, caller }) =>

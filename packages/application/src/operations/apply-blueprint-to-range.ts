@@ -5,7 +5,6 @@ import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.
 import { operation } from "../operation/operation.ts"
 import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const applyBlueprintToRange = operation({
   id: "applyBlueprintToRange",
@@ -26,7 +25,6 @@ export const applyBlueprintToRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the range has the blueprint's configuration; warnings follow in the text",
-    ...rangeStatuses,
     400: "the configuration breaks a rule for this range: every finding is listed; the body is malformed; userID names an unknown user",
     403: "the blueprint is not shared with the caller; the caller may not use the range",
     404: "no blueprint has this ID; the range is unknown, or none is selected",

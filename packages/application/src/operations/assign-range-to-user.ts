@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { changeAccess } from "../range/change-access.ts"
 import { TextResult } from "../wire/common.ts"
-import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
+import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
 export const assignRangeToUser = operation({
   id: "assignRangeToUser",
@@ -19,7 +19,6 @@ export const assignRangeToUser = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the user may use the range",
-    ...adminStatuses,
     404: "no range or no user has this ID",
     409: `the user has the range already; its router is off; a run is changing the range; ${waitCutShort}`,
     500: "the router's rules could not be changed",

@@ -7,7 +7,6 @@ import { stillThere } from "../access/still-there.ts"
 import { freeBlueprintId, makeFromConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const createBlueprintFromRange = operation({
   id: "createBlueprintFromRange",
@@ -31,10 +30,11 @@ export const createBlueprintFromRange = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    ...rangeStatuses,
     400: "the ID or a member is not allowed; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
     500: "the range has no configuration; roles that are only on this server cannot travel",
+    403: "the caller may not use the range",
+    404: "the range is unknown, or none is selected",
   },
   handle: ({ body, range: sentFor, user }) =>
     Effect.gen(function* () {

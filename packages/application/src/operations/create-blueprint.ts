@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { freeBlueprintId, makeFromConfig, wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, blueprintFields, blueprintText, installedForNew } from "../wire/blueprint.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const createBlueprint = operation({
   id: "createBlueprint",
@@ -22,7 +21,6 @@ export const createBlueprint = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    ...userStatuses,
     400: "the ID or a member is not allowed; the configuration breaks the schema; the body is malformed; userID names an unknown user",
     409: "the ID is in use",
     500: "roles that are only on this server cannot travel; unexpected server failure",

@@ -6,7 +6,6 @@ import * as Schema from "effect/Schema"
 import { newRecordId } from "../accounts/identity.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { adminStatuses } from "../wire/statuses.ts"
 
 const longestDescription = 5000
 
@@ -26,7 +25,6 @@ export const createGroup = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the group was created",
-    ...adminStatuses,
     400: "the name is missing or not allowed; the body is malformed; userID names an unknown user",
     409: "a group has this name",
   },

@@ -17,7 +17,7 @@ import { blueprintConfig, readableBlueprint } from "../blueprint/find-blueprint.
 import { operation } from "../operation/operation.ts"
 import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
-import { hypervisorAway, userStatuses, waitCutShort } from "../wire/statuses.ts"
+import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
 /** What the stock command line sends for "nobody". It is nobody as long as no user has that id. */
 const nobody = "none"
@@ -87,7 +87,6 @@ export const createRange = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the range was created; the text names it",
-    ...userStatuses,
     400: "the range ID or the name is missing; the body is malformed; userID names an unknown user",
     403: "only administrators give ranges to others; the blueprint is not shared with the caller",
     404: "no blueprint has this ID",

@@ -7,7 +7,6 @@ import { sourceCatalog } from "../source/source-catalog.ts"
 import { mostArchiveBytes, sourceFields } from "../wire/source.ts"
 import { SourceCatalog } from "../wire/source-catalog.ts"
 import { SourceWarning, sourceWarnings } from "../wire/sync-result.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const createSource = operation({
   id: "createSource",
@@ -36,7 +35,6 @@ export const createSource = operation({
   },
   statuses: {
     200: "the source was registered, or was there and is fetched again",
-    ...userStatuses,
     400: "the type, the ID, the origin or a member is not allowed; its content cannot be fetched or read; the body is malformed; userID names an unknown user",
     403: "global and folders need an administrator",
     409: "the ID is in use, or is that of another source of the user's",

@@ -4,7 +4,7 @@ import { removeGroup } from "../group/remove-group.ts"
 import { operation } from "../operation/operation.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
-import { adminStatuses, revocationPending, waitCutShort } from "../wire/statuses.ts"
+import { revocationPending, waitCutShort } from "../wire/statuses.ts"
 
 export const deleteGroup = operation({
   id: "deleteGroup",
@@ -18,8 +18,6 @@ export const deleteGroup = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the group is gone; routers that could not be reached are told as soon as they can be",
-    ...adminStatuses,
-    404: "no group has this name",
     409: waitCutShort,
     502: revocationPending,
   },

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { runToEnd } from "../range/run-to-end.ts"
 import { TextResult } from "../wire/common.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const deleteRangeVms = operation({
   id: "deleteRangeVMs",
@@ -18,8 +18,6 @@ export const deleteRangeVms = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "all machines are gone",
-    ...rangeStatuses,
-    404: "no range has this ID",
     409: "a run is changing the range",
     500: "a machine could not be deleted",
     502: hypervisorAway,

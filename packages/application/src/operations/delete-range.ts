@@ -8,7 +8,7 @@ import { bringInLine, onPlaces } from "../rights/in-line.ts"
 import { staysPending } from "../rights/revocation-pending.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const deleteRange = operation({
   id: "deleteRange",
@@ -22,7 +22,6 @@ export const deleteRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the range and all that belonged to it are gone",
-    ...rangeStatuses,
     400: "force is no boolean; userID names an unknown user",
     409: "machines remain and force is not set; other ranges lie below it; a run is changing the range",
     500: "a removal step failed",

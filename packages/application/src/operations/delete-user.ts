@@ -22,11 +22,8 @@ export const deleteUser = operation({
   statuses: {
     200: "the user and the account are gone; routers that could not be reached are named, and told as soon as they can be",
     400: "administrators cannot delete themselves; ROOT cannot be deleted",
-    401: "no valid credentials",
-    403: "the caller is no administrator",
     404: "no user has this ID",
     409: `the default range could not be deleted; ${waitCutShort}`,
-    500: "unexpected server failure",
     502: `the default range could not be deleted; ${revocationPending}`,
   },
   handle: ({ path, query, caller }) =>

@@ -9,7 +9,7 @@ import { RunPlanner } from "../run/planner.ts"
 import { rangeRequest } from "../run/request.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { changeCounts, planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const deployRange = operation({
   id: "deployRange",
@@ -53,7 +53,6 @@ export const deployRange = operation({
   },
   statuses: {
     200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
-    ...rangeStatuses,
     400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed; userID names an unknown user",
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; what there is to do differs from what was confirmed",

@@ -23,7 +23,6 @@ export const destroyVm = operation({
   statuses: {
     200: "the machine is gone",
     400: "the ID is no number; userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
     403: "the caller may not use its range",
     404: "no range has this machine",
     409: "a run is changing the range",

@@ -6,7 +6,6 @@ import { operation } from "../operation/operation.ts"
 import { readDesired } from "../rights/compare.ts"
 import { staleRouters } from "../rights/routers.ts"
 import { routerText } from "../wire/access.ts"
-import { adminStatuses } from "../wire/statuses.ts"
 
 export const getAccess = operation({
   id: "getAccess",
@@ -31,7 +30,7 @@ export const getAccess = operation({
       notes: Schema.Array(Schema.String),
     }).annotate({ identifier: "PendingAccess" }),
   },
-  statuses: { 200: "what is pending; it is repeated until it is done", ...adminStatuses },
+  statuses: { 200: "what is pending; it is repeated until it is done" },
   handle: () =>
     Effect.gen(function* () {
       const { held } = yield* (yield* AccessRecords).held

@@ -8,7 +8,6 @@ import { machinePasswords } from "../range/passwords.ts"
 import { deployedConfig } from "../range/read-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 const hostsOf = (range: Range, machines: readonly RangeMachine[]) =>
   Effect.gen(function* () {
@@ -26,7 +25,7 @@ export const getAnsibleInventory = operation({
   target: "range",
   query: { allranges: Schema.optionalKey(BooleanText) },
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "the inventory as YAML", ...rangeStatuses },
+  statuses: { 200: "the inventory as YAML" },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
       if (!(query.allranges ?? false)) {

@@ -22,12 +22,7 @@ export const getApiKey = operation({
       result: Schema.Struct({ apiKey: Schema.String, userID: Schema.String }).annotate({ identifier: "UserAPIKeyObject" }),
     }),
   },
-  statuses: {
-    201: "the new key; the old one is void",
-    400: "userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
-    500: "unexpected server failure",
-  },
+  statuses: { 201: "the new key; the old one is void" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const { key, hash } = yield* newApiKey(user.id)

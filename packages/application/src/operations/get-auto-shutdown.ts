@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 import { AutoShutdown, autoShutdown } from "../wire/auto-shutdown.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getAutoShutdown = operation({
   id: "getAutoShutdown",
@@ -14,10 +13,6 @@ export const getAutoShutdown = operation({
   tier: "enterprise",
   target: "range",
   output: { type: "json", schema: AutoShutdown },
-  statuses: {
-    200: "the idle times in force",
-    ...rangeStatuses,
-    403: "the caller may not use the range; the licence does not include it",
-  },
+  statuses: { 200: "the idle times in force" },
   handle: ({ range }) => Effect.map(Settings, (settings) => autoShutdown(range, settings.inactivityShutdown)),
 })

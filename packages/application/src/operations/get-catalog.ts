@@ -3,7 +3,6 @@ import { operation } from "../operation/operation.ts"
 import { asFailure } from "../source/content-refused.ts"
 import { actingAs, visibleSources } from "../source/visible-source.ts"
 import { wholeCatalog } from "../source/whole-catalog.ts"
-import { userStatuses } from "../wire/statuses.ts"
 import { WholeCatalogResponse, wholeCatalogResponse } from "../wire/whole-catalog.ts"
 
 export const getCatalog = operation({
@@ -17,7 +16,7 @@ export const getCatalog = operation({
   target: "none",
   query: actingAs,
   output: { type: "prepared-json", schema: WholeCatalogResponse },
-  statuses: { 200: "the items; a source that cannot be read says why", ...userStatuses },
+  statuses: { 200: "the items; a source that cannot be read says why" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
       const sources = yield* visibleSources({ user, query })

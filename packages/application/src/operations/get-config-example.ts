@@ -2,7 +2,6 @@ import { exampleRangeConfig } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const getConfigExample = operation({
   id: "getConfigExample",
@@ -13,6 +12,6 @@ export const getConfigExample = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "an example that a deploy accepts", ...userStatuses },
+  statuses: { 200: "an example that a deploy accepts" },
   handle: () => Effect.succeed({ result: exampleRangeConfig }),
 })

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { serverDefaults } from "../range/read-config.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const getConfigSchema = operation({
   id: "getConfigSchema",
@@ -15,7 +14,7 @@ export const getConfigSchema = operation({
   access: "user",
   target: "none",
   output: { type: "prepared-json", schema: Schema.Record(Schema.String, Schema.Unknown) },
-  statuses: { 200: "a JSON Schema (2020-12) with this installation's defaults", ...userStatuses },
+  statuses: { 200: "a JSON Schema (2020-12) with this installation's defaults" },
   handle: () =>
     Effect.map(serverDefaults, (defaults) =>
       JSON.stringify(rangeConfigJsonSchema({ id: "/api/v2/range/config/schema", defaults })),

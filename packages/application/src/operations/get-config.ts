@@ -3,7 +3,6 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getConfig = operation({
   id: "getConfig",
@@ -16,7 +15,6 @@ export const getConfig = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the configuration, byte for byte",
-    ...rangeStatuses,
     404: "the range has no configuration; the range is unknown, or none is selected",
   },
   handle: ({ range }) =>

@@ -21,14 +21,7 @@ export const getCredentials = operation({
   target: "none",
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Struct({ result: UserCredentialObject }) },
-  statuses: {
-    200: "the hypervisor login",
-    400: "userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
-    404: "the user has no hypervisor login",
-    500: "unexpected server failure",
-    502: "the stored password cannot be read",
-  },
+  statuses: { 200: "the hypervisor login", 404: "the user has no hypervisor login", 502: "the stored password cannot be read" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const found = yield* (yield* Users).forAuthentication(user.id)

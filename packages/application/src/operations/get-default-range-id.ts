@@ -15,13 +15,7 @@ export const getDefaultRangeId = operation({
   target: "none",
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: DefaultRange },
-  statuses: {
-    200: "the stored range ID",
-    400: "userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
-    404: "no default range is stored",
-    500: "unexpected server failure",
-  },
+  statuses: { 200: "the stored range ID", 404: "no default range is stored" },
   handle: ({ user }) =>
     user.defaultRangeId === undefined
       ? Effect.fail(

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { loadHosts } from "../range/hosts.ts"
 import { TextResult } from "../wire/common.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getEtcHosts = operation({
   id: "getEtcHosts",
@@ -14,7 +13,7 @@ export const getEtcHosts = operation({
   access: "range-access",
   target: "range",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "lines for a hosts file", ...rangeStatuses, 500: "the range was never deployed" },
+  statuses: { 200: "lines for a hosts file", 500: "the range was never deployed" },
   handle: ({ range }) =>
     Effect.gen(function* () {
       if (range.lastDeploymentAt === undefined)

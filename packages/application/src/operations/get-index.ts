@@ -18,8 +18,8 @@ export const getIndex = operation({
   },
   statuses: {
     200: "the version that clients go by, the service's own, and a line about it",
+    400: undefined,
     401: "no valid credentials",
-    500: "unexpected server failure",
   },
   handle: () =>
     Effect.gen(function* () {

@@ -20,7 +20,7 @@ export const getLicense = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: LicenseDataObject },
-  statuses: { 200: "the licence in force", 401: "no valid credentials", 500: "unexpected server failure" },
+  statuses: { 200: "the licence in force", 400: undefined, 401: "no valid credentials" },
   handle: () =>
     Effect.gen(function* () {
       const license = yield* (yield* LicenseProvider).current

@@ -6,7 +6,6 @@ import { operation } from "../operation/operation.ts"
 import { runLog } from "../range/run-log.ts"
 import { LogPage } from "../wire/log-history.ts"
 import { WholeNumberText } from "../wire/parameters.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getLogs = operation({
   id: "getLogs",
@@ -20,7 +19,6 @@ export const getLogs = operation({
   output: { type: "json", schema: LogPage },
   statuses: {
     200: "the text, and the cursor that asks for what comes next",
-    ...rangeStatuses,
     400: "tail or cursor is no whole number from 0; userID names an unknown user",
     500: "the range was never deployed, so there is no log",
   },

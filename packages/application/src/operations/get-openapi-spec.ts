@@ -11,6 +11,6 @@ export const getOpenApiSpec = operation({
   access: "user",
   target: "none",
   output: { type: "text", contentType: "text/yaml" },
-  statuses: { 200: "the description, as YAML", 401: "no valid credentials", 500: "unexpected server failure" },
+  statuses: { 200: "the description, as YAML", 400: undefined, 401: "no valid credentials" },
   handle: () => Effect.map(ApiDescription, (description) => description.yaml),
 })

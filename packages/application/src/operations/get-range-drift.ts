@@ -5,7 +5,7 @@ import { operation } from "../operation/operation.ts"
 import { AccessControl } from "../rights/access-control.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { PlanChange } from "../wire/plan.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const getRangeDrift = operation({
   id: "getRangeDrift",
@@ -27,7 +27,6 @@ export const getRangeDrift = operation({
   },
   statuses: {
     200: "the differences, with what a deploy would keep although it is not as configured; none when all is as configured",
-    ...rangeStatuses,
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "the range cannot be planned: every reason is listed",
     502: hypervisorAway,

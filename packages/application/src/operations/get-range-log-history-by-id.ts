@@ -6,7 +6,6 @@ import { operation } from "../operation/operation.ts"
 import { runLog } from "../range/run-log.ts"
 import { shownInHistory } from "../range/shown-in-history.ts"
 import { LogHistoryDetailResponse, logHistoryEntry } from "../wire/log-history.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getRangeLogHistoryById = operation({
   id: "getRangeLogHistoryByID",
@@ -20,7 +19,6 @@ export const getRangeLogHistoryById = operation({
   output: { type: "json", schema: LogHistoryDetailResponse },
   statuses: {
     200: "the entry with its text",
-    ...rangeStatuses,
     403: "the entry belongs to another range; the caller may not use the range",
     404: "there is no such entry; the range is unknown, or none is selected",
   },

@@ -6,7 +6,6 @@ import { operation } from "../operation/operation.ts"
 import { shownInHistory } from "../range/shown-in-history.ts"
 import { Settings } from "../settings.ts"
 import { LogHistoryEntry, logHistoryEntry } from "../wire/log-history.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getRangeLogHistory = operation({
   id: "getRangeLogHistory",
@@ -17,7 +16,7 @@ export const getRangeLogHistory = operation({
   access: "range-access",
   target: "range",
   output: { type: "json", schema: Schema.Array(LogHistoryEntry) },
-  statuses: { 200: "one entry for each deploy that is kept", ...rangeStatuses },
+  statuses: { 200: "one entry for each deploy that is kept" },
   handle: ({ range }) =>
     Effect.gen(function* () {
       const { maxLogHistory } = yield* Settings

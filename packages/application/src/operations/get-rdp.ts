@@ -2,7 +2,6 @@ import { Failed, renderRemoteDesktopFiles } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { loadHosts } from "../range/hosts.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getRdp = operation({
   id: "getRDP",
@@ -13,7 +12,7 @@ export const getRdp = operation({
   access: "range-access",
   target: "range",
   output: { type: "zip", filename: "rdp.zip" },
-  statuses: { 200: "a zip archive of flat .rdp files", ...rangeStatuses, 500: "the range has no Windows machine" },
+  statuses: { 200: "a zip archive of flat .rdp files", 500: "the range has no Windows machine" },
   handle: ({ range }) =>
     Effect.gen(function* () {
       const { config, hosts } = yield* loadHosts(range)

@@ -5,7 +5,6 @@ import { hostFailures, scopeOf, textsOf } from "../ansible/installed.ts"
 import { operation } from "../operation/operation.ts"
 import { AnyObject } from "../wire/common.ts"
 import { itemsOf } from "../wire/bulk.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 const RoleVariable = Schema.Struct({
   name: Schema.String,
@@ -57,7 +56,6 @@ export const getRoleVars = operation({
   output: { type: "json", schema: Schema.Struct({ roles: Schema.Array(RoleVars) }) },
   statuses: {
     200: "the variables of each role, in the order of the request",
-    ...userStatuses,
     400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
   },
   handle: ({ body, user }) =>

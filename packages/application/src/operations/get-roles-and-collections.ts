@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { hostFailures, listInstalled } from "../ansible/installed.ts"
 import { operation } from "../operation/operation.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 const InstalledArtifact = Schema.Struct({
   name: Schema.String,
@@ -29,7 +28,7 @@ export const getRolesAndCollections = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(InstalledArtifact) },
-  statuses: { 200: "what is installed for the user and for everybody", ...userStatuses },
+  statuses: { 200: "what is installed for the user and for everybody" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const { own, global } = yield* hostFailures(listInstalled(user))

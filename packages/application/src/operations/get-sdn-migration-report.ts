@@ -1,7 +1,7 @@
 import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { MigrationReportObject } from "../wire/migration.ts"
-import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const getSDNMigrationReport = operation({
   id: "getSDNMigrationReport",
@@ -15,7 +15,6 @@ export const getSDNMigrationReport = operation({
   output: { type: "json", schema: MigrationReportObject },
   statuses: {
     200: "every machine that a migration has saved; none where there was no migration",
-    ...adminStatuses,
     400: "userID names an unknown user",
     409: "what a migration has saved is damaged",
     502: hypervisorAway,

@@ -1,7 +1,7 @@
 import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { MigrationStatusObject } from "../wire/migration.ts"
-import { hypervisorAway, userStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const getSDNMigrationStatus = operation({
   id: "getSDNMigrationStatus",
@@ -12,6 +12,6 @@ export const getSDNMigrationStatus = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: MigrationStatusObject },
-  statuses: { 200: "what a migration would need", ...userStatuses, 502: hypervisorAway },
+  statuses: { 200: "what a migration would need", 502: hypervisorAway },
   handle: () => Migrations.use(({ status }) => status),
 })

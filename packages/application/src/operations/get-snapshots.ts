@@ -3,7 +3,6 @@ import { operation } from "../operation/operation.ts"
 import { listSnapshots } from "../range/list-snapshots.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { SnapshotList } from "../wire/snapshot.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getSnapshots = operation({
   id: "getSnapshots",
@@ -20,6 +19,6 @@ export const getSnapshots = operation({
     refresh: Schema.optionalKey(BooleanText),
   },
   output: { type: "json", schema: SnapshotList },
-  statuses: { 200: "snapshots of the machines, and machines that cannot be told of", ...rangeStatuses },
+  statuses: { 200: "snapshots of the machines, and machines that cannot be told of" },
   handle: ({ range, query }) => listSnapshots(range, query.vmids, query.refresh === true),
 })

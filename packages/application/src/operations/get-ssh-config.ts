@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { loadHosts } from "../range/hosts.ts"
 import { TextResult } from "../wire/common.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const getSshConfig = operation({
   id: "getSSHConfig",
@@ -14,6 +13,6 @@ export const getSshConfig = operation({
   access: "range-access",
   target: "range",
   output: { type: "json", schema: TextResult },
-  statuses: { 200: "a file for ssh -F; empty while no machine has an address", ...rangeStatuses },
+  statuses: { 200: "a file for ssh -F; empty while no machine has an address" },
   handle: ({ range }) => Effect.map(loadHosts(range), ({ hosts }) => ({ result: renderSshConfig(hosts) })),
 })

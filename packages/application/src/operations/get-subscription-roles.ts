@@ -2,7 +2,6 @@ import { SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { userStatuses } from "../wire/statuses.ts"
 import { SubscriptionRole, subscriptionRole } from "../wire/subscription-role.ts"
 
 export const getSubscriptionRoles = operation({
@@ -14,11 +13,7 @@ export const getSubscriptionRoles = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(SubscriptionRole) },
-  statuses: {
-    200: "the roles on offer, by name",
-    ...userStatuses,
-    500: "the registry is away and was never seen, or cannot be trusted",
-  },
+  statuses: { 200: "the roles on offer, by name", 500: "the registry is away and was never seen, or cannot be trusted" },
   handle: () =>
     Effect.gen(function* () {
       return (yield* (yield* SubscriptionProvider).list).map(subscriptionRole)

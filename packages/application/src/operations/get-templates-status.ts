@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { runningBuilds } from "../template/running-builds.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const getTemplatesStatus = operation({
   id: "getTemplatesStatus",
@@ -13,7 +12,7 @@ export const getTemplatesStatus = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(Schema.Struct({ template: Schema.String, user: Schema.String })) },
-  statuses: { 200: "each template that is being built, with the hypervisor account of who builds it", ...userStatuses },
+  statuses: { 200: "each template that is being built, with the hypervisor account of who builds it" },
   handle: () =>
     Effect.map(runningBuilds, (builds) => builds.map(({ template, by }) => ({ template, user: by.hypervisorUsername }))),
 })

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { listTemplates } from "../template/list-templates.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 const TemplateItem = Schema.Struct({
   name: Schema.String,
@@ -22,7 +21,7 @@ export const getTemplates = operation({
   accessNote: "templates in a range's pool only for those who may use the range",
   target: "none",
   output: { type: "json", schema: Schema.Array(TemplateItem) },
-  statuses: { 200: "the templates that the user sees, ascending by name", ...userStatuses },
+  statuses: { 200: "the templates that the user sees, ascending by name" },
   handle: ({ user }) =>
     Effect.map(listTemplates(user), (templates) =>
       templates.map(({ name, built, state, system }) => ({ name, built, status: state, os: system })),

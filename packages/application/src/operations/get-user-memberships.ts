@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { UserMembershipObject, userMembershipObject } from "../wire/group.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const getUserMemberships = operation({
   id: "getUserMemberships",
@@ -14,7 +13,7 @@ export const getUserMemberships = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Array(UserMembershipObject) },
-  statuses: { 200: "the groups, the newest first", ...userStatuses },
+  statuses: { 200: "the groups, the newest first" },
   handle: ({ user }) =>
     Effect.map(
       Effect.flatMap(Groups, (groups) => groups.memberships(user.id)),

@@ -3,7 +3,6 @@ import { importBlueprint as importFrom } from "../blueprint/import-blueprint.ts"
 import { installForNew } from "../blueprint/install-dependencies.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintCreated, installedForNew } from "../wire/blueprint.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 /** Bytes of an archive (contract C 11.5). */
 const mostArchiveBytes = 50 * 1024 * 1024
@@ -20,7 +19,6 @@ export const importBlueprint = operation({
   output: { type: "json", schema: BlueprintCreated, status: 201 },
   statuses: {
     201: "the blueprint was created, and what it requires was installed as far as it was available",
-    ...userStatuses,
     400: "the archive is missing, unsafe, damaged or not gzip; its manifest is not valid; userID names an unknown user",
     409: "the ID is in use",
     413: "the archive is too large",

@@ -5,7 +5,6 @@ import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const installCollection = operation({
   id: "InstallCollection",
@@ -31,7 +30,6 @@ export const installCollection = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the collection is installed, or is not there any more",
-    ...userStatuses,
     400: "the action is unknown; no collection can be called so; the body is malformed or wrongly typed; userID names an unknown user",
     403: "the hypervisor's own account may not do this; changes are left to administrators; global needs an administrator",
     409: "the collection is installed already, in a version that fits",

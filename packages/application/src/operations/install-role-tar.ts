@@ -6,7 +6,6 @@ import { mayUploadArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { FormBoolean } from "../wire/parameters.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 /** Bytes of an archive: as much as all files of a role may hold. */
 const mostArchiveBytes = 512 * 1024 * 1024
@@ -31,7 +30,6 @@ export const installRoleTar = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the role is installed; or another copy was there and stays, which the answer says",
-    ...userStatuses,
     400: "the form is unreadable or the file missing, damaged, unsafe or no role; no role can be called so; force or global is no boolean; userID names an unknown user",
     403: "role changes are left to administrators; global needs an administrator",
     413: "the archive is too large",

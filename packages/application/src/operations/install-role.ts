@@ -5,7 +5,6 @@ import { hostFailures, scopeOf } from "../ansible/installed.ts"
 import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const installRole = operation({
   id: "InstallRole",
@@ -31,7 +30,6 @@ export const installRole = operation({
   output: { type: "json", schema: TextResult, status: 201 },
   statuses: {
     201: "the role is installed, or removed",
-    ...userStatuses,
     400: "the action is unknown or missing; no role can be called so; core roles stay; the body is malformed or wrongly typed; userID names an unknown user",
     403: "the hypervisor's own account may not do this; role changes are left to administrators; global needs an administrator",
     409: "the role that is to be removed is not installed",

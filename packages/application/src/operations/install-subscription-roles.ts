@@ -4,7 +4,6 @@ import { mayChangeArtifacts } from "../ansible/may-change.ts"
 import { operation } from "../operation/operation.ts"
 import { installSubscriptionRoles as installRoles, requireSubscription } from "../subscription/install-roles.ts"
 import { reasonOf } from "../wire/bulk.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const installSubscriptionRoles = operation({
   id: "installSubscriptionRoles",
@@ -34,7 +33,6 @@ export const installSubscriptionRoles = operation({
   },
   statuses: {
     200: "what became of each role, also when none could be installed",
-    ...userStatuses,
     400: "the body is malformed or wrongly typed; userID names an unknown user",
     403: "the licence in force includes no subscription roles; role changes are left to administrators; global needs an administrator",
   },

@@ -6,7 +6,6 @@ import { operation } from "../operation/operation.ts"
 import { renderedRanges } from "../range/rendered-ranges.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 const shown = Effect.fnUntraced(function* (user: User, details: boolean) {
   const grants = user.isAdmin ? undefined : yield* (yield* Ranges).grantsOf(user.id)
@@ -24,6 +23,6 @@ export const listAllRange = operation({
   target: "none",
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: Schema.Array(RangeObject) },
-  statuses: { 200: "the ranges, ascending by number", ...userStatuses },
+  statuses: { 200: "the ranges, ascending by number" },
   handle: ({ user, query }) => shown(user, query.details ?? false),
 })

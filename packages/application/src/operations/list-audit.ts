@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { AuditObject, auditObject } from "../wire/audit.ts"
 import { TimeText, WholeNumberText } from "../wire/parameters.ts"
-import { adminStatuses } from "../wire/statuses.ts"
 
 const usual = 100
 const most = 1000
@@ -32,7 +31,6 @@ export const listAudit = operation({
   output: { type: "json", schema: Schema.Array(AuditObject) },
   statuses: {
     200: `at most ${most} entries, ${usual} unless limit says otherwise`,
-    ...adminStatuses,
     400: "limit or before is no whole number; since or until is no time",
   },
   handle: ({ query }) =>

@@ -5,7 +5,6 @@ import * as Schema from "effect/Schema"
 import { groupsOf } from "../blueprint/find-blueprint.ts"
 import { operation } from "../operation/operation.ts"
 import { BlueprintListItem, blueprintListItem } from "../wire/blueprint.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const listBlueprints = operation({
   id: "listBlueprints",
@@ -18,7 +17,7 @@ export const listBlueprints = operation({
   target: "none",
   query: { "from-source": Schema.optionalKey(Schema.String), tag: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Array(BlueprintListItem) },
-  statuses: { 200: "the last changed first; none where from-source is not the ID of a source", ...userStatuses },
+  statuses: { 200: "the last changed first; none where from-source is not the ID of a source" },
   handle: ({ query, user }) =>
     Effect.gen(function* () {
       const sources = yield* Sources

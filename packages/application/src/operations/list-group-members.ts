@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { GroupMemberObject, groupMemberObject } from "../wire/group.ts"
-import { groupStatuses } from "../wire/statuses.ts"
 
 export const listGroupMembers = operation({
   id: "listGroupMembers",
@@ -17,7 +16,7 @@ export const listGroupMembers = operation({
   target: "group-in-path",
   path: { groupName: Schema.String },
   output: { type: "json", schema: Schema.Array(GroupMemberObject) },
-  statuses: { 200: "members first, then managers, each ascending by user ID", ...groupStatuses },
+  statuses: { 200: "members first, then managers, each ascending by user ID" },
   handle: ({ group }) =>
     Effect.map(
       Effect.flatMap(Groups, (groups) => groups.members(group.name)),

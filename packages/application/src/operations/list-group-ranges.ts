@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { renderedRanges } from "../range/rendered-ranges.ts"
 import { RangeObject } from "../wire/range-object.ts"
-import { groupStatuses } from "../wire/statuses.ts"
 
 export const listGroupRanges = operation({
   id: "listGroupRanges",
@@ -18,7 +17,7 @@ export const listGroupRanges = operation({
   target: "group-in-path",
   path: { groupName: Schema.String },
   output: { type: "prepared-json", schema: Schema.Array(RangeObject) },
-  statuses: { 200: "the ranges, ascending by number", ...groupStatuses },
+  statuses: { 200: "the ranges, ascending by number" },
   handle: ({ group }) =>
     Effect.gen(function* () {
       return yield* renderedRanges(new Set(yield* (yield* Groups).ranges(group.name)), false)

@@ -2,7 +2,6 @@ import { deployTags } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 /** Tags that clients know and a deploy never runs by: files are rendered on request, users are kept by the domain (contract B 1.7). */
 const shownOnly = ["generate-rdp", "user-management"]
@@ -16,6 +15,6 @@ export const listRangeTags = operation({
   access: "user",
   target: "none",
   output: { type: "json", schema: Schema.Struct({ tags: Schema.Array(Schema.String) }) },
-  statuses: { 200: "the tags, in alphabetical order", ...userStatuses },
+  statuses: { 200: "the tags, in alphabetical order" },
   handle: () => Effect.succeed({ tags: [...deployTags, ...shownOnly].toSorted() }),
 })

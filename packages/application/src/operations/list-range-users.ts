@@ -2,7 +2,6 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { adminStatuses } from "../wire/statuses.ts"
 
 export const listRangeUsers = operation({
   id: "listRangeUsers",
@@ -24,7 +23,7 @@ export const listRangeUsers = operation({
       }),
     ),
   },
-  statuses: { 200: "one row for each path, ascending by user ID", ...adminStatuses, 404: "no range has this ID" },
+  statuses: { 200: "one row for each path, ascending by user ID" },
   handle: ({ range }) =>
     Effect.gen(function* () {
       const grants = yield* (yield* Ranges).grants(range.id)

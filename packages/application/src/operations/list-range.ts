@@ -5,7 +5,6 @@ import { operation } from "../operation/operation.ts"
 import { renderedRange } from "../range/rendered-ranges.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { RangeObject } from "../wire/range-object.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 const shown = Effect.fnUntraced(function* (range: Range, details: boolean) {
   return (yield* renderedRange(range, details)) ?? (yield* new RangeNotFound({ rangeId: range.id }))
@@ -21,6 +20,6 @@ export const listRange = operation({
   target: "range",
   query: { details: Schema.optionalKey(BooleanText) },
   output: { type: "prepared-json", schema: RangeObject },
-  statuses: { 200: "the range with its machines", ...rangeStatuses },
+  statuses: { 200: "the range with its machines" },
   handle: ({ range, query }) => shown(range, query.details ?? false),
 })

@@ -26,10 +26,8 @@ export const listRuns = operation({
   statuses: {
     200: `at most ${most} runs, ${usual} unless limit says otherwise`,
     400: "limit is no whole number; userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
     403: "the caller may not use the range",
     404: "the range is unknown",
-    500: "unexpected server failure",
   },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {

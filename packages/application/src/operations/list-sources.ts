@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { actingAs, visibleSources } from "../source/visible-source.ts"
 import { SourceResponse, sourceResponse } from "../wire/source.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const listSources = operation({
   id: "listSources",
@@ -15,6 +14,6 @@ export const listSources = operation({
   target: "none",
   query: actingAs,
   output: { type: "json", schema: Schema.Array(SourceResponse) },
-  statuses: { 200: "the sources", ...userStatuses },
+  statuses: { 200: "the sources" },
   handle: ({ query, user }) => Effect.map(visibleSources({ user, query }), (sources) => sources.map(sourceResponse)),
 })

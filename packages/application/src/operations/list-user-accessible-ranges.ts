@@ -2,7 +2,6 @@ import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { userStatuses } from "../wire/statuses.ts"
 
 export const listUserAccessibleRanges = operation({
   id: "listUserAccessibleRanges",
@@ -18,7 +17,7 @@ export const listUserAccessibleRanges = operation({
       Schema.Struct({ rangeNumber: Schema.Int, rangeID: Schema.String, accessType: Schema.Literals(["Direct", "Group"]) }),
     ),
   },
-  statuses: { 200: "each range once, ascending by number; Direct where a direct grant is among its paths", ...userStatuses },
+  statuses: { 200: "each range once, ascending by number; Direct where a direct grant is among its paths" },
   handle: ({ user }) =>
     Effect.gen(function* () {
       const grants = yield* (yield* Ranges).grantsOf(user.id)

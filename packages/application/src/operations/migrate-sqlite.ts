@@ -4,7 +4,7 @@ import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, waitCutShort } from "../wire/statuses.ts"
+import { waitCutShort } from "../wire/statuses.ts"
 
 export const migrateSQLiteToPostgreSQL = operation({
   id: "migrateSQLiteToPostgreSQL",
@@ -21,10 +21,8 @@ export const migrateSQLiteToPostgreSQL = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "what was taken over and what was not, or that there is nothing to do",
-    ...adminStatuses,
     400: "dryRun is neither true nor false; userID names an unknown user",
     409: waitCutShort,
-    500: "unexpected server failure",
     502: "the old data cannot be read",
   },
   handle: ({ query }) =>

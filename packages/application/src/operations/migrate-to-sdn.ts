@@ -4,7 +4,7 @@ import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { migrationPreview, MigrationResult } from "../wire/migration.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const migrateToSDN = operation({
   id: "migrateToSDN",
@@ -23,7 +23,6 @@ export const migrateToSDN = operation({
   output: { type: "json", schema: MigrationResult },
   statuses: {
     200: "text reports how it went",
-    ...adminStatuses,
     400: "dryRun or createZone is neither true nor false; userID names an unknown user",
     409: "something prevents it: all reasons are listed, and nothing was changed; ranges are being changed; a rollback to bridges is running",
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",

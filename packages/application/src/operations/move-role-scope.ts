@@ -5,7 +5,6 @@ import { moveRoles } from "../ansible/move-role.ts"
 import { operation } from "../operation/operation.ts"
 import { actingAs } from "../source/visible-source.ts"
 import { itemsOf } from "../wire/bulk.ts"
-import { adminStatuses } from "../wire/statuses.ts"
 
 export const moveRoleScope = operation({
   id: "MoveRoleScope",
@@ -35,7 +34,6 @@ export const moveRoleScope = operation({
   },
   statuses: {
     200: "what became of each role",
-    ...adminStatuses,
     400: "no role is named; the body is malformed or wrongly typed; userID names an unknown user",
   },
   handle: ({ body, user }) =>

@@ -6,7 +6,7 @@ import { deployOptions } from "../range/deploy-options.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
 import { planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const planRange = operation({
   id: "planRange",
@@ -29,7 +29,6 @@ export const planRange = operation({
   output: { type: "json", schema: PlanObject },
   statuses: {
     200: "the plan; no steps when nothing differs",
-    ...rangeStatuses,
     400: "a tag is not known; a named role is not installed; userID names an unknown user",
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "testing mode is on and force is not set; the range cannot be planned: every reason is listed",

@@ -25,10 +25,8 @@ export const postCredentials = operation({
   statuses: {
     200: "the password was changed in both places",
     400: "the password is missing or not acceptable; ROOT has no password; userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
     403: "the password of another user needs an administrator",
     404: "no user has this ID",
-    500: "unexpected server failure",
     502: "the hypervisor is away or refused the password",
   },
   handle: ({ body, user, caller }) =>

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { changePower, PowerBody } from "../range/change-power.ts"
 import { TextResult } from "../wire/common.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const powerOffRange = operation({
   id: "powerOffRange",
@@ -16,7 +16,6 @@ export const powerOffRange = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the named machines are off",
-    ...rangeStatuses,
     400: "the body is malformed; userID names an unknown user",
     409: "no machine was named; a machine is not in the range; a run is changing the range",
     500: "a machine could not be switched",

@@ -5,7 +5,6 @@ import { configText, mostConfigBytes } from "../range/check-config.ts"
 import { storeConfig } from "../range/store-config.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const putConfig = operation({
   id: "putConfig",
@@ -20,7 +19,6 @@ export const putConfig = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the configuration was stored; warnings follow in the text, and the machines that stay although they are not in it",
-    ...rangeStatuses,
     400: "the file is missing or force is no boolean; the configuration breaks a rule: every finding is listed; userID names an unknown user",
     409: "testing mode is on and force is not set",
     413: "the file is too large",

@@ -8,7 +8,7 @@ import { refreshRouters, staleRouters } from "../rights/routers.ts"
 import { onceAtRest } from "../run/installation-gate.ts"
 import { routerText } from "../wire/access.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, hypervisorAway, waitCutShort } from "../wire/statuses.ts"
+import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
 
 /** How long the answer waits for routers. Those that take longer are told all the same. */
 const waitSeconds = 60
@@ -39,7 +39,6 @@ export const reconcileAccess = operation({
   },
   statuses: {
     200: "what differed; all of it is in line now, but for the routers left and what the notes say",
-    ...adminStatuses,
     400: "dryRun is neither true nor false",
     409: waitCutShort,
     502: hypervisorAway,

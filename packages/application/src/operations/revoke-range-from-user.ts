@@ -7,7 +7,7 @@ import { changeAccess } from "../range/change-access.ts"
 import { untoldRouters } from "../range/router-access.ts"
 import { TextResult } from "../wire/common.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, revocationPending, waitCutShort } from "../wire/statuses.ts"
+import { revocationPending, waitCutShort } from "../wire/statuses.ts"
 
 export const revokeRangeFromUser = operation({
   id: "revokeRangeFromUser",
@@ -22,9 +22,7 @@ export const revokeRangeFromUser = operation({
   output: { type: "json", schema: TextResult },
   statuses: {
     200: "the user may no longer use the range; with force a router that cannot be reached is told as soon as it can be",
-    ...adminStatuses,
     400: "force is no boolean",
-    404: "no range has this ID",
     409: `the user was not given the range; its router is off and force is not set; a run is changing the range; ${waitCutShort}`,
     500: "the router's rules could not be changed: the access is gone here and on the hypervisor, and the router is told as soon as it can be",
     502: revocationPending,

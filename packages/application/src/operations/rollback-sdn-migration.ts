@@ -4,7 +4,7 @@ import { Migrations } from "../migration/migrations.ts"
 import { operation } from "../operation/operation.ts"
 import { migrationPreview, MigrationResult } from "../wire/migration.ts"
 import { BooleanText } from "../wire/parameters.ts"
-import { adminStatuses, hypervisorAway } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const rollbackSDNMigration = operation({
   id: "rollbackSDNMigration",
@@ -19,7 +19,6 @@ export const rollbackSDNMigration = operation({
   output: { type: "json", schema: MigrationResult },
   statuses: {
     200: "text reports how it went",
-    ...adminStatuses,
     400: "dryRun is neither true nor false; userID names an unknown user",
     409: "something prevents it, such as a missing record of the bridges: all reasons are listed, and nothing was changed",
     500: "a step failed: the preparations were undone, or machines have begun to move and a new call continues from there",

@@ -19,10 +19,8 @@ export const setDefaultRangeId = operation({
   statuses: {
     200: "the default range now stored",
     400: "the range ID is empty; userID names an unknown user",
-    401: "no valid credentials; only administrators may act as another user",
     403: "the user may not use that range",
     404: "no range has this ID",
-    500: "unexpected server failure",
   },
   handle: ({ body, user }) =>
     Effect.gen(function* () {

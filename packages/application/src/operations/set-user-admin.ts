@@ -22,11 +22,8 @@ export const setUserAdmin = operation({
   statuses: {
     200: "the user has the rights asked for, here and on the hypervisor; existing keys and tokens have them at once",
     400: "isAdmin is missing; ROOT always is an administrator; nobody changes their own rights",
-    401: "no valid credentials",
-    403: "the caller is no administrator",
     404: "no user has this ID",
     409: "no other administrator would be left",
-    500: "unexpected server failure",
     502: "the hypervisor is away or refused; rights that were taken away are gone here all the same",
   },
   handle: ({ path, body, caller }) =>

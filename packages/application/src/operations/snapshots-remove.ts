@@ -1,7 +1,7 @@
 import { operation } from "../operation/operation.ts"
 import { changeSnapshots } from "../range/change-snapshots.ts"
 import { SnapshotOutcome, SnapshotSelectPayload } from "../wire/snapshot.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const snapshotsRemove = operation({
   id: "snapshotsRemove",
@@ -15,7 +15,6 @@ export const snapshotsRemove = operation({
   output: { type: "json", schema: SnapshotOutcome },
   statuses: {
     200: "what became of each machine",
-    ...rangeStatuses,
     400: "the body is malformed or wrongly typed; userID names an unknown user",
     409: "a run is changing the range",
     502: hypervisorAway,

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { changeSnapshots } from "../range/change-snapshots.ts"
 import { SnapshotCreatePayload, SnapshotOutcome } from "../wire/snapshot.ts"
-import { hypervisorAway, rangeStatuses } from "../wire/statuses.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
 
 export const snapshotsTake = operation({
   id: "snapshotsTake",
@@ -18,7 +18,6 @@ export const snapshotsTake = operation({
   output: { type: "json", schema: SnapshotOutcome },
   statuses: {
     200: "what became of each machine",
-    ...rangeStatuses,
     400: "the body is malformed or wrongly typed; userID names an unknown user",
     409: "a run is changing the range",
     502: hypervisorAway,

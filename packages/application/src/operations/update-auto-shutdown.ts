@@ -5,7 +5,6 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { Settings } from "../settings.ts"
 import { AutoShutdown, autoShutdown } from "../wire/auto-shutdown.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const updateAutoShutdown = operation({
   id: "updateAutoShutdown",
@@ -20,9 +19,7 @@ export const updateAutoShutdown = operation({
   output: { type: "json", schema: AutoShutdown },
   statuses: {
     200: "the idle times now in force",
-    ...rangeStatuses,
     400: "the text is no duration; the body is malformed; userID names an unknown user",
-    403: "the caller may not use the range; the licence does not include it",
   },
   handle: ({ range, body }) =>
     Effect.gen(function* () {

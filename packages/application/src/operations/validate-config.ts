@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { configIssues, configText, mostConfigBytes } from "../range/check-config.ts"
 import { ConfigIssueObject } from "../wire/config-issue.ts"
-import { rangeStatuses } from "../wire/statuses.ts"
 
 export const validateConfig = operation({
   id: "validateConfig",
@@ -26,7 +25,6 @@ export const validateConfig = operation({
   },
   statuses: {
     200: "the findings, errors first",
-    ...rangeStatuses,
     400: "the file is missing or no text; userID names an unknown user",
     413: "the file is too large",
   },

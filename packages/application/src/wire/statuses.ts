@@ -1,26 +1,3 @@
-/** What statuses mean for every operation on a selected range; an operation adds its own causes to them. */
-export const rangeStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
-  403: "the caller may not use the range",
-  404: "the range is unknown, or none is selected",
-  500: "unexpected server failure",
-} as const
-
-/** For operations that need a user and no range. */
-export const userStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
-  500: "unexpected server failure",
-} as const
-
-/** For operations of administrators. */
-export const adminStatuses = {
-  401: "no valid credentials",
-  403: "the caller is no administrator",
-  500: "unexpected server failure",
-} as const
-
 export const hypervisorAway = "the hypervisor is away or refused"
 
 /** For operations that wait while a run changes the whole installation. */
@@ -32,29 +9,14 @@ export const sourceWaitCutShort = "the service stops, or the client leaves, whil
 
 /** For operations on a run. */
 export const runStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
   403: "the caller may not use the run's range, or has nothing to do with what the run is about",
   404: "no run has this ID",
-  500: "unexpected server failure",
-} as const
-
-/** For operations on a group that its managers and administrators may use; an operation adds its own causes to them. */
-export const groupStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
-  403: "the caller does not manage the group",
-  404: "no group has this name",
-  500: "unexpected server failure",
 } as const
 
 /** For operations on a blueprint that whoever has it may use; an operation adds its own causes to them. */
 export const blueprintStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
   403: "the blueprint is not shared with the caller",
   404: "no blueprint has this ID",
-  500: "unexpected server failure",
 } as const
 
 /** For operations on a blueprint that only its owner and administrators may use. */
@@ -62,10 +24,7 @@ export const ownBlueprintStatuses = { ...blueprintStatuses, 403: "the caller is 
 
 /** For operations on a source that its owner and administrators may use; to others it does not exist. */
 export const sourceStatuses = {
-  400: "userID names an unknown user",
-  401: "no valid credentials; only administrators may act as another user",
   404: "no source of this ID is the user's",
-  500: "unexpected server failure",
 } as const
 
 /** For revocations: what is stored stays. */
