@@ -16,12 +16,12 @@ const statusOf = (steps: readonly StepState[], cancelled: boolean): Conclusion["
   const failed = steps.filter(({ phase }) => phase === "failed")
   if (failed.length === 0) return "success"
   const allTolerated = failed.every(({ step }) => step.tolerated === true)
-  // where nothing of what was asked for came about, the run did not do a part of it
+  // a run that achieved nothing is a failure, not a part of a success
   const someDone = steps.some(({ step, phase }) => step.tolerated === true && phase === "settled")
   return allTolerated && someDone ? "partial" : "failure"
 }
 
-/** How a run ends whose steps are all settled, failed or skipped. A cancelled run is aborted, whatever its steps came to. */
+/** The outcome of a run whose steps are all settled, failed or skipped. A cancelled run is aborted, whatever its steps did. */
 export const concludeRun = (state: RunState): Conclusion => {
   const { total, failed, skipped } = progressOf(state, new Date(0))
   const steps = [...state.steps.values()]

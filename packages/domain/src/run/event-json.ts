@@ -63,10 +63,10 @@ const RunEventJson = Schema.Union([
 const isKnown = Schema.is(RunEventJson)
 const types: ReadonlySet<string> = new Set(RunEventJson.members.map((member) => member.fields.type.literal))
 
-/** What every version writes of an event. */
+/** The members of an event that all versions understand. */
 const isAnyEvent = Schema.is(Schema.Struct({ type: text, v: Schema.optional(Schema.Int), plan: Schema.optional(Schema.Unknown) }))
 
-/** An event as journals keep it. */
+/** The stored form of an event. */
 export const writeRunEvent = (of: RunEvent): string => JSON.stringify(of satisfies typeof RunEventJson.Type)
 
 const parsed = (json: string): unknown => {
@@ -77,7 +77,7 @@ const parsed = (json: string): unknown => {
   }
 }
 
-/** Why a text is no event to this version: a newer one wrote it, or it is damaged. */
+/** Why a stored event cannot be read: a newer version wrote it, or it is damaged. */
 export type UnreadEvent = "newer" | "damaged"
 
 /** The event that `writeRunEvent` wrote, in this version or an older one. */
@@ -88,7 +88,7 @@ export const readRunEvent = (json: string): RunEvent | UnreadEvent => {
   return !types.has(value.type) || (value.v ?? 1) > version || namesWhatIsNew(value.plan) ? "newer" : "damaged"
 }
 
-/** The event as a journal gives it back. Throws on what could not be read again. */
+/** The event as it will be read back from the store. Throws when it could not be read back. */
 export const storedRunEvent = (of: RunEvent): RunEvent => {
   const stored = readRunEvent(writeRunEvent(of))
   if (typeof stored === "string") throw new Error(`a journal cannot hold this ${of.type}`)

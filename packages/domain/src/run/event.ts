@@ -4,7 +4,7 @@ import type { Json } from "../plan/action.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { RunSubject } from "./subject.ts"
 
-/** What runs of ranges do. */
+/** The kinds of runs of ranges. */
 export const rangeRunKinds = [
   "deploy",
   "destroy",
@@ -18,45 +18,45 @@ export const rangeRunKinds = [
   "snapshot-remove",
 ] as const
 export type RangeRunKind = (typeof rangeRunKinds)[number]
-/** What a run does: a kind of the range family, or the name of any other kind that the service has (`source-fetch`). */
+/** The kind of a run: one of `rangeRunKinds`, or the name of any other kind (`source-fetch`). */
 export type RunKind = string
 
 export const isRangeRunKind = (kind: RunKind): kind is RangeRunKind => (rangeRunKinds as readonly string[]).includes(kind)
 
-/** `partial`: what must succeed did, and of what may fail (tolerated steps) some did and some did not. */
+/** `partial`: all required steps succeeded, and of the tolerated ones some did and some did not. */
 export const runStatuses = ["running", "success", "partial", "failure", "aborted"] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** A run's head: what it is about. Everything else is in its journal. */
+/** The head of a run: what it is about. Everything else is in its journal. */
 export interface RunHead {
   readonly id: RunId
   readonly kind: RunKind
   readonly subject: RunSubject
   readonly by: UserId
-  /** The request, for the record and for a resumed run: tags, limit, names. */
+  /** The request, for the record and to plan again: tags, limit, names. */
   readonly options: Json
   readonly startedAt: Date
 }
 
-/** What a step's settlement tells. */
+/** What a settled step reports. */
 export interface StepFacts {
   readonly address?: string
   readonly addresses?: readonly string[]
-  /** What the guest claims to have besides, and is not its own (`judgeAddresses`). */
+  /** Addresses that the guest reports and that are not its own (`judgeAddresses`). */
   readonly foreignAddresses?: readonly string[]
   readonly changed?: boolean
   readonly warnings?: readonly string[]
-  /** What it found out, for whoever started the run and for later steps. Shown to those who may see the run. */
+  /** Results for the caller of the run and for later steps. Visible to those who may see the run. */
   readonly data?: Json
 }
 
-/** Why a step failed, as a fault says it. */
+/** The fault of a failed step. */
 export interface StepFailure {
   readonly tag: string
   readonly kind: string
   readonly message: string
   readonly hint?: string
-  /** Findings about parts of what was read; absent where there are none. */
+  /** Findings about parts of the input; absent when there are none. */
   readonly issues?: readonly FaultIssue[]
 }
 
@@ -66,7 +66,7 @@ export interface StepFailure {
  */
 export type RunEvent =
   | { readonly type: "Planned"; readonly plan: Plan }
-  /** Written before the effect: from here on it may have happened. */
+  /** Written before the effect: from now on it may have happened. */
   | { readonly type: "StepStarted"; readonly key: string; readonly attempt: number }
   /** The effect was accepted; `token` is what `settle` needs (a task id), null when nothing is to be waited for. */
   | { readonly type: "StepDispatched"; readonly key: string; readonly attempt: number; readonly token: Json }
@@ -78,11 +78,11 @@ export type RunEvent =
   | { readonly type: "Reallocated"; readonly machine: string; readonly from: Vmid; readonly to: Vmid }
   /** Text that a tool inside a stage printed; whole lines. */
   | { readonly type: "Output"; readonly key: string; readonly text: string }
-  /** How far a step is, in units of its own; `total` undefined while it is not known. Told now and then, the latest counts. */
+  /** Progress in units of the step; `total` is undefined while unknown. Written now and then; the latest counts. */
   | { readonly type: "StepProgress"; readonly key: string; readonly done: number; readonly total: number | undefined }
   /**
-   * The world is away, or the run `behind` which it was opened has not ended: the step, or without a `key` the run itself, waits and
-   * continues on its own. Journals of older versions have no keys.
+   * The step, or without a `key` the run itself, waits: for the hypervisor, or for the run `behind` which it was opened. It continues by
+   * itself. Journals of older versions have no keys.
    */
   | { readonly type: "Waiting"; readonly reason: string; readonly key?: string; readonly behind?: RunId }
   | { readonly type: "Continued"; readonly reason: string; readonly key?: string; readonly behind?: RunId }

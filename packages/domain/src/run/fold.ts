@@ -5,11 +5,11 @@ import { isDone } from "./progress.ts"
 import { reallocateStep } from "./reallocate.ts"
 import { isCancellable, type RunState, type StepState, type Wait } from "./state.ts"
 
-/** A fold that goes on: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
+/** An incremental fold: `push` costs O(1) per entry (a reallocation: O(steps of its machine)). */
 export interface RunFold {
-  /** Entries come in order; one whose number is not above the last one seen is ignored, so that a page may be read twice. */
+  /** Takes entries in order. An entry that was pushed before is ignored, so that a page may be read twice. */
   readonly push: (entry: JournalEntry) => void
-  /** A live view: later pushes change what its maps hold. */
+  /** A live view: later pushes change its maps. */
   readonly state: () => RunState
 }
 
@@ -45,7 +45,7 @@ type StepEvent = Extract<
   { readonly type: "StepStarted" | "StepDispatched" | "StepProgress" | "StepSettled" | "StepFailed" | "StepSkipped" }
 >
 
-/** What one event makes of the step it names. */
+/** The state of a step after an event. */
 const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   switch (event.type) {
     case "StepStarted":
@@ -65,7 +65,7 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
     case "StepSettled":
       return { ...was, phase: "settled", facts: event.facts, failure: undefined, endedAt: at }
     case "StepFailed":
-      // one that is not final goes back to where it can be started again
+      // a step whose failure is not final can be started again
       return event.final
         ? { ...was, phase: "failed", failure: event.failure, endedAt: at }
         : { ...was, phase: "planned", failure: event.failure, token: undefined }
@@ -74,7 +74,7 @@ const stepAfter = (was: StepState, event: StepEvent, at: Date): StepState => {
   }
 }
 
-/** Starts a fold over a run's journal. Total: any prefix, and any order of events, gives a state. */
+/** Starts a fold over a journal. Total: any prefix and any order of events gives a state. */
 export const openFold = (): RunFold => {
   const steps = new Map<string, StepState>()
   const ofMachine = new Map<string, string[]>()
@@ -113,7 +113,7 @@ export const openFold = (): RunFold => {
     return {}
   }
 
-  /** The order of the journal decides: a point of no return that comes after a cancel was not reached, and its step has not begun. */
+  /** The order in the journal decides: a point of no return after a cancel was not reached, and its step has not started. */
   const start = (event: Extract<RunEvent, { readonly type: "StepStarted" }>, at: Date): Partial<RunState> => {
     if (steps.get(event.key)?.step.pointOfNoReturn !== true) return step(event, at)
     if (state.cancelRequested && !state.pastReturn) return {}
@@ -162,7 +162,7 @@ export const openFold = (): RunFold => {
   }
 }
 
-/** Where a run stands after these entries. */
+/** The state of a run after these entries. */
 export const foldRun = (entries: Iterable<JournalEntry>): RunState => {
   const fold = openFold()
   for (const entry of entries) fold.push(entry)

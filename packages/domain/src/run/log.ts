@@ -6,7 +6,7 @@ import { rangeOf, subjectText } from "./subject.ts"
 
 /**
  * The log of a run as text, in the shape of Ansible's default output without colour: clients find failures by `fatal:`, tasks by
- * `TASK [title]`, and the end by `PLAY RECAP`. What is tried again is no failure yet: it has the line that Ansible gives to a retried task.
+ * `TASK [title]`, and the end by `PLAY RECAP`. A failed attempt that is retried has the line of a retried Ansible task, not `fatal:`.
  */
 export interface RunLog {
   /** The text that this entry adds: whole lines, each ended; empty when it adds none. Costs O(text added). */
@@ -70,12 +70,12 @@ const failureText = ({ message, hint }: StepFailure): string =>
 const waitTitle = ({ behind }: Pick<Extract<RunEvent, { readonly type: "Waiting" }>, "behind">): string =>
   behind === undefined ? "Wait until the run can continue" : `Wait for run ${behind}`
 
-/** Whole lines; a line that is not ended is ended. */
+/** The text with a newline at its end. */
 const lines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 const oneLine = (text: string): string => text.replace(/\s*\n\s*/gu, " ")
 const warning = (text: string): string => `[WARNING]: ${oneLine(text)}\n`
 
-/** A log that goes on. With `plan`, entries from the middle of a run can be pushed first. */
+/** An incremental log. With `plan`, it may start in the middle of a run. */
 export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): RunLog => {
   const steps = new Map<string, Step>((plan?.steps ?? []).map((step) => [step.key, step]))
   const tallies = new Map<string, Tally>()
@@ -157,7 +157,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
             `Give ${event.machine} another VMID`,
             warning(`VMID ${event.from} is taken; ${event.machine} gets ${event.to}`),
           )
-        // of waits that overlap, the first and the end of the last
+        // of overlapping waits: the start of the first and the end of the last
         case "Waiting": {
           const waited = waits.size > 0
           waits.add(event.key)
@@ -182,7 +182,7 @@ export const openLog = (head: Pick<RunHead, "kind" | "subject">, plan?: Plan): R
   }
 }
 
-/** The whole log of a run so far. `plan` is needed only where the entries do not begin with it. */
+/** The log of a run so far. `plan` is needed only when the entries do not start with it. */
 export const renderLog = (head: Pick<RunHead, "kind" | "subject">, entries: Iterable<JournalEntry>, plan?: Plan): string => {
   const log = openLog(head, plan)
   let text = ""

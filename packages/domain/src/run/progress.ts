@@ -28,7 +28,7 @@ export const isDone = (state: StepState): boolean => doneIn[state.phase]
 const isRunning = (state: StepState): boolean => state.phase === "started" || state.phase === "dispatched"
 const secondsBetween = (from: Date, to: Date): number => Math.max(0, (to.getTime() - from.getTime()) / 1000)
 
-/** How much longer (or shorter) than estimated the settled steps took; 1 while nothing is known, and never beyond a factor of 10. */
+/** Actual time of the settled steps over their estimates; 1 while nothing is known, limited to a factor of 10. */
 const pace = (states: Iterable<StepState>): number => {
   let estimated = 0
   let measured = 0
@@ -41,8 +41,8 @@ const pace = (states: Iterable<StepState>): number => {
 }
 
 /**
- * Seconds until the last step ends: the longest chain of what is left, or the work that waits for the scarcest resource, whichever is
- * longer. `left` gives a step's own seconds.
+ * Seconds until the last step ends: the longest remaining path, or the remaining work on the scarcest resource, whichever is longer. `left`
+ * gives the seconds of one step.
  */
 const longestRemainder = (state: RunState, left: (step: StepState) => number): number => {
   const ends = new Map<string, number>()
@@ -63,7 +63,7 @@ const longestRemainder = (state: RunState, left: (step: StepState) => number): n
   return longest
 }
 
-/** How far a run is at the moment `now`, and how long it will still take by its estimates and the times measured so far. */
+/** The progress of a run at `now`, and its remaining time by the estimates and the times measured so far. */
 export const progressOf = (state: RunState, now: Date): RunProgress => {
   const states = [...state.steps.values()]
   const total = states.length
@@ -74,7 +74,7 @@ export const progressOf = (state: RunState, now: Date): RunProgress => {
     const whole = own.step.estimate * factor
     const { done: part = 0, total } = own.progress ?? {}
     const share = total === undefined ? Number.NaN : part / total
-    // what a step says of itself is truer than its estimate
+    // reported progress is more accurate than the estimate
     if (Number.isFinite(share)) return whole * (1 - Math.min(1, Math.max(0, share)))
     return own.startedAt === undefined ? whole : Math.max(0, whole - secondsBetween(own.startedAt, now))
   }

@@ -2,8 +2,8 @@ import type { RangeState } from "../range/range.ts"
 import { isRangeRunKind, type RunKind, type RunStatus } from "./event.ts"
 
 /**
- * What the range shows while a run of this kind changes it; undefined: what it showed before, or there is no range. Only deploys and removals
- * of its VMs show: a change of who may use it says nothing of what became of the last deploy.
+ * The state that a range shows during a run of this kind; undefined: no change, or the run is about no range. Only deploys and removals show:
+ * the state tells how the last of them went.
  */
 export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
   if (!isRangeRunKind(kind)) return undefined
@@ -24,7 +24,7 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
   }
 }
 
-/** What the range shows after the run ended so; undefined: what it showed before. */
+/** The state that a range shows after the run ended; undefined: no change. */
 export const rangeStateAfter = (kind: RunKind, status: Exclude<RunStatus, "running">): RangeState | undefined => {
   if (rangeStateDuring(kind) === undefined) return undefined
   if (status === "aborted") return "ABORTED"

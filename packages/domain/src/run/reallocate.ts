@@ -3,10 +3,10 @@ import { macOf } from "../machine/mark.ts"
 import type { Json } from "../plan/action.ts"
 import type { Step } from "../plan/plan.ts"
 
-/** NICs that a VM can have at most (Proxmox: net0 to net31). */
+/** The most NICs that a VM can have (Proxmox: net0 to net31). */
 const nicsAtMost = 32
 
-/** MAC addresses are made of the VMID, so they change with it. */
+/** MAC addresses are derived from the VMID, so they change with it. */
 const macsBetween = (from: Vmid, to: Vmid): ReadonlyMap<string, string> =>
   new Map(Array.from({ length: nicsAtMost }, (_, nic) => [macOf(from, nic), macOf(to, nic)]))
 
@@ -17,7 +17,7 @@ const replaceMacs = (value: Json, macs: ReadonlyMap<string, string>): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceMacs(item, macs)]))
 }
 
-/** The same step about the machine's new VMID: reference, MAC addresses of its NICs, and those named in a stage's input. */
+/** The step with the machine's new VMID: its reference, the MAC addresses of its NICs, and those in the input of a stage. */
 export const reallocateStep = (step: Step, from: Vmid, to: Vmid): Step => {
   const { action } = step
   if (!("machine" in action) || action.machine.vmid !== from) return step

@@ -1,57 +1,56 @@
 import type { RunId, UserId } from "../access/ids.ts"
 
-/** What the steps of one run have of one scarce thing, and what they wait for. */
+/** The slots of one resource that the steps of one run hold and wait for. */
 export interface SlotDemand {
   readonly run: RunId
   /** Of the run's lease. */
   readonly generation: number
-  /** Whose share it comes out of: who started the run. */
+  /** Who started the run: slots count towards this owner's share. */
   readonly by: UserId
-  /** How many steps have a slot now; more than there are where work had begun before. */
+  /** Steps that hold a slot now. More than there are slots when a new worker found work going on. */
   readonly held: number
-  /** Slot-seconds that steps have had in this generation. One that still has its slot counts at least its estimate. */
+  /** Slot-seconds used in this generation. A step that still holds its slot counts at least its estimate. */
   readonly had: number
-  /** The estimates, in seconds, of the steps that wait, in the order in which they want to go. */
+  /** The estimates in seconds of the waiting steps, the first to go first. */
   readonly waiting: readonly number[]
 }
 
-/** Everything that one process wants of one scarce thing. */
+/** All demands of one process for one resource. */
 export interface SlotQueue {
   readonly resource: string
-  /** How many steps may have it at once. */
+  /** How many steps may use it at once. */
   readonly slots: number
   readonly demands: readonly SlotDemand[]
 }
 
 export interface SlotAnswer {
-  /** For each demand, in their order: how many of its waiting steps have a slot now. */
+  /** For each demand: how many of its waiting steps got a slot. */
   readonly granted: readonly number[]
   /**
-   * For each demand: whether it replaces what was said before. False while the run's lease has lapsed and nobody else has claimed it: it is to
-   * be said again. What a superseded or ended worker says means nothing, and counts as said.
+   * For each demand: whether it was taken into account. False while the run's lease has lapsed and no other worker has claimed the run: repeat
+   * the demand then. Demands of a superseded worker and of an ended run mean nothing and need no repetition: true.
    */
   readonly counted: readonly boolean[]
-  /** Whether to ask again soon although nothing of one's own ends: another process has slots or waits for them. */
+  /** Whether to ask again soon although no own step ends: another process holds slots or waits for them. */
   readonly again: boolean
 }
 
 /**
- * Who has what of one scarce thing, and how much everybody has had. Times in it are virtual: an owner's grows by the slot-seconds that its
- * runs get, a run's by its own. Plain data, so that it can be stored.
+ * Who holds slots of one resource, and how much everyone has used. Times are virtual: an owner's grows by the slot-seconds of its runs, a
+ * run's by its own. Plain data that can be stored.
  */
 export interface SlotLedger {
-  /** Virtual time: where the owner stood who was served last. */
+  /** Virtual time: that of the owner who was served last. */
   readonly now: number
-  /** `due`: where the owner stands. `now`: the virtual time among its runs. */
+  /** `due`: the virtual time of the owner. `now`: the virtual time among its runs. */
   readonly owners: readonly { readonly by: UserId; readonly due: number; readonly now: number }[]
   readonly runs: readonly (SlotDemand & { readonly due: number })[]
 }
 
-/** Of a run that has not ended. */
+/** The lease of a run that has not ended. */
 export interface RunStanding {
-  /** Of its lease. */
   readonly generation: number
-  /** Whether that has not run out. */
+  /** Whether it has not lapsed. */
   readonly inForce: boolean
 }
 
@@ -63,11 +62,11 @@ type Run = Mutable<SlotLedger["runs"][number]>
 
 const isActive = ({ held, waiting }: Pick<SlotDemand, "held" | "waiting">): boolean => held > 0 || waiting.length > 0
 
-/** The first in this order: who has the fewest slots, then who has had the least; owners first, then runs of one owner. */
+/** Order of service: the owner with the fewest slots, then with the least use; the same among the runs of one owner. */
 const isBefore = ([a, runA]: readonly [Owner, Run], [b, runB]: readonly [Owner, Run]): boolean =>
   (a.held - b.held || a.due - b.due || runA.held - runB.held || runA.due - runB.due) < 0
 
-/** Replaces what a process had demanded, and gives free slots to whoever comes first, whichever process they are in. See ADR 55. */
+/** Replaces the demands of one process, and gives free slots to whoever comes first, in any process. See ADR 55. */
 const shareOne = (
   ledger: SlotLedger,
   { slots, demands }: SlotQueue,
@@ -84,7 +83,7 @@ const shareOne = (
   for (const run of ledger.runs) {
     const standing = standingOf(run.run)
     if (standing === undefined) continue
-    // what was going on when its worker died goes on until the next worker says what of it does; it begins nothing
+    // work of a dead worker may still go on, so its slots stay taken until the next worker reports; it gets no new ones
     runs.set(run.run, standing.inForce && standing.generation === run.generation ? { ...run } : { ...run, waiting: [] })
   }
   const served = new Set([...runs.values()].filter(isActive).map(({ by }) => by))
@@ -96,9 +95,9 @@ const shareOne = (
   for (const demand of own) {
     const owner = ownerOf(demand.by)
     const known = runs.get(demand.run)
-    // what was granted counted as its estimate; a grant whose answer was lost is paid back here
+    // a grant counted as its estimate; one whose answer was lost is credited back here
     const more = known?.generation === demand.generation ? demand.had - known.had : 0
-    // who comes new or back starts now: nobody saves up what they did not use
+    // whoever arrives or returns starts at the current virtual time: unused time is not saved up
     owner.due = Math.max(owner.due + more, served.has(demand.by) ? 0 : now)
     const due = Math.max((known?.due ?? 0) + more, known !== undefined && isActive(known) ? 0 : owner.now)
     runs.set(demand.run, { ...demand, due })
@@ -133,7 +132,7 @@ const shareOne = (
     return standing === undefined || standing.inForce || standing.generation !== generation
   })
   const again = own.length < demands.length || [...runs.values()].some((run) => !mine.has(run.run) && isActive(run))
-  // who waits for nothing and has nothing counts as long as another one of its kind does: to it, having had much is to be behind
+  // an idle run or owner is remembered while others are active and its use is ahead of theirs
   const working = new Set([...runs.values()].filter(isActive).map(({ by }) => by))
   const kept = [...runs.values()].filter((run) => isActive(run) || (working.has(run.by) && run.due > ownerOf(run.by).now))
   const known = [...owners.values()].filter(({ by, due }) => working.has(by) || (working.size > 0 && due > now))
@@ -144,9 +143,9 @@ const shareOne = (
 }
 
 /**
- * Shares scarce things out among the runs of all processes: those of the queues as they are now, those of others as they last said. Each
- * queue must hold everything that its process has and wants of its thing. `standingOf`: undefined when the run has ended. Who no longer
- * holds a run's lease gets nothing, and what it says does not count. Changes the ledgers.
+ * Shares resources among the runs of all processes. Each queue holds all demands of its process for one resource; other processes count with
+ * their last demands. `standingOf`: undefined when the run has ended. A worker without its run's lease gets nothing, and its demands are
+ * ignored. Changes the ledgers.
  */
 export const shareSlots = (
   ledgers: Map<string, SlotLedger>,

@@ -6,7 +6,7 @@ const seconds = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const by = Schema.String.pipe(Schema.refine(isUserId))
 
-/** A ledger as it is stored. */
+/** The stored form of a ledger. */
 export const SlotLedgerJson = Schema.Struct({
   now: seconds,
   owners: Schema.Array(Schema.Struct({ by, due: seconds, now: seconds })),

@@ -5,29 +5,29 @@ import type { RunStatus, StepFacts, StepFailure } from "./event.ts"
 
 export type StepPhase = "planned" | "started" | "dispatched" | "settled" | "failed" | "skipped"
 
-/** Where one step stands. */
+/** The state of one step. */
 export interface StepState {
   readonly step: Step
   readonly phase: StepPhase
-  /** How often it was started. */
+  /** Number of starts. */
   readonly attempt: number
   readonly token: Json | undefined
   readonly startedAt: Date | undefined
   readonly endedAt: Date | undefined
   readonly facts: StepFacts | undefined
-  /** How far it says it is; undefined when it has said nothing. */
+  /** Reported progress; undefined when nothing was reported. */
   readonly progress: { readonly done: number; readonly total: number | undefined } | undefined
   readonly failure: StepFailure | undefined
   readonly skippedBecause: string | undefined
 }
 
-/** What a run or one of its steps waits for: a world that is away, or the run `behind` which it was opened. */
+/** What a run or one of its steps waits for: the hypervisor, or the run `behind` which it was opened. */
 export interface Wait {
   readonly reason: string
   readonly behind: RunId | undefined
 }
 
-/** Where a run stands: the fold of its journal. */
+/** The state of a run: the fold of its journal. */
 export interface RunState {
   readonly plan: Plan | undefined
   /** In the order of the plan. */
@@ -38,17 +38,17 @@ export interface RunState {
   readonly waits: ReadonlyMap<string | undefined, Wait>
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined
-  /** Whether a step has begun that is a point of no return. */
+  /** Whether a step that is a point of no return has started. */
   readonly pastReturn: boolean
-  /** Machines whose VMID was given anew. */
+  /** Machines with a new VMID. */
   readonly reallocated: ReadonlyMap<string, Vmid>
   readonly lastSeq: number
   readonly endedAt: Date | undefined
 }
 
 /**
- * Whether a cancel is taken. Past a point of no return it is not, unless the run waits for what may never come back: then there must be a
- * way to end it.
+ * Whether the run can be cancelled. Not past a point of no return, unless the run waits for something that may never come back: then there
+ * must be a way to end it.
  */
 export const isCancellable = ({ pastReturn, waits }: RunState): boolean => !pastReturn || waits.size > 0
 

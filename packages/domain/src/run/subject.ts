@@ -8,15 +8,15 @@ export type RunSubject =
   | { readonly type: "range"; readonly id: RangeId }
   | { readonly type: Exclude<SubjectType, "range">; readonly id: string }
 
-/** The whole installation: there is one. Runs of ranges that open while a run changes it wait for that one's end. */
+/** The whole installation. Runs of ranges that open while a run changes it wait for the end of that run. */
 export const installation = { type: "installation", id: "this" } as const satisfies RunSubject
 
-/** Who may use what on the hypervisor: there is one, so its changes never meet. */
+/** The access on the hypervisor, a single subject: its changes never overlap. */
 export const accessSubject = { type: "access", id: "hypervisor" } as const satisfies RunSubject
 
 export const rangeSubject = (id: RangeId): RunSubject => ({ type: "range", id })
 
-/** A subject as one text (`range:LAB`): equal for equal subjects, and for no others. */
+/** A subject as a key (`range:LAB`): equal exactly for equal subjects. */
 export const subjectKey = ({ type, id }: RunSubject): string => `${type}:${id}`
 
 const isSubjectType = (text: string): text is SubjectType => (subjectTypes as readonly string[]).includes(text)
@@ -36,6 +36,6 @@ export const subjectText = ({ type, id }: RunSubject): string => {
   return type === "access" ? "access on the hypervisor" : `${type} ${id}`
 }
 
-/** The range that a run changes; undefined when it is about something else. */
+/** The range that a run changes; undefined for other subjects. */
 export const rangeOf = ({ subject }: { readonly subject: RunSubject }): RangeId | undefined =>
   subject.type === "range" ? subject.id : undefined
