@@ -20,6 +20,7 @@ import type {
   ObservedCluster,
   RangeId,
   RecordId,
+  RunEvent,
   RunId,
   UserId,
   Vmid,
@@ -30,10 +31,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { idOf, startService, type Service, type ServiceOptions } from "../../packages/adapter-http/test/support.ts"
 import { settings as testSettings } from "../../packages/application/test/support/app.ts"
-import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
+import { scriptedRuns, scriptedRunsLayer } from "../../packages/application/test/support/scripted-runs.ts"
 import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
@@ -116,7 +118,7 @@ const seedBlueprints = Effect.gen(function* () {
   yield* blueprints.shareWithGroup(id, "G1" as GroupName)
 })
 
-/** Passwords, accounts on the hypervisor, groups, a blueprint, a machine in R1 and its configuration, and one finished run of R1, whose id it returns. */
+/** Passwords, accounts on the hypervisor, groups, a blueprint, a machine in R1 and its configuration, and one failed run of R1, whose id it returns. */
 const seed = Effect.gen(function* () {
   const users = yield* Users
   const secrets = yield* SecretStore
@@ -132,14 +134,20 @@ const seed = Effect.gen(function* () {
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)
   yield* bringInLine({ doing: "begin", by: idOf.admin, concerns: () => true })
-  return yield* startRun
+  return yield* runUntil("Ended")
 })
 
-/** A run of R1. */
-const startRun = Effect.gen(function* () {
+/** A run of R1, once this is in its journal. */
+const runUntil = Effect.fnUntraced(function* (reached: RunEvent["type"]) {
   const range = yield* (yield* Ranges).find("R1" as RangeId)
   if (range === undefined) return yield* Effect.die("R1 was not seeded")
-  return (yield* (yield* RunEngine).start(rangeRequest(range, deploy), idOf.member)).id
+  const engine = yield* RunEngine
+  const { id } = yield* engine.start(rangeRequest(range, deploy), idOf.member)
+  yield* engine.events(id, 0).pipe(
+    Stream.takeUntil(({ event: { type } }) => type === reached),
+    Stream.runDrain,
+  )
+  return id
 })
 
 /** Here an archive is the JSON of its files: what real ones are is the business of the adapter that reads them. */
@@ -152,7 +160,7 @@ const uploadedFiles = (path: string): MemoryFiles | undefined => {
 }
 
 export interface WholeService extends Service {
-  /** A run of R1: finished, unless one that goes on was asked for. */
+  /** A run of R1: failed, unless one that goes on was asked for. */
   readonly runId: RunId
   /** The hypervisor. */
   readonly world: MemoryWorld
@@ -170,14 +178,14 @@ export const startWholeService = async ({
   readonly more?: readonly Operation[]
   readonly storage?: ServiceOptions["storage"]
 } = {}): Promise<WholeService> => {
-  const runs = fakeRuns("R1")
+  const runs = scriptedRuns("R1")
   const world = makeMemoryWorld()
   const service = await startService({
     operations: [...operations, ...more],
     http: { notYetOffered },
     ...(license === undefined ? {} : { license }),
     ...(storage === undefined ? {} : { storage }),
-    services: fakeRunsLayer(runs).pipe(
+    services: scriptedRunsLayer(runs).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
           memoryHypervisorLayer(world),
@@ -196,9 +204,10 @@ export const startWholeService = async ({
   fillRepositories(service.artifacts.content)
   fillRegistry(service.artifacts.registry)
   fillGalaxy(service.artifacts.galaxy)
-  const finished = await start(seed)
+  runs.ending = () => ({ status: "failure", message: "the disk is full" })
+  const failed = await start(seed)
   runs.ending = () => "running"
-  const runId = running ? await start(startRun) : finished
+  const runId = running ? await start(runUntil("StepDispatched")) : failed
   runs.ending = () => ({ status: "success" })
   return { ...service, runId, world }
 }

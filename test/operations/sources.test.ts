@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { type Service, type ServiceOptions, startService, type Who } from "../../packages/adapter-http/test/support.ts"
 import { settings } from "../../packages/application/test/support/app.ts"
-import { fakeRuns, fakeRunsLayer } from "../../packages/application/test/support/fake-runs.ts"
+import { scriptedRuns, scriptedRunsLayer } from "../../packages/application/test/support/scripted-runs.ts"
 import { tarGz, zip } from "../contracts/content/support/archives.ts"
 import { gitHttp, wantsPassword } from "../contracts/content/support/git-http.ts"
 import { type Files, testRepository, type TestRepository } from "../contracts/content/support/repository.ts"
@@ -67,7 +67,7 @@ const start = (more: Partial<ServiceOptions> = {}): Promise<Service> =>
   startService({
     operations,
     http: { uploads: join(root, "uploads") },
-    services: fakeRunsLayer(fakeRuns("R1")).pipe(
+    services: scriptedRunsLayer(scriptedRuns("R1")).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
           memoryHypervisorLayer(makeMemoryWorld()),

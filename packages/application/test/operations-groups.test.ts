@@ -407,7 +407,7 @@ describe("a request about many ranges", () => {
     const before = told().length
     let starting = 0
     let most = 0
-    app.runs.effect = () =>
+    app.runs.planning = () =>
       Effect.promise(async () => {
         most = Math.max(most, ++starting)
         for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))

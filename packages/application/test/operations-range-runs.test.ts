@@ -1,12 +1,11 @@
-import { type Plan, type Range, type RunId, type User, type Vmid, wholeDeploy } from "@rangewright/domain"
+import { type Plan, type Range, type User, type Vmid, wholeDeploy } from "@rangewright/domain"
 import { type ServerSentEvent } from "@rangewright/application"
-import { RunEngine } from "@rangewright/run-engine"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
-import { stepOf } from "./support/fake-runs.ts"
+import { stepOf } from "./support/scripted-runs.ts"
 
 let app: TestApp
 let admin: User
@@ -41,13 +40,20 @@ const plan: Plan = {
   notes: ["a note"],
   criticalPathSeconds: 12,
 }
-const deploy = async (body?: object) => (await app.call("deployRange", ada, { range, body })) as { result: string; runID: string }
+const begin = async (body?: object) => (await app.call("deployRange", ada, { range, body })) as { result: string; runID: string }
+/** To its end. */
+const deploy = async (body?: object) => {
+  const answer = await begin(body)
+  await app.ended(answer.runID)
+  return answer
+}
 const asked = () => app.runs.asked.map(({ request }) => request)
 
 describe("deploying", () => {
   it("runs roles in the order that the query or the body asks for, and says what a plan would save", async () => {
     await deploy({ role_order: "graph" })
-    await app.call("deployRange", ada, { range, query: { role_order: "file" } })
+    const { runID } = (await app.call("deployRange", ada, { range, query: { role_order: "file" } })) as { runID: string }
+    await app.ended(runID)
     await deploy()
     expect(asked().map((request) => request.kind === "deploy" && request.options.roleSequence)).toEqual([
       "graph",
@@ -63,7 +69,7 @@ describe("deploying", () => {
 
   it("starts a run and answers at once with its name", async () => {
     app.runs.ending = () => "running"
-    const { result, runID } = await deploy()
+    const { result, runID } = await begin()
     expect(result).toContain(runID)
     expect((await app.range("LAB")).state).toBe("DEPLOYING")
     expect(asked()).toEqual([{ kind: "deploy", options: { ...wholeDeploy, verbose: false } }])
@@ -97,7 +103,7 @@ describe("deploying", () => {
 
   it("is refused while a run changes the range, naming the run", async () => {
     app.runs.ending = () => "running"
-    const { runID } = await deploy()
+    const { runID } = await begin()
     const fault = await app.fails("deployRange", ada, { range })
     expect(fault).toMatchObject({ kind: "conflict", message: expect.stringContaining(runID) })
   })
@@ -137,7 +143,7 @@ describe("deploying", () => {
 describe("aborting", () => {
   it("cancels the run under way, for administrators too, and the range shows it at once", async () => {
     app.runs.ending = () => "running"
-    await deploy()
+    await begin()
     await app.call("abortRange", admin, { range })
     expect((await app.range("LAB")).state).toBe("ABORTED")
     const [entry] = (await app.call("getRangeLogHistory", ada, { range })) as { status: string; end: string }[]
@@ -174,7 +180,7 @@ describe("logs", () => {
     app.runs.ending = () => ({ status: "success" })
     await app.call("powerOffRange", ada, { range, body: { machines: ["all"] } })
     app.runs.ending = () => "running"
-    await deploy()
+    await begin()
     const history = (await app.call("getRangeLogHistory", ada, { range })) as readonly {
       id: string
       status: string
@@ -261,7 +267,9 @@ describe("removing", () => {
   beforeEach(() => app.addMachine(range, 141, "LAB-dc01"))
 
   it("of a range goes with its machines only by force", async () => {
-    await app.call("deleteRange", ada, { range })
+    app.runs.ending = () => ({ status: "failure", message: "it has machines" })
+    await app.fails("deleteRange", ada, { range })
+    app.runs.ending = () => ({ status: "success" })
     await app.call("deleteRange", ada, { range, query: { force: true } })
     expect(asked()).toEqual([
       { kind: "delete-range", force: false },
@@ -270,7 +278,6 @@ describe("removing", () => {
   })
 
   it("is over when the range is gone with its journal", async () => {
-    app.runs.effect = () => Effect.sync(() => void app.store.ranges.delete(range.id))
     expect(await app.call("deleteRange", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB") })
   })
 
@@ -340,8 +347,10 @@ describe("runs", () => {
     const whole = await events(runID)
     expect(whole.map(({ id, event }) => [id, event])).toEqual([
       ["1", "Planned"],
-      ["2", "StepFailed"],
-      ["3", "Ended"],
+      ["2", "StepStarted"],
+      ["3", "StepDispatched"],
+      ["4", "StepFailed"],
+      ["5", "Ended"],
     ])
     expect(await events(runID, "2")).toEqual(whole.slice(2))
     expect(await events(runID, "nonsense")).toEqual(whole)
@@ -349,22 +358,25 @@ describe("runs", () => {
 
   it("are cancelled while they go on and not after", async () => {
     app.runs.ending = () => "running"
-    const { runID } = await deploy()
+    const { runID } = await begin()
     await app.call("cancelRun", ada, { path: { runID } })
     expect((await app.range("LAB")).state).toBe("ABORTED")
     app.runs.ending = () => ({ status: "success" })
     const other = await app.addRange("OTHER", [ada])
     const { runID: over } = (await app.call("deployRange", ada, { range: other })) as { runID: string }
+    await app.ended(over)
     expect(await app.fails("cancelRun", ada, { path: { runID: over } })).toMatchObject({ kind: "conflict" })
   })
 
   it("are resumed as a new run", async () => {
+    app.runs.ending = () => ({ status: "failure", message: "x" })
     const { runID } = await deploy()
-    const resumed = await app.call("resumeRun", ada, { path: { runID } })
-    expect(resumed).toMatchObject({ runID: "resumed00000000" })
-    expect(await app.run(Effect.flatMap(RunEngine, (engine) => engine.state(runID as RunId)))).toMatchObject({
-      status: "success",
-    })
+    app.runs.ending = () => ({ status: "success" })
+    const resumed = (await app.call("resumeRun", ada, { path: { runID } })) as { readonly runID: string }
+    expect(resumed.runID).not.toBe(runID)
+    await app.ended(resumed.runID)
+    expect(await app.call("getRun", ada, { path: { runID } })).toMatchObject({ status: "failure" })
+    expect(await app.call("getRun", ada, { path: resumed })).toMatchObject({ status: "success" })
   })
 
   it("appear as log records to administrators", async () => {

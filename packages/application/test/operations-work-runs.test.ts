@@ -1,19 +1,20 @@
 import {
   installation,
   type Json,
+  type RecordId,
   type RunEvent,
   type RunHead,
   type RunId,
   type RunSubject,
-  subjectKey,
+  type SourceId,
   type User,
   workPlan,
 } from "@rangewright/domain"
-import { RunJournal } from "@rangewright/ports"
+import { RunJournal, Sources } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
-import { stepOf } from "./support/fake-runs.ts"
+import { stepOf } from "./support/scripted-runs.ts"
 
 let app: TestApp
 let admin: User
@@ -26,10 +27,27 @@ beforeEach(async () => {
   ada = await app.addUser("Ada")
   bob = await app.addUser("Bob")
   eve = await app.addUser("Eve")
-  app.runs.owners.set(subjectKey(source), ada.id)
+  await app.run(
+    Effect.flatMap(Sources, (sources) =>
+      sources.create({
+        recordId: source.id as RecordId,
+        id: "web/labs" as SourceId,
+        owner: ada.id,
+        type: "upload",
+        url: "",
+        ref: "",
+        path: "",
+        name: "labs",
+        access: undefined,
+        schedule: undefined,
+        nextSyncAt: undefined,
+        createdAt: new Date(0),
+      }),
+    ),
+  )
 })
 
-const source: RunSubject = { type: "source", id: "web/labs" }
+const source: RunSubject = { type: "source", id: "recordofsource0" }
 const input: Json = { name: "web", token: "hunter2" }
 const plan = workPlan([{ ...stepOf("item:web", { kind: "work", work: "install-item", input }), tolerated: true }])
 const events: readonly RunEvent[] = [
@@ -117,7 +135,7 @@ describe("a run about something else than a range", () => {
   it("is cancelled by its owner, once", async () => {
     const runID = await runAbout(source)
     expect(await app.call("cancelRun", ada, { path: { runID } })).toEqual({
-      result: `Run ${runID} of source web/labs is being cancelled`,
+      result: `Run ${runID} of source recordofsource0 is being cancelled`,
     })
     expect(await app.call("getRun", bob, { path: { runID } })).toMatchObject({ cancelRequested: true })
   })

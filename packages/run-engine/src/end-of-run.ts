@@ -1,5 +1,15 @@
-import { defineFault, emptyRunState, type Fault, Failed, openFold, type RunId, type RunState } from "@rangewright/domain"
+import {
+  Conflict,
+  defineFault,
+  emptyRunState,
+  type Fault,
+  Failed,
+  openFold,
+  type RunId,
+  type RunState,
+} from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { RunEngine } from "./run-engine.ts"
 
@@ -57,6 +67,9 @@ export const anyEndOfRun = (doing: string, runId: RunId): Effect.Effect<RunState
     const state = fold.state()
     const because = awayBecause(state)
     if (because !== undefined) return yield* new HypervisorAway({ doing, because, runId })
+    // its journal went with its range
+    if (state.status === "aborted" && Result.isFailure(yield* Effect.result(engine.state(runId))))
+      return yield* new Conflict({ what: `Cannot ${doing}: ${state.message}` })
     return state
   })
 

@@ -34,6 +34,7 @@ import {
   type Range,
   type RangeId,
   type RecordId,
+  type RunId,
   type User,
   type UserId,
   type Vmid,
@@ -51,12 +52,13 @@ import {
   TokenSigner,
   Users,
 } from "@rangewright/ports"
+import { RunEngine } from "@rangewright/run-engine"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { vi } from "vitest"
-import { fakeRuns, type FakeRuns, fakeRunsLayer } from "./fake-runs.ts"
+import { scriptedRuns, type ScriptedRuns, scriptedRunsLayer } from "./scripted-runs.ts"
 import { newRange } from "./new-range.ts"
 
 export const settings: SettingsShape = {
@@ -101,7 +103,7 @@ export interface TestApp {
   readonly artifacts: MemoryArtifacts
   readonly store: MemoryStore
   readonly world: MemoryWorld
-  readonly runs: FakeRuns
+  readonly runs: ScriptedRuns
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
   /** The handler as `user` calls it; what it needs decoded comes decoded. */
   readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
@@ -114,6 +116,8 @@ export interface TestApp {
   readonly range: (id: string) => Promise<Range>
   /** The accounts that have rights on the range's pool, by their groups. */
   readonly rightsOn: (id?: string) => readonly string[]
+  /** Returns when a run has ended. */
+  readonly ended: (runID: string) => Promise<void>
   /** Returns when access on the hypervisor is in line. */
   readonly inLine: () => Promise<void>
   readonly observe: (machines: readonly ObservedMachine[], at?: Date) => Promise<void>
@@ -143,7 +147,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
   const store = after?.store ?? makeMemoryStore()
   const world = after?.world ?? makeMemoryWorld()
-  const runs = fakeRuns("LAB")
+  const runs = scriptedRuns("LAB")
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(
     storage,
@@ -156,7 +160,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
   )
-  const layer: Layer.Layer<AppServices> = Layer.provideMerge(fakeRunsLayer(runs), services)
+  const layer: Layer.Layer<AppServices> = Layer.provideMerge(scriptedRunsLayer(runs), services)
   // built once: what is kept for a store must stay with it; nothing of it has to be closed
   const context = Effect.runSync(Layer.buildWithScope(layer, Scope.makeUnsafe()))
   const run = <A>(effect: Effect.Effect<A, Fault, AppServices>) => Effect.runPromise(Effect.provideContext(effect, context))
@@ -187,6 +191,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
       const groups = new Set(held.map(({ subject }) => subject.name))
       return [...world.accounts.keys()].filter((account) => groups.has(groupOfAccount(account))).sort()
     },
+    ended: (runID) => run(RunEngine.use((engine) => Effect.asVoid(engine.wait(runID as RunId)))),
     inLine: () =>
       vi.waitFor(() => run(Effect.asVoid(bringInLine({ doing: "wait", by: rootUserId, concerns: () => true }))), {
         timeout: 20_000,
