@@ -25,7 +25,18 @@ import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { bridgeOf, networkAction, networkNamed, performOn } from "./network.contract.ts"
 import { asRoot, makeRig, type Rig } from "./support/rig.ts"
-import { cloneOf, configureOf, type HypervisorPorts, perform, rangeId, refOf, startOf } from "./support/under-test.ts"
+import {
+  cloneOf,
+  configureOf,
+  type HypervisorPorts,
+  perform,
+  rangeId,
+  refOf,
+  removeOf,
+  rollBackOf,
+  startOf,
+  takeOf,
+} from "./support/under-test.ts"
 
 type Failing = Effect.Effect<unknown, HypervisorFault | GuestFault, HypervisorPorts>
 
@@ -157,7 +168,48 @@ const accessDeeds: readonly Deed[] = [
   accessDeed({ kind: "remove-pool", rangeId }, ["DELETE /pools"]),
 ]
 
+const withMachine = (rig: Rig) =>
+  rig.run(
+    Effect.gen(function* () {
+      yield* access((port) => port.ensurePool(rangeId))
+      yield* perform(cloneOf(rig, refOf(rig)))
+    }),
+  )
+const withSnapshot = async (rig: Rig) => {
+  await withMachine(rig)
+  await rig.run(perform(takeOf(refOf(rig))))
+}
+const snapshotsOf = (rig: Rig) => [...(rig.sim.guest(refOf(rig).vmid)?.snapshots.keys() ?? [])]
+
+const snapshotDeeds: readonly Deed[] = [
+  {
+    title: "taking a snapshot",
+    requests: [{ method: "POST", path: "/nodes/*/qemu/*/snapshot" }],
+    prepare: withMachine,
+    act: (rig) => perform(takeOf(refOf(rig))),
+    done: async (rig) => snapshotsOf(rig).join() === "clean",
+  },
+  {
+    title: "rolling back",
+    requests: [{ method: "POST", path: "/nodes/*/qemu/*/snapshot/*/rollback" }],
+    prepare: async (rig) => {
+      await withSnapshot(rig)
+      await rig.run(perform(configureOf(refOf(rig))))
+    },
+    act: (rig) => perform(rollBackOf(refOf(rig))),
+    done: async (rig) => rig.sim.guest(refOf(rig).vmid)?.config["cores"] !== configureOf(refOf(rig)).settings.cpus,
+  },
+  {
+    title: "removing a snapshot",
+    requests: [{ method: "DELETE", path: "/nodes/*/qemu/*/snapshot/*" }],
+    prepare: withSnapshot,
+    act: (rig) => perform(removeOf(refOf(rig))),
+    done: async (rig) => snapshotsOf(rig).length === 0,
+  },
+]
+
 const deeds: readonly Deed[] = [
+  ...snapshotDeeds,
   {
     title: "making a bridge",
     requests: [

@@ -1,0 +1,170 @@
+import type { MachineRef } from "@rangewright/domain"
+import { Hypervisor, HypervisorAccess } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { describe, expect, it } from "vitest"
+import { asRoot, makeRig, type Rig } from "./support/rig.ts"
+import {
+  cloneOf,
+  configureOf,
+  perform,
+  rangeId,
+  reasonOf,
+  refOf,
+  removeOf,
+  rollBackOf,
+  startOf,
+  takeOf,
+} from "./support/under-test.ts"
+
+const made = async (rig: Rig): Promise<MachineRef> => {
+  const ref = refOf(rig)
+  const withPool = HypervisorAccess.use((access) => access.ensurePool(rangeId))
+  await rig.run(Effect.andThen(withPool, perform(cloneOf(rig, ref))))
+  await rig.run(perform(configureOf(ref)))
+  return ref
+}
+const namesOf = (rig: Rig, { vmid }: MachineRef) => [...(rig.sim.guest(vmid)?.snapshots.keys() ?? [])]
+const warningsOf = (action: Parameters<typeof perform>[0]) =>
+  Effect.gen(function* () {
+    const hypervisor = yield* Hypervisor
+    const { token } = yield* hypervisor.dispatch(action)
+    return yield* hypervisor.settle(action, token)
+  })
+
+/** A rig that ends with the test. */
+const onRig = (body: (rig: Rig, ref: MachineRef) => Promise<void>) => async () => {
+  const rig = makeRig()
+  await body(rig, await made(rig))
+  await rig.close()
+}
+
+describe("snapshots on Proxmox", () => {
+  it(
+    "a task that goes on after its answer was lost is found, and no second one is begun",
+    onRig(async (rig, ref) => {
+      await rig.run(perform(startOf(ref, true)))
+      rig.sim.faults.add({
+        kind: "respond",
+        match: { method: "POST", path: "/nodes/*/qemu/*/snapshot" },
+        when: "after",
+        status: 596,
+        message: "",
+      })
+      const take = takeOf(ref, "clean", true)
+      expect(await rig.run(reasonOf(perform(take)))).toBe("unknown-effect")
+      // it begins, and takes its time
+      await rig.run(Effect.sleep("200 millis"))
+      expect(rig.sim.guest(ref.vmid)?.config["lock"]).toBe("snapshot")
+      rig.sim.calls.clear()
+      await rig.restarted().run(perform(take))
+      expect(rig.sim.calls.counts().mutating).toBe(0)
+      expect(namesOf(rig, ref)).toEqual(["clean"])
+    }),
+  )
+
+  for (const when of ["before", "after"] as const)
+    it(
+      `a task that was forgotten ${when} its effect is settled by looking`,
+      onRig(async (rig, ref) => {
+        for (const [type, action] of [
+          ["qmsnapshot", takeOf(ref)],
+          ["qmrollback", rollBackOf(ref, "clean", "the digest of before")],
+          ["qmdelsnapshot", removeOf(ref)],
+        ] as const) {
+          rig.sim.faults.add({ kind: "vanish-task", type, when })
+          const first = await rig.run(reasonOf(perform(action)))
+          expect(["no failure", "unknown-effect"]).toContain(first)
+          expect(await rig.run(reasonOf(perform(action)))).toBe("no failure")
+          if (type === "qmsnapshot") expect(namesOf(rig, ref)).toEqual(["clean"])
+        }
+        expect(namesOf(rig, ref)).toEqual([])
+      }),
+    )
+
+  it(
+    "a snapshot that fails in its task fails with the hypervisor's words, and is taken the next time",
+    onRig(async (rig, ref) => {
+      rig.sim.faults.add({
+        kind: "fail-task",
+        type: "qmsnapshot",
+        nth: 1,
+        text: "lvcreate error: out of data space",
+        when: "before",
+      })
+      expect(await rig.run(Effect.flip(perform(takeOf(ref))))).toMatchObject({
+        message: expect.stringContaining("lvcreate error"),
+        facts: { reason: expect.stringMatching(/failed|exhausted/u) },
+      })
+      rig.sim.faults.clear()
+      await rig.run(perform(takeOf(ref)))
+      expect(namesOf(rig, ref)).toEqual(["clean"])
+    }),
+  )
+
+  it(
+    "a machine that something else has locked is waited for, and nothing is begun",
+    onRig(async (rig, ref) => {
+      await rig.run(perform(takeOf(ref)))
+      for (const lock of ["backup", "snapshot"]) {
+        rig.sim.guest(ref.vmid)!.config["lock"] = lock
+        rig.sim.calls.clear()
+        for (const action of [takeOf(ref, "later"), rollBackOf(ref), removeOf(ref)])
+          expect(await rig.run(reasonOf(perform(action)))).toBe("locked")
+        expect(rig.sim.calls.counts().mutating).toBe(0)
+      }
+    }),
+  )
+
+  it(
+    "one that may still be in the making is not taken for gone",
+    onRig(async (rig, ref) => {
+      rig.sim.guest(ref.vmid)!.config["lock"] = "snapshot"
+      expect(await rig.run(reasonOf(perform({ ...removeOf(ref), description: "x" })))).toBe("locked")
+    }),
+  )
+
+  it(
+    "where the memory cannot be brought back because a network is gone, the machine is back without it, and that is told",
+    onRig(async (rig, ref) => {
+      await asRoot(rig.sim, "POST", `/nodes/${ref.node}/network`, "iface=vmbr77&type=bridge&autostart=1&bridge_vlan_aware=1")
+      await rig.run(Effect.promise(() => asRoot(rig.sim, "PUT", `/nodes/${ref.node}/network`)))
+      await rig.run(Effect.sleep("30 seconds"))
+      const { settings } = configureOf(ref)
+      const nics = settings.nics.map((nic) => ({ ...nic, bridge: "vmbr77" }))
+      await rig.run(perform({ ...configureOf(ref), settings: { ...settings, nics } }))
+      await rig.run(perform(startOf(ref, true)))
+      await rig.run(perform(takeOf(ref, "running", true)))
+      await rig.run(perform(configureOf(ref)))
+      await asRoot(rig.sim, "DELETE", `/nodes/${ref.node}/network/vmbr77`)
+      await rig.run(Effect.promise(() => asRoot(rig.sim, "PUT", `/nodes/${ref.node}/network`)))
+      await rig.run(Effect.sleep("30 seconds"))
+      const { digest } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))
+      expect(await rig.run(warningsOf(rollBackOf(ref, "running", digest)))).toEqual([
+        expect.stringContaining("its memory could not be brought back"),
+      ])
+      await rig.run(perform(configureOf(ref)))
+      await rig.run(perform(startOf(ref)))
+      expect(rig.sim.guest(ref.vmid)?.status).toBe("running")
+    }),
+  )
+
+  it(
+    "a way back that did not begin is no success, also for a machine that goes on from that very snapshot",
+    onRig(async (rig, ref) => {
+      await rig.run(perform(takeOf(ref)))
+      const { digest } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))
+      rig.sim.faults.add({
+        kind: "fail-task",
+        type: "qmrollback",
+        text: "can't rollback, it is not the most recent one",
+        when: "before",
+      })
+      expect(await rig.run(Effect.flip(perform(rollBackOf(ref, "clean", digest))))).toMatchObject({
+        message: expect.stringContaining("most recent"),
+      })
+      rig.sim.faults.clear()
+      rig.sim.faults.add({ kind: "vanish-task", type: "qmrollback", when: "before" })
+      expect(await rig.run(reasonOf(perform(rollBackOf(ref, "clean", digest))))).toBe("unknown-effect")
+    }),
+  )
+})
