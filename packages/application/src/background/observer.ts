@@ -7,7 +7,7 @@ import { makeLookForMissing } from "../absence/look-for-missing.ts"
 import { Settings } from "../settings.ts"
 import { makeAddressKeeper } from "./guest-addresses.ts"
 import { makeSystemLearner } from "./guest-systems.ts"
-import { makeSnapshotReader } from "./snapshot-reader.ts"
+import { makeSnapshotRound } from "./snapshot-round.ts"
 
 /**
  * Makes the observer's tick: one look at the whole cluster, kept for all reads, a few guests asked for their addresses, and machines that the
@@ -19,7 +19,7 @@ export const makeObserver = Effect.gen(function* () {
   const ranges = yield* Ranges
   const keepAddresses = yield* makeAddressKeeper
   const learnSystems = yield* makeSystemLearner
-  const readSnapshots = yield* makeSnapshotReader
+  const readSnapshots = yield* makeSnapshotRound
   const lookForMissing = yield* makeLookForMissing
   let away = false
 

@@ -22,19 +22,18 @@ export class SnapshotReader extends Context.Service<
   }
 >()("rangewright/SnapshotReader") {}
 
-export const snapshotReaderLayer = Layer.effect(
-  SnapshotReader,
-  Effect.gen(function* () {
-    const hypervisor = yield* Hypervisor
-    const machines = yield* Machines
-    return {
-      read: Effect.fnUntraced(function* ({ node, vmid, rangeId }: OfRange) {
-        const readAt = new Date(yield* Clock.currentTimeMillis)
-        const { snapshots, current } = yield* hypervisor.snapshots(node, vmid)
-        const kept: KeptSnapshots = { readAt, snapshots, current }
-        yield* machines.keepSnapshots(rangeId, vmid, kept)
-        return kept
-      }),
-    }
-  }),
-)
+export const makeSnapshotReader = Effect.gen(function* () {
+  const hypervisor = yield* Hypervisor
+  const machines = yield* Machines
+  return SnapshotReader.of({
+    read: Effect.fnUntraced(function* ({ node, vmid, rangeId }: OfRange) {
+      const readAt = new Date(yield* Clock.currentTimeMillis)
+      const { snapshots, current } = yield* hypervisor.snapshots(node, vmid)
+      const kept: KeptSnapshots = { readAt, snapshots, current }
+      yield* machines.keepSnapshots(rangeId, vmid, kept)
+      return kept
+    }),
+  })
+})
+
+export const snapshotReaderLayer = Layer.effect(SnapshotReader, makeSnapshotReader)

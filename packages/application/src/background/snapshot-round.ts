@@ -1,14 +1,7 @@
 import type { Vmid } from "@rangewright/domain"
-import {
-  Hypervisor,
-  Machines,
-  monotonicMillis,
-  type RangeMachine,
-  type RangeOverview,
-  type StorageFault,
-} from "@rangewright/ports"
-import * as Clock from "effect/Clock"
+import { monotonicMillis, type RangeMachine, type RangeOverview, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { makeSnapshotReader } from "../range/snapshot-reader.ts"
 
 /** Machines whose snapshots are read in one tick: each is a call of its own. */
 const readPerTick = 2
@@ -19,20 +12,14 @@ const restMillis = 300_000
  * Makes what reads the snapshots of machines one after another, those first that were not read for the longest time: what somebody did at the
  * hypervisor shows after a while, and nobody who lists them has to ask. What the service does itself is kept at once.
  */
-export const makeSnapshotReader = Effect.gen(function* () {
-  const hypervisor = yield* Hypervisor
-  const machines = yield* Machines
+export const makeSnapshotRound = Effect.gen(function* () {
+  const reader = yield* makeSnapshotReader
   const readAt = new Map<Vmid, number>()
 
-  const read = Effect.fnUntraced(function* ({ rangeId, node, vmid }: RangeMachine) {
-    readAt.set(vmid, yield* monotonicMillis)
-    const at = new Date(yield* Clock.currentTimeMillis)
-    const tree = yield* hypervisor.snapshots(node, vmid).pipe(
-      // it stays as it was read last, and its turn comes again
-      Effect.orElseSucceed(() => undefined),
-    )
-    if (tree !== undefined)
-      yield* machines.keepSnapshots(rangeId, vmid, { readAt: at, snapshots: tree.snapshots, current: tree.current })
+  const read = Effect.fnUntraced(function* (machine: RangeMachine) {
+    readAt.set(machine.vmid, yield* monotonicMillis)
+    // what cannot be read stays as it was read last, and its turn comes again
+    yield* reader.read(machine).pipe(Effect.catchTag("HypervisorFault", () => Effect.void))
   })
 
   return (overviews: readonly RangeOverview[]): Effect.Effect<void, StorageFault> =>
