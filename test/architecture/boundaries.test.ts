@@ -109,6 +109,18 @@ describe("import rules", () => {
     expect(lint().output).not.toContain("no-restricted-imports")
   })
 
+  test("a circle of two files is caught, also one of types alone", () => {
+    const folder = join(tree, "packages/domain/src")
+    mkdirSync(folder, { recursive: true })
+    const files = ["one", "other"].map((name) => join(folder, `planted-${name}.ts`))
+    writeFileSync(files[0]!, `import type { Other } from "./planted-other.ts"\nexport type One = Other | 1\n`)
+    writeFileSync(files[1]!, `import type { One } from "./planted-one.ts"\nexport type Other = { readonly one: One }\n`)
+    const { status, output } = lint()
+    for (const file of files) rmSync(file)
+    expect(status).not.toBe(0)
+    expect(output).toContain("no-cycle")
+  })
+
   test.each(violations)("%s is caught", (file, source, why) => {
     const path = join(tree, file)
     mkdirSync(dirname(path), { recursive: true })

@@ -1,7 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import type { Context } from "koa"
 import type { HttpOptions } from "./options.ts"
-import type { HeaderList } from "./reply.ts"
+import type { HeaderList } from "./request-state.ts"
 
 const security: HeaderList = [
   "X-XSS-Protection",

@@ -2,7 +2,12 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { ServerResponse } from "node:http"
-import type { OpenStreams } from "./encode/event-stream.ts"
+
+/** What goes on until somebody ends it, so that a stop can: open streams, and changes that wait for their turn. */
+export interface OpenStreams {
+  readonly add: (end: () => void) => void
+  readonly remove: (end: () => void) => void
+}
 
 /** How the fiber ended. Never rejects. */
 export const exitOf = <A, E>(fiber: Fiber.Fiber<A, E>): Promise<Exit.Exit<A, E>> =>

@@ -22,12 +22,12 @@ import { decodeParameters } from "./decode/decode-with.ts"
 import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
 import { sendDownload } from "./encode/download.ts"
-import { sendEvents, type OpenStreams } from "./encode/event-stream.ts"
-import { callerGone, exitOf, exitUnlessGone } from "./exit-of.ts"
+import { sendEvents } from "./encode/event-stream.ts"
+import { callerGone, exitOf, exitUnlessGone, type OpenStreams } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
-import { replyProblem, replyStream, type HeaderList } from "./reply.ts"
-import type { RequestState } from "./request-state.ts"
+import { replyProblem, replyStream } from "./reply.ts"
+import type { HeaderList, RequestState } from "./request-state.ts"
 
 export const formOf = (operation: Operation): ProblemForm => (operation.route.base === "/" ? "record" : "api")
 

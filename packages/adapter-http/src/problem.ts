@@ -1,6 +1,6 @@
 import { isFault, type Fault, type FaultKind } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
-import type { HeaderList } from "./reply.ts"
+import type { HeaderList } from "./request-state.ts"
 
 /** The statuses that failures may have: existing clients misread every other one . 429 is for signing in alone. */
 export type FailureStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502

@@ -1,10 +1,7 @@
 import type { Context } from "koa"
 import type { ServerResponse } from "node:http"
-import type { RequestState } from "./request-state.ts"
+import type { HeaderList, RequestState } from "./request-state.ts"
 import type { Problem } from "./problem.ts"
-
-/** Names and values in turn, as `writeHead` takes them fastest. */
-export type HeaderList = readonly string[]
 
 /** Asked when the answer is written: a stop may have come since the request did, and would wait for a connection that stays open. */
 const lastOnConnection: HeaderList = ["Connection", "close"]

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto"
 import type { SentQuery } from "./decode/url.ts"
 
+/** Names and values in turn, as `writeHead` takes them fastest. */
+export type HeaderList = readonly string[]
+
 /** What the pipeline knows of a request; Koa's `ctx.state`. */
 export interface RequestState {
   readonly requestId: string
   /** Names and values in turn of the headers that its answer has whatever it is. */
-  headers: readonly string[]
+  headers: HeaderList
   /** Whether the service has begun to stop. */
   readonly isStopping: () => boolean
   query: SentQuery

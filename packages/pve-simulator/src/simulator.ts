@@ -20,7 +20,8 @@ import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
 import { listen, type Listener } from "./http/server.ts"
-import { type CommandResult, runNodeCommand } from "./ssh/commands.ts"
+import { runNodeCommand } from "./ssh/commands.ts"
+import type { CommandResult } from "./ssh/network-commands.ts"
 import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
 
 /** What a simulator is made of; everything has a default. */

@@ -1,11 +1,19 @@
 import type { GitAccess } from "@rangewright/ports"
-import { gitReachCommand, type NamedServer, reachCommand } from "@rangewright/host-tools"
+import { gitReachCommand, type NamedServer, reachCommand, type ToolHost } from "@rangewright/host-tools"
 import * as Redacted from "effect/Redacted"
 import { mkdtemp, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Doing, refused } from "../faults.ts"
 import type { Destination } from "../network/destination.ts"
-import type { GitPlace } from "./repository.ts"
+import type { Settings } from "../options.ts"
+
+/** Where git works on a repository, and with what. */
+export interface GitPlace {
+  readonly settings: Settings
+  readonly host: ToolHost
+  /** For this work alone. */
+  readonly scratch: string
+}
 
 /** What a run of git needs to connect to one destination: settings and paths, never a secret. */
 export interface Connection {

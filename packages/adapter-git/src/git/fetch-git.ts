@@ -13,10 +13,10 @@ import * as Result from "effect/Result"
 import { asFault, refused } from "../faults.ts"
 import { destinationOf } from "../network/destination.ts"
 import type { StagedTree } from "../store/staged-tree.ts"
-import { connectionTo } from "./access.ts"
+import { connectionTo, type GitPlace } from "./access.ts"
 import { readBlobs } from "./blobs.ts"
 import { type GitFile, type GitTree, listTree } from "./list-tree.ts"
-import { fetchCommit, forgetWhenBroken, type GitPlace, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
+import { fetchCommit, forgetWhenBroken, repositoryAt, repositoryFolder, type Repository } from "./repository.ts"
 import { submodulesOf } from "./submodules.ts"
 
 /** A commit that is in the cache, and where its files belong: at the top, or at the path of a submodule. */

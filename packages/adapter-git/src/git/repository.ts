@@ -1,6 +1,5 @@
 import type { GitRef } from "@rangewright/domain"
 import { ContentFault, type ContentProgress } from "@rangewright/ports"
-import type { ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, rm, utimes } from "node:fs/promises"
@@ -8,7 +7,7 @@ import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { asFault, type Doing } from "../faults.ts"
 import type { Settings } from "../options.ts"
-import type { Connection } from "./access.ts"
+import type { Connection, GitPlace } from "./access.ts"
 import { collect, runGit } from "./process.ts"
 import { progressReader } from "./progress.ts"
 
@@ -27,14 +26,6 @@ export interface Repository {
 }
 
 const memoryBytes = 3 * 1024 ** 3
-
-/** Where git works on a repository, and with what. */
-export interface GitPlace {
-  readonly settings: Settings
-  readonly host: ToolHost
-  /** For this work alone. */
-  readonly scratch: string
-}
 
 export const repositoryAt = (doing: Doing, folder: string, { settings, host, scratch }: GitPlace): Repository => ({
   folder,

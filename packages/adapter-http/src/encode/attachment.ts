@@ -1,4 +1,4 @@
-import type { HeaderList } from "../reply.ts"
+import type { HeaderList } from "../request-state.ts"
 
 /** A file name that every header, shell and file system takes as it is. */
 const plainName = (name: string): string => {

@@ -5,19 +5,13 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ServerResponse } from "node:http"
-import { exitOf } from "../exit-of.ts"
+import { exitOf, type OpenStreams } from "../exit-of.ts"
 import type { HttpOptions } from "../options.ts"
 import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
 import { patientWriter } from "./patient-writer.ts"
 
 /** Milliseconds after which a client that lost the connection comes back. */
 const retry = 2000
-
-/** What goes on until somebody ends it, so that a stop can: open streams, and changes that wait for their turn. */
-export interface OpenStreams {
-  readonly add: (end: () => void) => void
-  readonly remove: (end: () => void) => void
-}
 
 /** One field a line: line breaks inside would begin another field. */
 const line = (text: string): string => text.replace(/[\r\n\0]/gu, " ")

@@ -1,10 +1,12 @@
+import type { NetworkSpec } from "@rangewright/domain"
 import { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { lookUntil } from "../tasks/settlement.ts"
 import { recordOf, rows, text, words } from "../wire/read.ts"
-import type { VnetSpec } from "./vnets.ts"
+
+export type VnetSpec = Extract<NetworkSpec, { readonly type: "vnet" }>
 
 /** A node that is to have a VNet and has not, with its words for that. */
 export interface Lack {

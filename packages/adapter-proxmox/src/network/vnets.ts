@@ -1,4 +1,3 @@
-import type { NetworkSpec } from "@rangewright/domain"
 import { HypervisorFault, type ObservedNetwork } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
@@ -11,9 +10,7 @@ import { child, type Fields, number, rows, text } from "../wire/read.ts"
 import { foreignPending, foreignPendingFault } from "./foreign-pending.ts"
 import { isOurNetwork } from "./mark.ts"
 import type { NetworkKind, Written } from "./network-kind.ts"
-import { lackFault, lacksAfter } from "./vnet-nodes.ts"
-
-export type VnetSpec = Extract<NetworkSpec, { readonly type: "vnet" }>
+import { lackFault, lacksAfter, type VnetSpec } from "./vnet-nodes.ts"
 
 /** A VNet as configured, whether in force or not. */
 interface Vnet {

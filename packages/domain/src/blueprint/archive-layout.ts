@@ -2,7 +2,7 @@ import { resolveLinks } from "../content/tree-links.ts"
 import { byPath, defaultTreeLimits, type TreeEntry } from "../content/tree.ts"
 import { entriesBelow } from "../install/entries-below.ts"
 import { foldName } from "../source/names.ts"
-import type { BlueprintId } from "./blueprint.ts"
+import type { BlueprintId } from "./origin.ts"
 
 /** A file of a blueprint: where it lies in the archive, and which file of the snapshot it is. */
 export interface BundleFile {

@@ -1,17 +1,16 @@
 import { howTo } from "../fault/calls.ts"
-import type { Brand } from "effect/Brand"
 import type { GroupName } from "../access/group.ts"
 import type { RecordId, UserId } from "../access/ids.ts"
 import { defineFault, type FaultIssue } from "../fault/fault.ts"
 import { isShippedBlueprintId } from "../source/names.ts"
 import { isShownText } from "../source/shown-text.ts"
-import { type BlueprintBundle, type BlueprintOrigin, type DependencyInstallation, neverInstalled } from "./origin.ts"
-
-/**
- * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). One
- * from a source has the source's id before them.
- */
-export type BlueprintId = string & Brand<"BlueprintId">
+import {
+  type BlueprintBundle,
+  type BlueprintId,
+  type BlueprintOrigin,
+  type DependencyInstallation,
+  neverInstalled,
+} from "./origin.ts"
 
 /** Whether users may choose it. The form is that of the id in a manifest, so that every blueprint can be shipped. */
 export const isBlueprintId = (text: string): text is BlueprintId => isShippedBlueprintId(text)

@@ -28,7 +28,6 @@ export {
 export {
   type Blueprint,
   BlueprintExists,
-  type BlueprintId,
   BlueprintNotFound,
   type BlueprintDraft,
   type BlueprintText,
@@ -40,6 +39,7 @@ export {
 } from "./blueprint.ts"
 export {
   type BlueprintBundle,
+  type BlueprintId,
   type BlueprintOrigin,
   type DependencyInstallation,
   type DependencyStatus,

@@ -1,5 +1,6 @@
 import { shownText } from "../source/shown-text.ts"
-import type { BlueprintId, BlueprintText } from "./blueprint.ts"
+import type { BlueprintText } from "./blueprint.ts"
+import type { BlueprintId } from "./origin.ts"
 
 /** What the `blueprint.yml` of an archive says. Paths are from the folder that holds it. */
 export interface ArchiveManifest extends BlueprintText {

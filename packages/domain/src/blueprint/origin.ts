@@ -1,7 +1,13 @@
+import type { Brand } from "effect/Brand"
 import type { RecordId } from "../access/ids.ts"
 import type { SnapshotId } from "../content/snapshot-id.ts"
 import { isShippedBlueprintId, isSourceId } from "../source/names.ts"
-import type { BlueprintId } from "./blueprint.ts"
+
+/**
+ * Name of a blueprint on the wire: a letter, then letters, digits, `_` and `-`; up to three levels parted by `/` (contract C 11.2). One
+ * from a source has the source's id before them.
+ */
+export type BlueprintId = string & Brand<"BlueprintId">
 
 /** The source that a blueprint was installed from, and what it is called there. */
 export interface BlueprintOrigin {

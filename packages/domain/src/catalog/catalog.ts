@@ -1,8 +1,8 @@
 import { type Copies, copiesByName, findCopies, stateOfCopies } from "./copies.ts"
 import type { BlueprintRow, Installed, Shipped } from "./installed.ts"
 import { type BrokenItem, compareNames, type ItemKind } from "../source/content.ts"
-import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog } from "./source-catalog.ts"
-import { type SourceSurvey, type SurveyedItem, surveySource } from "./survey.ts"
+import type { CatalogBlueprint, CatalogItem, InstallState, SourceCatalog, SurveyedItem } from "./source-catalog.ts"
+import { type SourceSurvey, surveySource } from "./survey.ts"
 
 /**
  * The catalog of a source: what it ships, with the state of each item for one viewer, and who needs it (contract C 5). A pure

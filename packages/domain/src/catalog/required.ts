@@ -2,7 +2,7 @@
 import { compareNames } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
 import { parseVersion } from "../source/version.ts"
-import type { SurveyedItem } from "./survey.ts"
+import type { SurveyedItem } from "./source-catalog.ts"
 
 /** One declaration: of a role, or of a collection. */
 interface Declaration {

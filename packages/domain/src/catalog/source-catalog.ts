@@ -87,3 +87,14 @@ export type UndeclaredDependency =
       /** The collection that the role is of: the first two parts of its name. */
       readonly parentCollection: string
     }
+
+/** An entry of a catalog before the viewer's copies are looked for. */
+export interface SurveyedItem {
+  readonly item: Omit<CatalogItem, "state" | "problem" | "installedVersion" | "global" | "scopes">
+  /** What a copy of it may be called; none where that cannot be told. */
+  readonly copiedAs: ReadonlyArray<string>
+  /** What copies are compared with; undefined: that one is there is enough. */
+  readonly pin: string | undefined
+  /** The pin says nothing about versions: a branch or a commit. */
+  readonly unknowable: boolean
+}

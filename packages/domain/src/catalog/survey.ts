@@ -2,18 +2,7 @@
 import { compareNames, directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
 import { type Needs, needsOf, shippedNames, sortedUnique } from "./needs.ts"
 import { addDeclarations, type Requirement, surveyedRequirements } from "./required.ts"
-import type { CatalogBlueprint, CatalogItem, UndeclaredDependency } from "./source-catalog.ts"
-
-/** An entry of a catalog before the viewer's copies are looked for. */
-export interface SurveyedItem {
-  readonly item: Omit<CatalogItem, "state" | "problem" | "installedVersion" | "global" | "scopes">
-  /** What a copy of it may be called; none where that cannot be told. */
-  readonly copiedAs: ReadonlyArray<string>
-  /** What copies are compared with; undefined: that one is there is enough. */
-  readonly pin: string | undefined
-  /** The pin says nothing about versions: a branch or a commit. */
-  readonly unknowable: boolean
-}
+import type { CatalogBlueprint, SurveyedItem, UndeclaredDependency } from "./source-catalog.ts"
 
 /** All lists are in the order of the catalog. */
 export interface SourceSurvey {

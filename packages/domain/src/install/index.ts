@@ -15,16 +15,12 @@ export {
   type PlannedArtifact,
   type PlannedBlueprint,
   type PlannedRequirement,
-  type VendoredRole,
-} from "./install-plan.ts"
-export {
-  type InstallSource,
-  type InstallWish,
-  planInstall,
   type Present,
   type PresentBlueprint,
   type PresentCopy,
-} from "./plan-install.ts"
+  type VendoredRole,
+} from "./install-plan.ts"
+export { type InstallSource, type InstallWish, planInstall } from "./plan-install.ts"
 export { unmetDeclarations } from "./requirements-left.ts"
 export { stillShipped } from "./still-shipped.ts"
 export { type BlueprintNeeds, type InstalledItem, planUninstall, type PlannedRemoval } from "./plan-uninstall.ts"

@@ -80,3 +80,33 @@ export const isNothingToDo = (plan: InstallPlan): boolean =>
   plan.pruned.length === 0 &&
   [...plan.artifacts, ...plan.blueprints, ...plan.roles, ...plan.collections].every(({ change }) => idle.has(change)) &&
   plan.subscriptionRoles.every(({ there }) => there)
+
+/** Something of this name lies where it is to be installed. */
+export interface PresentCopy {
+  readonly name: string
+  readonly version?: string
+  /** Whether it is what the source ships, where somebody looked. */
+  readonly same?: boolean
+}
+
+/** What is there, where the installation goes: in the scope of one user, or globally. */
+export interface Present {
+  /** Of the user: there are no global ones. */
+  readonly templates: ReadonlyArray<PresentCopy>
+  readonly roles: ReadonlyArray<PresentCopy>
+  readonly collections: ReadonlyArray<PresentCopy>
+  /** Names of global roles: where subscription roles go, whoever installs. */
+  readonly globalRoles: ReadonlyArray<string>
+  /** Rows of this source. */
+  readonly blueprints: ReadonlyArray<PresentBlueprint>
+  /** Public ids of all other blueprints. */
+  readonly otherBlueprints: ReadonlySet<string>
+  /** Names that no template of a source may take. */
+  readonly builtInTemplates: ReadonlySet<string>
+}
+
+export interface PresentBlueprint {
+  readonly sourceBlueprintID: string
+  /** Whether it was installed from the very state that is installed from now. */
+  readonly same: boolean
+}

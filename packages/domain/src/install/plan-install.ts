@@ -6,7 +6,7 @@ import type { TreeEntry } from "../content/tree.ts"
 import type { ArtifactKind } from "../library/artifact.ts"
 import { type BrokenItem, compareNames, type SourceContent } from "../source/content.ts"
 import { artifactProblem } from "./entries-below.ts"
-import type { InstallPlan, PlannedArtifact, PlannedBlueprint } from "./install-plan.ts"
+import type { InstallPlan, PlannedArtifact, PlannedBlueprint, Present, PresentCopy } from "./install-plan.ts"
 import { nothingLeft, requirementsLeft } from "./requirements-left.ts"
 
 /** What is installed from. */
@@ -18,36 +18,6 @@ export interface InstallSource {
   readonly files?: ReadonlyArray<TreeEntry>
   /** Spares work where it is kept from an earlier call; of the same content. */
   readonly survey?: SourceSurvey
-}
-
-/** Something of this name lies where it is to be installed. */
-export interface PresentCopy {
-  readonly name: string
-  readonly version?: string
-  /** Whether it is what the source ships, where somebody looked. */
-  readonly same?: boolean
-}
-
-/** What is there, where the installation goes: in the scope of one user, or globally. */
-export interface Present {
-  /** Of the user: there are no global ones. */
-  readonly templates: ReadonlyArray<PresentCopy>
-  readonly roles: ReadonlyArray<PresentCopy>
-  readonly collections: ReadonlyArray<PresentCopy>
-  /** Names of global roles: where subscription roles go, whoever installs. */
-  readonly globalRoles: ReadonlyArray<string>
-  /** Rows of this source. */
-  readonly blueprints: ReadonlyArray<PresentBlueprint>
-  /** Public ids of all other blueprints. */
-  readonly otherBlueprints: ReadonlySet<string>
-  /** Names that no template of a source may take. */
-  readonly builtInTemplates: ReadonlySet<string>
-}
-
-export interface PresentBlueprint {
-  readonly sourceBlueprintID: string
-  /** Whether it was installed from the very state that is installed from now. */
-  readonly same: boolean
 }
 
 export interface InstallWish {

@@ -3,8 +3,7 @@ import { copyState } from "../catalog/copies.ts"
 import { shippedNames, sortedUnique } from "../catalog/needs.ts"
 import { directoryName, type ShippedBlueprint, type SourceContent } from "../source/content.ts"
 import { guessCollection } from "../source/names.ts"
-import type { InstallPlan, PlannedRequirement, VendoredRole } from "./install-plan.ts"
-import type { Present, PresentCopy } from "./plan-install.ts"
+import type { InstallPlan, PlannedRequirement, Present, PresentCopy, VendoredRole } from "./install-plan.ts"
 
 type Left = Pick<InstallPlan, "roles" | "collections" | "vendoredRoles" | "subscriptionRoles">
 

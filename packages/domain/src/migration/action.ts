@@ -1,7 +1,14 @@
 import type { Vmid } from "../access/ids.ts"
-import type { RangeRoute } from "./host-files.ts"
 import type { InstallationBridge, MigrationRecord } from "./installation.ts"
 import type { MoveGuard } from "./machines.ts"
+
+/** The way of a node to the network of one range: through the outside address of its router. */
+export interface RangeRoute {
+  /** 10.N.0.0/16. */
+  readonly network: string
+  /** 192.0.2.(100+N). */
+  readonly router: string
+}
 
 /** One card of a machine goes from one network to the other. */
 export interface NicMove {

@@ -1,14 +1,6 @@
 import { rangeNetwork, rangeNumberProblem, wanAddress } from "../network/addressing.ts"
-import type { MigrationAction } from "./action.ts"
+import type { MigrationAction, RangeRoute } from "./action.ts"
 import type { InstallationRange } from "./installation.ts"
-
-/** The way of a node to the network of one range: through the outside address of its router. */
-export interface RangeRoute {
-  /** 10.N.0.0/16. */
-  readonly network: string
-  /** 192.0.2.(100+N). */
-  readonly router: string
-}
 
 export const rangeRoute = (range: Pick<InstallationRange, "number">): RangeRoute | undefined =>
   rangeNumberProblem(range.number) === undefined

@@ -102,7 +102,7 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
       ...leftOutNotes(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
       ...loginNotes(input, found, kept),
       ...idleChoiceNotes(input.choice, tasks),
-      ...stateNotes(found),
+      ...stateNotes(found.standings),
       ...foreignNotes,
       ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
     ],

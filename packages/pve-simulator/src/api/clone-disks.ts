@@ -1,4 +1,3 @@
-import { type Plan } from "./guest-clone.ts"
 import { failure } from "../core/errors.ts"
 import { isCloudInit, isNet, normaliseNic, ownDisks, parseNic, touch, volumeOf } from "../core/guest-config.ts"
 import { newIdentity } from "../core/new-guest.ts"
@@ -16,6 +15,26 @@ import {
   storageOf,
 } from "../core/volumes.ts"
 import type { World } from "../core/world.ts"
+
+/** The source as it will be copied: the guest, or one of its snapshots. */
+export interface Source {
+  readonly guest: Guest
+  readonly config: Config
+  readonly os: Guest["os"]
+}
+
+/** A clone that was accepted, with everything chosen. */
+export interface Plan {
+  readonly source: Source
+  readonly newid: number
+  readonly node: string
+  readonly full: boolean
+  readonly storage: string | undefined
+  readonly format: string | undefined
+  readonly pool: string | undefined
+  readonly name: string
+  readonly description: string | undefined
+}
 
 /** Copies the source's configuration and disks into the new guest, and what stands on them. */
 export function* copyDisks(world: World, plan: Plan, guest: Guest, made: Volume[], task: TaskHandle): Routine<void> {

@@ -1,4 +1,4 @@
-import { copyDisks } from "./clone-disks.ts"
+import { copyDisks, type Plan, type Source } from "./clone-disks.ts"
 import { forget, joinPool } from "./guest-create.ts"
 import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
@@ -6,31 +6,11 @@ import { failure, forbidden } from "../core/errors.ts"
 import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { newGuest } from "../core/new-guest.ts"
 import type { Routine } from "../core/routine.ts"
-import type { Config, Guest, Volume } from "../core/state.ts"
+import type { Config, Volume } from "../core/state.ts"
 import type { TaskHandle } from "../core/tasks.ts"
 import { canLink, findVolume, removeVolume, storageNamed, storageOf, usableStorage } from "../core/volumes.ts"
 import { type Call, type Routes, findGuest, flag, optionalText, spawn, text, vmidOf } from "../http/call.ts"
 import { demand } from "../http/permissions.ts"
-
-/** The source as it will be copied: the guest, or one of its snapshots. */
-interface Source {
-  readonly guest: Guest
-  readonly config: Config
-  readonly os: Guest["os"]
-}
-
-/** A clone that was accepted, with everything chosen. */
-export interface Plan {
-  readonly source: Source
-  readonly newid: number
-  readonly node: string
-  readonly full: boolean
-  readonly storage: string | undefined
-  readonly format: string | undefined
-  readonly pool: string | undefined
-  readonly name: string
-  readonly description: string | undefined
-}
 
 const sourceOf = (call: Call): Source => {
   const guest = findGuest(call)

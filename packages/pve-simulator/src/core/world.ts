@@ -6,7 +6,15 @@ import type { State } from "./state.ts"
 import type { Timing } from "./timing.ts"
 import { Trace } from "./trace.ts"
 import type { FaultPlan } from "../faults/plan.ts"
-import type { WorkerLoad } from "../http/workers.ts"
+
+/** The API's processes of one daemon on one node: how many work, and how many requests wait for one. */
+export interface WorkerLoad {
+  busy: number
+  waiting: number
+  mostWaiting: number
+  /** In simulated milliseconds. */
+  longestWait: number
+}
 
 /** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
 export interface World {

@@ -1,16 +1,7 @@
 import { PveError } from "../core/errors.ts"
 import { sleep, within, type Routine } from "../core/routine.ts"
-import type { World } from "../core/world.ts"
+import type { WorkerLoad, World } from "../core/world.ts"
 import type { Method } from "../schema/schema.ts"
-
-/** The API's processes of one daemon on one node: how many work, and how many requests wait for one. */
-export interface WorkerLoad {
-  busy: number
-  waiting: number
-  mostWaiting: number
-  /** In simulated milliseconds. */
-  longestWait: number
-}
 
 const never = (): Error => new Error("a request waits for its worker as long as it takes")
 

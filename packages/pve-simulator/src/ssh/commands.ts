@@ -2,18 +2,11 @@ import { PveError } from "../core/errors.ts"
 import { start } from "../core/routine.ts"
 import type { NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
-import { ipCommand, fileCommand } from "./network-commands.ts"
+import { type CommandResult, ipCommand, fileCommand } from "./network-commands.ts"
 import { reloadNetwork } from "../api/network.ts"
 import { performAs } from "../http/handle.ts"
 import type { Api } from "../http/handle.ts"
 import { rootIdentity } from "../http/identity.ts"
-
-/** How a command on a node ended. */
-export interface CommandResult {
-  readonly exitCode: number
-  readonly stdout: string
-  readonly stderr: string
-}
 
 const ok = (stdout: string): CommandResult => ({ exitCode: 0, stdout, stderr: "" })
 const failed = (exitCode: number, stderr: string): CommandResult => ({ exitCode, stdout: "", stderr })

@@ -1,6 +1,12 @@
 import { deviceTowards, hostAddresses, setHostAddress } from "../core/host-network.ts"
 import type { NodeState } from "../core/state.ts"
-import type { CommandResult } from "./commands.ts"
+
+/** How a command on a node ended. */
+export interface CommandResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
 
 const ok = (stdout = ""): CommandResult => ({ exitCode: 0, stdout, stderr: "" })
 const failed = (exitCode: number, stderr: string): CommandResult => ({ exitCode, stdout: "", stderr })

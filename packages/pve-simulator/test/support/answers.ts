@@ -1,7 +1,18 @@
 import { matchRoute, normalisePath } from "../../src/http/router.ts"
 import type { Property } from "../../src/schema/schema.ts"
 import { hasReference, readReferenceJson } from "./reference.ts"
-import type { Answer } from "./client.ts"
+
+/** An answer with its body read. */
+export interface Answer {
+  readonly status: number
+  readonly reason: string
+  readonly data: unknown
+  readonly message: string | undefined
+  readonly errors: Readonly<Record<string, string>> | undefined
+  readonly body: string
+  /** The whole JSON body. */
+  readonly json: Readonly<Record<string, unknown>>
+}
 
 interface Returns extends Property {
   readonly properties?: Readonly<Record<string, Returns>>

@@ -7,19 +7,9 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from "../../src/index.ts"
-import { checkAnswer } from "./answers.ts"
+import { type Answer, checkAnswer } from "./answers.ts"
 
-/** An answer with its body read. */
-export interface Answer {
-  readonly status: number
-  readonly reason: string
-  readonly data: unknown
-  readonly message: string | undefined
-  readonly errors: Readonly<Record<string, string>> | undefined
-  readonly body: string
-  /** The whole JSON body. */
-  readonly json: Readonly<Record<string, unknown>>
-}
+export type { Answer } from "./answers.ts"
 
 export interface Lab {
   readonly sim: Simulator
