@@ -17,7 +17,7 @@ const execute = (file: string, statement: string, ...values: readonly string[]):
 }
 
 it.each(['{"accounts":{}', '{"accounts":{},"ranges":{"LAB":"alice@pve"}}', "", "[]"])(
-  "a record of what is held that cannot be understood (%s) is told from a store that does not work, and is kept",
+  "a record of what is held that cannot be decodedRun (%s) is told from a store that does not work, and is kept",
   async (text) => {
     const file = join(await temporaryFolder(), "data.db")
     await onFile(file, held)

@@ -52,7 +52,7 @@ describe("a row that this version does not understand", () => {
     expect(listed).toBeInstanceOf(StorageFault)
   })
 
-  it("is understood again as soon as it is corrected", async () => {
+  it("is decodedRun again as soon as it is corrected", async () => {
     const file = await damagedBy(unknownState)
     const state = await onFile(
       file,

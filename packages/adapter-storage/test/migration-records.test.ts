@@ -8,7 +8,7 @@ import { onFile, temporaryFolder } from "./support.ts"
 const find = MigrationRecords.use((records) => Effect.result(records.find))
 
 it.each(['{"version":1,"zone":"ludus"', '{"version":2}', ""])(
-  "a record that cannot be understood (%s) is told from a store that does not work, and is kept",
+  "a record that cannot be decodedRun (%s) is told from a store that does not work, and is kept",
   async (text) => {
     const file = join(await temporaryFolder(), "data.db")
     await onFile(file, find)

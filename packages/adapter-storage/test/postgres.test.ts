@@ -103,7 +103,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
       const change = (tx: Transaction, value: number) =>
         tx((db) => db.insertInto("resting_user_numbers").values({ number: value, since: 0 }).execute())
       const frozen = yield* Effect.forkChild(
-        stalled.writeAlone("write half", (tx) =>
+        stalled.serializedWrite("write half", (tx) =>
           change(tx, 1).pipe(
             Effect.andThen(Deferred.succeed(inside, undefined)),
             Effect.andThen(Deferred.await(wakes)),
@@ -112,7 +112,7 @@ describe.skipIf(server === undefined)("postgresql (needs RANGEWRIGHT_TEST_POSTGR
         ),
       )
       yield* Deferred.await(inside)
-      yield* other.writeAlone("write whole", (tx) => change(tx, 3))
+      yield* other.serializedWrite("write whole", (tx) => change(tx, 3))
       yield* Deferred.succeed(wakes, undefined)
       expect(yield* Effect.flip(Fiber.join(frozen))).toMatchObject({ _tag: "StorageFault" })
       expect(yield* other.read("read", (db) => db.selectFrom("resting_user_numbers").select("number").execute())).toEqual([

@@ -7,54 +7,54 @@ import { type Kysely, sql } from "kysely"
 import { audited } from "./audited.ts"
 import type { StoredRow } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
-import { makeShown } from "./lists.ts"
+import { makeReadableRows } from "./lists.ts"
 import type { Orm } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
 import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
 
-/** A query failed; `write` and `read` make it the fault of what they were doing. */
+/** A query failed. `write` and `read` turn it into a fault that names the operation. */
 export class QueryFailed extends Data.TaggedError("QueryFailed")<{ readonly cause: unknown }> {}
 
 /** Runs one query of a transaction. */
 export type Transaction = <A>(query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, QueryFailed>
 
-/** What the repositories stand on: one database of either engine. */
+/** The database under the repositories, of either engine. */
 export class Database extends Context.Service<
   Database,
   {
     readonly engine: "sqlite" | "postgresql"
     /** SQLite's file; undefined on PostgreSQL. */
     readonly file: string | undefined
-    /** A read outside of any transaction. */
+    /** A read outside a transaction. */
     readonly read: <A>(doing: string, query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, StorageFault>
     /**
-     * One transaction: it commits when the body succeeds, and leaves nothing when the body fails or is interrupted. Keep the body short
-     * and local: on SQLite every other write waits. The body may run again from its beginning when somebody else was in its way. The
-     * first one of an audited operation (`CurrentAudit`) commits its entry with it.
+     * One transaction: commits when the body succeeds, rolls back when it fails or is interrupted. Keep the body short and local: on SQLite
+     * every other write waits. The body may run again from its start after a conflict with another transaction. The first transaction of an
+     * audited operation (`CurrentAudit`) also commits the audit entry.
      */
     readonly write: Write
     /**
-     * The same, one after another on PostgreSQL too: for writes that choose a free number and for those that raise the revision. These
-     * would meet at the revision's row anyway, each with other rows in its hands.
+     * The same, but one at a time on PostgreSQL too: for writes that choose a free number and for those that raise the revision, which would
+     * otherwise deadlock at the row of the revision.
      */
-    readonly writeAlone: Write
+    readonly serializedWrite: Write
     /**
-     * Milliseconds of one clock for everybody on this database, whatever the clocks of their hosts say: the server's; on SQLite, whose
-     * processes are on one host, that of the host which nobody sets.
+     * Milliseconds of one clock for all processes on this database: the server's. On SQLite, whose processes are on one host, the monotonic
+     * clock of that host.
      */
     readonly steadyMillis: (tx: Transaction) => Effect.Effect<number, QueryFailed>
-    /** A hot read: SQL that is prepared once, with `?` for its parameters, to what its rows mean. */
+    /** A hot read: SQL with `?` for its parameters, prepared once, and the function that decodes its rows. */
     readonly prepared: PreparedReads
-    /** The same for a list that is shown: a damaged row is left out, and the log says so once. */
+    /** The same for lists that are shown: a damaged row is left out, and logged once. */
     readonly list: ListReads
-    /** What the rows of any other such list mean. */
-    readonly shown: ReturnType<typeof makeShown>
+    /** Decodes the rows of any other such list. */
+    readonly readable: ReturnType<typeof makeReadableRows>
     /**
-     * A prepared read of few rows that nearly every request makes, and what the rows mean. It tells what is committed when it is asked.
-     * Where the engine tells cheaply that nothing was committed, the value that was made before is given again: it must not be changed.
+     * A prepared read of few rows that nearly every request makes. Returns what is committed at the time of the call. Where the engine can
+     * tell cheaply that nothing was committed, it returns the value of an earlier call: do not mutate it.
      */
-    readonly kept: PreparedReads
+    readonly cachedRead: PreparedReads
   }
 >()("rangewright/Database") {}
 
@@ -83,13 +83,13 @@ const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
 
 const causeOf = (fault: unknown): unknown => (fault instanceof QueryFailed ? fault.cause : undefined)
 
-interface Held {
+interface Connection {
   readonly db: Kysely<Tables>
   readonly release: () => void
 }
 
 /** One connection of the pool, until it is released. */
-const hold = (pool: Kysely<Tables>): Promise<Held> =>
+const connect = (pool: Kysely<Tables>): Promise<Connection> =>
   new Promise((resolve, reject) => {
     pool
       .connection()
@@ -98,8 +98,8 @@ const hold = (pool: Kysely<Tables>): Promise<Held> =>
   })
 
 /**
- * Begins, runs the body, and ends the transaction by how the body ended. An interruption waits for the rollback. Kysely's own
- * transactions are not used: one that cannot begin (the file is locked, the server is lost) never gives its connection back.
+ * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions
+ * are not used: one that cannot begin (the file is locked, the server is lost) never returns its connection.
  */
 const transaction = <A, E>(
   pool: Kysely<Tables>,
@@ -107,13 +107,13 @@ const transaction = <A, E>(
   body: (tx: Transaction) => Effect.Effect<A, E>,
 ): Effect.Effect<A, E | QueryFailed> =>
   Effect.acquireUseRelease(
-    query(() => hold(pool)),
+    query(() => connect(pool)),
     ({ db }) => {
       const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
       return Effect.acquireUseRelease(
         execute(begin),
         () => body((run) => query(() => run(db))),
-        // a transaction that cannot be rolled back is gone with its connection: why the body failed is what counts
+        // a failed rollback ends with its connection: report why the body failed
         (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
       )
     },
@@ -127,17 +127,17 @@ export interface Engine {
   /** Begins a transaction that may write. */
   readonly begin: string
   readonly prepared: PreparedReads
-  readonly kept: PreparedReads
-  /** Waits for its turn among the writes that run alone; has it until the end of the transaction. */
-  readonly takeTurn: (tx: Transaction) => Effect.Effect<void, QueryFailed>
+  readonly cachedRead: PreparedReads
+  /** Waits for the lock of serialized writes, and holds it until the end of the transaction. */
+  readonly lockWriter: (tx: Transaction) => Effect.Effect<void, QueryFailed>
   readonly steadyMillis: Database["Service"]["steadyMillis"]
 }
 
 export const makeDatabase = (
   orm: Orm,
-  { name, file, begin, prepared, kept, takeTurn, steadyMillis }: Engine,
+  { name, file, begin, prepared, cachedRead, lockWriter, steadyMillis }: Engine,
 ): Database["Service"] => {
-  const shown = makeShown()
+  const readable = makeReadableRows()
   const pool = orm.em.fork().getKysely<Tables>().withPlugin(storableTextPlugin())
   const write: Write = <A, E>(doing: string, body: (tx: Transaction) => Effect.Effect<A, E | QueryFailed>) =>
     audited(body, (whole) => transaction(pool, begin, whole)).pipe(
@@ -153,10 +153,10 @@ export const makeDatabase = (
     prepared,
     list: (doing, text, meaning) => {
       const rows = prepared(doing, text, (found) => found)
-      return (...parameters) => Effect.flatMap(rows(...parameters), (found) => shown(found, meaning))
+      return (...parameters) => Effect.flatMap(rows(...parameters), (found) => readable(found, meaning))
     },
-    shown,
-    kept,
+    readable,
+    cachedRead,
     steadyMillis,
     read: (doing, run) =>
       Effect.mapError(
@@ -167,6 +167,6 @@ export const makeDatabase = (
         ({ cause }) => storageFault(doing, cause),
       ),
     write,
-    writeAlone: (doing, body) => write(doing, (tx) => Effect.andThen(takeTurn(tx), body(tx))),
+    serializedWrite: (doing, body) => write(doing, (tx) => Effect.andThen(lockWriter(tx), body(tx))),
   }
 }

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 import { DamagedRow, type StoredRow } from "../schema/table.ts"
 
-/** Damaged rows that are remembered as logged. */
+/** Damaged rows that are remembered, so that each is logged once. */
 const mostTold = 1_000
 
-/** What rows mean, without the damaged ones: one of them must not take all the others from everybody. The log says each once. */
-export const makeShown = () => {
+/** Decodes rows and leaves damaged ones out: one must not hide all the others. Each is logged once. */
+export const makeReadableRows = () => {
   const told = new Set<string>()
   const tell = (message: string) => {
     if (told.has(message) || told.size >= mostTold) return Effect.void

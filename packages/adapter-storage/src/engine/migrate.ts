@@ -58,7 +58,7 @@ const turnPatienceMillis = 60_000
 const turnPauseMillis = 25
 
 /** A lock that ends with its process, however that ends: an exclusive transaction on a file of its own. */
-const takeTurn = async (file: string): Promise<DatabaseSync> => {
+const lockForMigration = async (file: string): Promise<DatabaseSync> => {
   const turn = new DatabaseSync(`${file}-migration-lock`, { timeout: 0 })
   const patience = performance.now() + turnPatienceMillis
   for (;;) {
@@ -85,7 +85,7 @@ export const migrateSqlite = async (
   list: MigrationList,
   older: OlderData = "upgrade",
 ): Promise<void> => {
-  const turn = await takeTurn(file)
+  const turn = await lockForMigration(file)
   try {
     const connection = orm.em.getConnection()
     await connection.execute("pragma foreign_keys = off")

@@ -55,7 +55,7 @@ const preparedOn =
       })
   }
 
-const takeTurn = (tx: Transaction) =>
+const lockWriter = (tx: Transaction) =>
   Effect.asVoid(tx((db) => sql`select pg_advisory_xact_lock(hashtext('rangewright write'))`.execute(db)))
 
 /** The server's clock, as it goes on inside a transaction. */
@@ -84,7 +84,7 @@ export const postgresLayer = (
       yield* opened(() => migratePostgres(orm, migrations ?? postgresMigrations, older))
       const prepared = preparedOn(orm)
       // whether anything was committed costs a question to the server, as much as the read itself
-      const engine = { prepared, kept: prepared, takeTurn, steadyMillis: serverMillis }
+      const engine = { prepared, cachedRead: prepared, lockWriter, steadyMillis: serverMillis }
       return makeDatabase(orm, { name: "postgresql", file: undefined, begin: "begin", ...engine })
     }),
   )

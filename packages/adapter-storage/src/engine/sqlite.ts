@@ -8,7 +8,7 @@ import { monotonicMillis, type StorageFault } from "@rangewright/ports"
 import { sqliteMigrations } from "../migrations/index.ts"
 import { entities } from "../schema/tables.ts"
 import { Database, makeDatabase, type PreparedReads } from "./database.ts"
-import { keptReads } from "./kept-reads.ts"
+import { cachedReads } from "./cached-reads.ts"
 import { migrateSqlite, type MigrationList, migrationOptions, type OlderData } from "./migrate.ts"
 import { asSqlite, nodeSqlite } from "./node-sqlite.ts"
 import { restoreRow, toStorable } from "./storable-text.ts"
@@ -70,8 +70,8 @@ export const sqliteLayer = (file: string, migrations?: MigrationList, older?: Ol
         // takes the write lock at once, so that what is read is still true when it is written
         begin: "begin immediate",
         prepared,
-        kept: keptReads(reader, prepared),
-        takeTurn: () => Effect.void,
+        cachedRead: cachedReads(reader, prepared),
+        lockWriter: () => Effect.void,
         steadyMillis: () => monotonicMillis,
       })
     }),

@@ -69,7 +69,7 @@ export const fillFrom = <E>(
     const fill = Effect.gen(function* () {
       const from = yield* (yield* Database).read(doing, (db) => Promise.resolve(db))
       const tables = tablesInOrder(file)
-      yield* database.writeAlone(doing, (tx) =>
+      yield* database.serializedWrite(doing, (tx) =>
         Effect.gen(function* () {
           yield* tx((to) => copyRows(from, to, tables))
           yield* tx((to) => raiseCount.execute(to))

@@ -78,7 +78,7 @@ export const sealAnew = <E>(
   Database
 > =>
   Database.use((database) =>
-    database.writeAlone("reseal the secrets", (tx) =>
+    database.serializedWrite("reseal the secrets", (tx) =>
       Effect.gen(function* () {
         // first of all: who is about to write a secret waits for us from here on, or we for them
         const { numUpdatedRows } = yield* tx((db) =>

@@ -32,7 +32,7 @@ const subject: Column<RunSubject, string> = {
   write: subjectKey,
 }
 
-/** Any JSON: the kind of the run knows which, and reads it. */
+/** Any JSON; the kind of the run decodes it. */
 const options: Column<Json, string> = {
   ...text,
   read: (stored) => {
@@ -52,9 +52,9 @@ export const runs = table(
     id: key(runId),
     kind: short(32),
     subject,
-    /** The subject while the run is unfinished, then undefined: unique, so that a subject has at most one unfinished run. */
+    /** The subject while the run is unfinished, undefined afterwards. Unique: a subject has at most one unfinished run. */
     busySubject: optional(unique("runs_busy_subject_unique", short(1024))),
-    /** The range it is about, so that it goes with its range; undefined when it is about something else. */
+    /** The range of the run, with which it is deleted; undefined for other subjects. */
     rangeId: optional(reference(() => ranges.entity, rangeId)),
     by: named("by_user", userId),
     options,
@@ -66,7 +66,7 @@ export const runs = table(
     generation: whole,
     leaseOwner: optional(text),
     leaseUntil: optional(count),
-    /** The run that it was opened behind; it may be gone. */
+    /** The run behind which it was opened; may be deleted. */
     behind: optional(runId),
   },
   {

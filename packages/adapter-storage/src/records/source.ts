@@ -29,16 +29,16 @@ export const sources = table("sources", {
   createdAt: time,
 })
 
-/** A source without what opens it. */
+/** A source without its credentials. */
 export const toSource: (row: StoredRow) => Source = sources.reader({ without: ["access"] })
 
 export const sourceClaims = table("source_claims", {
   sourceRecordId: key(reference(() => sources.entity, recordId)),
   kind: key(oneOf(claimKinds, 32)),
   name: key(short(longestClaimName)),
-  /** The user's id, or empty: everybody's. */
+  /** The user's id, or empty for everybody. */
   holder: key(short(255)),
-  /** The holder where it is a user, so that the claim goes with the user. */
+  /** The holder when it is a user, with whom the claim is deleted. */
   userId: optional(reference(() => users.entity, userId)),
   version: text,
 })
@@ -52,5 +52,5 @@ export const toSourceClaim = (row: StoredRow): SourceClaim => {
 
 const readNamed = sources.reader({ only: ["recordId", "id"] })
 
-/** Of a row with the record and the id of its source. */
+/** Decodes a claim joined with the record and the id of its source. */
 export const toClaimOfSource = (row: StoredRow): ClaimOfSource => ({ ...toSourceClaim(row), source: readNamed(row) })

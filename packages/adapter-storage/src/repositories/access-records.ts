@@ -19,7 +19,7 @@ const damaged = new RecordDamaged({
   hint: "Restore the store from a backup. Without one, remove the row of the table held_access: the service adopts what is on the hypervisor then, and forgets what it still had to take away there. Look for accounts and pools of users and ranges that are gone.",
 })
 
-/** One statement, so that all of it is of one moment on both engines: users, ranges with their machines, and who has which. */
+/** Users, ranges with their machines, and grants: one statement, so that it is one snapshot on both engines. */
 const storedSql = `select 'user' as what, u.id, u.number, u.is_admin as flag, u.hypervisor_username as username, u.hypervisor_realm as realm,
     u.password_version as version, null as range_id from users u
   union all select 'range', r.id, r.number, exists (select 1 from runs where runs.range_id = r.id and runs.kind = 'delete-range'
@@ -40,7 +40,7 @@ const readRange = readerOf("the ranges", { id: key(rangeId), number: whole, leav
 const readMachine = readerOf("the machines", { vmid: key(named("number", vmid)), rangeId })()
 const readPath = readerOf("the grants", { userId: named("id", userId), rangeId })()
 
-/** Of a row that is left out here, access would be taken away: a damaged one fails all. */
+/** A row that is left out would lose its access: a damaged one fails the whole read. */
 const toStoredAccess = (rows: readonly StoredRow[]): StoredAccess => {
   const each = <A>(what: string, read: (row: StoredRow) => A) => rows.filter((row) => row["what"] === what).map(read)
   const people = Map.groupBy(each("path", readPath), (path) => path.rangeId)
@@ -105,8 +105,8 @@ export const accessRecordsLayer: Layer.Layer<AccessRecords, never, Database> = L
         ),
       told: told(),
       tell: (range, users) =>
-        // alone, as the removal of a range is: the range does not go between the look and the write
-        database.writeAlone(`keep what the router of ${range} was told`, (tx) =>
+        // serialized, as the removal of a range is: the range cannot go between the read and the write
+        database.serializedWrite(`keep what the router of ${range} was told`, (tx) =>
           Effect.gen(function* () {
             const found = yield* tx((db) => db.selectFrom("ranges").select("id").where("id", "=", range).executeTakeFirst())
             if (found === undefined) return

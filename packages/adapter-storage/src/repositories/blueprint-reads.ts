@@ -10,12 +10,12 @@ const readGroup = blueprintGroups.reader()
 const readId = blueprints.reader({ only: ["id"] })
 const readTexts = blueprints.reader({ only: ["config", "requirements"] })
 
-/** Everything but the texts and the picture itself. */
+/** All columns but the texts and the picture. */
 const columns = `select b.id, b.record_id, b.owner, b.name, b.description, b.version, b.tags, b.min_version, b.source,
   b.source_blueprint_id, b.bundle_snapshot, b.bundle_directory, b.install_status, b.install_error, b.installed_at, b.created_at,
   b.updated_at, t.name as thumbnail from blueprints b left join blueprint_thumbnails t on t.blueprint_id = b.id`
 
-/** Takes the user three times. */
+/** The condition that a user owns the blueprint or has it shared. Its parameter is the user, three times. */
 const usableBy = `(b.owner = ?
   or b.id in (select blueprint_id from blueprint_users where user_id = ?)
   or b.id in (select s.blueprint_id from blueprint_groups s join group_members m on m.group_name = s.group_name where m.user_id = ?))`

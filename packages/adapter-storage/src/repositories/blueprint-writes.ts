@@ -10,7 +10,7 @@ import { requireUser } from "./require.ts"
 
 type Columns = Updateable<Tables["blueprints"]>
 
-/** Everything that a new blueprint brings but who and when it is. */
+/** The columns of a new blueprint except its ids, owner and times. */
 const contentColumns = ({ name, description, version, tags, minVersion, bundle, requirements, config }: NewBlueprint) =>
   blueprints.write({
     name,
@@ -24,7 +24,7 @@ const contentColumns = ({ name, description, version, tags, minVersion, bundle, 
     bundleDirectory: bundle?.directory,
   })
 
-/** Puts the picture in the place of the one before; undefined: removes that one. */
+/** Replaces the picture; undefined removes it. */
 export const setPicture = (tx: Transaction, blueprintId: BlueprintId, picture: Picture | undefined) =>
   Effect.gen(function* () {
     yield* tx((db) => db.deleteFrom("blueprint_thumbnails").where("blueprint_id", "=", blueprintId).execute())
@@ -34,7 +34,7 @@ export const setPicture = (tx: Transaction, blueprintId: BlueprintId, picture: P
     yield* tx((db) => db.insertInto("blueprint_thumbnails").values(row).execute())
   })
 
-/** Changes these columns; the blueprint changed now. */
+/** Changes these columns and the time of the last change. */
 export const update = (tx: Transaction, id: BlueprintId, columns: Columns) =>
   Effect.gen(function* () {
     const updated_at = yield* Clock.currentTimeMillis
@@ -69,7 +69,7 @@ export const insert = (tx: Transaction, blueprint: NewBlueprint, origin?: Bluepr
     yield* setPicture(tx, blueprint.id, blueprint.thumbnail)
   })
 
-/** Makes it, or renews the one of its origin; gives the id of that. */
+/** Upserts by origin; returns the id. */
 export const putOne = (tx: Transaction, blueprint: BlueprintFromSource) =>
   Effect.gen(function* () {
     const { source, sourceBlueprintID } = blueprint.origin

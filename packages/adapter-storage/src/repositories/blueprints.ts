@@ -16,7 +16,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
     return {
       ...reads,
       create: ({ config, requirements, thumbnail, ...draft }) =>
-        database.writeAlone(`create blueprint ${draft.id}`, (tx) =>
+        database.serializedWrite(`create blueprint ${draft.id}`, (tx) =>
           Effect.as(
             insert(tx, { ...draft, config, requirements, thumbnail }),
             newlyMadeBlueprint(draft, thumbnail?.name, undefined),
@@ -24,14 +24,14 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
         ),
       putFromSource: (shipped) =>
         Effect.gen(function* () {
-          const ids = yield* database.writeAlone("install the blueprints of a source", (tx) =>
+          const ids = yield* database.serializedWrite("install the blueprints of a source", (tx) =>
             Effect.forEach(shipped, (blueprint) => putOne(tx, blueprint)),
           )
           const put = yield* Effect.forEach(ids, reads.find)
           return put.filter((blueprint) => blueprint !== undefined)
         }),
       removeOfSource: (source, ids) =>
-        database.writeAlone("remove blueprints of a source", (tx) =>
+        database.serializedWrite("remove blueprints of a source", (tx) =>
           Effect.gen(function* () {
             if (ids !== "all" && ids.length === 0) return []
             const gone = yield* tx((db) => {
@@ -70,11 +70,11 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           ),
         ),
       remove: (id) =>
-        database.writeAlone(`remove blueprint ${id}`, (tx) =>
+        database.serializedWrite(`remove blueprint ${id}`, (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("blueprints").where("id", "=", id).execute())),
         ),
       shareWithUser: (blueprint_id, user_id) =>
-        database.writeAlone(`share blueprint ${blueprint_id} with ${user_id}`, (tx) =>
+        database.serializedWrite(`share blueprint ${blueprint_id} with ${user_id}`, (tx) =>
           Effect.gen(function* () {
             yield* requireBlueprint(tx, blueprint_id)
             yield* requireUser(tx, user_id)
@@ -89,7 +89,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           }),
         ),
       unshareWithUser: (id, userId) =>
-        database.writeAlone(`take blueprint ${id} from ${userId}`, (tx) =>
+        database.serializedWrite(`take blueprint ${id} from ${userId}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("blueprint_users").where("blueprint_id", "=", id).where("user_id", "=", userId).executeTakeFirst(),
@@ -98,7 +98,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           ),
         ),
       shareWithGroup: (blueprint_id, group_name) =>
-        database.writeAlone(`share blueprint ${blueprint_id} with group ${group_name}`, (tx) =>
+        database.serializedWrite(`share blueprint ${blueprint_id} with group ${group_name}`, (tx) =>
           Effect.gen(function* () {
             yield* requireBlueprint(tx, blueprint_id)
             yield* requireGroup(tx, group_name)
@@ -113,7 +113,7 @@ export const blueprintsLayer: Layer.Layer<Blueprints, never, Database> = Layer.e
           }),
         ),
       unshareWithGroup: (id, group) =>
-        database.writeAlone(`take blueprint ${id} from group ${group}`, (tx) =>
+        database.serializedWrite(`take blueprint ${id} from group ${group}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("blueprint_groups").where("blueprint_id", "=", id).where("group_name", "=", group).executeTakeFirst(),

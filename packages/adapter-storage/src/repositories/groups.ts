@@ -8,7 +8,7 @@ import { groupReads } from "./group-reads.ts"
 import { requireGroup, requireRange } from "./require.ts"
 
 /** A store holds at most 150 users: reading all their ids is cheaper than any list of parameters. */
-const refuseStrangers = (tx: Transaction, roles: ReadonlyMap<UserId, GroupRole | undefined>) =>
+const requireUsersExist = (tx: Transaction, roles: ReadonlyMap<UserId, GroupRole | undefined>) =>
   Effect.gen(function* () {
     const rows = yield* tx((db) => db.selectFrom("users").select("id").execute())
     const known = new Set<string>(rows.map((row) => row.id))
@@ -62,7 +62,7 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
     return {
       ...groupReads(database),
       create: (group) =>
-        database.writeAlone(`create group ${group.name}`, (tx) =>
+        database.serializedWrite(`create group ${group.name}`, (tx) =>
           Effect.gen(function* () {
             const { numInsertedOrUpdatedRows } = yield* tx((db) =>
               db
@@ -76,22 +76,22 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
           }),
         ),
       remove: (name) =>
-        database.writeAlone(`remove group ${name}`, (tx) =>
+        database.serializedWrite(`remove group ${name}`, (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("user_groups").where("name", "=", name).execute())),
         ),
       setRoles: (name, wanted, { keepManager = false, from } = {}) =>
-        database.writeAlone(`change who is in group ${name}`, (tx) =>
+        database.serializedWrite(`change who is in group ${name}`, (tx) =>
           Effect.gen(function* () {
             yield* requireGroup(tx, name)
             const roles = from === undefined ? wanted : yield* unchangedSince(tx, name, wanted, from)
-            yield* refuseStrangers(tx, roles)
+            yield* requireUsersExist(tx, roles)
             const before = keepManager ? yield* managersOf(tx, name) : []
             yield* Effect.forEach(roles, ([userId, role]) => setRole(tx, name, userId, role), { discard: true })
             if (before.length > 0 && (yield* managersOf(tx, name)).length === 0) return yield* new LastManager({ group: name })
           }),
         ),
       addRange: (group_name, range_id) =>
-        database.writeAlone(`give range ${range_id} to group ${group_name}`, (tx) =>
+        database.serializedWrite(`give range ${range_id} to group ${group_name}`, (tx) =>
           Effect.gen(function* () {
             yield* requireGroup(tx, group_name)
             yield* requireRange(tx, range_id)
@@ -106,7 +106,7 @@ export const groupsLayer: Layer.Layer<Groups, never, Database> = Layer.effect(
           }),
         ),
       removeRange: (name, rangeId) =>
-        database.writeAlone(`take range ${rangeId} from group ${name}`, (tx) =>
+        database.serializedWrite(`take range ${rangeId} from group ${name}`, (tx) =>
           Effect.map(
             tx((db) =>
               db.deleteFrom("group_ranges").where("group_name", "=", name).where("range_id", "=", rangeId).executeTakeFirst(),

@@ -2,16 +2,16 @@ import { isLeaseInForce } from "@rangewright/domain"
 import type { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Database } from "../engine/database.ts"
-import { readRunForWriting } from "./run-writes.ts"
+import { lockRun } from "./run-writes.ts"
 
 type Leases = Pick<RunJournal["Service"], "claim" | "renew" | "release">
 
-/** Leases are kept in the rows of their runs. */
+/** Leases are columns of the runs. */
 export const leasesIn = (database: Database["Service"]): Leases => ({
   claim: (runId, owner, seconds) =>
     database.write(`claim run ${runId}`, (tx) =>
       Effect.gen(function* () {
-        const run = yield* readRunForWriting(tx, runId)
+        const run = yield* lockRun(tx, runId)
         if (run?.status !== "running") return undefined
         const now = yield* database.steadyMillis(tx)
         const others = run.lease_owner !== null && run.lease_owner !== owner

@@ -48,7 +48,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
     const shown = database.prepared(doing, `${all} null order by vmid`, every(toMachine))
     const missing = database.list(doing, `${all} not null order by vmid`, toMissingMachine)
     const observed = database.prepared(doing, "select * from observation where id = 1", first(readObserved))
-    const freshness = database.kept(
+    const freshness = database.cachedRead(
       doing,
       "select observed_at, away_since, away_reason, doubt_since, doubt_reason from observation where id = 1",
       ([row]) => (row === undefined ? { observedAt: undefined, awaySince: undefined, awayReason: undefined } : toFreshness(row)),
@@ -57,10 +57,10 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       database.prepared(`read ${table}`, `select * from ${table} where range_id = ?`, (rows) => meaning(rows.map(read)))
 
     return {
-      replace: (cluster) => database.writeAlone("keep an observation", (tx) => replaceMachines(tx, cluster)),
+      replace: (cluster) => database.serializedWrite("keep an observation", (tx) => replaceMachines(tx, cluster)),
       missing: missing(),
       doubt: (at, reason) =>
-        database.writeAlone("keep whether lists are believed", (tx) =>
+        database.serializedWrite("keep whether lists are believed", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -79,7 +79,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         return at === undefined || cluster === undefined ? undefined : { at, ...cluster, machines: yield* shown() }
       }),
       record: ({ address, foreignAddresses, ...machine }) =>
-        database.writeAlone(`keep the state of machine ${machine.vmid}`, (tx) =>
+        database.serializedWrite(`keep the state of machine ${machine.vmid}`, (tx) =>
           Effect.gen(function* () {
             const recordedAt = new Date(yield* Clock.currentTimeMillis)
             const row = machines.write({ ...machine, recordedAt, address, ...(foreignAddresses && { foreignAddresses }) })
@@ -102,7 +102,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           }),
         ),
       reported: (vmid, { address, foreignAddresses }) =>
-        database.writeAlone(`keep the addresses of machine ${vmid}`, (tx) =>
+        database.serializedWrite(`keep the addresses of machine ${vmid}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db.updateTable("machines").set(machines.write({ address, foreignAddresses })).where("vmid", "=", vmid).execute(),
@@ -110,7 +110,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           ),
         ),
       forget: (vmid) =>
-        database.writeAlone(`forget machine ${vmid}`, (tx) =>
+        database.serializedWrite(`forget machine ${vmid}`, (tx) =>
           Effect.gen(function* () {
             const at = yield* Clock.currentTimeMillis
             yield* tx((db) => db.deleteFrom("machines").where("vmid", "=", vmid).execute())
@@ -131,7 +131,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
       ofRange,
       find: database.prepared(doing, `${ownMachines} and m.vmid = ?`, first(toRangeMachine)),
       away: (since, reason) =>
-        database.writeAlone("keep that the hypervisor is away", (tx) =>
+        database.serializedWrite("keep that the hypervisor is away", (tx) =>
           Effect.asVoid(
             tx((db) =>
               db
@@ -147,9 +147,9 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         ),
       freshness: freshness(),
       reserve: (rangeId, names, taken, span) =>
-        database.writeAlone("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, names, taken, span)),
+        database.serializedWrite("reserve VMIDs", (tx) => reserveVmids(tx, rangeId, names, taken, span)),
       replaceReservation: (rangeId, machine, taken, span) =>
-        database.writeAlone("reserve another VMID", (tx) => replaceVmid(tx, rangeId, machine, taken, span)),
+        database.serializedWrite("reserve another VMID", (tx) => replaceVmid(tx, rangeId, machine, taken, span)),
       release: (rangeId, names) => database.write("release VMIDs", (tx) => releaseVmids(tx, rangeId, names)),
       reservations: ofMachines(
         "vmid_reservations",

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { sql } from "kysely"
 import type { Transaction } from "../engine/database.ts"
 
-/** Removes all but the newest `keep` finished runs of each kind for each subject, with their journals; says how many went. */
+/** Deletes all but the newest `keep` finished runs of each kind and subject, with their journals; returns how many. */
 export const pruneRuns = (tx: Transaction, keep: number) =>
   Effect.gen(function* () {
     const old = yield* tx(async (db) => {

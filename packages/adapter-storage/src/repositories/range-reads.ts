@@ -9,7 +9,7 @@ import { count, named, oneOf, text, whole } from "../schema/column.ts"
 import { rangeId, userId } from "../schema/ids.ts"
 import { every, first, readerOf, type StoredRow } from "../schema/table.ts"
 
-/** Every path by which users have ranges: one row for a direct grant, and one for each group. Both halves are narrowed by what is asked of it. */
+/** Every path by which users have ranges: one row per direct grant and one per group. Conditions narrow both halves. */
 const access = `(select range_id, user_id, 'Direct' as access_type from range_grants
   union all select gr.range_id, gm.user_id, case gm.role when 'manager' then 'Group Manager' else 'Group Member' end
   from group_members gm join group_ranges gr on gr.group_name = gm.group_name)`
@@ -40,12 +40,12 @@ interface Filter {
 }
 
 /** The reads of every request: prepared once, to plain rows. */
-export const rangeReads = ({ prepared, list, kept }: Database["Service"]) => {
+export const rangeReads = ({ prepared, list, cachedRead }: Database["Service"]) => {
   const doing = "read ranges"
   const all = "select * from ranges order by number"
   const allOf = `select r.* from ranges r where r.id in (select g.range_id from ${access} g where g.user_id = ?) order by r.number`
-  const one = kept(doing, "select * from ranges where id = ?", every(toRange))
-  const ownOne = kept(
+  const one = cachedRead(doing, "select * from ranges where id = ?", every(toRange))
+  const ownOne = cachedRead(
     doing,
     `select r.* from ranges r where r.id = ? and exists (select 1 from ${access} g where g.range_id = r.id and g.user_id = ?)`,
     every(toRange),
@@ -70,7 +70,7 @@ export const rangeReads = ({ prepared, list, kept }: Database["Service"]) => {
   }
   const grantsOfRange = list("read grants", `${grantColumns} where g.range_id = ?`, toGrant)
   const grantsOfUser = list("read grants", `${grantColumns} where g.user_id = ? order by r.number, g.access_type`, grantReader())
-  const revision = kept("read the revision", "select value from revision where id = 1", ([row]) =>
+  const revision = cachedRead("read the revision", "select value from revision where id = 1", ([row]) =>
     count.read(row?.["value"] ?? 0),
   )
 

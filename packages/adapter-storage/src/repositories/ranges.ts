@@ -18,9 +18,9 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
     const database = yield* Database
     return {
       ...rangeReads(database),
-      create: (range) => database.writeAlone(`create range ${range.id}`, (tx) => createRange(tx, range)),
+      create: (range) => database.serializedWrite(`create range ${range.id}`, (tx) => createRange(tx, range)),
       change: (id, change) =>
-        database.writeAlone(`change range ${id}`, (tx) =>
+        database.serializedWrite(`change range ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
             const changed = yield* tx((db) =>
@@ -36,14 +36,14 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       remove: (id) =>
-        database.writeAlone(`remove range ${id}`, (tx) =>
+        database.serializedWrite(`remove range ${id}`, (tx) =>
           Effect.gen(function* () {
             const { numDeletedRows } = yield* tx((db) => db.deleteFrom("ranges").where("id", "=", id).executeTakeFirst())
             if (numDeletedRows > 0n) yield* tx((db) => db.deleteFrom("machines").where("pool", "=", id).execute())
           }),
         ),
       setConfig: (id, text) =>
-        database.writeAlone(`save the configuration of range ${id}`, (tx) =>
+        database.serializedWrite(`save the configuration of range ${id}`, (tx) =>
           Effect.gen(function* () {
             const updated_at = yield* Clock.currentTimeMillis
             const { numUpdatedRows } = yield* tx((db) =>
@@ -57,7 +57,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       grant: (id, userId) =>
-        database.writeAlone(`share range ${id} with ${userId}`, (tx) =>
+        database.serializedWrite(`share range ${id} with ${userId}`, (tx) =>
           Effect.gen(function* () {
             yield* requireRange(tx, id)
             yield* requireUser(tx, userId)
@@ -72,14 +72,14 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           }),
         ),
       revoke: (id, userId) =>
-        database.writeAlone(`take range ${id} from ${userId}`, (tx) =>
+        database.serializedWrite(`take range ${id} from ${userId}`, (tx) =>
           Effect.map(
             tx((db) => db.deleteFrom("range_grants").where("range_id", "=", id).where("user_id", "=", userId).executeTakeFirst()),
             ({ numDeletedRows }) => numDeletedRows > 0n,
           ),
         ),
       touch: (stamps) =>
-        database.writeAlone("stamp the activity of ranges", (tx) =>
+        database.serializedWrite("stamp the activity of ranges", (tx) =>
           Effect.forEach(
             inOrder(stamps),
             ([id, at]) =>

@@ -11,8 +11,8 @@ import {
 import * as Effect from "effect/Effect"
 import type { Transaction } from "../engine/database.ts"
 
-// What a write refers to may have been removed since somebody looked. In a transaction that runs alone what was found stays; in others a
-// foreign key that holds no more makes the transaction run again, and then it is found missing here.
+// A row that a write refers to may have been deleted since it was read. In a serialized write a row that was found stays; in other
+// transactions a violated foreign key repeats the transaction, and the row is found missing here.
 
 /** Fails where there is no such user. */
 export const requireUser = (tx: Transaction, userId: UserId) =>

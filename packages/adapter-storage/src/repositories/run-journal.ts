@@ -16,7 +16,7 @@ import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
 import { pruneRuns } from "./prune-runs.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
-import { holdRange, keepDeployedConfig, readRunForWriting, setRangeState, understood, writeEntries } from "./run-writes.ts"
+import { lockRange, keepDeployedConfig, lockRun, setRangeState, decodedRun, writeEntries } from "./run-writes.ts"
 
 const readEntry = journalEntries.reader()
 
@@ -34,7 +34,7 @@ const toEntry = (row: StoredRow): JournalEntry | Omit<JournalUnreadable["facts"]
   }
 }
 
-/** The entries of a run after `afterSeq`, of which none is missing. */
+/** The entries of a run after `afterSeq`, without gaps. */
 const journalOf = (
   runId: RunId,
   afterSeq: number,
@@ -51,10 +51,10 @@ const journalOf = (
   return Effect.succeed(entries)
 }
 
-/** The run, while this generation may write to it. */
-const fenced = (tx: Transaction, runId: RunId, generation: number) =>
+/** Locks the run for a write of this generation; `LeaseLost` when it must not write. */
+const requireLease = (tx: Transaction, runId: RunId, generation: number) =>
   Effect.gen(function* () {
-    const run = yield* readRunForWriting(tx, runId)
+    const run = yield* lockRun(tx, runId)
     return run === undefined || run.status !== "running" || run.generation !== generation
       ? yield* new LeaseLost({ what: `run ${runId}`, generation })
       : run
@@ -77,13 +77,13 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
     return {
       ...leasesIn(database),
       open: (head, rangeState) =>
-        database.writeAlone(`open run ${head.id}`, (tx) =>
+        database.serializedWrite(`open run ${head.id}`, (tx) =>
           Effect.gen(function* () {
             const rangeId = rangeOf(head)
-            if (rangeId !== undefined && (yield* holdRange(tx, rangeId)) === undefined)
+            if (rangeId !== undefined && (yield* lockRange(tx, rangeId)) === undefined)
               return yield* new RangeNotFound({ rangeId })
-            const there = yield* readRunForWriting(tx, head.id)
-            if (there !== undefined) return yield* understood(there)
+            const there = yield* lockRun(tx, head.id)
+            if (there !== undefined) return yield* decodedRun(there)
             const before = yield* makeRoom(tx, head.subject)
             const over = rangeId === undefined ? undefined : yield* unfinishedRun(tx, installation)
             const started_at = head.startedAt.getTime()
@@ -114,21 +114,21 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             if (rangeId !== undefined && head.kind === "deploy") yield* keepDeployedConfig(tx, rangeId)
             const stamp = head.kind === "deploy" ? { last_deployment_at: started_at } : {}
             yield* setRangeState(tx, rangeId, rangeState, head.startedAt, stamp)
-            return yield* understood(row)
+            return yield* decodedRun(row)
           }),
         ),
       append: (runId, generation, events, at) =>
         database.write(`write the journal of run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            return yield* writeEntries(tx, yield* fenced(tx, runId, generation), events, at)
+            return yield* writeEntries(tx, yield* requireLease(tx, runId, generation), events, at)
           }),
         ),
       close: (runId, generation, ended, rangeState, at) =>
-        database.writeAlone(`end run ${runId}`, (tx) =>
+        database.serializedWrite(`end run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            const there = yield* readRunForWriting(tx, runId)
+            const there = yield* lockRun(tx, runId)
             if (there?.status !== "running") return
-            const run = yield* fenced(tx, runId, generation)
+            const run = yield* requireLease(tx, runId, generation)
             const over = {
               status: ended.status,
               ended_at: at.getTime(),
@@ -137,14 +137,14 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
               lease_until: null,
             }
             yield* writeEntries(tx, run, [ended], at, over)
-            // one that gave its place to another run shows no more
+            // a run that gave way to another one no longer sets the state
             if (run.busy_subject === run.subject) yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
           }),
         ),
       requestCancel: (runId, lastSeq, event, at, rangeState) =>
-        database.writeAlone(`cancel run ${runId}`, (tx) =>
+        database.serializedWrite(`cancel run ${runId}`, (tx) =>
           Effect.gen(function* () {
-            const run = yield* readRunForWriting(tx, runId)
+            const run = yield* lockRun(tx, runId)
             if (run?.status !== "running" || run.last_seq !== lastSeq) return false
             yield* writeEntries(tx, run, [event], at, { cancel_requested: true })
             yield* setRangeState(tx, run.range_id ?? undefined, rangeState, at)
@@ -169,7 +169,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
                 if (kinds !== undefined) runs = runs.where("kind", "in", kinds)
                 return runs.orderBy("started_at", "desc").orderBy("id", "desc").limit(limit).execute()
               }),
-              (rows) => database.shown(rows, toRun),
+              (rows) => database.readable(rows, toRun),
             ),
       forget: (subject) =>
         database.write("forget runs", (tx) =>

@@ -17,10 +17,10 @@ import type { Tables } from "../schema/tables.ts"
 type RunRow = Selectable<Tables["runs"]>
 
 /**
- * The run's row, held until the end of the transaction: no other writer gets between what is read here and what is written after it.
- * Writing a column to itself is what holds a row on both engines.
+ * Locks the run's row until the end of the transaction, and returns it: nobody writes between this read and the write that follows. Writing a
+ * column to itself locks a row on both engines.
  */
-export const readRunForWriting = (tx: Transaction, runId: RunId) =>
+export const lockRun = (tx: Transaction, runId: RunId) =>
   tx((db): Promise<RunRow | undefined> =>
     db
       .updateTable("runs")
@@ -30,11 +30,11 @@ export const readRunForWriting = (tx: Transaction, runId: RunId) =>
       .executeTakeFirst(),
   )
 
-/** What a run's row means, in a transaction, which a damaged one ends. */
-export const understood = (row: StoredRow) => Effect.try({ try: () => toRun(row), catch: (cause) => new QueryFailed({ cause }) })
+/** Decodes a run in a transaction; a damaged row fails the transaction. */
+export const decodedRun = (row: StoredRow) => Effect.try({ try: () => toRun(row), catch: (cause) => new QueryFailed({ cause }) })
 
-/** The range's row, held likewise; undefined when there is no such range. */
-export const holdRange = (tx: Transaction, rangeId: RangeId) =>
+/** Locks the range's row likewise; undefined when there is no such range. */
+export const lockRange = (tx: Transaction, rangeId: RangeId) =>
   tx((db) =>
     db
       .updateTable("ranges")
@@ -44,7 +44,7 @@ export const holdRange = (tx: Transaction, rangeId: RangeId) =>
       .executeTakeFirst(),
   )
 
-/** Makes the range's configuration as it is now the deployed one. */
+/** Records the current configuration of the range as the deployed one. */
 export const keepDeployedConfig = (tx: Transaction, rangeId: RangeId) =>
   tx((db) =>
     db
@@ -54,7 +54,7 @@ export const keepDeployedConfig = (tx: Transaction, rangeId: RangeId) =>
       .execute(),
   )
 
-/** Adds events with the next numbers, and changes the run with them. The run's row must be held. */
+/** Appends events with the next sequence numbers, and changes the run. The run's row must be locked. */
 export const writeEntries = (
   tx: Transaction,
   run: RunRow,
@@ -77,7 +77,7 @@ export const writeEntries = (
     return entries
   })
 
-/** Sets what a range shows; undefined leaves it. Without a range there is nothing to show. */
+/** Sets the state of a range; undefined leaves it. Does nothing without a range. */
 export const setRangeState = (
   tx: Transaction,
   rangeId: RangeId | undefined,

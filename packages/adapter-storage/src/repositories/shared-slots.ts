@@ -7,8 +7,8 @@ import { slotLedgers } from "../records/installation.ts"
 
 const readLedger = slotLedgers.reader()
 
-/** The ledgers, held until the end of the transaction; always in the same order, so that no two processes wait for each other. */
-const holdLedgers = (tx: Transaction, resources: readonly string[]) =>
+/** Locks the ledgers until the end of the transaction, always in the same order, so that no two processes deadlock. */
+const lockLedgers = (tx: Transaction, resources: readonly string[]) =>
   tx((db) =>
     db
       .insertInto("slot_ledgers")
@@ -27,7 +27,7 @@ const keepLedgers = (tx: Transaction, ledgers: ReadonlyMap<string, SlotLedger>) 
       .execute(),
   )
 
-/** SQLite belongs to one process, which needs nobody to share with. */
+/** Undefined on SQLite, which belongs to one process. */
 export const sharedSlotsLayer: Layer.Layer<never, never, Database> = Layer.effect(
   SharedSlots,
   Effect.gen(function* () {
@@ -37,7 +37,7 @@ export const sharedSlotsLayer: Layer.Layer<never, never, Database> = Layer.effec
       share: (queues, leaseSeconds) =>
         database.write("share what is scarce", (tx) =>
           Effect.gen(function* () {
-            const held = yield* holdLedgers(
+            const held = yield* lockLedgers(
               tx,
               queues.map(({ resource }) => resource),
             )
@@ -51,7 +51,7 @@ export const sharedSlotsLayer: Layer.Layer<never, never, Database> = Layer.effec
                 { generation, inForce: lease_until !== null && isLeaseInForce(Number(lease_until), now, leaseSeconds) },
               ]),
             )
-            const stored = yield* database.shown(
+            const stored = yield* database.readable(
               held.filter(({ ledger }) => ledger !== ""),
               readLedger,
             )

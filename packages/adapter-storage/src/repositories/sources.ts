@@ -42,7 +42,7 @@ const landed = ({ snapshot, syncedAt, manifest, outcome }: Landing) =>
     ...(outcome === undefined ? {} : { lastSyncStatus: outcome.status, lastSyncError: outcome.error }),
   })
 
-/** What it is before it is changed; on PostgreSQL nobody else changes it until the transaction ends. */
+/** The source before a change, locked on PostgreSQL until the transaction ends. */
 const find = (tx: Transaction, engine: Database["Service"]["engine"], recordId: RecordId) =>
   tx((db) => {
     const row = db.selectFrom("sources").selectAll().where("record_id", "=", recordId)
@@ -80,7 +80,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
     return {
       ...sourceReads(database),
       create: (source) =>
-        database.writeAlone(`create source ${source.id}`, (tx) =>
+        database.serializedWrite(`create source ${source.id}`, (tx) =>
           Effect.gen(function* () {
             yield* requireUser(tx, source.owner)
             const { access, ...draft } = source
@@ -129,7 +129,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           ),
         ),
       remove: (recordId) =>
-        database.writeAlone("remove a source", (tx) =>
+        database.serializedWrite("remove a source", (tx) =>
           Effect.asVoid(tx((db) => db.deleteFrom("sources").where("record_id", "=", recordId).execute())),
         ),
       postpone: (recordId, from, to) =>
@@ -147,7 +147,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           ),
         ),
       claim: (recordId, claims) =>
-        database.writeAlone("write what was installed from a source", (tx) =>
+        database.serializedWrite("write what was installed from a source", (tx) =>
           Effect.gen(function* () {
             if ((yield* find(tx, database.engine, recordId)) === undefined) return yield* new SourceNotFound({ source: recordId })
             const users = new Set((yield* tx((db) => db.selectFrom("users").select("id").execute())).map(({ id }) => id))
@@ -157,7 +157,7 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
           }),
         ),
       release: (kinds, name, scope) =>
-        database.writeAlone(`release what sources say of ${name}`, (tx) =>
+        database.serializedWrite(`release what sources say of ${name}`, (tx) =>
           Effect.asVoid(
             tx((db) =>
               db

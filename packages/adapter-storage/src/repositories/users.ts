@@ -81,7 +81,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
   Effect.gen(function* () {
     const database = yield* Database
     const doing = "find a user"
-    const byId = database.kept(doing, "select * from users where id = ?", ([row]) => ({
+    const byId = database.cachedRead(doing, "select * from users where id = ?", ([row]) => ({
       found: row && { user: toUser(row), secrets: toSecrets(row) },
     }))
     const byRecord = database.prepared(doing, "select * from users where record_id = ?", first(toUser))
@@ -94,7 +94,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
       findByEmail: (email) => byEmail(email.toLowerCase()),
       list: all(),
       create: (user) =>
-        database.writeAlone(`create user ${user.id}`, (tx) =>
+        database.serializedWrite(`create user ${user.id}`, (tx) =>
           Effect.gen(function* () {
             yield* refuseForeignSeal(tx, database.engine, user.secrets.sealedPassword)
             yield* refuseTwin(tx, user)
@@ -106,7 +106,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
           }),
         ),
       setAdmin: (id, isAdmin) =>
-        database.writeAlone(`change the rights of user ${id}`, (tx) =>
+        database.serializedWrite(`change the rights of user ${id}`, (tx) =>
           Effect.gen(function* () {
             const admins = yield* tx((db) =>
               db.selectFrom("users").select("id").where("is_admin", "=", true).where("id", "<>", rootUserId).execute(),
@@ -124,7 +124,7 @@ export const usersLayer: Layer.Layer<Users, never, Database> = Layer.effect(
           }),
         ),
       remove: (id) =>
-        database.writeAlone(`remove user ${id}`, (tx) =>
+        database.serializedWrite(`remove user ${id}`, (tx) =>
           Effect.gen(function* () {
             const since = yield* Clock.currentTimeMillis
             const gone = yield* tx((db) => db.deleteFrom("users").where("id", "=", id).returning("number").executeTakeFirst())

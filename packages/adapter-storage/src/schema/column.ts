@@ -1,13 +1,13 @@
 import type { EntitySchema } from "@mikro-orm/core"
 import * as Schema from "effect/Schema"
 
-/** A value as the databases' drivers take it. */
+/** A value that the drivers accept. */
 export type Stored = string | number | boolean | Uint8Array | null
 
-/** What a column holds has no meaning here. `message` says what is wrong with it, for operators. */
+/** A column holds a value that cannot be decoded. `message` tells operators why. */
 export class Unreadable extends Error {}
 
-/** How a table declares a column, in MikroORM's words. */
+/** The declaration of a column, in MikroORM's terms. */
 export interface Declaration {
   readonly type?: string
   readonly length?: number
@@ -22,13 +22,13 @@ export interface Declaration {
   readonly deleteRule?: "cascade" | "set null"
 }
 
-/** One column: how the table declares it, and what its values mean. `Name`: its name, where that does not follow from the member's. */
+/** One column: its declaration and its codec. `Name`: its name, where it does not follow from the member's. */
 export interface Column<A, S extends Stored = Stored, Name extends string = never> {
   readonly property: Declaration
   readonly name?: Name
   /** The value is undefined where the column is null. */
   readonly optional?: true
-  /** Throws `Unreadable`. Drivers differ: booleans may be 0 and 1, and large numbers texts. */
+  /** Throws `Unreadable`. Drivers differ: booleans may come as 0 and 1, and large numbers as text. */
   read(stored: unknown): A
   write(value: A): S
 }
@@ -40,7 +40,7 @@ const shown = (stored: unknown): string =>
       ? "bytes"
       : (JSON.stringify(stored)?.slice(0, 80) ?? typeof stored)
 
-/** A column whose values are stored as they are. */
+/** A column whose values are stored unchanged. */
 const plain = <A extends Stored>(property: Declaration, what: string, is: (stored: unknown) => stored is A): Column<A, A> => ({
   property,
   read: (stored) => {
@@ -53,7 +53,7 @@ const plain = <A extends Stored>(property: Declaration, what: string, is: (store
 const isText = (stored: unknown): stored is string => typeof stored === "string"
 
 export const text = plain({ type: "text" }, "a text", isText)
-/** A text of at most so many characters. */
+/** A text with a maximum length. */
 export const short = (length: number) => plain({ type: "string", length }, "a text", isText)
 export const whole = plain({ type: "integer" }, "a whole number", (stored): stored is number => Number.isInteger(stored))
 export const real = plain({ type: "double" }, "a number", (stored): stored is number => typeof stored === "number")
@@ -87,25 +87,25 @@ export const flag: Column<boolean, boolean> = {
   write: (value) => value,
 }
 
-/** The number that the database gives to a new row. */
+/** A number that the database assigns to a new row. */
 export const sequence = { ...whole, property: { type: "integer", primary: true, autoincrement: true }, generated: true } as const
 
-/** A text that is an id of one sort. */
+/** A text that is an id. */
 export const id = <A extends string>(
   what: string,
   is: (text: string) => text is A,
   declaration: Declaration = { type: "string", length: 255 },
 ): Column<A, A> => plain(declaration, what, (stored): stored is A => isText(stored) && is(stored))
 
-/** A number that is an id of one sort, given by others. */
+/** A number that is an id, not assigned by the database. */
 export const numbered = <A extends number>(what: string, is: (n: number) => n is A): Column<A, A> =>
   plain({ type: "integer", autoincrement: false }, what, (stored): stored is A => typeof stored === "number" && is(stored))
 
-/** Texts that were decoded before, of a column; long ones are not kept. */
+/** Decoded texts that are cached per column; long ones are not. */
 const mostKept = 1_000
 const longestKept = 200
 
-/** A text that a schema gives its meaning. The same text gives the same value, which nobody may change. */
+/** A text that a schema decodes. Equal texts may give the same value: do not mutate it. */
 const decoded = <A>(property: Declaration, schema: Schema.Codec<A, string>): Column<A, string> => {
   const decode = Schema.decodeUnknownSync(schema)
   const known = new Map<unknown, A>()
@@ -151,7 +151,7 @@ export const optional = <A, S extends Stored, Name extends string>(
   write: (value) => (value === undefined ? null : column.write(value)),
 })
 
-/** The same column with more said of it in the table's declaration. */
+/** The same column with more in its declaration. */
 export const declared = <A, S extends Stored, Name extends string>(
   column: Column<A, S, Name>,
   more: Declaration,
@@ -167,7 +167,7 @@ export const named = <const Name extends string, A, S extends Stored>(name: Name
   name,
 })
 
-/** The row of another table that it belongs to: gone with that one, or null from then on. `to`: the key of that table. */
+/** A foreign key. When the other row is deleted, this one is deleted too or the column becomes null. `to`: the key of that table. */
 export const reference = <A, S extends Stored>(
   entity: () => EntitySchema,
   to: Column<A, S>,

@@ -2,7 +2,7 @@ import { EntitySchema } from "@mikro-orm/core"
 import type { Generated } from "kysely"
 import { type Column, type Stored, Unreadable } from "./column.ts"
 
-/** A row as a driver gives it. */
+/** A row as the driver returns it. */
 export type StoredRow = Readonly<Record<string, unknown>>
 
 type AnyColumn = Column<unknown, Stored, string>
@@ -25,12 +25,12 @@ type NameOf<Member, C> = C extends { readonly name?: infer Name extends string }
   : never
 const snake = (member: string): string => member.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)
 
-/** What the columns of a row mean. */
+/** The decoded members of a row. */
 export type Values<C extends Columns> = { readonly [K in keyof C]: ValueOf<C[K]> }
-/** The same as it is stored, under the columns' names. */
+/** The stored values, by column name. */
 export type StoredColumns<C, K extends keyof C = keyof C> = { [M in K as NameOf<M, C[M]>]: StoredOf<C[M]> }
 
-/** A row that says what this version does not understand: it was damaged, or written by a newer version. */
+/** A row that this version cannot decode: it is damaged, or a newer version wrote it. */
 export class DamagedRow extends Error {}
 
 /** An index over several members. */
@@ -42,7 +42,7 @@ interface Index {
 const namedColumns = (columns: Columns) =>
   Object.entries(columns).map(([member, column]) => ({ member, column, name: column.name ?? snake(member) }))
 
-/** What rows with these columns mean, or some of their members. The readers that it makes throw `DamagedRow`. */
+/** Makes readers that decode rows with these columns, or some of their members. They throw `DamagedRow`. */
 export const readerOf = <const C extends Columns>(what: string, columns: C) => {
   const all = namedColumns(columns)
   const damaged = (row: StoredRow, at: string, why: string) => {
@@ -71,7 +71,7 @@ export const readerOf = <const C extends Columns>(what: string, columns: C) => {
   return reader
 }
 
-/** A table, declared once: migrations are made from it, queries are typed by it, and its rows are read and written by it. */
+/** The one declaration of a table: the source of migrations, of the types of queries, and of the readers and writers of rows. */
 export const table = <const Name extends string, const C extends Columns>(
   name: Name,
   columns: C,
@@ -84,7 +84,7 @@ export const table = <const Name extends string, const C extends Columns>(
     columns,
     entity: new EntitySchema({ name, tableName: name, properties: Object.fromEntries(properties), ...more }),
     reader: readerOf(`the table ${name}`, columns),
-    /** The columns of these members. One that is undefined and cannot be null is left out, as one that is absent. */
+    /** The columns of these members. An undefined member whose column is not nullable is left out, like an absent one. */
     write: <K extends keyof C>(values: { readonly [M in K]?: ValueOf<C[M]> }): StoredColumns<C, K> => {
       const stored: Record<string, Stored> = {}
       const given: Readonly<Record<string, unknown>> = values
@@ -100,16 +100,16 @@ export interface AnyTable {
   readonly columns: Columns
 }
 
-/** What Kysely knows of tables. */
+/** The types of tables for Kysely. */
 export type TablesOf<T extends AnyTable> = { [One in T as One["name"]]: StoredColumns<One["columns"]> }
 
-/** What the first row means; undefined: there is none. */
+/** Decodes the first row; undefined when there is none. */
 export const first =
   <A>(meaning: (row: StoredRow) => A) =>
   ([row]: readonly StoredRow[]): A | undefined =>
     row && meaning(row)
 
-/** What all rows mean. */
+/** Decodes all rows. */
 export const every =
   <A>(meaning: (row: StoredRow) => A) =>
   (rows: readonly StoredRow[]): readonly A[] =>

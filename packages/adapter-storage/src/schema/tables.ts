@@ -19,7 +19,7 @@ import { sourceClaims, sources } from "../records/source.ts"
 import { restingNumbers, users } from "../records/user.ts"
 import type { TablesOf } from "./table.ts"
 
-/** All tables: migrations are made from these, and a test compares the two. */
+/** All tables. Migrations are written from these, and a test compares the two. */
 export const tables = [
   auditEntries,
   blueprintGroups,
@@ -58,5 +58,5 @@ export const tables = [
 /** The same for MikroORM. */
 export const entities = tables.map(({ entity }) => entity)
 
-/** The columns of every table, as the drivers give and take them. */
+/** The stored columns of every table. */
 export type Tables = TablesOf<(typeof tables)[number]>

@@ -4,7 +4,7 @@ import type { RangeId, UserId } from "@rangewright/domain"
 import { Machines, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
-import { keptReads } from "../src/engine/kept-reads.ts"
+import { cachedReads } from "../src/engine/cached-reads.ts"
 import { Database } from "../src/index.ts"
 import { aliceWithLab, newUser, onFile, temporaryFolder } from "./support.ts"
 
@@ -100,7 +100,7 @@ it("gives the same value again until something is committed, and keeps no more t
     Effect.gen(function* () {
       const database = yield* Database
       let count = 0
-      const echo = database.kept("echo", "select ? as n", ([row]) => {
+      const echo = database.cachedRead("echo", "select ? as n", ([row]) => {
         count++
         return { n: row?.["n"] }
       })
@@ -121,7 +121,7 @@ it("fails when the database cannot be read, and works again when it can", async 
     file,
     Effect.gen(function* () {
       const database = yield* Database
-      const read = database.kept("read what may not be there", "select n from later", (rows) => rows.length)
+      const read = database.cachedRead("read what may not be there", "select n from later", (rows) => rows.length)
       const before = yield* Effect.flip(read())
       yield* database.write("make a table", (tx) =>
         tx((db) => db.schema.createTable("later").addColumn("n", "integer").execute()),
@@ -140,7 +140,7 @@ it("keeps nothing that was read before a commit which somebody else has seen mea
   const reader = new DatabaseSync(file, { readOnly: true })
   const { promise: resumed, resolve: resume } = Promise.withResolvers<void>()
   let isFirst = true
-  const kept = keptReads(reader, (_doing, sql, meaning) => () => {
+  const kept = cachedReads(reader, (_doing, sql, meaning) => () => {
     const read = Effect.sync(() => meaning(reader.prepare(sql).all()))
     if (!isFirst) return read
     isFirst = false

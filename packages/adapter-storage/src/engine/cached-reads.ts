@@ -1,0 +1,76 @@
+import type { DatabaseSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import type { StoredRow } from "../schema/table.ts"
+import type { PreparedReads } from "./database.ts"
+import { isLocked, storageFault } from "./storage-fault.ts"
+
+/** Entries of one cache; when it is full it is emptied. */
+const mostEntries = 1_000
+
+const keyOf = (parameters: readonly (string | number)[]): string | number | undefined =>
+  parameters.length > 1 ? JSON.stringify(parameters) : parameters[0]
+
+/** The results of one read by its parameters, valid since the last commit that was seen. */
+type Cache = Map<string | number | undefined, unknown>
+
+/**
+ * Checks whether any connection of any process has committed since the last check, and if so empties the caches. SQLite counts commits for
+ * the connection that asks (`data_version`; its own do not count, but a connection that only reads has none). Returns how often they were emptied.
+ *
+ * A check is valid until the calling code returns to the event loop: nobody here can learn of a commit before that, whether another process made
+ * it or a writer of this one, which continues in a later microtask.
+ */
+const watch = (reader: DatabaseSync, all: readonly Cache[]): (() => number) => {
+  const version = reader.prepare("pragma data_version")
+  const soon = Promise.resolve()
+  let seen: unknown
+  let emptiedTimes = 0
+  let holds = false
+  const expire = () => {
+    holds = false
+  }
+  return () => {
+    if (holds) return emptiedTimes
+    const current = version.get()?.["data_version"]
+    if (current !== seen) {
+      for (const cache of all) cache.clear()
+      emptiedTimes += 1
+    }
+    seen = current
+    holds = true
+    void soon.then(expire)
+    return emptiedTimes
+  }
+}
+
+/** Reads through `prepared` on the same connection, and caches the results until anything is committed. */
+export const cachedReads = (reader: DatabaseSync, prepared: PreparedReads): PreparedReads => {
+  const all: Cache[] = []
+  const look = watch(reader, all)
+  let latest = 0
+  return <A>(doing: string, sql: string, meaning: (rows: readonly StoredRow[]) => A) => {
+    const cache = new Map<string | number | undefined, A>()
+    all.push(cache)
+    const read = prepared(doing, sql, meaning)
+    return (...parameters) =>
+      Effect.suspend(() => {
+        let asked: number
+        try {
+          asked = latest = look()
+        } catch (cause) {
+          // the file is locked: the read itself waits for the lock
+          return isLocked(cause) ? read(...parameters) : Effect.fail(storageFault(doing, cause))
+        }
+        const key = keyOf(parameters)
+        const known = cache.get(key)
+        if (known !== undefined) return Effect.succeed(known)
+        return Effect.map(read(...parameters), (value) => {
+          // this fiber has yielded meanwhile: these rows may lack a commit that others have seen
+          if (asked !== latest) return value
+          if (cache.size >= mostEntries) cache.clear()
+          cache.set(key, value)
+          return value
+        })
+      })
+  }
+}
