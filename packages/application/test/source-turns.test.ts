@@ -17,19 +17,32 @@ let bea: User
 /** How many fetches are at it, and lets those go on that stand still. */
 let fetching = 0
 let release: () => void
+/** Whether fetches stand still from now on, whatever the URL says. */
+let stands = false
+/** Before a snapshot is pinned. */
+let onPin: () => Promise<void> = () => Promise.resolve()
+let pins: () => readonly string[]
 beforeEach(async () => {
   const artifacts = makeMemoryArtifacts()
   const released = Deferred.makeUnsafe<void>()
   release = () => Deferred.doneUnsafe(released, Effect.void)
   fetching = 0
+  stands = false
+  onPin = () => Promise.resolve()
+  pins = () => [...artifacts.content.pins.values()].flatMap((names) => [...names])
   /** Stands still when the URL says so, as a server that takes connections and answers nothing. */
   const content = await Effect.runPromise(
     Effect.gen(function* () {
       const fetcher = yield* ContentFetcher
       const standing = ContentFetcher.of({
         ...fetcher,
+        pin: (id, holder) =>
+          Effect.andThen(
+            Effect.promise(() => (holder.startsWith("install:") ? onPin() : Promise.resolve())),
+            fetcher.pin(id, holder),
+          ),
         fetch: (request) => {
-          const still = request.location.type === "git" && request.location.url.includes("still")
+          const still = stands || (request.location.type === "git" && request.location.url.includes("still"))
           fetching += 1
           return still ? Effect.andThen(Deferred.await(released), fetcher.fetch(request)) : fetcher.fetch(request)
         },
@@ -74,6 +87,28 @@ describe("fetches that stand still", () => {
     expect(fetching).toBe(1)
     release()
     expect(await first).toMatchObject({ sourceID: "still0" })
+  })
+
+  it("keep no content for an installation whose client has gone", async () => {
+    await register(ada, "labs")
+    const request = { path: { sourceID: "labs" } }
+    const gone = Deferred.makeUnsafe<void>()
+    let sync: Promise<unknown> = Promise.resolve()
+    onPin = async () => {
+      const before = fetching
+      stands = true
+      sync = app.call("syncSource", ada, request)
+      while (fetching === before) await new Promise((resolve) => setImmediate(resolve))
+      Deferred.doneUnsafe(gone, Effect.void)
+    }
+    const install = Effect.flip(app.handle("installSource", ada, request)).pipe(
+      Effect.provideService(CallerGone, Deferred.await(gone)),
+      Effect.orDie,
+    )
+    expect(await app.run(install)).toMatchObject({ _tag: "SubjectBusy" })
+    expect(pins().filter((holder) => holder.startsWith("install:"))).toEqual([])
+    release()
+    await sync
   })
 
   it("end when their source is deleted, which does not wait for them", async () => {

@@ -6,7 +6,14 @@ import {
   type PlannedArtifact,
   type UndeclaredDependency,
 } from "@rangewright/domain"
-import { type ArtifactLibrary, type Blueprints, ContentFetcher, type CredentialHasher, type Users } from "@rangewright/ports"
+import {
+  type ArtifactLibrary,
+  type Blueprints,
+  ContentFetcher,
+  type CredentialHasher,
+  RunJournal,
+  type Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunEngine } from "@rangewright/run-engine"
 import type { Settings } from "../settings.ts"
@@ -27,7 +34,15 @@ export interface InstallResult {
   readonly undeclared: readonly UndeclaredDependency[]
 }
 
-export type InstallServices = Blueprints | ContentFetcher | RunEngine
+export type InstallServices = Blueprints | ContentFetcher | RunEngine | RunJournal
+
+/** An installation that did not begin needs its snapshot no longer; one that goes on may need the same, and releases it at its end. */
+const releaseUnbegun = ({ source, content }: Installation) =>
+  Effect.gen(function* () {
+    const active = yield* (yield* RunJournal).active(sourceSubject(source.recordId))
+    if (active?.kind === sourceInstall.name) return
+    yield* (yield* ContentFetcher).release(content.snapshot.id, holderOfInstall(source.recordId))
+  }).pipe(Effect.ignore({ log: "Warn" }))
 
 /**
  * Installs from a snapshot of a source, as a run of the source, and waits for its end; the run goes on without its caller. An item that
@@ -44,7 +59,7 @@ export const installFrom = (
     const asked = { recordId: source.recordId, snapshot: id, user, global, force, noDeps }
     const more = { ...(selection === undefined ? {} : { selection }), ...(userRecord === undefined ? {} : { userRecord }) }
     const request = sourceInstall.request(sourceSubject(source.recordId), { ...asked, ...more })
-    const run = yield* startAfterOthers(request, user)
+    const run = yield* Effect.onError(startAfterOthers(request, user), () => releaseUnbegun(installation))
     const state = yield* (yield* RunEngine).wait(run.id)
     return { outcomes: installOutcomes(state), undeclared: content.survey.undeclared }
   })
