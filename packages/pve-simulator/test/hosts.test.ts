@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { createSimulator, hostsObstacle, makeRealHosts, realGuests, type RealHost, type RealHosts } from "../src/index.ts"
 import { run } from "../src/hosts/command.ts"
 
@@ -110,7 +110,8 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     }
   })
 
-  it("stand behind the simulator's guests: one that starts is a host with its cards, and its agent tells the host's addresses", async () => {
+  /** A simulator with a guest that real hosts stand behind, not started yet. */
+  const withGuest = async (vmid: number, tag: number) => {
     const guests = realGuests(hosts)
     const simulator = createSimulator({ speed: 100, backing: guests })
     const call = async (method: string, path: string, body = ""): Promise<unknown> => {
@@ -122,13 +123,61 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
       if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
       return (JSON.parse(String(answer.body)) as { readonly data: unknown }).data
     }
-    const template = [...simulator.state.guests.values()].find(({ config }) => config["name"] === "debian-12-x64-server-template")
     const until = async (isSo: () => boolean): Promise<void> => {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await call("POST", `/nodes/pve/qemu/${template?.vmid}/clone`, "newid=700&name=real")
-    await until(() => simulator.guest(700) !== undefined && simulator.guest(700)?.config["lock"] === undefined)
-    await call("PUT", "/nodes/pve/qemu/700/config", `net0=${encodeURIComponent("virtio,bridge=vmbr0,tag=40")}`)
+    const template = [...simulator.state.guests.values()].find(({ config }) => config["name"] === "debian-12-x64-server-template")
+    await call("POST", `/nodes/pve/qemu/${template?.vmid}/clone`, `newid=${vmid}&name=real`)
+    await until(() => simulator.guest(vmid) !== undefined && simulator.guest(vmid)?.config["lock"] === undefined)
+    await call("PUT", `/nodes/pve/qemu/${vmid}/config`, `net0=${encodeURIComponent(`virtio,bridge=vmbr0,tag=${tag}`)}`)
+    return { guests, simulator, call, until }
+  }
+
+  it("go back to their files of a snapshot, and to their template's where it is older than they are", async () => {
+    const { guests, simulator, call, until } = await withGuest(702, 60)
+    const snapshots = "/nodes/pve/qemu/702/snapshot"
+    const task = async (method: string, path: string, body = ""): Promise<void> => {
+      const upid = encodeURIComponent(String(await call(method, path, body)))
+      await vi.waitFor(
+        async () => expect(await call("GET", `/nodes/pve/tasks/${upid}/status`)).toMatchObject({ exitstatus: "OK" }),
+        { timeout: 20_000 },
+      )
+    }
+    const take = (name: string) => task("POST", snapshots, `snapname=${name}`)
+    const back = async (name: string) => {
+      await task("POST", `${snapshots}/${name}/rollback`, "start=1")
+      await until(() => guests.addresses(702) !== undefined)
+      return guests.host(702)
+    }
+    await take("never-booted")
+    await call("POST", "/nodes/pve/qemu/702/status/start")
+    await until(() => guests.addresses(702) !== undefined)
+    const host = await guests.host(702)
+    await host.run("sh", "-c", "echo good >/root/file; echo mine >/home/ada/own; chown ada /home/ada/own")
+    await take("clean")
+    await host.run("sh", "-c", "echo bad >/root/file; touch /root/infected; rm /home/ada/own")
+
+    const clean = await back("clean")
+    expect((await clean.run("cat", "/root/file")).output).toBe("good\n")
+    expect((await clean.run("stat", "-c", "%U", "/home/ada/own")).output).toBe("ada\n")
+    expect((await clean.run("ls", "/root/infected")).code).not.toBe(0)
+    await clean.run("touch", "/root/infected")
+    expect((await (await back("clean")).run("ls", "/root/infected")).code).not.toBe(0)
+
+    const fresh = await back("never-booted")
+    expect((await fresh.run("ls", "/root/file")).code).not.toBe(0)
+    await task("DELETE", `${snapshots}/clean`)
+    await call("POST", "/nodes/pve/qemu/702/status/stop")
+    await until(() => guests.addresses(702) === undefined)
+    await call("DELETE", "/nodes/pve/qemu/702")
+    await until(() => !existsSync(fresh.root))
+    await guests.settled()
+    expect(existsSync(`${fresh.root}.kept`)).toBe(false)
+    await simulator.close()
+  })
+
+  it("stand behind the simulator's guests: one that starts is a host with its cards, and its agent tells the host's addresses", async () => {
+    const { guests, simulator, call, until } = await withGuest(700, 40)
     await call("POST", "/nodes/pve/qemu/700/status/start")
     await until(() => guests.addresses(700) !== undefined)
     const host = await guests.host(700)

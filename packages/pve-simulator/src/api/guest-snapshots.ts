@@ -39,6 +39,11 @@ const withoutLock = (config: Config): Config => {
   return rest
 }
 
+/** Files of real hosts are copied in real time. */
+function* untilDone(world: World, { vmid }: Guest): Routine<void> {
+  while (world.backing?.isBusy(vmid) === true) yield* sleep(world.clock, 1000)
+}
+
 const create = (call: Call): string => {
   const { world } = call
   const name = text(call, "snapname")
@@ -53,11 +58,13 @@ const create = (call: Call): string => {
       const memory = flag(call, "vmstate") && guest.status === "running"
       touch(world, guest)
       guest.config["lock"] = "snapshot"
+      world.backing?.keep(guest.vmid, name)
       try {
         yield* sleep(
           world.clock,
           world.timing.snapshotTask + (memory ? (memoryMb(guest.config) * 1024 ** 2) / world.timing.memoryBytesPerMs : 0),
         )
+        yield* untilDone(world, guest)
         for (const [key, disk] of ownDisks(guest.config))
           if (!isCdrom(disk)) task.log(`snapshotting 'drive-${key}' (${volumeOf(disk)})`)
       } finally {
@@ -139,7 +146,9 @@ const rollback = (call: Call): string => {
       if (wasRunning) turnOff(world, guest)
       touch(world, guest)
       guest.config["lock"] = "rollback"
+      world.backing?.goBack(guest.vmid, snapshot.name)
       yield* sleep(world.clock, world.timing.snapshotTask)
+      yield* untilDone(world, guest)
       touch(world, guest)
       guest.config = rolledBack(guest.config, snapshot.config)
       guest.pending = {}
@@ -181,6 +190,7 @@ const remove = (call: Call): string => {
       }
       const state = snapshot.config["vmstate"]
       if (state !== undefined) removeVolume(world, guest.node, String(state))
+      world.backing?.drop(guest.vmid, snapshot.name)
       guest.snapshots.delete(snapshot.name)
       for (const other of guest.snapshots.values()) {
         if (other.parent === snapshot.name) guest.snapshots.set(other.name, { ...other, parent: snapshot.parent })

@@ -17,6 +17,14 @@ export interface GuestBacking {
   readonly down: (vmid: number) => void
   /** The guest is deleted; another may get its number. */
   readonly gone: (vmid: number) => void
+  /** Keeps the guest's disks as they are now under this name. */
+  readonly keep: (vmid: number, name: string) => void
+  /** The guest's disks are again what was kept under this name, and as its template made them where nothing was. It is down. */
+  readonly goBack: (vmid: number, name: string) => void
+  /** What was kept under this name is not needed any more. */
+  readonly drop: (vmid: number, name: string) => void
+  /** Whether something of this is still being done. */
+  readonly isBusy: (vmid: number) => boolean
   /** IPv4 addresses by card, as the agent tells them; undefined while the guest has none to tell. */
   readonly addresses: (
     vmid: number,

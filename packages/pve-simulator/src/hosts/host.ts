@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { rm } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { listens, must, processTree, type Ran, run } from "./command.ts"
@@ -42,7 +43,12 @@ export interface RealHost {
   readonly stop: () => Promise<void>
   /** Boots it again, with these cards where it got others: its files say what addresses it takes and which services it starts. */
   readonly start: (nics?: readonly HostNic[]) => Promise<void>
-  /** Stops it and removes its folder. */
+  /** Keeps its folder as it is now under this name, in place of what was. */
+  readonly keep: (name: string) => Promise<void>
+  /** Puts a folder that was kept in the place of its own; false where none was kept under this name. Only while it does not run. */
+  readonly goBack: (name: string) => Promise<boolean>
+  readonly drop: (name: string) => Promise<void>
+  /** Stops it and removes its folders. */
   readonly remove: () => Promise<void>
 }
 
@@ -131,6 +137,13 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     child = undefined
     await run("ip", ["netns", "del", own])
   }
+  const keptAt = (kept: string): string => join(place.folder, `${own}.kept`, kept)
+  const everything = { recursive: true, force: true } as const
+  const copied = async (from: string, to: string): Promise<Ran> => {
+    await rm(to, everything)
+    await mkdir(to, { recursive: true })
+    return run("cp", ["-a", "--reflink=auto", `${from}/.`, to])
+  }
   await start()
   return {
     name,
@@ -140,9 +153,23 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     addresses: async () => (await cards()).map(({ address }) => address),
     stop,
     start,
+    keep: async (kept) => {
+      const { code, errors } = await copied(root, keptAt(kept))
+      // files that go meanwhile are as on a disk whose power is cut
+      if (code !== 0 && !errors.includes("No such file")) throw new Error(`host ${name} cannot be kept as ${kept}: ${errors}`)
+    },
+    goBack: async (kept) => {
+      if (child !== undefined) throw new Error(`host ${name} runs: it cannot go back to ${kept}`)
+      if (!existsSync(keptAt(kept))) return false
+      const { code, errors } = await copied(keptAt(kept), root)
+      if (code !== 0) throw new Error(`host ${name} cannot go back to ${kept}: ${errors}`)
+      return true
+    },
+    drop: (kept) => rm(keptAt(kept), everything),
     remove: async () => {
       await stop()
-      await rm(root, { recursive: true, force: true })
+      await rm(root, everything)
+      await rm(keptAt(""), everything)
     },
   }
 }

@@ -33,10 +33,17 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
   const timers = new Map<number, NodeJS.Timeout>()
   const going = new Map<number, Promise<unknown>>()
 
+  const busy = new Map<number, number>()
+  const count = (vmid: number, change: 1 | -1): void => void busy.set(vmid, (busy.get(vmid) ?? 0) + change)
+
   /** One thing after another for each guest. */
   const then = (vmid: number, work: () => Promise<unknown>): void => {
     const before = going.get(vmid) ?? Promise.resolve()
-    const next = before.catch(() => {}).then(work)
+    count(vmid, 1)
+    const next = before
+      .catch(() => {})
+      .then(work)
+      .finally(() => count(vmid, -1))
     next.catch((error: unknown) => failed(vmid, error))
     going.set(vmid, next)
   }
@@ -80,6 +87,14 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
       })
     },
     gone: (vmid) => then(vmid, () => forget(vmid)),
+    keep: (vmid, name) => then(vmid, async () => made.get(vmid)?.keep(name)),
+    goBack: (vmid, name) =>
+      then(vmid, async () => {
+        // what was kept before its first boot is what its template makes
+        if ((await made.get(vmid)?.goBack(name)) === false) await forget(vmid)
+      }),
+    drop: (vmid, name) => then(vmid, async () => made.get(vmid)?.drop(name)),
+    isBusy: (vmid) => (busy.get(vmid) ?? 0) > 0,
     addresses: (vmid) => seen.get(vmid),
     host: async (vmid) => {
       await going.get(vmid)
