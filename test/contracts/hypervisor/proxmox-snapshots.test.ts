@@ -124,6 +124,52 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
+    "one that was asked for and has not begun is not taken for gone",
+    onRig(async (rig, ref) => {
+      rig.sim.faults.add({
+        kind: "respond",
+        match: { method: "POST", path: "/nodes/*/qemu/*/snapshot" },
+        when: "after",
+        status: 596,
+        message: "",
+      })
+      const take = takeOf(ref)
+      expect(await rig.run(reasonOf(perform(take)))).toBe("unknown-effect")
+      expect(rig.sim.guest(ref.vmid)?.config["lock"]).toBeUndefined()
+      expect(await rig.run(reasonOf(perform({ ...removeOf(ref), description: take.snapshot.description })))).toBe("locked")
+    }),
+  )
+
+  it(
+    "a machine that somebody else locks before the task can is waited for, and not taken for broken",
+    onRig(async (rig, ref) => {
+      rig.sim.faults.add({ kind: "fail-task", type: "qmsnapshot", text: "VM is locked (backup)", when: "before" })
+      const { token } = await rig.run(Hypervisor.use((hypervisor) => hypervisor.dispatch(takeOf(ref))))
+      rig.sim.guest(ref.vmid)!.config["lock"] = "backup"
+      expect(await rig.run(reasonOf(Hypervisor.use((hypervisor) => hypervisor.settle(takeOf(ref), token))))).toBe("locked")
+    }),
+  )
+
+  it(
+    "an answer that is no list of snapshots does not mean that there are none",
+    onRig(async (rig, ref) => {
+      await rig.run(perform(takeOf(ref)))
+      const read = Hypervisor.use((hypervisor) => hypervisor.snapshots(ref.node, ref.vmid))
+      for (const body of ['{"data":null}', '{"data":{}}', '{"data":[]}'])
+        for (const asking of [Effect.asVoid(read), Effect.asVoid(perform(removeOf(ref)))]) {
+          rig.sim.faults.add({
+            kind: "garbage",
+            match: { method: "GET", path: "/nodes/*/qemu/*/snapshot" },
+            when: "before",
+            body,
+          })
+          expect(await rig.run(reasonOf(asking))).toBe("away")
+        }
+      expect(namesOf(rig, ref)).toEqual(["clean"])
+    }),
+  )
+
+  it(
     "where the memory cannot be brought back because a network is gone, the machine is back without it, and that is told",
     onRig(async (rig, ref) => {
       await asRoot(rig.sim, "POST", `/nodes/${ref.node}/network`, "iface=vmbr77&type=bridge&autostart=1&bridge_vlan_aware=1")

@@ -45,18 +45,27 @@ const snapshotOf = (row: Fields): MachineSnapshot | undefined => {
   }
 }
 
-const treeOf = (data: unknown): SnapshotTree => {
+/** Undefined: the answer is no list of snapshots, or is cut, for the VM itself is always in it. */
+const treeOf = (data: unknown): SnapshotTree | undefined => {
   const all = rows(data)
-  const now = all.find((row) => text(row, "name") === itself) ?? {}
+  const now = all.find((row) => text(row, "name") === itself)
+  if (now === undefined) return undefined
   return {
     snapshots: all.flatMap((row) => snapshotOf(row) ?? []),
     current: text(now, "parent"),
-    running: flag(now, "running"),
+    ...(now["running"] === undefined ? {} : { running: flag(now, "running") }),
   }
 }
 
 const readTree = (client: PveClient, node: string, vmid: Vmid, doing: string): Effect.Effect<SnapshotTree, HypervisorFault> =>
-  Effect.map(client.get(path`/nodes/${node}/qemu/${vmid}/snapshot`, {}, { doing }), ({ data }) => treeOf(data))
+  Effect.flatMap(client.get(path`/nodes/${node}/qemu/${vmid}/snapshot`, {}, { doing }), ({ data }) => {
+    const tree = treeOf(data)
+    return tree === undefined
+      ? Effect.fail(
+          new HypervisorFault({ doing, reason: "away", detail: "the answer is no list of snapshots with the VM itself in it" }),
+        )
+      : Effect.succeed(tree)
+  })
 
 export const snapshots = (client: PveClient, node: string, vmid: Vmid): Effect.Effect<SnapshotTree, HypervisorFault> => {
   const doing = `read the snapshots of VM ${vmid}`
@@ -112,7 +121,8 @@ const taskTypes: Readonly<Record<Kind, string>> = {
 /** The task of this kind that works on the VM now: one whose answer was lost. */
 const runningTask = (
   kit: MachineKit,
-  { kind, machine }: SnapshotAction,
+  kind: Kind,
+  machine: MachineRef,
   doing: string,
 ): Effect.Effect<Upid | undefined, HypervisorFault> =>
   Effect.map(kit.client.get("/cluster/tasks", {}, { doing }), ({ data }) => {
@@ -147,7 +157,7 @@ const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Started, HypervisorFault> {
   const doing = doingOf(action)
   if (seen.lock !== undefined) {
-    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(kit, action, doing) : undefined
+    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(kit, action.kind, action.machine, doing) : undefined
     return task === undefined ? yield* lockedFault(action, seen.lock, doing) : { task }
   }
   return { task: yield* startedTask(yield* movedAway(doing, seen.node)(call), doing) }
@@ -179,6 +189,8 @@ const settled = Effect.fnUntraced(function* (
   if (found !== undefined && isThere(found)) return found
   if (outcome !== undefined && outcome.type !== "ok") {
     const fault = taskFault(doing, outcome)
+    // somebody else was first
+    if (fault.facts.reason === "locked") return yield* fault
     const lock = found === undefined ? locksOf[action.kind] : found.lock
     if (lock === undefined || outcome.type === "vanished") return yield* fault
     return yield* new HypervisorFault({
@@ -256,8 +268,10 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
     const doing = doingOf(action)
     const seen = yield* look(kit, action.machine, action.snapshot, doing)
     if (seen.snapshot === undefined) {
-      // one that is being made now may be the one to remove
-      if (seen.lock === locksOf["take-snapshot"]) return yield* lockedFault(action, seen.lock, doing)
+      // one that is being made now may be the one to remove, also before its task has the lock
+      const isMade =
+        seen.lock === locksOf["take-snapshot"] || (yield* runningTask(kit, "take-snapshot", action.machine, doing)) !== undefined
+      if (isMade) return yield* lockedFault(action, locksOf["take-snapshot"], doing)
       return "done"
     }
     if (action.description !== undefined && !isSnapshotOf(seen.snapshot, action.description))
