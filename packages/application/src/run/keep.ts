@@ -23,12 +23,26 @@ import type { Settlement } from "@rangewright/run-engine"
 
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
-/** Notes what a step is about to change and nobody could find out later: whom a router may let in. Repeating it is safe. */
-export const noteBefore = Effect.fnUntraced(function* ({ action }: Step): Effect.fn.Return<void, StorageFault, AccessRecords> {
-  if (action.kind !== "guest" || action.stage !== "firewall") return
+/** Whom the router may let in that a step is about to change, as far as the step says; undefined where it changes nothing of that. */
+const mayLetIn = Effect.fnUntraced(function* (action: Action) {
+  if (action.kind === "guest") return action.stage === "firewall" ? letIn(action.input) : undefined
+  if (action.kind !== "roll-back") return undefined
+  // with its snapshot the router goes back to its rules of that time; a machine that is not known may be the router
+  return (yield* (yield* Machines).find(action.machine.vmid))?.isRouter === false ? undefined : []
+})
+
+/**
+ * Notes what a step is about to change and nobody could find out later: whom a router may let in. One that goes back to a snapshot is told again
+ * because of it. Repeating it is safe.
+ */
+export const noteBefore = Effect.fnUntraced(function* ({
+  action,
+}: Step): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
+  const told = yield* mayLetIn(action)
+  if (told === undefined || !("machine" in action)) return
   const access = yield* AccessRecords
   const { range } = action.machine.mark
-  const numbers = new Set([beingTold, ...((yield* access.told).get(range) ?? []), ...letIn(action.input)])
+  const numbers = new Set([beingTold, ...((yield* access.told).get(range) ?? []), ...told])
   yield* access.tell(
     range,
     [...numbers].sort((a, b) => a - b),
