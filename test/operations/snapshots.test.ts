@@ -242,15 +242,81 @@ describe("snapshots of a range", () => {
     expect(backs.at(-1)).toBe(named("router").vmid)
   })
 
-  it("a machine that cannot be set to what it had is not started", async () => {
-    await take({ name: "clean" })
+  it.each(["roll-back", "configure"])(
+    "an abort during the %s leaves no machine with the hardware of the snapshot",
+    async (kind) => {
+      const { world } = service.lab
+      await take({ name: "clean" })
+      const web = named("web")
+      const nics = web.nics.map((nic) => ({ ...nic, bridge: "vnet9" }))
+      change(web.vmid, { nics, cpus: 7, tags: ["moved"] })
+      const aborted = during(kind, () => call("abortRange"))
+      const told = await rollBack({ name: "clean", vmids: [web.vmid] })
+      await aborted()
+      expect(await statusOf(told)).toBe("aborted")
+      expect(world.vms.get(web.vmid)).toMatchObject({ nics, cpus: 7, tags: ["moved"], power: "stopped", parent: "clean" })
+    },
+  )
+
+  it("a machine that cannot be set to what it had is not started, and the answer says which cards it has until a deploy", async () => {
     const web = named("web")
-    change(web.vmid, { cpus: 7 })
+    change(web.vmid, { nics: web.nics.map((nic) => ({ ...nic, bridge: "vnet9" })) })
+    await take({ name: "clean", vmids: [web.vmid] })
+    change(web.vmid, { nics: web.nics })
+    expect(await call("planRange")).toMatchObject({ steps: [] })
     service.lab.world.fault = ({ method, action }) =>
       method === "dispatch" && action?.kind === "configure" ? { when: "before", reason: "failed" } : undefined
     const told = await rollBack({ name: "clean", vmids: [web.vmid] })
+    service.lab.world.fault = () => undefined
+    expect(told.success).toBeUndefined()
     expect(told.errors).toEqual([expect.objectContaining({ vmid: web.vmid })])
+    const error = told.errors?.[0]?.error
+    expect(error).toContain(`VM ${web.vmid} (${web.name})`)
+    expect(error).toContain("net0 on vnet9, tag 20")
     expect(service.lab.world.vms.get(web.vmid)?.power).toBe("stopped")
+    await service.deploy(ada, range)
+    expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ nics: web.nics, power: "running" })
+  })
+
+  it("where a machine cannot be set to what it had, what was done inside it since is forgotten all the same", async () => {
+    const web = named("web")
+    const stages = service.lab.store.stages.get(range.id)?.get(web.vmid)
+    const [key] = stages?.keys() ?? []
+    const known = stages?.get(key ?? "")
+    stages?.set(key ?? "", "something older")
+    await take({ name: "older", vmids: [web.vmid] })
+    service.lab.store.stages
+      .get(range.id)
+      ?.get(web.vmid)
+      ?.set(key ?? "", known ?? "")
+    change(web.vmid, { cpus: 7 })
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "configure" ? { when: "before", reason: "failed" } : undefined
+    await rollBack({ name: "older", vmids: [web.vmid] })
+    expect(
+      service.lab.store.stages
+        .get(range.id)
+        ?.get(web.vmid)
+        ?.get(key ?? ""),
+    ).toBe("something older")
+  })
+
+  it("a machine that is locked for a moment is set to what it had, and does not go back twice", async () => {
+    const { world } = service.lab
+    await take({ name: "clean" })
+    const web = named("web")
+    change(web.vmid, { cpus: 7 })
+    let isLocked = true
+    world.calls.length = 0
+    world.fault = ({ method, action }) => {
+      if (method !== "dispatch" || action?.kind !== "configure" || !isLocked) return undefined
+      isLocked = false
+      return { when: "before", reason: "locked" }
+    }
+    expect(await rollBack({ name: "clean", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
+    expect(world.vms.get(web.vmid)).toMatchObject({ cpus: 7, power: "running" })
+    const begun = world.calls.flatMap(({ method, action }) => (method === "dispatch" && action ? [action.kind] : []))
+    expect(begun).toEqual(["roll-back", "configure", "configure", "start"])
   })
 
   it("what was done inside a machine since is done again by the next deploy", async () => {

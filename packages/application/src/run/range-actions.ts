@@ -25,6 +25,7 @@ import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
 import { restoreRequest } from "./request.ts"
+import { afterRollBack, setBack } from "./set-back.ts"
 
 /** Longest wait for an address: ten times what it should take, and never less than a slow Windows needs. */
 const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
@@ -161,6 +162,18 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
   }
 }
 
+/** Ends the action of a step, and keeps what it changed. A machine that went back is set to what it had, whatever was asked for meanwhile. */
+const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context: StepContext) {
+  const settlement = yield* end(step, token, context)
+  yield* untilStored(keepSettled(step, settlement))
+  const { action } = step
+  const configure = action.kind === "roll-back" ? afterRollBack(action) : undefined
+  if (action.kind !== "roll-back" || configure === undefined) return settlement
+  yield* setBack(action, configure)
+  yield* untilStored(keepSettled({ ...step, action: configure }, settlement))
+  return settlement
+})
+
 /** Whether the nodes are there that a step needs: the machine's, wherever it is by now, a new one's template's, and a bridge's. */
 const isReachable = ({ action }: Step, { machines, nodes }: ObservedCluster): boolean => {
   const isOnline = (node: string) => nodes.some(({ name, online }) => name === node && online)
@@ -189,8 +202,7 @@ const reallocate = ({ action }: Step, cluster: ObservedCluster) =>
 /** Binds the actions of a range's plan to the ports, and stores what they changed. */
 export const rangeActions: StepActions<Services> = {
   dispatch: (step, context) => Effect.andThen(noteBefore(step), start(step, context)),
-  settle: (step, token, context) =>
-    Effect.tap(end(step, token, context), (settlement) => untilStored(keepSettled(step, settlement))),
+  settle: endAndKeep,
   isReachable,
   reallocate,
 }

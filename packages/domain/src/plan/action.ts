@@ -89,9 +89,16 @@ export type Action =
     }
   /**
    * Stops the VM, and takes it back; it runs afterwards only when the snapshot has memory. `digest`: of its configuration before, where it is
-   * known, by which a way back that went wrong only in the end is told from one that did not begin.
+   * known, by which a way back that went wrong only in the end is told from one that did not begin. `settings`: what the VM is set to before
+   * the step is over. Absent in plans of an older version, which have a step of its own for it.
    */
-  | { readonly kind: "roll-back"; readonly machine: MachineRef; readonly snapshot: string; readonly digest: string | undefined }
+  | {
+      readonly kind: "roll-back"
+      readonly machine: MachineRef
+      readonly snapshot: string
+      readonly digest: string | undefined
+      readonly settings?: MachineSettings
+    }
   /** With `description`, only the snapshot that has just this one: another is not ours to remove. */
   | { readonly kind: "remove-snapshot"; readonly machine: MachineRef; readonly snapshot: string; readonly description?: string }
   /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */

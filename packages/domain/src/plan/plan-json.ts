@@ -67,7 +67,7 @@ const Action = Schema.Union([
   action("shutdown", { machine, timeoutSeconds: Schema.Finite }),
   action("delete", { machine }),
   action("take-snapshot", { machine, snapshot: Schema.Struct({ name: text, description: text, memory: Schema.Boolean }) }),
-  action("roll-back", { machine, snapshot: text, digest: optionalText }),
+  action("roll-back", { machine, snapshot: text, digest: optionalText, settings: Schema.optional(settings) }),
   action("remove-snapshot", { machine, snapshot: text, description: optionalText }),
   action("refuse", { vmid: Schema.Int, because: text }),
   action("await-address", { machine, expect: optionalText, within: text }),

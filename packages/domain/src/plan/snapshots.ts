@@ -256,8 +256,8 @@ const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
 
 /**
  * The plan that takes each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
- * a network that is gone, another number of processors. It is set to what it has now before it is started again, and started where it
- * ran, or where the snapshot has its memory. The router goes last, so that what it lets through is what it is now until all others are back.
+ * a network that is gone, another number of processors. The step that takes it back sets it to what it has now, so that an abort cannot
+ * come between, and it is started where it ran, or where the snapshot has its memory. The router goes last, so that what it lets through is what it is now until all others are back.
  */
 export const planRollBack = (input: Asked): Plan => {
   const { world, name, range } = input
@@ -270,25 +270,21 @@ export const planRollBack = (input: Asked): Plan => {
     const { machine } = own.mark
     const snapshot = findSnapshot(one.tree, name)
     const hasMemory = snapshot?.memory === true
-    const configure = `configure:${machine}`
     return [
       {
         ...base(one),
         key: keyOf(one),
         title: `Roll ${machine} back to snapshot ${name}`,
-        action: { kind: "roll-back", machine: refOf(own), snapshot: name, digest: own.detail.digest },
+        action: {
+          kind: "roll-back",
+          machine: refOf(own),
+          snapshot: name,
+          digest: own.detail.digest,
+          settings: settingsNow(one),
+        },
         ...(isRouterOf(one) && others.length > 0 ? { behind: others } : {}),
         uses: [storageUse(one, world)],
-        estimate: timing.snapshot + (hasMemory ? memorySeconds(one) : 0),
-      },
-      {
-        ...base(one),
-        key: configure,
-        title: `Set ${machine} to what it had`,
-        action: { kind: "configure", machine: refOf(own), settings: settingsNow(one) },
-        after: [keyOf(one)],
-        uses: [],
-        estimate: timing.configure,
+        estimate: timing.snapshot + timing.configure + (hasMemory ? memorySeconds(one) : 0),
       },
       ...(isOn(one) || hasMemory
         ? [
@@ -297,7 +293,7 @@ export const planRollBack = (input: Asked): Plan => {
               key: `start:${machine}`,
               title: `Start ${machine}`,
               action: { kind: "start", machine: refOf(own), untilAgent: false } as const,
-              after: [configure],
+              after: [keyOf(one)],
               uses: [bootUse(own.observed.node)],
               estimate: timing.startOnly,
             },
