@@ -158,6 +158,31 @@ describe("snapshots of a range", () => {
     expect(held().filter((names) => names === "clean")).toHaveLength(1)
   })
 
+  it("a hypervisor that goes away and stays away keeps no run of all or none from its end, and what may be left is told", async () => {
+    const { world, clock } = service.lab
+    const [lost, ...others] = vmids()
+    let awaySince: number | undefined
+    world.fault = ({ method, action }) => {
+      if (action?.kind === "remove-snapshot") awaySince ??= clock.now()
+      if (awaySince !== undefined) return { when: "before", reason: "away" }
+      // it is taken, and the run does not learn it
+      const isLost = method === "dispatch" && action?.kind === "take-snapshot" && action.machine.vmid === lost
+      return isLost ? { when: "after", reason: "failed" } : undefined
+    }
+    const told = await take({ name: "clean", atomic: true })
+    const waitedSeconds = (clock.now() - (awaySince ?? 0)) / 1000
+    expect(waitedSeconds).toBeGreaterThanOrEqual(100)
+    expect(waitedSeconds).toBeLessThan(180)
+    world.fault = () => undefined
+    expect(await statusOf(told)).toBe("failure")
+    expect(told.success).toBeUndefined()
+    const errorOf = (vmid: number) => told.errors?.find((one) => one.vmid === vmid)?.error
+    expect(errorOf(lost!)).toMatch(/snapshot clean may be there, and could not be removed again/u)
+    for (const vmid of others) expect(errorOf(vmid)).toMatch(/snapshot clean is there, and could not be removed again/u)
+    expect(held()).toEqual(vmids().map(() => "clean"))
+    expect(await remove({ name: "clean" })).toMatchObject({ success: vmids() })
+  })
+
   it("all or none checks every machine before any is touched", async () => {
     change(named("web").vmid, { keepsSnapshots: false })
     service.lab.world.calls.length = 0

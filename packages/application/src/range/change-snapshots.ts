@@ -10,7 +10,7 @@ import {
   type UserId,
   type Vmid,
 } from "@rangewright/domain"
-import { Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
+import { type KeptSnapshots, Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
 import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { SnapshotRequest } from "../run/request.ts"
@@ -56,27 +56,39 @@ const errorOf = (steps: readonly StepState[], { status, plan, message }: RunStat
     : `${skipped.step.title} was not done: ${skipped.skippedBecause ?? `the run was ${status}`}`
 }
 
+/** Whether the snapshot of this request is on a machine, by what was read of it last; undefined where that was before its step ended. */
+const isLeft = (
+  tree: KeptSnapshots | undefined,
+  steps: readonly StepState[],
+  { name, description }: { readonly name: string; readonly description: string },
+): boolean | undefined => {
+  const found = tree === undefined ? undefined : findSnapshot(tree, name)
+  if (found !== undefined && isSnapshotOf(found, description)) return true
+  const tried = steps.find(({ step: { action }, attempt }) => action.kind === "take-snapshot" && attempt > 0)
+  const since = tried?.endedAt ?? tried?.startedAt
+  return since !== undefined && (tree === undefined || tree.readAt < since) ? undefined : false
+}
+
 /** What became of each machine when all were asked for or none, and not all could be had. */
 const tookBack = (
-  { rangeId, name, description }: { readonly rangeId: Range["id"]; readonly name: string; readonly description: string },
+  request: { readonly rangeId: Range["id"]; readonly name: string; readonly description: string },
   machines: readonly RangeMachine[],
   errors: ReadonlyMap<Vmid, string>,
+  stepsOf: (vmid: Vmid) => readonly StepState[],
   runId: string,
 ) =>
   Effect.gen(function* () {
-    const kept = yield* (yield* Machines).snapshots(rangeId)
+    const kept = yield* (yield* Machines).snapshots(request.rangeId)
     const [first = "the run was aborted"] = errors.values()
     return new Map(
       machines.map(({ vmid }) => {
-        const tree = kept.get(vmid)
-        const left = tree === undefined ? undefined : findSnapshot(tree, name)
+        const left = isLeft(kept.get(vmid), stepsOf(vmid), request)
         const own = errors.get(vmid)
-        const because = own ?? `its snapshot was not kept, because all were asked for or none: ${first}`
+        if (left === false)
+          return [vmid, own ?? `its snapshot was not kept, because all were asked for or none: ${first}`] as const
         return [
           vmid,
-          left !== undefined && isSnapshotOf(left, description)
-            ? `${own ?? `all were asked for or none, and one could not be taken: ${first}`}. Its snapshot ${name} is there, and could not be removed again: remove it, or look at GET /runs/${runId}`
-            : because,
+          `${own ?? `all were asked for or none, and one could not be taken: ${first}`}. Its snapshot ${request.name} ${left === true ? "is" : "may be"} there, and could not be removed again: remove it, or look at GET /runs/${runId}`,
         ] as const
       }),
     )
@@ -147,7 +159,7 @@ export const changeSnapshots = (
     )
     const all =
       isAtomic && state.status !== "success"
-        ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, head.id)
+        ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, stepsOf, head.id)
         : errors
     return { ...withRefused(outcome(machines, all, stepsOf), refused), runID: head.id }
   })

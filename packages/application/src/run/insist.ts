@@ -1,5 +1,5 @@
 import type { Fault } from "@rangewright/domain"
-import { retryOf } from "@rangewright/ports"
+import { monotonicMillis, retryOf } from "@rangewright/ports"
 import { backoffSeconds, makeMayPass } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 
@@ -8,16 +8,21 @@ const backoffMost = 10
 
 /**
  * Tries again what may pass, as long as a step of a run would. `while-reached`: not while the hypervisor is away, for which the caller's step
- * waits itself.
+ * waits itself. `until`, by `monotonicMillis`: while it is away, no longer than that.
  */
 export const insist = <A, E extends Fault, R>(
   effect: Effect.Effect<A, E, R>,
-  how: "always" | "while-reached" = "always",
+  how: "always" | "while-reached" | { readonly until: number } = "always",
 ): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     const passes = makeMayPass()
-    const mayPass = (fault: Fault): boolean => (how === "always" || retryOf(fault) !== "wait") && passes(fault)
-    const attempt = (n: number): Effect.Effect<A, E, R> =>
-      Effect.catchIf(effect, mayPass, () => Effect.andThen(Effect.sleep(backoffSeconds(n, backoffMost) * 1000), attempt(n + 1)))
+    const mayPass = (fault: Fault): boolean => (how !== "while-reached" || retryOf(fault) !== "wait") && passes(fault)
+    const attempt = (n: number): Effect.Effect<A, E, R> => Effect.catchIf(effect, mayPass, (fault) => again(fault as E, n))
+    const again = (fault: E, n: number): Effect.Effect<A, E, R> =>
+      Effect.flatMap(monotonicMillis, (now) => {
+        const left = typeof how === "object" && retryOf(fault) === "wait" ? how.until - now : Number.POSITIVE_INFINITY
+        if (left <= 0) return Effect.fail(fault)
+        return Effect.andThen(Effect.sleep(Math.min(backoffSeconds(n, backoffMost) * 1000, left)), attempt(n + 1))
+      })
     return attempt(0)
   })

@@ -1,5 +1,5 @@
 import type { Action, Fault, RunHead, RunState } from "@rangewright/domain"
-import { Hypervisor, type Machines } from "@rangewright/ports"
+import { Hypervisor, type Machines, monotonicMillis } from "@rangewright/ports"
 import { untilStored } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
@@ -8,21 +8,30 @@ import { restoreRequest } from "./request.ts"
 
 type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
 
+/** Longest wait of a whole run for a hypervisor that is away: nobody can abort a run that is about to end. */
+const waitAtMostSeconds = 120
+
 /** Removes a snapshot if it is there and is the one that this request made, and keeps which snapshots are left, whatever came of that. */
-const removeAgain = ({ machine, snapshot: { name, description } }: Taken) =>
+const removeAgain = ({ machine, snapshot: { name, description } }: Taken, until: number) =>
   Effect.gen(function* () {
     const hypervisor = yield* Hypervisor
     const action = { kind: "remove-snapshot", machine, snapshot: name, description } as const
     const removal = Effect.flatMap(hypervisor.dispatch(action), ({ token }) => hypervisor.settle(action, token))
-    const removed = yield* Effect.result(insist(removal))
+    const removed = yield* Effect.result(insist(removal, { until }))
     if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
-    const tree = yield* insist(hypervisor.snapshots(machine.node, machine.vmid))
+    const tree = yield* insist(hypervisor.snapshots(machine.node, machine.vmid), { until })
     yield* untilStored(keepTree(machine, tree))
-  }).pipe(Effect.catch((fault: Fault) => Effect.logWarning(fault.message)))
+  }).pipe(
+    Effect.catch((fault: Fault) =>
+      Effect.logWarning(
+        `whether VM ${machine.vmid} still has snapshot ${name}, which was to be removed again, is not known: ${fault.message}`,
+      ),
+    ),
+  )
 
 /**
  * Removes what a run has made that was to take all snapshots or none. What it may have made counts too: who did not learn the end of a step cannot
- * know. May be repeated.
+ * know. May be repeated. Where the hypervisor stays away, the run ends all the same, and who asked is told what may be left.
  */
 export const takeBack = (head: RunHead, state: RunState): Effect.Effect<void, never, Hypervisor | Machines> => {
   const request = restoreRequest(head.options)
@@ -30,5 +39,7 @@ export const takeBack = (head: RunHead, state: RunState): Effect.Effect<void, ne
   const made = [...state.steps.values()].flatMap(({ step: { action }, attempt }) =>
     action.kind === "take-snapshot" && attempt > 0 ? [action] : [],
   )
-  return Effect.forEach(made, removeAgain, { concurrency: 4, discard: true })
+  return Effect.flatMap(monotonicMillis, (now) =>
+    Effect.forEach(made, (action) => removeAgain(action, now + waitAtMostSeconds * 1000), { concurrency: 4, discard: true }),
+  )
 }
