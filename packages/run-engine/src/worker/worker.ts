@@ -118,7 +118,8 @@ export const executeRun = (
       const most = context.shownSeconds * 1000
       // never longer, also when the clock was set back meanwhile
       const left = Math.min(most, head.startedAt.getTime() + most - (yield* Clock.currentTimeMillis))
-      if (left > 0) yield* Effect.raceFirst(Effect.sleep(left), writer.cancelled)
+      // timers may end a millisecond early
+      if (left > 0) yield* Effect.raceFirst(Effect.sleep(left + 1), writer.cancelled)
     })
 
     const work = Effect.gen(function* () {
