@@ -160,6 +160,22 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps the newest of the readings of a machine's snapshots, also when they are written at once",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const readings = [4, 1, 9, 3, 8, 2, 7, 5, 6]
+        const vmids = [101, 102, 103, 104, 105, 106].map(vmid)
+        const writes = vmids.flatMap((id) =>
+          readings.map((at) => machines.keepSnapshots(lab, id, { readAt: later(at), snapshots: [], current: undefined })),
+        )
+        yield* Effect.all(writes, { concurrency: "unbounded", discard: true })
+        const kept = yield* machines.snapshots(lab)
+        expect(vmids.map((id) => kept.get(id)?.readAt)).toEqual(vmids.map(() => later(9)))
+      }),
+    )
+
+    it(
       "takes the stages inside a machine back to what they were at a snapshot, and to none where that is not known",
       Effect.gen(function* () {
         yield* aliceWithLab

@@ -224,7 +224,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
         (rows) => new Map(rows.map(({ vmid, readAt, snapshots, current }) => [vmid, { readAt, snapshots, current }])),
       ),
       keepSnapshots: (rangeId, vmid, kept) =>
-        database.write(`keep the snapshots of machine ${vmid}`, (tx) =>
+        database.serializedWrite(`keep the snapshots of machine ${vmid}`, (tx) =>
           ifThere(tx, rangeId, keepSnapshots(tx, rangeId, vmid, kept)),
         ),
       keepStages: (rangeId, vmid, snapshot) =>

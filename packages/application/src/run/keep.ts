@@ -94,12 +94,13 @@ const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   const tree = yield* (yield* Hypervisor).snapshots(node, vmid)
   const name = action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
   const snapshot = findSnapshot(tree, name)
+  // first: an older reading that came in between would take the stages away that were kept just now
+  yield* keepTree(action.machine, tree)
   if (snapshot !== undefined && action.kind === "take-snapshot") yield* machines.keepStages(mark.range, vmid, snapshot)
   if (snapshot !== undefined && action.kind === "roll-back") {
     yield* machines.recallStages(mark.range, vmid, snapshot)
     yield* record(action.machine, { power: snapshot.memory && tree.running !== false ? "running" : "stopped" })
   }
-  yield* keepTree(action.machine, tree)
 })
 
 /** Keeps what a settled step changed, so that reads show it at once and the next plan knows which stages have run. Repeating it is safe. */
