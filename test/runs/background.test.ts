@@ -60,6 +60,31 @@ describe("the observer", () => {
     await process.dispose()
   })
 
+  it("asks for no snapshots where nobody can answer: at a node that is offline, or of a machine in an unknown state", async () => {
+    const { lab, process } = await deployed()
+    const [one, other] = [...lab.world.vms.values()].filter(({ template }) => !template)
+    const offline = "pve9"
+    const node = lab.world.nodes.get(one!.node)!
+    lab.world.nodes.set(offline, { ...node, name: offline, online: false })
+    lab.world.vms.set(one!.vmid, { ...one!, node: offline })
+    lab.world.vms.set(other!.vmid, { ...other!, power: "unknown" })
+    const asked = () => lab.world.calls.filter(({ method }) => method === "snapshots").length
+    const counts = await process.runPromise(
+      Effect.gen(function* () {
+        const tick = yield* makeObserver
+        lab.world.calls.length = 0
+        yield* Effect.repeat(tick, { times: 3 })
+        const before = asked()
+        lab.world.nodes.set(offline, { ...node, name: offline })
+        lab.world.vms.set(other!.vmid, { ...other!, power: "stopped" })
+        yield* tick
+        return [before, asked()]
+      }),
+    )
+    expect(counts).toEqual([0, 2])
+    await process.dispose()
+  })
+
   it("reads the snapshots of machines one after another, and shows what others made of them", async () => {
     const { lab, range, process } = await deployed()
     const own = [...lab.world.vms.values()].filter(({ template }) => !template)

@@ -31,7 +31,7 @@ export const makeObserver = Effect.gen(function* () {
     yield* keepAddresses(yield* ranges.overview({}))
     const overviews = yield* ranges.overview({})
     yield* learnSystems(overviews)
-    yield* readSnapshots(overviews)
+    yield* readSnapshots(overviews, cluster.nodes)
   })
 
   const tick: Effect.Effect<void, StorageFault> = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import type { Vmid } from "@rangewright/domain"
+import type { ObservedNode, Vmid } from "@rangewright/domain"
 import { monotonicMillis, type RangeMachine, type RangeOverview, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { makeSnapshotReader } from "../range/snapshot-reader.ts"
@@ -22,12 +22,14 @@ export const makeSnapshotRound = Effect.gen(function* () {
     yield* reader.read(machine).pipe(Effect.catchTag("HypervisorFault", () => Effect.void))
   })
 
-  return (overviews: readonly RangeOverview[]): Effect.Effect<void, StorageFault> =>
+  return (overviews: readonly RangeOverview[], nodes: readonly ObservedNode[]): Effect.Effect<void, StorageFault> =>
     Effect.gen(function* () {
       const now = yield* monotonicMillis
-      const own = overviews.flatMap((overview) =>
-        overview.machines.filter(({ template, missingSince }) => !template && missingSince === undefined),
-      )
+      const offline = new Set(nodes.flatMap(({ name, online }) => (online ? [] : [name])))
+      // a call that nobody answers takes long, and takes the turn of another machine
+      const canBeRead = ({ template, missingSince, node, power }: RangeMachine): boolean =>
+        !template && missingSince === undefined && power !== "unknown" && !offline.has(node)
+      const own = overviews.flatMap(({ machines }) => machines.filter(canBeRead))
       const present = new Set(own.map(({ vmid }) => vmid))
       for (const vmid of readAt.keys()) if (!present.has(vmid)) readAt.delete(vmid)
       const last = ({ vmid }: RangeMachine): number => readAt.get(vmid) ?? Number.NEGATIVE_INFINITY
