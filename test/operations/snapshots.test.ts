@@ -344,6 +344,20 @@ describe("snapshots of a range", () => {
     expect(begun).toEqual(["roll-back", "configure", "configure", "start"])
   })
 
+  it("a snapshot with memory is not gone back to where its cards are plugged in elsewhere by now", async () => {
+    const web = named("web")
+    await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })
+    change(web.vmid, { nics: web.nics.map((nic) => ({ ...nic, tag: 77 })) })
+    service.lab.world.calls.length = 0
+    const told = await rollBack({ name: "asleep", vmids: [web.vmid] })
+    expect(told.success).toBeUndefined()
+    expect(told.errors?.[0]?.error).toMatch(/asleep of .* has its memory.*net0 on vmbr1001, tag 20.*net0 on vmbr1001, tag 77/u)
+    expect(service.lab.world.calls.some(({ mutating }) => mutating)).toBe(false)
+    change(web.vmid, { nics: web.nics, cpus: 7 })
+    expect(await rollBack({ name: "asleep", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
+    expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ nics: web.nics, cpus: 7, power: "running" })
+  })
+
   it("what was done inside a machine since is done again by the next deploy", async () => {
     const web = named("web")
     expect(await call("planRange")).toMatchObject({ steps: [] })

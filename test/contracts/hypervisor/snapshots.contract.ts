@@ -46,6 +46,14 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await world.run(reasonOf(Hypervisor.use((h) => h.canSnapshot(world.node, absent))))).toBe("not-found")
     })
 
+    promises("a snapshot tells the cards that the machine had when it was taken", async (world) => {
+      const ref = await made(world)
+      const { nics } = await detailOf(world, ref)
+      await world.run(perform(takeOf(ref, "first")))
+      expect(nics.length).toBeGreaterThan(0)
+      expect(await world.run(Hypervisor.use((h) => h.snapshotCards(world.node, ref.vmid, "first")))).toEqual(nics)
+    })
+
     promises("takes one after another, and tells which comes after which", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref, "first")))

@@ -319,6 +319,17 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
           running: power === "running",
         })),
       ),
+    snapshotCards: (_node, vmid, name) =>
+      called(
+        world,
+        call("snapshotCards", false),
+        Effect.flatMap(there(vmid, `read snapshot ${name}`), ({ snapshots = [] }) => {
+          const found = snapshots.find((one) => one.name === name)
+          return found === undefined
+            ? Effect.fail(hypervisorFault(`read snapshot ${name} of VM ${vmid}`, "failed", `snapshot '${name}' does not exist`))
+            : Effect.succeed(found.kept.nics)
+        }),
+      ),
     canSnapshot: (_node, vmid) =>
       called(
         world,

@@ -22,6 +22,7 @@ import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
 import { blindness, seek } from "./seek.ts"
 import { makeSettledPower } from "./settled-power.ts"
+import { snapshotCards } from "./snapshot-cards.ts"
 import { canSnapshot, removeSnapshot, rollBack, snapshots, takeSnapshot } from "./snapshots.ts"
 
 type Kinds = { readonly [K in MachineAction["kind"]]: MachineKind<Extract<MachineAction, { readonly kind: K }>> }
@@ -92,6 +93,7 @@ export const makeHypervisor = (
       )
     }),
     snapshots: (node, vmid) => snapshots(client, node, vmid),
+    snapshotCards: (node, vmid, name) => snapshotCards(client, node, vmid, name),
     canSnapshot: (node, vmid) => canSnapshot(client, node, vmid),
     dispatch: Effect.fnUntraced(function* (action) {
       power.begun(action)

@@ -50,7 +50,7 @@ import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { learnPromises, makePromises, type Promises } from "./promises.ts"
-import { incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
+import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest, SnapshotRequest } from "./request.ts"
 
 const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
@@ -243,7 +243,10 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
           world: { ...asked.world, incapable: yield* incapableOf(world, vmids) },
         })
       case "snapshot-rollback":
-        return planRollBack(asked)
+        return planRollBack({
+          ...asked,
+          world: { ...asked.world, cards: yield* cardsWithMemory(world, asked.world.trees, name) },
+        })
       case "snapshot-remove":
         return planRemoveSnapshots(asked)
     }

@@ -1,5 +1,6 @@
 import {
   type DeployInput,
+  findSnapshot,
   isCluster,
   type MachineDetail,
   natNetworkName,
@@ -10,6 +11,7 @@ import {
   type PlanWorld,
   type Range,
   rangeMembers,
+  type SnapshotTree,
   templatesToRead,
   type Vmid,
 } from "@rangewright/domain"
@@ -185,6 +187,16 @@ const askEach = <A>(
 /** The snapshots of these machines, one read each. */
 export const snapshotsOf = (world: PlanWorld, vmids: readonly Vmid[]) =>
   Hypervisor.use(({ snapshots }) => askEach(world, vmids, snapshots))
+
+/** The network cards that these machines had when the snapshot of this name was taken, of each that has one with memory; one read each. */
+export const cardsWithMemory = (world: PlanWorld, trees: ReadonlyMap<Vmid, SnapshotTree>, name: string) =>
+  Hypervisor.use(({ snapshotCards }) =>
+    askEach(
+      world,
+      [...trees].flatMap(([vmid, tree]) => (findSnapshot(tree, name)?.memory === true ? [vmid] : [])),
+      (node, vmid) => snapshotCards(node, vmid, name),
+    ),
+  )
 
 /** Which of these machines have a disk that keeps no snapshots, one read each. */
 export const incapableOf = (world: PlanWorld, vmids: readonly Vmid[]) =>

@@ -1,5 +1,6 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { isRouter } from "../machine/router.ts"
+import type { Nic } from "../machine/observed.ts"
 import { findSnapshot, isSnapshotOf, type SnapshotTree } from "../machine/snapshot.ts"
 import type { MachineSettings } from "./action.ts"
 import { type Identified, identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
@@ -16,6 +17,8 @@ export interface SnapshotWorld extends PlanWorld {
   readonly trees: ReadonlyMap<Vmid, SnapshotTree>
   /** Machines whose disks cannot keep a snapshot. Absent: not asked, since none is to be taken. */
   readonly incapable?: ReadonlySet<Vmid>
+  /** The network cards in the snapshot that is gone back to, of each machine whose snapshot has memory. Absent: not asked, since nothing goes back. */
+  readonly cards?: ReadonlyMap<Vmid, readonly Nic[]>
 }
 
 interface Asked {
@@ -243,6 +246,25 @@ const lacks =
   ({ own, tree }: Able): string | undefined =>
     findSnapshot(tree, name) === undefined ? `${labelOf(own.observed)} has no snapshot ${name}` : undefined
 
+const plugText = ({ index, bridge, tag }: Nic): string => `net${index} on ${bridge}${tag === undefined ? "" : `, tag ${tag}`}`
+
+/**
+ * With memory the hypervisor starts a machine itself, on the network cards of the snapshot, before anybody can set them: one that is plugged in
+ * elsewhere by now would run where it must not be.
+ */
+const startsElsewhere =
+  (name: string, { cards }: SnapshotWorld) =>
+  ({ own: { detail, observed }, tree }: Able): string | undefined => {
+    if (cards === undefined || findSnapshot(tree, name)?.memory !== true) return undefined
+    const then = cards.get(observed.vmid)
+    if (then === undefined) return `the snapshot ${name} of ${labelOf(observed)} cannot be read now`
+    const now = new Set(detail.nics.map(plugText))
+    const others = then.map(plugText).filter((plug) => !now.has(plug))
+    return others.length === 0
+      ? undefined
+      : `the snapshot ${name} of ${labelOf(observed)} has its memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), and by now it has other ones (${[...now].join("; ") || "none"}). Go back to a snapshot without memory, or first plug the machine in as it was then`
+  }
+
 /** What the machine is set to before it goes back: with this it goes on, whatever the snapshot had. */
 const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
   cpus: detail.cpus,
@@ -261,7 +283,8 @@ const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
  */
 export const planRollBack = (input: Asked): Plan => {
   const { world, name, range } = input
-  const { refusals, able } = checked(input, lacks(name))
+  const elsewhere = startsElsewhere(name, world)
+  const { refusals, able } = checked(input, (one) => lacks(name)(one) ?? elsewhere(one))
   const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
   const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
   const others = able.filter((one) => !isRouterOf(one)).map(keyOf)

@@ -153,6 +153,7 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
       return known === undefined ? Effect.fail(unknown(`read VM ${vmid}`)) : Effect.succeed(known.detail)
     },
     snapshots: () => Effect.die("not asked for"),
+    snapshotCards: () => Effect.die("not asked for"),
     canSnapshot: () => Effect.die("not asked for"),
     dispatch: () => Effect.die("not asked for"),
     settle: () => Effect.die("not asked for"),
