@@ -23,7 +23,8 @@ test(
   "a disk that fills up under a deploy stops it and nothing else, and space makes it go on",
   { timeout: 120_000 },
   async ({ skip }) => {
-    const disk = mountFileSystem("size=4m")
+    // room for the log of the database, which is written back when it has 4 MB
+    const disk = mountFileSystem("size=16m")
     if (disk === undefined) return skip("only root can mount a small file system")
     const ballast = join(disk, "ballast")
     const simulator = await startSimulator(["--speed", "60"])
