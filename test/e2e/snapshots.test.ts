@@ -38,7 +38,7 @@ const namesAt = async (simulator: SimulatorProcess, { node, vmid }: Guest) =>
 const listed = async (user: ApiClient, query = "") =>
   (await user.get<Shown>(`/snapshots/list?rangeID=SNAP&vmids=${query}`)).snapshots ?? []
 
-test.concurrent("machines are taken back to a snapshot and keep the hardware that they have", { timeout: 120_000 }, async () => {
+test.concurrent("machines are rolled back to a snapshot and keep the hardware that they have", { timeout: 120_000 }, async () => {
   const simulator = await startSimulator(["--speed", "600"])
   const service = await startService(temporaryFolder(), onSimulator(simulator))
   const user = await addLab(service, "SNAP", smallLab(2))

@@ -243,7 +243,7 @@ describe("snapshots of a range", () => {
     expect(await list({ vmids: "abc" })).toEqual({ errors: [{ error: '"abc" is no VMID' }] })
   })
 
-  it("machines go back to what they were, with the hardware that they have now, and those that ran are started", async () => {
+  it("rolls machines back to what they were, with the hardware that they have now, and those that ran are started", async () => {
     const { world } = service.lab
     await take({ name: "clean" })
     const [web, kali] = [named("web"), machines().find(({ name }) => !/web|router/u.test(name))!]
@@ -326,7 +326,7 @@ describe("snapshots of a range", () => {
     ).toBe("something older")
   })
 
-  it("a machine that is locked for a moment is set to what it had, and does not go back twice", async () => {
+  it("a machine that is locked for a moment is set to what it had, and is not rolled back twice", async () => {
     const { world } = service.lab
     await take({ name: "clean" })
     const web = named("web")
@@ -344,7 +344,7 @@ describe("snapshots of a range", () => {
     expect(begun).toEqual(["roll-back", "configure", "configure", "start"])
   })
 
-  it("a snapshot with memory is not gone back to where its cards are plugged in elsewhere by now", async () => {
+  it("does not roll back to a snapshot with memory where the cards are plugged in elsewhere by now", async () => {
     const web = named("web")
     await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })
     change(web.vmid, { nics: web.nics.map((nic) => ({ ...nic, tag: 77 })) })
@@ -390,7 +390,7 @@ describe("snapshots of a range", () => {
   it("while another run changes the range, they are refused with its name", async () => {
     const second = during("take-snapshot", () => take({ name: "other" }))
     expect(await take({ name: "clean" })).toMatchObject({ success: vmids() })
-    expect(await second()).toMatchObject({ _tag: "RangeBusy", message: expect.stringContaining("the taking of snapshots") })
+    expect(await second()).toMatchObject({ _tag: "RangeBusy", message: expect.stringContaining("(a snapshot)") })
   })
 
   it("a range without machines has nothing to do", async () => {

@@ -6,7 +6,7 @@ import { open, settle } from "./support/scene.ts"
 import { call, sleep } from "./support/site.ts"
 import { isDone, perform } from "./support/watch.ts"
 
-it("a router that goes back to a snapshot is told again who may come in: since then, somebody's right was taken", async () => {
+it("a router that is rolled back to a snapshot is told again who may come in: since then, somebody's right was taken", async () => {
   const scene = await open()
   const { process, site, watch } = scene
   const { vmid } = [...site.world.vms.values()].find(({ name, pool }) => pool === "LAB" && name.includes("router"))!

@@ -133,7 +133,7 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     return { guests, simulator, call, until }
   }
 
-  it("go back to their files of a snapshot, and to their template's where it is older than they are", async () => {
+  it("are rolled back to their files of a snapshot, and to their template's where it is older than they are", async () => {
     const { guests, simulator, call, until } = await withGuest(702, 60)
     const snapshots = "/nodes/pve/qemu/702/snapshot"
     const task = async (method: string, path: string, body = ""): Promise<void> => {

@@ -195,7 +195,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "a way back that did not begin is no success, also for a machine that goes on from that very snapshot",
+    "a rollback that did not begin is no success, also for a machine that is on that very snapshot",
     onRig(async (rig, ref) => {
       await rig.run(perform(takeOf(ref)))
       const { digest } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))

@@ -123,7 +123,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(Object.fromEntries(snapshots.map(({ name, memory }) => [name, memory]))).toEqual({ off: false, running: true })
     })
 
-    promises("a machine goes back to what it was, off, and keeps its mark", async (world) => {
+    promises("a machine is rolled back to what it was, off, and keeps its mark", async (world) => {
       const ref = await made(world)
       await world.run(perform(takeOf(ref)))
       const { settings } = configureOf(ref)
@@ -145,7 +145,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await treeOf(world, ref)).toMatchObject({ current: "running", running: true })
     })
 
-    promises("going back to a snapshot that is not there fails, and changes nothing", async (world) => {
+    promises("a rollback to a snapshot that is not there fails, and changes nothing", async (world) => {
       const ref = await made(world)
       await world.run(perform(startOf(ref)))
       expect(await world.run(reasonOf(perform(rollBackOf(ref))))).toBe("failed")

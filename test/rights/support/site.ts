@@ -52,6 +52,7 @@ import * as References from "effect/References"
 import { labSettings } from "../../runs/support/lab.ts"
 import { skewed } from "../../runs/support/skewed-clock.ts"
 import { makeVirtualClock } from "../../runs/support/virtual-clock.ts"
+import { guardedPorts } from "../../support/guarded-ports.ts"
 import { type CallGate, makeCallGate } from "./call-gate.ts"
 import { makeRandom } from "./random.ts"
 
@@ -110,13 +111,6 @@ const guardedKeys = [
   Users,
 ] as const
 
-const through = (gate: CallGate, ports: Context.Context<Guarded>): Context.Context<Guarded> =>
-  guardedKeys.reduce<Context.Context<Guarded>>((context, key) => {
-    const wide = key as unknown as Context.Key<Guarded, object>
-    const name = key.key.replace("rangewright/", "")
-    return Context.add(context, wide, gate.guard(name, Context.get(ports, wide))) as Context.Context<Guarded>
-  }, ports)
-
 /** Tells the site's watcher of every change of access, however it came about. */
 const watchedLayer = (site: Site) =>
   Layer.effectContext(
@@ -163,9 +157,9 @@ export const boot = (
 ) => {
   const clock = ahead === 0 ? site.clock : { ...site.clock, ...skewed(site.clock, () => ahead) }
   const hypervisor = site.hypervisor?.(gate) ?? memoryHypervisorLayer(site.world)
-  const seen = Layer.effectContext(Effect.map(Effect.context<Guarded>(), (context) => through(gate, context))).pipe(
-    Layer.provide(Layer.mergeAll(memoryStorageLayer(site.store), Layer.provideMerge(watchedLayer(site), hypervisor))),
-  )
+  const seen = Layer.effectContext(
+    Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, guardedKeys, context)),
+  ).pipe(Layer.provide(Layer.mergeAll(memoryStorageLayer(site.store), Layer.provideMerge(watchedLayer(site), hypervisor))))
   const serial = () => ++site.serial
   /** From 0 to 1, without 1; no two runs get the same identity. */
   const random = () => makeRandom(serial()).share()

@@ -40,12 +40,12 @@ import {
 } from "@rangewright/ports"
 import { readFileSync } from "node:fs"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
 import { newRange } from "../../contracts/storage/samples.ts"
+import { guardedPorts } from "../../support/guarded-ports.ts"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { deletePlan, deployPlan, labTemplate, planOf, stepOf } from "./lab-plan.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
@@ -122,17 +122,6 @@ const keys = [
   Users,
 ] as const
 
-/** Every port, seen through the gate. */
-const guarded = (gate: CrashGate, ports: Context.Context<Ports>): Context.Context<Ports> =>
-  keys.reduce<Context.Context<Ports>>((context, key) => {
-    const wide = key as unknown as Context.Key<Ports, object>
-    return Context.add(
-      context,
-      wide,
-      gate.guard(key.key.replace("rangewright/", ""), Context.get(ports, wide)),
-    ) as Context.Context<Ports>
-  }, ports)
-
 /** A planner of whole labs: VMIDs are reserved, everything is planned anew each time, and effects that are there cost nothing. */
 const labPlanner = (names: readonly string[]) =>
   Layer.effect(
@@ -177,7 +166,7 @@ export const boot = (
   options: RangeEngineOptions = { owner: "service" },
   kinds: readonly RunKind<RunJournal>[] = [],
 ) => {
-  const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guarded(gate, context))).pipe(
+  const ports = Layer.effectContext(Effect.map(Effect.context<Ports>(), (context) => guardedPorts(gate, keys, context))).pipe(
     Layer.provide(Layer.mergeAll(lab.storage, lab.hypervisor)),
   )
   const base = Layer.mergeAll(

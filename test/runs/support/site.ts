@@ -27,11 +27,11 @@ import {
   type StorageFault,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
+import { guardedPorts } from "../../support/guarded-ports.ts"
 import { type CrashGate, makeCrashGate } from "./crash-gate.ts"
 import { labSettings } from "./lab.ts"
 import { makeVirtualClock } from "./virtual-clock.ts"
@@ -74,14 +74,7 @@ const keys = [ArtifactLibrary, Blueprints, ContentFetcher, RoleInstaller, RunJou
 /** A process over a site that installs things, whose ports are seen through a gate. */
 export const boot = ({ storage, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
   const ports = Layer.mergeAll(storage, memoryArtifactsLayer(artifacts))
-  const seen = Layer.effectContext(
-    Effect.map(Effect.context<Guarded>(), (context) =>
-      keys.reduce<Context.Context<Guarded>>((rest, key) => {
-        const wide = key as unknown as Context.Key<Guarded, object>
-        return Context.add(rest, wide, gate.guard(key.key, Context.get(context, wide))) as Context.Context<Guarded>
-      }, context),
-    ),
-  )
+  const seen = Layer.effectContext(Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, keys, context)))
   const base = Layer.mergeAll(
     memoryHypervisorLayer(world),
     licenseLayer(openLicense),

@@ -51,7 +51,7 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
     case "take-snapshot":
       return vm?.snapshots?.some(({ name, description }) => isTaken(action, name, description)) === true
     case "roll-back":
-      // going back once more changes nothing
+      // a second rollback changes nothing
       return false
     case "remove-snapshot":
       return vm !== undefined && vm.snapshots?.some(({ name }) => name === action.snapshot) !== true

@@ -19,7 +19,7 @@ import { osIdOf, subjectName } from "@rangewright/domain"
 import { GuestFault, HypervisorFault, type HypervisorReason, monotonicMillis } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 
-/** A snapshot, with what goes back with it. */
+/** A snapshot, with what a rollback restores. */
 export interface MemorySnapshot extends MachineSnapshot {
   readonly kept: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB" | "nics" | "tags" | "stages" | "addresses">
 }

@@ -233,8 +233,8 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
 }
 
 /**
- * Takes a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the
- * VM is back all the same, without its memory.
+ * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the
+ * VM is rolled back all the same, without its memory.
  */
 export const rollBack: MachineKind<Action<"roll-back">> = {
   dispatch: Effect.fnUntraced(function* (kit, action) {
@@ -248,7 +248,7 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
   }),
   settle: Effect.fnUntraced(function* (kit, action, outcome) {
     const isBack = ({ tree, lock }: Seen): boolean => lock === undefined && tree.current === action.snapshot
-    // the VM may have gone on from this snapshot before, too: a way back that did not begin has changed nothing
+    // the VM may have been on this snapshot before, too: a rollback that did not begin has changed nothing
     const hasChanged = ({ digest }: Seen): boolean => action.digest !== undefined && digest !== action.digest
     if (outcome?.type !== "failed") {
       yield* settled(kit, action, outcome, (seen) => isBack(seen) && (outcome?.type === "ok" || hasChanged(seen)))

@@ -1,7 +1,6 @@
 import { operation } from "../operation/operation.ts"
 import { changeSnapshots } from "../range/change-snapshots.ts"
-import { SnapshotOutcome, SnapshotSelectPayload } from "../wire/snapshot.ts"
-import { hypervisorAway } from "../wire/statuses.ts"
+import { SnapshotOutcome, SnapshotSelectPayload, snapshotStatuses } from "../wire/snapshot.ts"
 
 export const snapshotsRollback = operation({
   id: "snapshotsRollback",
@@ -13,12 +12,7 @@ export const snapshotsRollback = operation({
   target: "range",
   body: { type: "json", required: true, schema: SnapshotSelectPayload },
   output: { type: "json", schema: SnapshotOutcome },
-  statuses: {
-    200: "what became of each machine",
-    400: "the body is malformed or wrongly typed; userID names an unknown user",
-    409: "a run is changing the range",
-    502: hypervisorAway,
-  },
+  statuses: snapshotStatuses,
   handle: ({ range, body, user }) =>
     changeSnapshots(
       `roll machines of range ${range.id} back`,

@@ -3,8 +3,7 @@ import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
 import { changeSnapshots } from "../range/change-snapshots.ts"
-import { SnapshotCreatePayload, SnapshotOutcome } from "../wire/snapshot.ts"
-import { hypervisorAway } from "../wire/statuses.ts"
+import { SnapshotCreatePayload, SnapshotOutcome, snapshotStatuses } from "../wire/snapshot.ts"
 
 export const snapshotsTake = operation({
   id: "snapshotsTake",
@@ -16,12 +15,7 @@ export const snapshotsTake = operation({
   target: "range",
   body: { type: "json", required: true, schema: SnapshotCreatePayload },
   output: { type: "json", schema: SnapshotOutcome },
-  statuses: {
-    200: "what became of each machine",
-    400: "the body is malformed or wrongly typed; userID names an unknown user",
-    409: "a run is changing the range",
-    502: hypervisorAway,
-  },
+  statuses: snapshotStatuses,
   handle: ({ range, body, user }) =>
     Effect.gen(function* () {
       const { name, description = "", includeRAM: memory = false, atomic = false } = body

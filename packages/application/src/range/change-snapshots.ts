@@ -118,7 +118,7 @@ const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refuse
   refused.length === 0 ? told : { ...told, errors: [...refused, ...(told.errors ?? [])] }
 
 /**
- * Takes, goes back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
+ * Takes, rolls back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
  * that nothing may have is told of each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
  */
 export const changeSnapshots = (

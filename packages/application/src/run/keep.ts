@@ -27,12 +27,12 @@ type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 const mayLetIn = Effect.fnUntraced(function* (action: Action) {
   if (action.kind === "guest") return action.stage === "firewall" ? letIn(action.input) : undefined
   if (action.kind !== "roll-back") return undefined
-  // with its snapshot the router goes back to its rules of that time; a machine that is not known may be the router
+  // a rollback restores the router's rules of that time; a machine that is not known may be the router
   return (yield* (yield* Machines).find(action.machine.vmid))?.isRouter === false ? undefined : []
 })
 
 /**
- * Notes what a step is about to change and nobody could find out later: whom a router may let in. One that goes back to a snapshot is told again
+ * Notes what a step is about to change and nobody could find out later: whom a router may let in. One that is rolled back is told again
  * because of it. Repeating it is safe.
  */
 export const noteBefore = Effect.fnUntraced(function* ({
@@ -85,8 +85,8 @@ export const keepTree = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef,
 type SnapshotAction = Extract<Action, { readonly kind: "take-snapshot" | "roll-back" | "remove-snapshot" }>
 
 /**
- * Keeps what became of a machine's snapshots, read live, so that who lists them need not ask. What had been done inside the machine goes back
- * with it.
+ * Keeps what became of a machine's snapshots, read live, so that who lists them need not ask. What had been done inside the machine is
+ * rolled back with it.
  */
 const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   const machines = yield* Machines

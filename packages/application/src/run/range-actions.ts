@@ -162,7 +162,7 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
   }
 }
 
-/** Ends the action of a step, and keeps what it changed. A machine that went back is set to what it had, whatever was asked for meanwhile. */
+/** Ends the action of a step, and keeps what it changed. A machine that was rolled back is set to what it had, whatever was asked for meanwhile. */
 const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context: StepContext) {
   const settlement = yield* end(step, token, context)
   yield* untilStored(keepSettled(step, settlement))

@@ -23,9 +23,9 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   power: "a power change",
   "auto-shutdown": "an automatic shutdown",
   access: "a change of who may use it",
-  "snapshot-create": "the taking of snapshots",
-  "snapshot-rollback": "the way back to a snapshot",
-  "snapshot-remove": "the removal of snapshots",
+  "snapshot-create": "a snapshot",
+  "snapshot-rollback": "a rollback to a snapshot",
+  "snapshot-remove": "the removal of a snapshot",
 }
 
 const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } => {

@@ -1,4 +1,4 @@
-import type { Action, MachineRef, Nic } from "@rangewright/domain"
+import { type Action, cardText, type MachineRef } from "@rangewright/domain"
 import { Hypervisor, HypervisorFault, retryOf } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
@@ -6,11 +6,9 @@ import { insist } from "./insist.ts"
 type RollBack = Extract<Action, { readonly kind: "roll-back" }>
 type Configure = Extract<Action, { readonly kind: "configure" }>
 
-/** What sets a machine that went back to what it had before; undefined: a plan of an older version, which has a step of its own for it. */
+/** What sets a machine that was rolled back to what it had before; undefined: a plan of an older version, which has a step of its own for it. */
 export const afterRollBack = ({ machine, settings }: RollBack): Configure | undefined =>
   settings === undefined ? undefined : { kind: "configure", machine, settings }
-
-const cardText = ({ index, bridge, tag }: Nic): string => `net${index} on ${bridge}${tag === undefined ? "" : `, tag ${tag}`}`
 
 /** The cards that the machine has now, as far as the hypervisor says so. */
 const cardsNow = ({ node, vmid }: MachineRef) =>
@@ -19,14 +17,14 @@ const cardsNow = ({ node, vmid }: MachineRef) =>
     Effect.catch(() => Effect.succeed("those of the snapshot, which cannot be read now")),
   )
 
-/** Says what the machine is left with. Going back is over, so only a hypervisor that is away is a reason to begin the step again: it waits. */
+/** Says what the machine is left with. The rollback is over, so only a hypervisor that is away is a reason to begin the step again: it waits. */
 const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, fault: HypervisorFault) {
   const { facts } = fault
   const retry = retryOf(fault)
   return new HypervisorFault({
-    doing: `set VM ${machine.vmid} (${machine.mark.machine}) to what it had before it went back to snapshot ${snapshot}`,
+    doing: `set VM ${machine.vmid} (${machine.mark.machine}) to what it had before its rollback to snapshot ${snapshot}`,
     reason: retry === "wait" || retry === "never" ? facts.reason : "failed",
-    detail: `${facts.detail}. It is back, and its network cards are now: ${yield* cardsNow(machine)}`,
+    detail: `${facts.detail}. It is rolled back, and its network cards are now: ${yield* cardsNow(machine)}`,
     hint: [
       ...(facts.hint === undefined ? [] : [facts.hint]),
       "A deploy of the range sets its cards. Keep it off until then, and do not roll it back again: that would keep the cards that it has now.",
@@ -35,7 +33,7 @@ const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, f
 })
 
 /**
- * Sets a machine that went back to what it had before. A part of the step that takes it back, so that no abort comes between the two. May be
+ * Sets a machine that was rolled back to what it had before. A part of the step that rolls it back, so that no abort comes between the two. May be
  * repeated, also after a restart.
  */
 export const setBack = (action: RollBack, configure: Configure): Effect.Effect<void, HypervisorFault, Hypervisor> =>

@@ -1,6 +1,7 @@
 import { findSnapshot, readSnapshotText } from "@rangewright/domain"
 import type { KeptSnapshots, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
+import { hypervisorAway } from "./statuses.ts"
 
 const name = Schema.String
 const vmid = Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{1,9}$/u))])
@@ -38,6 +39,14 @@ export const SnapshotOutcome = Schema.Struct({
   /** The run that did it; absent where there was nothing to do. */
   runID: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "SnapshotOutcome" })
+
+/** Of every operation that changes snapshots. */
+export const snapshotStatuses = {
+  200: "what became of each machine",
+  400: "the body is malformed or wrongly typed; userID names an unknown user",
+  409: "a run is changing the range",
+  502: hypervisorAway,
+} as const
 
 export const SnapshotInfo = Schema.Struct({
   name: Schema.String,

@@ -65,6 +65,10 @@ export interface Nic {
   readonly firewall: boolean
 }
 
+/** A card and where it is plugged in (`net0 on vmbr1, tag 10`). */
+export const cardText = ({ index, bridge, tag }: Nic): string =>
+  `net${index} on ${bridge}${tag === undefined ? "" : `, tag ${tag}`}`
+
 /** A VM's configuration, read from the VM itself. */
 export interface MachineDetail {
   readonly vmid: Vmid

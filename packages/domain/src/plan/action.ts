@@ -88,8 +88,8 @@ export type Action =
       readonly snapshot: { readonly name: string; readonly description: string; readonly memory: boolean }
     }
   /**
-   * Stops the VM, and takes it back; it runs afterwards only when the snapshot has memory. `digest`: of its configuration before, where it is
-   * known, by which a way back that went wrong only in the end is told from one that did not begin. `settings`: what the VM is set to before
+   * Stops the VM, and rolls it back; it runs afterwards only if the snapshot has memory. `digest`: of its configuration before, where it is
+   * known, by which a rollback that failed only at its end is told from one that did not begin. `settings`: what the VM is set to before
    * the step is over. Absent in plans of an older version, which have a step of its own for it.
    */
   | {

@@ -1,6 +1,6 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { isRouter } from "../machine/router.ts"
-import type { Nic } from "../machine/observed.ts"
+import { cardText, type Nic } from "../machine/observed.ts"
 import { findSnapshot, isSnapshotOf, type SnapshotTree } from "../machine/snapshot.ts"
 import type { MachineSettings } from "./action.ts"
 import { type Identified, identify, labelOf, type OwnMachine, unsureHint } from "./identify.ts"
@@ -17,7 +17,7 @@ export interface SnapshotWorld extends PlanWorld {
   readonly trees: ReadonlyMap<Vmid, SnapshotTree>
   /** Machines whose disks cannot keep a snapshot. Absent: not asked, since none is to be taken. */
   readonly incapable?: ReadonlySet<Vmid>
-  /** The network cards in the snapshot that is gone back to, of each machine whose snapshot has memory. Absent: not asked, since nothing goes back. */
+  /** The network cards in the snapshot to roll back to, of each machine whose snapshot has memory. Absent: not asked, since nothing is rolled back. */
   readonly cards?: ReadonlyMap<Vmid, readonly Nic[]>
 }
 
@@ -246,8 +246,6 @@ const lacks =
   ({ own, tree }: Able): string | undefined =>
     findSnapshot(tree, name) === undefined ? `${labelOf(own.observed)} has no snapshot ${name}` : undefined
 
-const plugText = ({ index, bridge, tag }: Nic): string => `net${index} on ${bridge}${tag === undefined ? "" : `, tag ${tag}`}`
-
 /**
  * With memory the hypervisor starts a machine itself, on the network cards of the snapshot, before anybody can set them: one that is plugged in
  * elsewhere by now would run where it must not be.
@@ -258,14 +256,14 @@ const startsElsewhere =
     if (cards === undefined || findSnapshot(tree, name)?.memory !== true) return undefined
     const then = cards.get(observed.vmid)
     if (then === undefined) return `the snapshot ${name} of ${labelOf(observed)} cannot be read now`
-    const now = new Set(detail.nics.map(plugText))
-    const others = then.map(plugText).filter((plug) => !now.has(plug))
+    const now = new Set(detail.nics.map(cardText))
+    const others = then.map(cardText).filter((plug) => !now.has(plug))
     return others.length === 0
       ? undefined
-      : `the snapshot ${name} of ${labelOf(observed)} has its memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), and by now it has other ones (${[...now].join("; ") || "none"}). Go back to a snapshot without memory, or first plug the machine in as it was then`
+      : `the snapshot ${name} of ${labelOf(observed)} has its memory, so the hypervisor would start it with the network cards of that time (${others.join("; ")}), and by now it has other ones (${[...now].join("; ") || "none"}). Roll back to a snapshot without memory, or first plug the machine in as it was then`
   }
 
-/** What the machine is set to before it goes back: with this it goes on, whatever the snapshot had. */
+/** What the machine has before it is rolled back: it keeps this, whatever the snapshot had. */
 const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
   cpus: detail.cpus,
   memoryMiB: detail.memoryMiB,
@@ -277,9 +275,9 @@ const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
 })
 
 /**
- * The plan that takes each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
- * a network that is gone, another number of processors. The step that takes it back sets it to what it has now, so that an abort cannot
- * come between, and it is started where it ran, or where the snapshot has its memory. The router goes last, so that what it lets through is what it is now until all others are back.
+ * The plan that rolls each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
+ * a network that is gone, another number of processors. The step that rolls it back sets it to what it has now, so that an abort cannot
+ * come between, and it is started if it ran, or if the snapshot has its memory. The router is last: until then it lets through what it does now.
  */
 export const planRollBack = (input: Asked): Plan => {
   const { world, name, range } = input
@@ -288,7 +286,7 @@ export const planRollBack = (input: Asked): Plan => {
   const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
   const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
   const others = able.filter((one) => !isRouterOf(one)).map(keyOf)
-  const back: StepsFor = (one) => {
+  const rollBack: StepsFor = (one) => {
     const { own } = one
     const { machine } = own.mark
     const snapshot = findSnapshot(one.tree, name)
@@ -324,5 +322,5 @@ export const planRollBack = (input: Asked): Plan => {
         : []),
     ]
   }
-  return planned(input, refusals, able, back, `back to snapshot ${name}`)
+  return planned(input, refusals, able, rollBack, `rolled back to snapshot ${name}`)
 }

@@ -32,9 +32,9 @@ export const timing = {
   stop: 1,
   /** A guest that hears the request ends its services first; Windows has more of them. */
   shutdown: { linux: 5, windows: 15, macos: 15 },
-  /** A snapshot of thin volumes, its removal, or the way back to it: a few calls of the storage, one disk after another. */
+  /** A snapshot of thin volumes, its removal, or a rollback to it: a few calls of the storage, one disk after another. */
   snapshot: 4,
-  /** MiB of memory that a snapshot writes in a second, and reads again on the way back. */
+  /** MiB of memory that a snapshot writes in a second, and a rollback reads again. */
   snapshotMemoryMiB: 300,
   /** The VM and its thin volumes. */
   delete: 2,
@@ -76,7 +76,7 @@ export const timing = {
 export const slots = {
   /** Clones of one storage: more wait for its lock, which gives up after 10 s. */
   clone: 4,
-  /** VMs of one storage whose snapshots are made, removed or gone back to. */
+  /** VMs of one storage whose snapshots are taken, removed or rolled back to. */
   snapshot: 4,
   /** Guests that one node boots at once before its disks are the limit. */
   boot: 8,

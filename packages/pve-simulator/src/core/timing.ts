@@ -45,7 +45,7 @@ export const defaultTiming = {
   createTask: 0.5 * SECOND,
   /** Removing a VM and its thin volumes. */
   destroyTask: 2 * SECOND,
-  /** Disk snapshots on thin storage: copy on write, hence fast; also their removal and the way back. */
+  /** Disk snapshots on thin storage: copy on write, hence fast; also their removal and rollback. */
   snapshotTask: 2 * SECOND,
   /** Saving memory beside it: 500 MiB a second. */
   memoryBytesPerMs: (500 * 1024 * 1024) / SECOND,

@@ -159,10 +159,10 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
       if (code !== 0 && !errors.includes("No such file")) throw new Error(`host ${name} cannot be kept as ${kept}: ${errors}`)
     },
     goBack: async (kept) => {
-      if (child !== undefined) throw new Error(`host ${name} runs: it cannot go back to ${kept}`)
+      if (child !== undefined) throw new Error(`host ${name} runs: it cannot be rolled back to ${kept}`)
       if (!existsSync(keptAt(kept))) return false
       const { code, errors } = await copied(keptAt(kept), root)
-      if (code !== 0) throw new Error(`host ${name} cannot go back to ${kept}: ${errors}`)
+      if (code !== 0) throw new Error(`host ${name} cannot be rolled back to ${kept}: ${errors}`)
       return true
     },
     drop: (kept) => rm(keptAt(kept), everything),

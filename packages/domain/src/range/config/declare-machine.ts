@@ -70,7 +70,7 @@ const domain = object({
 })
 
 const testing = object({
-  snapshot: required(flag, "Take a snapshot when testing starts and go back to it when testing stops."),
+  snapshot: required(flag, "Take a snapshot when testing starts and roll back to it when testing stops."),
   block_internet: required(flag, "Cut the machine off from everything outside the range while testing."),
 })
 
