@@ -95,7 +95,7 @@ describe("a range that is planned from its configuration", () => {
     const lab = makeCompany()
     const range = await createRange(lab)
     const process = boot(lab)
-    const testing = { enabled: true, allowedDomains: [], allowedIps: [] }
+    const testing = { mode: "on" as const, allowedDomains: [], allowedIps: [] }
     await process.runPromise(Effect.flatMap(Ranges, (ranges) => ranges.change(range.id, { testing })))
     await expect(startAndWait(process, range)).rejects.toMatchObject({ _tag: "Conflict" })
     const forced = { ...deploy, options: { ...deploy.options, force: true } }

@@ -30,10 +30,11 @@ class RebuildRanges extends Migration {
   override up(): void {
     this.addSql(
       `create table ranges_new (id text not null primary key, record_id text not null, number integer not null, name text not null,
-        description text not null, purpose text not null, state text not null, testing_enabled integer not null,
+        description text not null, purpose text not null, state text not null,
         allowed_domains text not null, allowed_ips text not null, last_deployment_at bigint null, last_active_at bigint null,
         auto_shutdown text null, created_by text null references users (id) on delete set null, created_at bigint not null,
-        updated_at bigint not null, version integer not null, taken_over integer not null default false, id_key text null)`,
+        updated_at bigint not null, version integer not null, taken_over integer not null default false, id_key text null,
+        testing_mode text not null default 'off')`,
     )
     this.addSql("insert into ranges_new select * from ranges")
     this.addSql("drop table ranges")
@@ -153,6 +154,22 @@ it("gives a database of the first release what later ones brought, with all its 
       })
       yield* blueprints.shareWithGroup(id, name)
       expect((yield* blueprints.list({ for: run.by })).map((blueprint) => blueprint.sharedGroups)).toEqual([[name]])
+    }),
+  )
+})
+
+it("knows a range that an older version cut off as one in testing mode", async () => {
+  const file = join(await temporaryFolder(), "data.db")
+  await onVersion(file, sqliteMigrations.slice(0, 22), Effect.void)
+  write(file, [...aliceWithLab, "update ranges set testing_enabled = 1, allowed_ips = '[\"203.0.113.9\"]'"])
+  await onFile(
+    file,
+    Effect.gen(function* () {
+      expect((yield* (yield* Ranges).find(run.subject.id))?.testing).toEqual({
+        mode: "on",
+        allowedDomains: [],
+        allowedIps: ["203.0.113.9"],
+      })
     }),
   )
 })

@@ -448,7 +448,7 @@ describe("applying a blueprint", () => {
   })
 
   it("waits for the end of testing mode unless it is forced, and is never forced on a range that it does not fit", async () => {
-    const testing = { enabled: true, allowedDomains: [], allowedIps: [] }
+    const testing = { mode: "on" as const, allowedDomains: [], allowedIps: [] }
     await app.run(Effect.flatMap(Ranges, (ranges) => ranges.change("LAB" as never, { testing })))
     expect(await app.fails("applyBlueprintToRange", ada, { path, body: { rangeID: "LAB" } })).toMatchObject({
       kind: "conflict",

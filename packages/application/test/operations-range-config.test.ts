@@ -26,7 +26,7 @@ const put = (text: string | Uint8Array, more: object = {}) => ({ range, body: {}
 const stored = async () => ((await app.call("getConfig", ada, { range })) as { readonly result: string }).result
 const machine = (more: string) =>
   `ludus:\n  - {vm_name: LAB-w, hostname: w, template: debian-12-x64-server-template, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true${more}}\n`
-const testing = { enabled: true, allowedDomains: [], allowedIps: [] }
+const testing = { mode: "on" as const, allowedDomains: [], allowedIps: [] }
 
 describe("uploading a configuration", () => {
   it("brings the bytes back as they were, mark, comments and line ends included", async () => {

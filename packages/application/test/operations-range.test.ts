@@ -114,6 +114,7 @@ describe("showing ranges", () => {
       name: "Range LAB",
       lastDeployment: "0001-01-01T00:00:00Z",
       testingEnabled: false,
+      testingState: "off",
       numberOfVMs: 2,
       allowedIPs: [],
       allowedDomains: [],

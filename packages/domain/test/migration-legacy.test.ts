@@ -138,7 +138,7 @@ describe("what an installation of the first generation comes to", () => {
     ])
     expect(ranges[0]?.lastDeploymentAt).toEqual(at)
     expect(ranges[0]?.testing).toEqual({
-      enabled: true,
+      mode: "on",
       allowedDomains: ["a.example (192.0.2.9)", "b.example"],
       allowedIps: ["192.0.2.1"],
     })

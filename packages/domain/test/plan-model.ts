@@ -27,7 +27,7 @@ import {
 } from "../src/index.ts"
 
 export const lab = "LAB" as RangeId
-export const range = { id: lab, number: 7, testing: { enabled: false, allowedDomains: [], allowedIps: [] } } as const
+export const range = { id: lab, number: 7, testing: { mode: "off", allowedDomains: [], allowedIps: [] } } as const
 
 export const settings: PlanSettings = {
   clusterMode: false,

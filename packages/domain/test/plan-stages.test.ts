@@ -72,7 +72,7 @@ describe("what a stage is given", () => {
   })
 
   test("firewall and names in testing mode: what is allowed passes and stays pinned", () => {
-    const testing = { enabled: true, allowedDomains: ["example.org (93.184.215.14)"], allowedIps: ["203.0.113.9"] }
+    const testing = { mode: "on" as const, allowedDomains: ["example.org (93.184.215.14)"], allowedIps: ["203.0.113.9"] }
     const tested = planned(inputFor(labWorld(), labConfig(), {}, { range: { ...range, testing } }))
     const rules = inputOf(tested, `firewall:${routerName}`)["rules"]
     for (const ip of ["93.184.215.14", "203.0.113.9"]) expect(rules).toContain(ip)

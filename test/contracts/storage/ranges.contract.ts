@@ -35,7 +35,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           description: "",
           purpose: "",
           state: "NEVER DEPLOYED",
-          testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+          testing: { mode: "off", allowedDomains: [], allowedIps: [] },
           lastDeploymentAt: undefined,
           lastActiveAt: undefined,
           autoShutdown: undefined,
@@ -64,7 +64,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         const ranges = yield* Ranges
         const past = {
           state: "ERROR",
-          testing: { enabled: true, allowedDomains: ["a.example (192.0.2.1)"], allowedIps: ["192.0.2.2"] },
+          testing: { mode: "on", allowedDomains: ["a.example (192.0.2.1)"], allowedIps: ["192.0.2.2"] },
           lastDeploymentAt: new Date("2024-05-06T07:08:09.123Z"),
         } as const
         const made = yield* ranges.create({ ...newRange("OLD"), past })
@@ -127,7 +127,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
         const { range } = yield* aliceWithLab
         const ranges = yield* Ranges
         yield* TestClock.setTime(later(9).getTime())
-        const testing = { enabled: true, allowedDomains: ["example.test (1.2.3.4)"], allowedIps: ["1.2.3.4"] }
+        const testing = { mode: "leaving" as const, allowedDomains: ["example.test (1.2.3.4)"], allowedIps: ["1.2.3.4"] }
         const changed = yield* ranges.change(range.id, { testing, autoShutdown: "8h" })
         expect(changed).toEqual({ ...range, testing, autoShutdown: "8h", updatedAt: later(9), version: 2 })
         expect(yield* ranges.find(range.id)).toEqual(changed)

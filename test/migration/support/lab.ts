@@ -60,7 +60,7 @@ export const makeMigrationLab = (
     const recordId = `range${String(number).padStart(10, "0")}` as RecordId
     const past = {
       state: "SUCCESS",
-      testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+      testing: { mode: "off", allowedDomains: [], allowedIps: [] },
       lastDeploymentAt: undefined,
     } as const
     const draft = { id, recordId, name: id, description: "", purpose: "", createdBy: undefined, createdAt: new Date(0), past }

@@ -1,5 +1,6 @@
 import {
   bridgeName,
+  isClosed,
   type Json,
   natNetworkName,
   type RangeDefaults,
@@ -61,7 +62,7 @@ export const roleVariables = (
       name,
       accessType,
     })),
-    ludus_testing_enabled: range.testing.enabled,
+    ludus_testing_enabled: isClosed(range.testing),
     ludus_entitlements: license.active ? license.entitlements : [],
     ludus_cluster_mode: isCluster,
     range_default_target_node: defaultNode,

@@ -37,7 +37,7 @@ const range: Range = {
   name: "Lab",
   description: "",
   purpose: "",
-  testing: { enabled: true },
+  testing: { mode: "entering" },
 } as unknown as Range
 
 const machine = (name: string, vmid: number, node: string, isRouter: boolean): SeenMachine => ({

@@ -17,7 +17,7 @@ export type Stage = Extract<Action, { readonly kind: "guest" }>
 const range = {
   id: "LAB" as RangeId,
   number: 7,
-  testing: { enabled: false, allowedDomains: [], allowedIps: [] },
+  testing: { mode: "off", allowedDomains: [], allowedIps: [] },
 } as const
 
 const node = { name: "node1", online: true, cpus: 64, cpuLoad: 0, memoryMiB: 262_144, memoryUsedMiB: 0 }

@@ -20,6 +20,7 @@ import { m0019AuditDrafts } from "./m0019-audit-drafts.ts"
 import { m0020AccessRecords } from "./m0020-access-records.ts"
 import { m0021SlotLedgers } from "./m0021-slot-ledgers.ts"
 import { m0022MachineSnapshots } from "./m0022-machine-snapshots.ts"
+import { m0023TestingModes } from "./m0023-testing-modes.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -46,6 +47,7 @@ const changes: readonly SchemaChange[] = [
   m0020AccessRecords,
   m0021SlotLedgers,
   m0022MachineSnapshots,
+  m0023TestingModes,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

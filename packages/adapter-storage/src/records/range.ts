@@ -1,4 +1,4 @@
-import { type Range, rangeStates } from "@rangewright/domain"
+import { type Range, rangeStates, testingModes } from "@rangewright/domain"
 import {
   bytes,
   declared,
@@ -26,7 +26,7 @@ export const ranges = table("ranges", {
   description: text,
   purpose: text,
   state: oneOf(rangeStates, 32),
-  testingEnabled: flag,
+  testingMode: declared(oneOf(testingModes), { default: "off" }),
   allowedDomains: texts,
   allowedIps: texts,
   lastDeploymentAt: optional(time),
@@ -44,15 +44,15 @@ export const ranges = table("ranges", {
 const read = ranges.reader({ without: ["idKey"] })
 
 export const toRange = (row: StoredRow): Range => {
-  const { testingEnabled: enabled, allowedDomains, allowedIps, ...range } = read(row)
-  return { ...range, testing: { enabled, allowedDomains, allowedIps } }
+  const { testingMode: mode, allowedDomains, allowedIps, ...range } = read(row)
+  return { ...range, testing: { mode, allowedDomains, allowedIps } }
 }
 
 /** The columns of what is given of a range. */
 export const fromRange = ({ testing, ...range }: Partial<Range> & { readonly idKey?: string }) =>
   ranges.write({
     ...range,
-    ...(testing && { testingEnabled: testing.enabled, allowedDomains: testing.allowedDomains, allowedIps: testing.allowedIps }),
+    ...(testing && { testingMode: testing.mode, allowedDomains: testing.allowedDomains, allowedIps: testing.allowedIps }),
   })
 
 /** What goes with a range. */

@@ -1,4 +1,4 @@
-import { CannotPlan, Conflict, type Fault, keptTexts, type Range, rangeSubject, type User } from "@rangewright/domain"
+import { CannotPlan, Conflict, type Fault, isClosed, keptTexts, type Range, rangeSubject, type User } from "@rangewright/domain"
 import { Machines, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { RunPlanner } from "../run/planner.ts"
@@ -36,7 +36,7 @@ export const storeConfig = <R>(change: {
 }) =>
   Effect.gen(function* () {
     const { range, user, force } = change
-    if (range.testing.enabled && !force)
+    if (isClosed(range.testing) && !force)
       return yield* Effect.fail<Fault>(
         new Conflict({
           what: `Cannot change the configuration of range ${range.id}: testing mode is on`,

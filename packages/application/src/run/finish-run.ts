@@ -1,4 +1,4 @@
-import { type Conclusion, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
+import { type Conclusion, isClosed, noTesting, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
 import { GuestAutomation, type Hypervisor, Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { untilStored } from "@rangewright/run-engine"
@@ -38,9 +38,9 @@ export const finishRun = Effect.fnUntraced(function* (
   }
   if (head.kind === "destroy") {
     const range = yield* untilStored(ranges.find(rangeId))
-    const testing = { enabled: false, allowedDomains: [], allowedIps: [] }
     // a range that went meanwhile has no testing mode to end
-    if (range?.testing.enabled === true) yield* untilStored(ranges.change(range.id, { testing })).pipe(Effect.ignore)
+    if (range !== undefined && isClosed(range.testing))
+      yield* untilStored(ranges.change(range.id, { testing: noTesting })).pipe(Effect.ignore)
   }
   const gone = goneMachines(state)
   if (gone.length > 0) yield* untilStored(machines.release(rangeId, gone))

@@ -30,6 +30,7 @@ import {
   type Vmid,
   wholeDeploy,
   howTo,
+  isClosed,
 } from "@rangewright/domain"
 import {
   GuestAutomation,
@@ -122,7 +123,7 @@ const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges
 
 const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
-    if (range.testing.enabled && !choice.force)
+    if (isClosed(range.testing) && !choice.force)
       return yield* new Conflict({
         what: `Cannot deploy range ${range.id}: testing mode is on`,
         hint: "Stop testing first, or deploy with force.",

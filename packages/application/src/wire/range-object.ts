@@ -1,4 +1,4 @@
-import { rangeStates, type Range } from "@rangewright/domain"
+import { isClosed, type Range, rangeStates, testingModes } from "@rangewright/domain"
 import type { Freshness, RangeMachine, RangeOverview } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { wireTime } from "./common.ts"
@@ -23,7 +23,7 @@ export const VMObject = Schema.Struct({
 }).annotate({ identifier: "VMObject" })
 
 /**
- * A range with its machines. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
+ * A range with its machines. `testingState` is ours: how far testing mode is. It counts as enabled in all states but `off`. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
  * hypervisor does not show. So is `guestAutomation`: it is there where the service is configured to do nothing inside machines, so that no
  * deploy sets up their networks, firewalls, domains and roles.
  */
@@ -38,6 +38,7 @@ export const RangeObject = Schema.Struct({
   thumbnailUrl: Schema.optionalKey(Schema.String),
   lastDeployment: Schema.String,
   testingEnabled: Schema.Boolean,
+  testingState: Schema.Literals(testingModes),
   numberOfVMs: Schema.Int,
   allowedIPs: Schema.Array(Schema.String),
   allowedDomains: Schema.Array(Schema.String),
@@ -81,7 +82,8 @@ export const rangeObject = ({ range, machines }: RangeOverview, options: RangeOb
     ...(range.description === "" ? {} : { description: range.description }),
     ...(range.purpose === "" ? {} : { purpose: range.purpose }),
     lastDeployment: wireTime(range.lastDeploymentAt),
-    testingEnabled: range.testing.enabled,
+    testingEnabled: isClosed(range.testing),
+    testingState: range.testing.mode,
     numberOfVMs: vms.length,
     allowedIPs: range.testing.allowedIps,
     allowedDomains: range.testing.allowedDomains,

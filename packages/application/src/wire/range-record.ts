@@ -1,5 +1,5 @@
 import type { Range } from "@rangewright/domain"
-import { rangeStates } from "@rangewright/domain"
+import { isClosed, rangeStates } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { recordTime } from "./common.ts"
 
@@ -39,7 +39,7 @@ export const rangeRecord = (range: Range, numberOfVms: number): typeof RangeReco
   purpose: range.purpose,
   lastDeployment: recordTime(range.lastDeploymentAt),
   numberOfVMs: numberOfVms,
-  testingEnabled: range.testing.enabled,
+  testingEnabled: isClosed(range.testing),
   allowedDomains: range.testing.allowedDomains,
   allowedIPs: range.testing.allowedIps,
   rangeState: range.state,

@@ -27,6 +27,9 @@ export const noSnapshots: SnapshotTree = { snapshots: [], current: undefined }
 export const findSnapshot = ({ snapshots }: SnapshotTree, name: string): MachineSnapshot | undefined =>
   snapshots.find((snapshot) => snapshot.name === name)
 
+/** What a machine goes back to when testing stops. */
+export const testingSnapshot = "ludus_automated_clean_snapshot"
+
 /** Names that the hypervisor has for itself. */
 const reserved: readonly string[] = ["current", "pending"]
 const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${name.slice(0, 50)}…` : name)

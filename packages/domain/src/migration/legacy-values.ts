@@ -37,7 +37,7 @@ export const legacyTesting = ({
   const allowedDomains = [...new Set(domains)].filter(isAllowedDomain).slice(0, allowedAtMost)
   const allowedIps = [...new Set(addresses)].filter((text) => addressNumber(text) !== undefined).slice(0, allowedAtMost)
   return {
-    testing: { enabled, allowedDomains, allowedIps },
+    testing: { mode: enabled ? "on" : "off", allowedDomains, allowedIps },
     refused: new Set(domains).size + new Set(addresses).size - allowedDomains.length - allowedIps.length,
   }
 }

@@ -4,6 +4,7 @@ import { grantComment, packetFilter, type TestingFirewall } from "../network/fir
 import { renderIptablesRestore } from "../network/iptables.ts"
 import { gatewayAddress, machineAddress, natHost, vpnAddress, wanAddress } from "../network/addressing.ts"
 import type { MachineConfig } from "../range/config/index.ts"
+import { isClosed } from "../range/range.ts"
 import type { Json } from "./action.ts"
 import type { Described, DomainPlace, StageContext } from "./stage-context.ts"
 
@@ -209,7 +210,7 @@ export const letIn = (input: Json): readonly number[] => {
 
 const testingFirewall = (context: StageContext): TestingFirewall | undefined => {
   const { config, range } = context.input
-  if (!range.testing.enabled) return undefined
+  if (!isClosed(range.testing)) return undefined
   const pinned = range.testing.allowedDomains.flatMap((entry) => /\(([0-9.]+)\)$/u.exec(entry)?.[1] ?? [])
   return {
     exempt: config.machines.filter((m) => !m.testing.blockInternet).map((m) => addressOf(context, m)),

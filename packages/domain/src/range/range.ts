@@ -4,13 +4,22 @@ import type { RangeId, RecordId, UserId } from "../access/ids.ts"
 export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
 export type RangeState = (typeof rangeStates)[number]
 
+/** How far testing mode is: while a run begins or ends it, and after one that broke off there, it is `entering` or `leaving`. */
+export const testingModes = ["off", "entering", "on", "leaving"] as const
+export type TestingMode = (typeof testingModes)[number]
+
 /** Testing mode: the range is cut off from the internet but for what is allowed. */
 export interface TestingState {
-  readonly enabled: boolean
+  readonly mode: TestingMode
   /** Each `<domain> (<ipv4>)`. */
   readonly allowedDomains: readonly string[]
   readonly allowedIps: readonly string[]
 }
+
+export const noTesting: TestingState = { mode: "off", allowedDomains: [], allowedIps: [] }
+
+/** Whether the range is to be cut off: from before the first rule is set until after the last one is gone. */
+export const isClosed = ({ mode }: Pick<TestingState, "mode">): boolean => mode !== "off"
 
 /** A range as the service keeps it. Its configuration text is kept apart. */
 export interface Range {
@@ -49,7 +58,7 @@ export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number): R
   ...said,
   number,
   state: past?.state ?? "NEVER DEPLOYED",
-  testing: past?.testing ?? { enabled: false, allowedDomains: [], allowedIps: [] },
+  testing: past?.testing ?? noTesting,
   lastDeploymentAt: past?.lastDeploymentAt,
   lastActiveAt: undefined,
   autoShutdown: undefined,
