@@ -6,9 +6,11 @@ import { cryptoLayer } from "@rangewright/adapter-crypto"
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryNames,
   makeMemoryStore,
   type MemoryArtifacts,
   memoryArtifactsLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
 } from "@rangewright/adapter-memory"
@@ -137,6 +139,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     cryptoLayer({ bytes: new Uint8Array(32) }),
     memoryArtifactsLayer(artifacts),
     licenseLayer(openLicense),
+    memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(References.MinimumLogLevel, "None"),

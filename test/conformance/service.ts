@@ -1,5 +1,12 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
-import { makeMemoryWorld, type MemoryFiles, type MemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
+import {
+  makeMemoryNames,
+  makeMemoryWorld,
+  type MemoryFiles,
+  memoryHypervisorLayer,
+  memoryNamesLayer,
+  type MemoryWorld,
+} from "@rangewright/adapter-memory"
 import {
   bringInLine,
   notYetOffered,
@@ -189,6 +196,7 @@ export const startWholeService = async ({
       Layer.provideMerge(
         Layer.mergeAll(
           memoryHypervisorLayer(world),
+          memoryNamesLayer(makeMemoryNames()),
           Layer.succeed(Settings, settings),
           apiDescriptionLayer(operations, settings),
         ),

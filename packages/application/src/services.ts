@@ -15,6 +15,7 @@ import type {
   LicenseProvider,
   Machines,
   MigrationRecords,
+  NameLookup,
   NetworkMigration,
   NodeShell,
   Ranges,
@@ -56,6 +57,7 @@ export type PortServices =
   | LicenseProvider
   | Machines
   | MigrationRecords
+  | NameLookup
   | NetworkMigration
   | NodeShell
   | Ranges

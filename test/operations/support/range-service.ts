@@ -1,8 +1,10 @@
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryNames,
   memoryArtifactsLayer,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
 } from "@rangewright/adapter-memory"
@@ -33,10 +35,12 @@ import { labSettings, makeCompany } from "../../runs/support/lab.ts"
 /** The operations on the real engine and planner, over the memory world and its clock: what a range goes through. */
 export const makeRangeService = () => {
   const lab = makeCompany()
+  const names = makeMemoryNames()
   const ports = Layer.mergeAll(
     memoryStorageLayer(lab.store),
     memoryHypervisorLayer(lab.world),
     licenseLayer(openLicense),
+    memoryNamesLayer(names),
     Layer.succeed(Settings, labSettings),
     Layer.succeed(Clock.Clock, lab.clock),
     Layer.succeed(References.MinimumLogLevel, "None"),
@@ -111,6 +115,6 @@ export const makeRangeService = () => {
       body: {},
       file: { filename: "file", contentType: "", bytes: new TextEncoder().encode(text) },
     })
-  return { lab, addUser, call, find, deploy, end, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
+  return { lab, names, addUser, call, find, deploy, end, putConfig, run: runtime.runPromise, close: () => runtime.dispose() }
 }
 export type RangeService = ReturnType<typeof makeRangeService>

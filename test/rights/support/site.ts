@@ -2,10 +2,12 @@ import {
   addTemplate,
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
   memoryArtifactsLayer,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
 } from "@rangewright/adapter-memory"
@@ -166,6 +168,7 @@ export const boot = (
   const base = Layer.mergeAll(
     Layer.provideMerge(seen, Layer.merge(memoryStorageLayer(site.store), hypervisor)),
     licenseLayer(openLicense),
+    memoryNamesLayer(makeMemoryNames()),
     // a cluster: ranges have rights on VNets too
     Layer.succeed(Settings, { ...labSettings, clusterMode: true }),
     Layer.succeed(Clock.Clock, clock),

@@ -1,11 +1,13 @@
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryNames,
   makeMemoryRegistry,
   makeMemoryStore,
   makeMemoryWorld,
   memoryArtifactsLayer,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   memorySubscriptionLayer,
   openLicense,
@@ -78,6 +80,7 @@ export const boot = ({ storage, world, artifacts, clock, randomText }: Site, gat
   const base = Layer.mergeAll(
     memoryHypervisorLayer(world),
     licenseLayer(openLicense),
+    memoryNamesLayer(makeMemoryNames()),
     memorySubscriptionLayer(makeMemoryRegistry()),
     Layer.succeed(CredentialHasher, {
       hash: String,

@@ -14,11 +14,14 @@ import {
 import {
   licenseLayer,
   makeMemoryArtifacts,
-  type MemoryArtifacts,
-  memoryArtifactsLayer,
+  makeMemoryNames,
+  type MemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
+  type MemoryArtifacts,
+  memoryArtifactsLayer,
   memoryHypervisorLayer,
+  memoryNamesLayer,
   memoryStorageLayer,
   type MemoryStore,
   type MemoryWorld,
@@ -104,6 +107,8 @@ export interface TestApp {
   readonly store: MemoryStore
   readonly world: MemoryWorld
   readonly runs: ScriptedRuns
+  /** What the public internet knows. */
+  readonly names: MemoryNames
   readonly run: <A>(effect: Effect.Effect<A, Fault, AppServices>) => Promise<A>
   /** The handler as `user` calls it; what it needs decoded comes decoded. */
   readonly handle: (operationId: string, user: User, request?: Request) => Effect.Effect<unknown, Fault, AppServices>
@@ -148,6 +153,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   const store = after?.store ?? makeMemoryStore()
   const world = after?.world ?? makeMemoryWorld()
   const runs = scriptedRuns("LAB")
+  const names = makeMemoryNames()
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(
     storage,
@@ -156,6 +162,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     Layer.provide(signInsLayer, Layer.merge(storage, secrets)),
     Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(license),
+    memoryNamesLayer(names),
     Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),
     Layer.succeed(Activity, { user: () => undefined, range: () => undefined, lastOfRange: () => undefined, flush: Effect.void }),
@@ -184,6 +191,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     store,
     world,
     runs,
+    names,
     run,
     handle,
     rightsOn: (id = "LAB") => {

@@ -24,6 +24,7 @@ export {
 } from "./addressing.ts"
 export { addressNumber, type Cidr, overlaps, parseCidr } from "./cidr.ts"
 export { type DnsNames, dnsNames, type DnsRecord } from "./dns.ts"
+export { isDnsName } from "./dns-name.ts"
 export { type FirewallInput, packetFilter, type TestingFirewall } from "./firewall.ts"
 export { renderIptablesRestore } from "./iptables.ts"
 export type { AddressMatch, Chain, PacketFilter, PacketRule } from "./packet-rule.ts"

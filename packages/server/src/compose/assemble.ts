@@ -24,6 +24,7 @@ import type {
   LegacyData,
   Machines,
   MigrationRecords,
+  NameLookup,
   Ranges,
   RunJournal,
   SecretStore,
@@ -69,6 +70,7 @@ export interface Parts<E> {
   readonly guest: GuestLayer | undefined
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
+  readonly names: Layer.Layer<NameLookup>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -88,6 +90,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,
+    parts.names,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)

@@ -1,5 +1,6 @@
 import "reflect-metadata"
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
+import { nameLookupLayer } from "@rangewright/adapter-internet"
 import { type Database, legacyLayer, storageLayer } from "@rangewright/adapter-storage"
 import { operations, type Operation, type SettingsShape } from "@rangewright/application"
 import type { Simulator } from "@rangewright/pve-simulator"
@@ -19,6 +20,7 @@ import { cryptoOf } from "./installation-key.ts"
 import { bindLibrary, type LibraryPorts } from "./library.ts"
 import { settingsOf } from "./settings.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
+import { toolOptions } from "./tools.ts"
 import { T, type AppRuntime } from "./tokens.ts"
 
 /** What exists before anything is chosen. */
@@ -103,6 +105,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               guest: bindGuest(config, folder.path),
               content,
               library,
+              names: nameLookupLayer(toolOptions(config)),
               description: apiDescriptionLayer(all, { version }),
               auditDays: config.auditDays,
               owner,

@@ -168,7 +168,7 @@ export const keys = {
   }),
   toolInternet: boolean(inside, "tool_internet", {
     about:
-      "Let roles and ansible-galaxy in their sandbox download from public addresses. Private ones are never reached, but galaxy_url is.",
+      "Let roles and ansible-galaxy in their sandbox download from public addresses, and let the service look at the certificates of domains that are allowed while testing. Private addresses are never reached, but galaxy_url is.",
     default: true,
   }),
   toolDisk: wholeNumber(1, 1_000_000)(inside, "tool_disk", {

@@ -1,0 +1,2 @@
+export { nameLookupLayer } from "./layer.ts"
+export type { InternetOptions } from "./options.ts"

@@ -1,0 +1,12 @@
+import { NameLookup } from "@rangewright/ports"
+import * as Layer from "effect/Layer"
+import type { InternetOptions } from "./options.ts"
+import { resolve } from "./resolve.ts"
+import { revocationHosts } from "./revocation-hosts.ts"
+
+/** Asks the host's name servers, and the servers that public names lead to. */
+export const nameLookupLayer = (options: InternetOptions = {}): Layer.Layer<NameLookup> =>
+  Layer.succeed(NameLookup, {
+    resolve: (name) => resolve(options, name),
+    revocationHosts: (name, address) => revocationHosts(options, name, address),
+  })
