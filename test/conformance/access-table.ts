@@ -25,6 +25,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getSSHConfig",
       "getRDP",
       "getAnsibleInventory",
+      "getRangeCredentials",
       "getRangeLogHistory",
       "getRangeLogHistoryByID",
       "getAutoShutdown",

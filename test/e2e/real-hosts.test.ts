@@ -19,6 +19,14 @@ interface Step {
   readonly changed?: boolean
 }
 
+interface Credentials {
+  readonly machines: readonly {
+    readonly name: string
+    readonly ip: string
+    readonly accounts: readonly { readonly username: string; readonly password: string }[]
+  }[]
+}
+
 const isDispatchOf =
   (key: string) =>
   ({ type, data }: StreamEvent): boolean =>
@@ -167,6 +175,15 @@ describe.skipIf(obstacle !== undefined)(`a range on real hosts${skipNote(obstacl
       ({ code }) => code === 0,
     )
     await namesAndPackets()
+  })
+
+  it("every login that the range's credentials name gets in, and the template's password opens no router", async () => {
+    const { machines } = await user().get<Credentials>(`/range/credentials?rangeID=${rangeId}`)
+    expect(machines.map(({ accounts }) => accounts.length)).toEqual([1, 1, 1, 1])
+    for (const { ip, accounts } of machines)
+      for (const login of accounts) expect((await lab.on(ip, "whoami", login)).output).toBe(`${login.username}\n`)
+    const router = machines.find(({ name }) => name.includes("router"))
+    expect((await lab.on(router?.ip ?? "", "true")).code).toBe(5)
   })
 
   it("a second deploy has nothing to do, and stages that are run again change nothing", async () => {

@@ -212,6 +212,19 @@ export const getExample = operation({
   handle: () => Effect.succeed([{ name: "a.rdp", content: "full address:s:10.2.10.11" }]),
 })
 
+export const packs = operation({
+  id: "packs",
+  route: "GET /packs",
+  group,
+  does,
+  summary,
+  access: "user",
+  target: "none",
+  output: { type: "json-or-zip", schema: Text, name: "words" },
+  statuses,
+  handle: () => Effect.succeed({ result: "a" }),
+})
+
 export const saves = operation({
   id: "saves",
   route: "GET /saves",
@@ -432,6 +445,7 @@ export const samples: readonly Operation[] = [
   keeps,
   breaks,
   describes,
+  packs,
   saves,
   recordLogin,
   rotate,

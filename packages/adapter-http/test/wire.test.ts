@@ -159,6 +159,20 @@ describe("answers", () => {
   })
 
   it.each([
+    ["application/json", "application/json"],
+    ["application/json, text/plain, */*", "application/json"],
+    ["*/*", "application/zip"],
+    ["text/html", "application/zip"],
+    ["application/zip", "application/zip"],
+  ])("may be JSON or an archive that holds it: %s", async (accept, type) => {
+    const response = await send("GET", "/api/v2/packs", { headers: { accept } })
+    expect(response.headers.get("content-type")).toBe(type)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const text = strFromU8(type === "application/json" ? bytes : (unzipSync(bytes)["words.json"] ?? new Uint8Array()))
+    expect(JSON.parse(text)).toEqual({ result: "a" })
+  })
+
+  it.each([
     ["my%20web%2Fone", "my-web-one.yml"],
     ["a%22%3B%20x%3D%0D%0Ay", "a-x-y.yml"],
     ["..%2F..%2Fetc%2Fpasswd", "etc-passwd.yml"],

@@ -1,5 +1,5 @@
-import type { Range, RangeId, User, Vmid } from "@rangewright/domain"
-import { Machines, Ranges } from "@rangewright/ports"
+import { passwordContext, type Range, type RangeId, type User, type Vmid } from "@rangewright/domain"
+import { Machines, Ranges, SecretStore } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -235,6 +235,37 @@ describe("files of a range", () => {
     expect(await app.call("getRDP", ada, { range })).toMatchObject([{ name: "LAB-w-localuser.rdp" }])
     expect(await app.call("getAnsibleInventory", ada, { range })).toMatchObject({ result: expect.stringContaining("LAB-w:") })
     expect(await app.call("getSSHConfig", ada, { range })).toEqual({ result: "" })
+    expect(app.world.calls).toEqual([])
+  })
+
+  it("name every login of its machines, with the passwords that the service gave", async () => {
+    const range = await app.addRange(
+      "LAB",
+      [ada],
+      "ludus:\n  - {vm_name: LAB-w, hostname: w, template: debian-12-x64-server-template, vlan: 20, ip_last_octet: 5, ram_gb: 1, cpus: 1, linux: true}\n",
+    )
+    await app.addMachine(range, 141, "LAB-w", { address: "10.1.20.5" })
+    await app.addMachine(range, 142, "LAB-stray")
+    await app.run(
+      Effect.gen(function* () {
+        const vmid = 141 as Vmid
+        const current = (yield* SecretStore).seal("of its own", passwordContext(range.id, vmid))
+        yield* (yield* Machines).keepLogin(range.id, vmid, { current })
+      }),
+    )
+    const deployed = { ...range, lastDeploymentAt: new Date(0) }
+    expect(await app.call("getRangeCredentials", ada, { range: deployed })).toEqual({
+      rangeID: "LAB",
+      machines: [
+        { name: "LAB-stray", proxmoxID: 142, accounts: [] },
+        {
+          name: "LAB-w",
+          proxmoxID: 141,
+          ip: "10.1.20.5",
+          accounts: [{ username: "debian", password: "of its own", protocols: ["ssh"] }],
+        },
+      ],
+    })
     expect(app.world.calls).toEqual([])
   })
 

@@ -7,6 +7,7 @@ import {
   type RangeId,
   rangeHosts,
   readLog,
+  machineAccounts,
   renderHostsFile,
   renderInventory,
   renderRemoteDesktopFiles,
@@ -248,6 +249,38 @@ describe("remote desktop files", () => {
         expect(new Set(made.map((file) => file.name)).size).toBe(made.length)
       }),
     )
+  })
+})
+
+describe("the accounts of a machine", () => {
+  const facts = { passwords: new Map([[142 as Vmid, "own"]]) }
+  const of = (name: string) => {
+    const host = rangeHosts(range, config, [seen(141, "LAB-dc01"), seen(142, "LAB-ws01"), seen(143, "LAB-web")], facts).find(
+      (one) => one.name === name,
+    )
+    return host === undefined ? [] : machineAccounts(range, config, host)
+  }
+  const ofDomain = [
+    { label: "domainuser", user: "domainuser", domain: "corp", password: "password", protocols: ["rdp"] },
+    { label: "domainadmin", user: "domainadmin", domain: "corp", password: "password", protocols: ["winrm", "rdp"] },
+  ]
+
+  it("are those of its domain, the one that it logs on by itself, and its template's with the password that it was given", () => {
+    expect(of("LAB-ws01")).toEqual([
+      ...ofDomain,
+      { label: "alice", user: "alice", domain: "corp", password: "hunter2", protocols: ["rdp"] },
+      { label: "localuser", user: "localuser", password: "own", protocols: ["winrm", "rdp"] },
+    ])
+    expect(of("LAB-dc01")).toEqual([
+      ...ofDomain,
+      { label: "localuser", user: "localuser", password: "password", protocols: ["winrm", "rdp"] },
+    ])
+    expect(of("LAB-web")).toEqual([{ label: "debian", user: "debian", password: "debian", protocols: ["ssh"] }])
+  })
+
+  it("are none where nobody knows its system", () => {
+    const [unknown] = rangeHosts(range, config, [seen(199, "LAB-other")])
+    expect(unknown === undefined ? undefined : machineAccounts(range, config, unknown)).toEqual([])
   })
 })
 

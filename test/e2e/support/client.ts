@@ -41,19 +41,22 @@ const parseEvent = (block: string): StreamEvent | undefined => {
 }
 
 export const apiClient = (base: string, key: string): ApiClient => {
+  const json = { Accept: "application/json" }
   const call = (method: string, path: string, init: RequestInit = {}) =>
     fetch(`${base}/api/v2${path}`, { ...init, method, headers: { ...init.headers, "X-API-KEY": key } })
   const read = async <A>(response: Response): Promise<Answer<A>> => {
     const text = await response.text()
-    const json = response.headers.get("content-type")?.includes("json") === true
-    return { status: response.status, body: (json ? JSON.parse(text) : text) as A }
+    const isJson = response.headers.get("content-type")?.includes("json") === true
+    return { status: response.status, body: (isJson ? JSON.parse(text) : text) as A }
   }
   const ask: ApiClient["ask"] = async (method, path, body) =>
     read(
       await call(
         method,
         path,
-        body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } },
+        body === undefined
+          ? { headers: json }
+          : { body: JSON.stringify(body), headers: { ...json, "Content-Type": "application/json" } },
       ),
     )
   const send: ApiClient["send"] = async <A>(method: string, path: string, body?: unknown) => {

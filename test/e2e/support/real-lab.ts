@@ -13,6 +13,12 @@ export interface Ran {
   readonly errors: string
 }
 
+export interface Login {
+  readonly username: string
+  readonly password: string
+}
+const ofTemplate: Login = { username: "debian", password: "debian" }
+
 /** The simulator with real hosts behind its VMs, and where a service for them runs. */
 export interface RealLab {
   readonly simulator: SimulatorProcess
@@ -22,8 +28,8 @@ export interface RealLab {
   /** The service's folder. */
   readonly data: string
   readonly start: (more?: Environment) => Promise<ServiceProcess>
-  /** Runs a line of shell on a machine, as its user logs in over SSH from the service's host. */
-  readonly on: (address: string, line: string) => Promise<Ran>
+  /** Runs a line of shell on a machine, as its user logs in over SSH from the service's host. Without a login, that of its template. */
+  readonly on: (address: string, line: string, login?: Login) => Promise<Ran>
   /** Command lines of everything that runs on the service's host, without what stands for the hypervisor. */
   readonly running: () => Promise<readonly string[]>
 }
@@ -76,7 +82,8 @@ export const openRealLab = async (speed: number, account: Account = "ordinary"):
     data,
     id: outside.replace(/-outside$/u, ""),
     start: (more = {}) => startService(data, { ...environment, ...more }, [], place),
-    on: (host, line) => run(program, ...before, "sshpass", "-p", "debian", "ssh", ...sshOptions, `debian@${host}`, line),
+    on: (host, line, { username, password } = ofTemplate) =>
+      run(program, ...before, "sshpass", "-p", password, "ssh", ...sshOptions, `${username}@${host}`, line),
     running: async () => {
       const { output } = await run("ip", "netns", "pids", outside)
       return output

@@ -9,9 +9,16 @@ import { attachment } from "./attachment.ts"
 export type Answer = (ctx: Context, result: unknown) => void
 
 const json = "application/json"
+const zip = "application/zip"
+
+/** What is taken out of an archive is its reader's alone: a regular file, 0600, as Unix writes it. */
+const ownOnly = { os: 3, attrs: 0o100600 << 16 }
 
 const zipOf = (entries: readonly ZipEntry[]): Buffer =>
-  Buffer.from(zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, strToU8(content)]))))
+  Buffer.from(zipSync(Object.fromEntries(entries.map(({ name, content }) => [name, [strToU8(content), ownOnly]]))))
+
+const replyZip = (ctx: Context, filename: string, entries: readonly ZipEntry[]): void =>
+  reply(ctx, 200, zip, zipOf(entries), ["Content-Disposition", `attachment; filename="${filename}"`])
 
 /** How an operation's result becomes bytes. Streams are not written at once: see `event-stream.ts` and `download.ts`. */
 export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" }>): Answer => {
@@ -39,9 +46,16 @@ export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "downl
         return reply(ctx, 200, output.contentType, text, attachment(name, ending))
       }
     }
-    case "zip": {
-      const disposition = ["Content-Disposition", `attachment; filename="${output.filename}"`]
-      return (ctx, result) => reply(ctx, 200, "application/zip", zipOf(result as readonly ZipEntry[]), disposition)
+    case "json-or-zip": {
+      const encode = Schema.encodeUnknownSync(output.schema)
+      return (ctx, result) => {
+        const text = JSON.stringify(encode(result), undefined, 2)
+        return ctx.accepts(zip, json) === json
+          ? reply(ctx, 200, json, `${text}\n`)
+          : replyZip(ctx, `${output.name}.zip`, [{ name: `${output.name}.json`, content: `${text}\n` }])
+      }
     }
+    case "zip":
+      return (ctx, result) => replyZip(ctx, output.filename, result as readonly ZipEntry[])
   }
 }

@@ -23,6 +23,8 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
       return { [output.contentType]: { schema: { type: "string", format: "binary" } } }
     case "json-or-file":
       return { ...json(describe(output.schema)), [output.contentType]: { schema: { type: "string" } } }
+    case "json-or-zip":
+      return { "application/zip": { schema: { type: "string", format: "binary" } }, ...json(describe(output.schema)) }
     case "zip":
       return { "application/zip": { schema: { type: "string", format: "binary" } } }
     case "events":

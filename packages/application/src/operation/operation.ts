@@ -92,6 +92,8 @@ export type OutputSpec =
   | { readonly type: "text"; readonly contentType: string }
   /** JSON, or where the request asks for it a text file to save: the handler returns a `JsonOrFile`. */
   | { readonly type: "json-or-file"; readonly schema: WireSchema; readonly contentType: string }
+  /** The handler returns what the schema says: a zip archive that holds it as a file of this name, or JSON where the request asks for JSON. */
+  | { readonly type: "json-or-zip"; readonly schema: WireSchema; readonly name: string }
   /** The handler returns a `BinaryFile`; its content type is described by this one, such as `image/*`. */
   | { readonly type: "binary"; readonly contentType: string }
   /** The handler returns a `Download`. */
@@ -143,7 +145,7 @@ export interface Operation {
   readonly target: Target
   /** Changes something: gets an audit entry, unless anybody may call it. */
   readonly mutates: boolean
-  /** What it changes lies outside of the store, where no transaction holds both: its audit entry is written before it begins. */
+  /** What it changes or hands out lies outside of the store, where no transaction holds both: its audit entry is written before it begins. */
   readonly recordedFirst: boolean
   /** Members of the body that the audit entry tells, beside the path parameters. Never a secret, never a long text. */
   readonly audited: readonly string[]
@@ -195,7 +197,10 @@ type BodyOf<B extends BodySpec> = B extends {
   : B extends { readonly type: "multipart"; readonly fields: infer F extends ParameterSchemas }
     ? Fields<F>
     : undefined
-type ResultOf<O extends OutputSpec> = O extends { readonly type: "json"; readonly schema: infer S extends WireSchema }
+type ResultOf<O extends OutputSpec> = O extends {
+  readonly type: "json" | "json-or-zip"
+  readonly schema: infer S extends WireSchema
+}
   ? S["Type"]
   : O extends { readonly type: "prepared-json" }
     ? string | Uint8Array

@@ -38,6 +38,7 @@ import { getIndex } from "./get-index.ts"
 import { getLicense } from "./get-license.ts"
 import { getLogs } from "./get-logs.ts"
 import { getOpenApiSpec } from "./get-openapi-spec.ts"
+import { getRangeCredentials } from "./get-range-credentials.ts"
 import { getRangeDrift } from "./get-range-drift.ts"
 import { getRangeLogHistory } from "./get-range-log-history.ts"
 import { getRangeLogHistoryById } from "./get-range-log-history-by-id.ts"
@@ -164,6 +165,7 @@ const range = [
   validateConfig,
   deployRange,
   planRange,
+  getRangeCredentials,
   getRangeDrift,
   getLogs,
   getEtcHosts,

@@ -39,7 +39,6 @@ const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>>
   setGroupQuota: ["PUT /groups/quotas", "set the quotas of groups"],
   getConsoleWebsocketTicket: ["GET /vm/console/ticket", "open the console of a machine"],
   vmConsoleWebsocketHandler: ["GET /vm/console/view", "open the console of a machine"],
-  getRangeCredentials: ["GET /range/credentials", "list the passwords of a range's machines"],
 }
 
 /** Operations whose calls get a 404 that names them. The list only shrinks: conformance tests compare it with the contract and the operations. */

@@ -1,3 +1,4 @@
+export * from "./accounts.ts"
 export * from "./guest-login.ts"
 export * from "./host.ts"
 export * from "./hosts-file.ts"

@@ -1,5 +1,6 @@
-import { type RangeConfig, renderString } from "../config/index.ts"
+import type { RangeConfig } from "../config/index.ts"
 import type { Range } from "../range.ts"
+import { machineAccounts } from "./accounts.ts"
 import type { RangeHost } from "./host.ts"
 
 /** A file of the archive: flat names. */
@@ -8,36 +9,11 @@ export interface RemoteDesktopFile {
   readonly content: string
 }
 
-interface Account {
-  /** Part of the file's name. */
-  readonly label: string
-  readonly domain: string
-  readonly user: string
-}
-
 // control characters would begin further settings, or leave the line
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}/gu, "")
 const fileNamePart = (text: string): string => text.replaceAll(/[\p{Cc}\\/:*?"<>|]/gu, "_")
 
-const accountsOf = (host: RangeHost, config: RangeConfig, render: (text: string) => string): readonly Account[] => {
-  const netbios = host.machine?.domain === undefined ? "" : (render(host.machine.domain.fqdn).split(".", 1)[0] ?? "")
-  const ofDomain: readonly Account[] =
-    netbios === ""
-      ? []
-      : [
-          { label: "domainuser", domain: netbios, user: render(config.defaults.domainUser) },
-          { label: "domainadmin", domain: netbios, user: render(config.defaults.domainAdmin) },
-        ]
-  const autologon = host.machine?.os.kind === "windows" ? host.machine.os.autologon.user : undefined
-  const user = autologon === undefined ? "" : render(autologon)
-  return [
-    ...ofDomain,
-    ...(user === "" ? [] : [{ label: user, domain: netbios, user }]),
-    { label: "localuser", domain: host.name, user: "localuser" },
-  ]
-}
-
-const fileOf = (address: string, { domain, user }: Account): string =>
+const fileOf = (address: string, domain: string, user: string): string =>
   [
     "screen mode id:i:1",
     "session bpp:i:32",
@@ -58,12 +34,12 @@ export const renderRemoteDesktopFiles = (
   config: RangeConfig,
   hosts: readonly RangeHost[],
 ): readonly RemoteDesktopFile[] => {
-  const render = (text: string): string => renderString(text, { rangeId: range.id, rangeNumber: range.number }).text
   const files = hosts.flatMap((host) => {
     const address = host.address ?? host.configuredAddress
     if (host.osId !== "windows" || address === undefined) return []
-    return accountsOf(host, config, render).map(
-      (account) => [`${host.name}-${fileNamePart(account.label)}.rdp`, fileOf(address, account)] as const,
+    return machineAccounts(range, config, host).map(
+      ({ label, domain = host.name, user }) =>
+        [`${host.name}-${fileNamePart(label)}.rdp`, fileOf(address, domain, user)] as const,
     )
   })
   return [...new Map(files)].map(([name, content]) => ({ name, content }))
