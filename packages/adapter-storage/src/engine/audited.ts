@@ -2,7 +2,7 @@ import { type AuditDraft, type AuditEntry, CurrentAudit } from "@rangewright/por
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { auditEntries } from "../records/audit-entry.ts"
-import type { QueryFailed, Transaction } from "./database.ts"
+import type { QueryFailed, Transaction } from "./transaction.ts"
 
 /** Writes an entry. Where there is one with the key of its draft, only the outcome of that one changes; with `first`, nothing. */
 export const writeEntry = (tx: Transaction, entry: AuditEntry, key?: string, { first = false } = {}) =>

@@ -1,23 +1,16 @@
 import type { StorageFault } from "@rangewright/ports"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import { type Kysely, sql } from "kysely"
+import type { Kysely } from "kysely"
 import { audited } from "./audited.ts"
 import type { StoredRow } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
 import { makeReadableRows } from "./lists.ts"
 import type { Orm } from "./orm.ts"
 import { isTransient, storageFault } from "./storage-fault.ts"
+import { query, QueryFailed, transaction, type Transaction } from "./transaction.ts"
 import { againWhileLocked } from "./while-locked.ts"
 import { storableTextPlugin } from "./storable-text-plugin.ts"
-
-/** A query failed. `write` and `read` turn it into a fault that names the operation. */
-export class QueryFailed extends Data.TaggedError("QueryFailed")<{ readonly cause: unknown }> {}
-
-/** Runs one query of a transaction. */
-export type Transaction = <A>(query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, QueryFailed>
 
 /** The database under the repositories, of either engine. */
 export class Database extends Context.Service<
@@ -78,47 +71,7 @@ export type ListReads = <A>(
 
 const repeats = 5
 
-const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
-  Effect.tryPromise({ try: run, catch: (cause) => new QueryFailed({ cause }) })
-
 const causeOf = (fault: unknown): unknown => (fault instanceof QueryFailed ? fault.cause : undefined)
-
-interface Connection {
-  readonly db: Kysely<Tables>
-  readonly release: () => void
-}
-
-/** One connection of the pool, until it is released. */
-const connect = (pool: Kysely<Tables>): Promise<Connection> =>
-  new Promise((resolve, reject) => {
-    pool
-      .connection()
-      .execute((db) => new Promise<void>((release) => resolve({ db, release })))
-      .catch(reject)
-  })
-
-/**
- * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions
- * are not used: one that cannot begin (the file is locked, the server is lost) never returns its connection.
- */
-const transaction = <A, E>(
-  pool: Kysely<Tables>,
-  begin: string,
-  body: (tx: Transaction) => Effect.Effect<A, E>,
-): Effect.Effect<A, E | QueryFailed> =>
-  Effect.acquireUseRelease(
-    query(() => connect(pool)),
-    ({ db }) => {
-      const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
-      return Effect.acquireUseRelease(
-        execute(begin),
-        () => body((run) => query(() => run(db))),
-        // a failed rollback ends with its connection: report why the body failed
-        (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
-      )
-    },
-    ({ release }) => Effect.sync(release),
-  )
 
 /** What differs between the engines. */
 export interface Engine {

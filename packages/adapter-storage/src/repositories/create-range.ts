@@ -9,7 +9,7 @@ import {
 } from "@rangewright/domain"
 import type { NewRange } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { Transaction } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { toStorable } from "../engine/storable-text.ts"
 import { fromRange, rangeConfigs, rangeGrants } from "../records/range.ts"
 

@@ -1,7 +1,7 @@
 import type { RangeId, Vmid } from "@rangewright/domain"
 import { isReadBefore, type KeptSnapshots, type SnapshotRef } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { QueryFailed, Transaction } from "../engine/database.ts"
+import type { QueryFailed, Transaction } from "../engine/transaction.ts"
 import { machineSnapshots } from "../records/machine.ts"
 
 /** Replaces the snapshots of a machine, and forgets the stages of those that are gone. */

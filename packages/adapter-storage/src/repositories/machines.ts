@@ -3,7 +3,8 @@ import { type KeptLogin, Machines } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Database, type Transaction } from "../engine/database.ts"
+import { Database } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import {
   machineLogins,
   machines,

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { sql } from "kysely"
-import type { Transaction } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 
 /** Deletes all but the newest `keep` finished runs of each kind and subject, with their journals; returns how many. */
 export const pruneRuns = (tx: Transaction, keep: number) =>

@@ -1,7 +1,7 @@
 import { type RunSubject, subjectKey } from "@rangewright/domain"
 import { SubjectTaken } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { Transaction } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { decodedRun } from "./run-writes.ts"
 
 /** The subject's unfinished run. In a serialized write it stays that. */

@@ -1,7 +1,8 @@
 import { sealingKeyOf } from "@rangewright/domain"
 import { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import type { Database, Transaction } from "../engine/database.ts"
+import type { Database } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 
 /**
  * Fails when a text was sealed with another key than the database's: the key was changed while the process that sealed it ran. Nobody

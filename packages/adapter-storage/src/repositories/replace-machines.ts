@@ -1,7 +1,7 @@
 import { isToldSince, type ObservedCluster } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Selectable } from "kysely"
-import type { Transaction } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { machines, observation } from "../records/machine.ts"
 import type { Tables } from "../schema/tables.ts"
 

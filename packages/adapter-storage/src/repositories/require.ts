@@ -9,7 +9,7 @@ import {
   UserNotFound,
 } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import type { Transaction } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 
 // A row that a write refers to may have been deleted since it was read. In a serialized write a row that was found stays; in other
 // transactions a violated foreign key repeats the transaction, and the row is found missing here.

@@ -9,7 +9,7 @@ import {
 } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Selectable, Updateable } from "kysely"
-import { QueryFailed, type Transaction } from "../engine/database.ts"
+import { QueryFailed, type Transaction } from "../engine/transaction.ts"
 import { toRun } from "../records/run.ts"
 import type { StoredRow } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"

@@ -2,7 +2,8 @@ import { isLeaseInForce, type RunId, type RunStanding, shareSlots, type SlotLedg
 import { SharedSlots } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Database, type Transaction } from "../engine/database.ts"
+import { Database } from "../engine/database.ts"
+import type { Transaction } from "../engine/transaction.ts"
 import { slotLedgers } from "../records/installation.ts"
 
 const readLedger = slotLedgers.reader()

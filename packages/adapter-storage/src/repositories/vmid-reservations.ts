@@ -1,6 +1,6 @@
 import { allocateVmids, type Exhausted, type RangeId, type RangeNotFound, type Span, type Vmid } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
-import type { QueryFailed, Transaction } from "../engine/database.ts"
+import type { QueryFailed, Transaction } from "../engine/transaction.ts"
 import { requireRange } from "./require.ts"
 
 /** VMIDs for machines that have none, given so that no two reservations of any range share one. */

@@ -1,0 +1,51 @@
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { type Kysely, sql } from "kysely"
+import type { Tables } from "../schema/tables.ts"
+
+/** A query failed. `write` and `read` turn it into a fault that names the operation. */
+export class QueryFailed extends Data.TaggedError("QueryFailed")<{ readonly cause: unknown }> {}
+
+/** Runs a query inside the transaction. */
+export type Transaction = <A>(query: (db: Kysely<Tables>) => Promise<A>) => Effect.Effect<A, QueryFailed>
+
+export const query = <A>(run: () => Promise<A>): Effect.Effect<A, QueryFailed> =>
+  Effect.tryPromise({ try: run, catch: (cause) => new QueryFailed({ cause }) })
+
+interface Connection {
+  readonly db: Kysely<Tables>
+  readonly release: () => void
+}
+
+/** One connection of the pool, until it is released. */
+const connect = (pool: Kysely<Tables>): Promise<Connection> =>
+  new Promise((resolve, reject) => {
+    pool
+      .connection()
+      .execute((db) => new Promise<void>((release) => resolve({ db, release })))
+      .catch(reject)
+  })
+
+/**
+ * Runs the body in a transaction, and commits or rolls back by its outcome. An interruption waits for the rollback. Kysely's own transactions
+ * are not used: one that cannot begin (the file is locked, the server is lost) never returns its connection.
+ */
+export const transaction = <A, E>(
+  pool: Kysely<Tables>,
+  begin: string,
+  body: (tx: Transaction) => Effect.Effect<A, E>,
+): Effect.Effect<A, E | QueryFailed> =>
+  Effect.acquireUseRelease(
+    query(() => connect(pool)),
+    ({ db }) => {
+      const execute = (statement: string) => query(() => sql.raw(statement).execute(db))
+      return Effect.acquireUseRelease(
+        execute(begin),
+        () => body((run) => query(() => run(db))),
+        // a failed rollback ends with its connection: report why the body failed
+        (_, exit) => (Exit.isSuccess(exit) ? execute("commit") : Effect.ignore(execute("rollback"))),
+      )
+    },
+    ({ release }) => Effect.sync(release),
+  )
