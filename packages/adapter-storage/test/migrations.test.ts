@@ -33,7 +33,7 @@ class RebuildRanges extends Migration {
         description text not null, purpose text not null, state text not null,
         allowed_domains text not null, allowed_ips text not null, last_deployment_at bigint null, last_active_at bigint null,
         auto_shutdown text null, created_by text null references users (id) on delete set null, created_at bigint not null,
-        updated_at bigint not null, version integer not null, taken_over integer not null default false, id_key text null,
+        updated_at bigint not null, taken_over integer not null default false, id_key text null,
         testing_mode text not null default 'off')`,
     )
     this.addSql("insert into ranges_new select * from ranges")

@@ -1,4 +1,5 @@
 import {
+  accountIdOf,
   bridgeName,
   isClosed,
   type Json,
@@ -85,7 +86,7 @@ export const localhostVariables = (settings: Pick<Settings, "variables">, site: 
   const { user } = site
   return {
     ansible_remote_tmp: `${home}/.ansible/tmp`,
-    ...(user === undefined ? {} : { api_user: `${user.hypervisorUsername}@${user.hypervisorRealm}` }),
+    ...(user === undefined ? {} : { api_user: accountIdOf(user) }),
     node_name: node ?? null,
     ...(typeof url === "string" && URL.canParse(url) ? { api_host: new URL(url).hostname } : {}),
     proxmox_default_behavior: "no_defaults",

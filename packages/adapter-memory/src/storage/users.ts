@@ -1,4 +1,5 @@
 import {
+  accountIdOf,
   allocateUserNumber,
   LastAdministrator,
   newlyMadeUser,
@@ -39,9 +40,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
     create: ({ secrets, number: wish, ...wanted }) =>
       atomically(function* (now) {
         if (store.users.has(wanted.id)) return yield* Result.fail(new UserExists({ field: "userID", value: wanted.id }))
-        const account = (user: Pick<User, "hypervisorUsername" | "hypervisorRealm">) =>
-          `${user.hypervisorUsername}@${user.hypervisorRealm}`
-        if (all().some((user) => account(user) === account(wanted)))
+        if (all().some((user) => accountIdOf(user) === accountIdOf(wanted)))
           return yield* Result.fail(new UserExists({ field: "name", value: wanted.name }))
         if (all().some((user) => sameEmail(user.email, wanted.email)))
           return yield* Result.fail(new UserExists({ field: "email", value: wanted.email }))

@@ -35,7 +35,6 @@ export const ranges = table("ranges", {
   createdBy: optional(reference(() => users.entity, userId, "set null")),
   createdAt: time,
   updatedAt: time,
-  version: whole,
   takenOver: declared(flag, { default: false }),
   /** The ID in lower case; undefined for those that differed only in case from another one before this was refused. */
   idKey: optional(unique("ranges_id_key_unique", short(255))),

@@ -26,7 +26,7 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
             const changed = yield* tx((db) =>
               db
                 .updateTable("ranges")
-                .set((column) => ({ ...fromRange(change), updated_at, version: column("version", "+", 1) }))
+                .set({ ...fromRange(change), updated_at })
                 .where("id", "=", id)
                 .returningAll()
                 .execute()

@@ -91,12 +91,7 @@ export const setRangeState = (
         tx((db) =>
           db
             .updateTable("ranges")
-            .set((column) => ({
-              ...(state === undefined ? {} : { state }),
-              ...stamp,
-              updated_at: at.getTime(),
-              version: column("version", "+", 1),
-            }))
+            .set({ ...(state === undefined ? {} : { state }), ...stamp, updated_at: at.getTime() })
             .where("id", "=", rangeId)
             .execute(),
         ),

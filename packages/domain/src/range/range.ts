@@ -39,8 +39,6 @@ export interface Range {
   readonly createdBy: UserId | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** Goes up with each write. */
-  readonly version: number
   /** True: an older service made it, and with it its network (ADR 24). */
   readonly takenOver: boolean
 }
@@ -63,6 +61,5 @@ export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number): R
   lastActiveAt: undefined,
   autoShutdown: undefined,
   updatedAt: said.createdAt,
-  version: 1,
   takenOver: past !== undefined,
 })
