@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
-import { deployOptions } from "../range/deploy-options.ts"
+import { deployOptions, requestedDeployFields } from "../range/deploy-options.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { RunPlanner } from "../run/planner.ts"
 import { rangeRequest } from "../run/request.ts"
@@ -24,21 +24,11 @@ export const deployRange = operation({
     type: "json",
     required: false,
     schema: Schema.Struct({
-      tags: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
-      force: Schema.optionalKey(Schema.Boolean),
-      verbose: Schema.optionalKey(Schema.Boolean),
-      only_roles: Schema.optionalKey(Schema.Array(Schema.String)),
-      limit: Schema.optionalKey(Schema.String),
-      /** Remove machines that the configuration no longer names. */
-      prune: Schema.optionalKey(Schema.Boolean),
-      /** Make machines anew whose template changed. */
-      replace: Schema.optionalKey(Schema.Boolean),
+      ...requestedDeployFields,
       /** Here as well as in the query: whoever asks for a plan must not get a deploy. */
       dryRun: Schema.optionalKey(Schema.Boolean),
       /** Does just what a plan has shown, with its options, or nothing: `confirm` of that plan. No other option goes with it but dryRun. */
       confirm: Schema.optionalKey(Schema.String),
-      /** Absent: what the configuration says, or else the order of the file. */
-      role_order: Schema.optionalKey(RoleOrder),
     }),
   },
   output: {
@@ -60,8 +50,8 @@ export const deployRange = operation({
   },
   handle: ({ range, user, query, body }) =>
     Effect.gen(function* () {
-      const { confirm, ...wish } = { ...query, ...body }
-      const options = yield* confirm === undefined ? deployOptions(wish) : confirmedOptions(confirm, wish)
+      const { confirm, ...asked } = { ...query, ...body }
+      const options = yield* confirm === undefined ? deployOptions(asked) : confirmedOptions(confirm, asked)
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* (yield* RunPlanner).plan(range, request, user.id, "preview")

@@ -36,8 +36,8 @@ export const planRange = operation({
   },
   handle: ({ range, user, query }) =>
     Effect.gen(function* () {
-      const { only_roles, ...wish } = query
-      const options = yield* deployOptions({ ...wish, only_roles: commaList(only_roles ?? "") })
+      const { only_roles, ...asked } = query
+      const options = yield* deployOptions({ ...asked, only_roles: commaList(only_roles ?? "") })
       const plan = yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, user.id, "preview")
       return planObject(plan, confirmationOf(options, plan))
     }),

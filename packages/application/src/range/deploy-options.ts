@@ -1,26 +1,34 @@
-import { type DeployTag, deployTags, InvalidInput, type RoleSequence } from "@rangewright/domain"
+import { type DeployTag, deployTags, InvalidInput } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { DeployOptions } from "../run/request.ts"
 import { commaList } from "../wire/parameters.ts"
+import { RoleOrder } from "../wire/plan.ts"
 
-/** What clients send for a deploy; some send tags as a comma list, some as an array. */
-export interface DeployWish {
-  readonly tags?: string | readonly string[]
-  readonly limit?: string
-  readonly only_roles?: readonly string[]
-  readonly force?: boolean
-  readonly verbose?: boolean
-  readonly role_order?: RoleSequence
-  readonly prune?: boolean
-  readonly replace?: boolean
+/** What a client may ask of a deploy, as the body has it; a query has lists as comma lists. */
+export const requestedDeployFields = {
+  /** Some clients send a comma list, some an array. */
+  tags: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  force: Schema.optionalKey(Schema.Boolean),
+  verbose: Schema.optionalKey(Schema.Boolean),
+  only_roles: Schema.optionalKey(Schema.Array(Schema.String)),
+  limit: Schema.optionalKey(Schema.String),
+  /** Remove machines that the configuration no longer names. */
+  prune: Schema.optionalKey(Schema.Boolean),
+  /** Make machines anew whose template changed. */
+  replace: Schema.optionalKey(Schema.Boolean),
+  /** Absent: what the configuration says, or else the order of the file. */
+  role_order: Schema.optionalKey(RoleOrder),
 }
+
+type RequestedDeploy = Schema.Struct.Type<typeof requestedDeployFields>
 
 const knownTags: ReadonlySet<string> = new Set(deployTags)
 const isDeployTag = (tag: string): tag is DeployTag => knownTags.has(tag)
 
 /** The options meant. Empty texts say nothing; `all` is every tag. Fails for tags that no deploy knows, naming each. */
-export const deployOptions = (wish: DeployWish): Effect.Effect<DeployOptions, InvalidInput> => {
-  const tags = [...new Set([wish.tags ?? []].flat().flatMap(commaList))]
+export const deployOptions = (asked: RequestedDeploy): Effect.Effect<DeployOptions, InvalidInput> => {
+  const tags = [...new Set([asked.tags ?? []].flat().flatMap(commaList))]
   const unknown = tags.filter((tag) => tag !== "all" && !isDeployTag(tag))
   if (unknown.length > 0)
     return Effect.fail(
@@ -31,12 +39,12 @@ export const deployOptions = (wish: DeployWish): Effect.Effect<DeployOptions, In
     )
   return Effect.succeed({
     tags: tags.includes("all") ? [] : tags.filter(isDeployTag),
-    limit: (wish.limit ?? "").trim(),
-    onlyRoles: [...new Set((wish.only_roles ?? []).map((role) => role.trim()).filter((role) => role !== ""))],
-    force: wish.force ?? false,
-    verbose: wish.verbose ?? false,
-    ...(wish.role_order === undefined ? {} : { roleSequence: wish.role_order }),
-    prune: wish.prune ?? false,
-    replace: wish.replace ?? false,
+    limit: (asked.limit ?? "").trim(),
+    onlyRoles: [...new Set((asked.only_roles ?? []).map((role) => role.trim()).filter((role) => role !== ""))],
+    force: asked.force ?? false,
+    verbose: asked.verbose ?? false,
+    ...(asked.role_order === undefined ? {} : { roleSequence: asked.role_order }),
+    prune: asked.prune ?? false,
+    replace: asked.replace ?? false,
   })
 }
