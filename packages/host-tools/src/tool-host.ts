@@ -78,7 +78,8 @@ export interface RunOptions {
 export interface PreparedRun {
   /** The command line in front of which everything stands that holds the tool to its limits. */
   readonly confine: (tool: readonly string[]) => readonly string[]
-  readonly limits: Required<Pick<Limits, "joins" | "processes">>
+  /** Memory is the address space of each process, and what all of them have where there are control groups. */
+  readonly limits: Required<Pick<Limits, "joins" | "memoryBytes" | "processes">>
 }
 
 /** Prepares a run of a tool; what was opened for it is closed with the scope, and whatever it started ends. */
@@ -94,6 +95,6 @@ export const prepareRun = (host: ToolHost, options: RunOptions): Effect.Effect<P
     const { joins } = yield* openCgroup(host.cgroups, host.limits)
     return {
       confine: (tool) => (host.sandbox.works ? sandboxed(tool, { folder, mounts }) : unconfined(tool)),
-      limits: { joins, processes: host.limits.processes },
+      limits: { joins, ...host.limits },
     }
   })

@@ -25,8 +25,6 @@ export interface GalaxyOptions extends HostCollectionOptions {
   /** What one run may have on the disk at a time, whatever an archive unpacks to; and each of its files. */
   readonly scratchBytes?: number
   readonly fileBytes?: number
-  /** Address space of each of its processes. */
-  readonly memoryBytes?: number
   /** How tools run on this host: the sandbox, the internet, their limits. */
   readonly tools?: ToolOptions
   /** Runs at a time, of all and of those that install for the same user; more of them wait. */
@@ -44,7 +42,6 @@ export const galaxySettings = (options: GalaxyOptions): GalaxySettings => ({
   outputBytes: 8 * 1024 * 1024,
   scratchBytes: 1024 * 1024 * 1024,
   fileBytes: defaultTreeLimits.fileBytes,
-  memoryBytes: 4 * 1024 * 1024 * 1024,
   tools: {},
   atOnce: 4,
   atOnceForOne: 2,

@@ -89,7 +89,7 @@ export const runTool = (
       if (lines.length > keptLines) lines.shift()
       Queue.offerUnsafe(heard, `${line}\n`)
     }
-    const { outputBytes, memoryBytes, fileBytes, scratchBytes } = settings
+    const { outputBytes, fileBytes, scratchBytes } = settings
     const { confine, limits } = yield* prepareRun(host, {
       folder: scratch,
       mounts: folders.map((from) => ({ from })),
@@ -102,7 +102,6 @@ export const runTool = (
       args: words,
       env: environment(settings, scratch),
       folder: scratch,
-      memoryBytes,
       fileBytes,
       ...limits,
     }

@@ -126,7 +126,7 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
   // who has too much already may tidy up, unless nobody can tell how much it is
   const disk = already > Number.MAX_SAFE_INTEGER ? settings.diskBytes : Math.max(settings.diskBytes, already)
   const [program = "", ...args] = confine(playbook)
-  const command = { program, args, env, folder: scratch, memoryBytes: settings.memoryBytes, fileBytes: disk, ...shares }
+  const command = { program, args, env, folder: scratch, fileBytes: disk, ...shares }
   const tool = runCommand(command, settings.outputBytes, (stream, line, cut) => {
     if (stream === "stderr") errors = `${errors}${cover(line)}\n`.slice(-errorTail)
     lines.add(stream === "stdout" ? account.take(line, cut) : [line])

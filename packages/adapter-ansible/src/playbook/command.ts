@@ -34,7 +34,7 @@ export const workspaceSeen = ({ host }: Pick<AutomationAvailability, "host">, wo
 const path = (settings: Settings, found: AutomationAvailability): string =>
   [
     ...(isAbsolute(settings.program) ? [dirname(settings.program)] : []),
-    ...[...settings.toolFolders, ...found.toolFolders].map((folder) => `${folder}/bin`),
+    ...found.toolFolders.map((folder) => `${folder}/bin`),
     systemPath,
   ].join(":")
 
@@ -124,7 +124,7 @@ export const playbookRun = (settings: Settings, found: AutomationAvailability, r
   ]
   const search = searchPaths(settings, run.userId)
   const mounts = [
-    ...[...settings.toolFolders, ...found.toolFolders].map((from) => ({ from })),
+    ...found.toolFolders.map((from) => ({ from })),
     ...[settings.playbooks, ...search.roles, ...search.collections].map((from) => ({ from })),
     ...(run.facts === undefined ? [] : [{ from: run.facts, writable: true }]),
     { from: run.workspace, to: installFolder, writable: true },

@@ -36,8 +36,6 @@ export interface PlaybookOptions {
   readonly collections?: readonly string[]
   /** The program; found on PATH where it is a plain name. */
   readonly program?: string
-  /** Folders outside the system's own that the program needs, such as the virtual environment of pipx. */
-  readonly toolFolders?: readonly string[]
   /** How tools run on this host: the sandbox, the internet, their limits. */
   readonly tools?: ToolOptions
   readonly route?: Route
@@ -57,8 +55,6 @@ export interface PlaybookOptions {
   readonly stageSeconds?: Partial<Readonly<Record<GuestStage, number>>>
   /** What one run may print. */
   readonly outputBytes?: number
-  /** Address space of each process of one run. */
-  readonly memoryBytes?: number
   /** What the files of one run and those that roles keep for its user may take together. A run may begin with more, and then not add to it. */
   readonly diskBytes?: number
 }
@@ -93,7 +89,6 @@ const longest: Readonly<Record<GuestStage, number>> = {
 export const settingsOf = (options: PlaybookOptions): Settings & { readonly longest: Readonly<Record<GuestStage, number>> } => ({
   collections: [],
   program: "ansible-playbook",
-  toolFolders: [],
   tools: {},
   route: { type: "direct" },
   windows: "winrm",
@@ -103,7 +98,6 @@ export const settingsOf = (options: PlaybookOptions): Settings & { readonly long
   variables: {},
   stageSeconds: {},
   outputBytes: 64 * 1024 * 1024,
-  memoryBytes: 4 * 1024 * 1024 * 1024,
   diskBytes: 20 * 1024 * 1024 * 1024,
   ...options,
   rangeDefaults: options.rangeDefaults,
