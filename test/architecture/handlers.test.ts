@@ -26,7 +26,7 @@ const violations = [
   // @ts-expect-error
   operation({ ...planted, handle: () => HypervisorNetwork.use((port) => port.observe) }),
   // @ts-expect-error
-  operation({ ...planted, handle: () => NetworkMigration.use((port) => port.glance("zone")) }),
+  operation({ ...planted, handle: () => NetworkMigration.use((port) => port.observeCached("zone")) }),
   // @ts-expect-error also by what they call
   operation({ ...planted, handle: () => Effect.map(NodeShell, ({ available }) => available) }),
 ]

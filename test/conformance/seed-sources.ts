@@ -44,5 +44,5 @@ export const seedSources = Effect.gen(function* () {
   })
   const location = { type: "git", url: source.url } as const
   const snapshot = yield* (yield* ContentFetcher).fetch({ location, holder: `source:${recordId}` })
-  yield* sources.land(source, { snapshot: snapshot.id, syncedAt: at })
+  yield* sources.commitSync(source, { snapshot: snapshot.id, syncedAt: at })
 })

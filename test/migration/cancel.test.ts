@@ -107,7 +107,7 @@ describe("a migration that is cancelled", { timeout: 300_000 }, () => {
         return yield* engine.wait(head.id)
       }),
     )
-    expect(state).toMatchObject({ status: "aborted", pastReturn: true })
+    expect(state).toMatchObject({ status: "aborted", irreversible: true })
     await process.dispose()
   })
 })

@@ -174,8 +174,8 @@ describe("what an earlier migration has written and not put into force", () => {
   })
 })
 
-describe("a glance at an installation", () => {
-  const glance = NetworkMigration.use((migration) => migration.glance("ludus"))
+describe("a observeCached at an installation", () => {
+  const observeCached = NetworkMigration.use((migration) => migration.observeCached("ludus"))
   const reads = (rig: Rig): number => rig.sim.calls.counts().byRoute["GET /nodes/{node}/qemu/{vmid}/pending"] ?? 0
 
   it("is one look for all who ask within seconds, and another when something was done here", async () => {
@@ -183,17 +183,17 @@ describe("a glance at an installation", () => {
     const noVnet = { kind: "remove-vnet", vnet: "r9", zone: "ludus", alias: "rangewright LAB9" } as const
     await rig.run(
       Effect.gen(function* () {
-        const [first, ...others] = yield* Effect.all([glance, glance, glance], { concurrency: "unbounded" })
+        const [first, ...others] = yield* Effect.all([observeCached, observeCached, observeCached], { concurrency: "unbounded" })
         const once = reads(rig)
         expect(once).toBeGreaterThanOrEqual(ranges * 3)
         expect(others).toEqual([first, first])
-        yield* glance
+        yield* observeCached
         expect(reads(rig)).toBe(once)
         yield* NetworkMigration.use((migration) => migration.dispatch(noVnet))
-        yield* glance
+        yield* observeCached
         expect(reads(rig)).toBe(2 * once)
         yield* Effect.sleep("5 seconds")
-        yield* glance
+        yield* observeCached
         expect(reads(rig)).toBe(3 * once)
       }),
     )
@@ -204,15 +204,15 @@ describe("a glance at an installation", () => {
     const rig = firstGeneration()
     await rig.run(
       Effect.gen(function* () {
-        const { machines } = yield* glance
+        const { machines } = yield* observeCached
         rig.sim.faults.add({ kind: "node-down", node: "pve1" })
         yield* Effect.sleep("60 seconds")
-        expect((yield* glance).machines).toEqual(
+        expect((yield* observeCached).machines).toEqual(
           machines.map((machine) => (machine.node === "pve1" ? { ...machine, unseen: true } : machine)),
         )
       }),
     )
-    const anew = await rig.restarted().run(glance)
+    const anew = await rig.restarted().run(observeCached)
     expect(anew.machines.find(({ vmid }) => vmid === 3011)).toMatchObject({ pool: "LAB1", nics: undefined })
     await rig.close()
   })
@@ -230,7 +230,7 @@ describe("a machine that was moved here and cannot be read since", () => {
         for (const action of acts) yield* migration.settle(action, (yield* migration.dispatch(action)).token)
         rig.sim.faults.add({ kind: "node-down", node: "pve1" })
         yield* Effect.sleep("60 seconds")
-        const seen = yield* migration.glance("ludus")
+        const seen = yield* migration.observeCached("ludus")
         expect(seen.machines.find(({ vmid }) => vmid === 3011)).toMatchObject({
           unseen: true,
           nics: [{ nic: "net0", text: machinesOf(1)[1]!.nets[0]!.replace("vmbr1001", "r1") }],

@@ -3,7 +3,7 @@ import { makeCallGate } from "./support/call-gate.ts"
 import { problemsOf, shown } from "./support/facts.ts"
 import { makeLab } from "./support/lab.ts"
 import { type AccessOperation, accessOperations } from "./support/operations.ts"
-import { undisturbed, untilRangesRest, withinSeconds } from "./support/scene.ts"
+import { undisturbed, waitForRangeRuns, withinSeconds } from "./support/scene.ts"
 import { boot, type Call, sleep, stop } from "./support/site.ts"
 import { isDone, perform, watchRevocations } from "./support/watch.ts"
 
@@ -43,7 +43,7 @@ const stalled = async (
   await sleep(other, seconds)
   slow.gate.wake()
   const [, taken] = await Promise.all([giving, taking])
-  await untilRangesRest(other)
+  await waitForRangeRuns(other)
   await sleep(other, withinSeconds)
   const { notes } = await shown(site)
   // an empty group that came after the lease: nobody can tell it from another installation's, so it stays, and is told

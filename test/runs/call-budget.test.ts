@@ -45,7 +45,7 @@ const seedSource = Effect.gen(function* () {
     createdAt: at,
   })
   const snapshot = yield* (yield* ContentFetcher).fetch({ location: sourceAt, holder: `source:${source.recordId}` })
-  yield* sources.land(source, { snapshot: snapshot.id, syncedAt: at })
+  yield* sources.commitSync(source, { snapshot: snapshot.id, syncedAt: at })
 })
 
 /** A random range of so many machines, as the benchmarks make them for so many nodes. */

@@ -52,7 +52,7 @@ const seed = async (site: Site): Promise<string> => {
         const request = { location: { type: "git", url } as const, holder: `source:${recordId}` }
         const { id } = yield* (yield* ContentFetcher).fetch(request)
         const source = yield* (yield* Sources).findByRecordId(recordId)
-        if (source !== undefined) yield* (yield* Sources).land(source, { snapshot: id })
+        if (source !== undefined) yield* (yield* Sources).commitSync(source, { snapshot: id })
         return id
       }),
     )

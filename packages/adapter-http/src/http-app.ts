@@ -3,7 +3,7 @@ import * as Exit from "effect/Exit"
 import Koa, { type Context, type Middleware } from "koa"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { NotOffered, RouteNotFound } from "./faults.ts"
-import { fixedPaths } from "./gates.ts"
+import { builtinRoutes } from "./builtin-routes.ts"
 import { describeThrown, envelope } from "./envelope.ts"
 import { exitOf, type OpenStreams } from "./exit-of.ts"
 import { answerFailure, operationHandler } from "./operation-handler.ts"
@@ -74,7 +74,7 @@ export const httpApp = (options: HttpOptions): HttpApp => {
     options.observer.defect({ requestId: state?.requestId ?? "", operation: state?.operation, cause: describeThrown(cause) })
   })
   koa.use(envelope(options, () => stopping))
-  koa.use(fixedPaths(options))
+  koa.use(builtinRoutes(options))
   koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open)))
   koa.use(unknownPath(options))
   const callback = koa.callback()

@@ -15,7 +15,7 @@ const literalFirst = (a: string, b: string): number => {
   return at < 0 ? 0 : Number(isParameter(left[at] ?? "")) - Number(isParameter(right[at] ?? ""))
 }
 
-const refuseTwins = (operations: readonly Operation[]): void => {
+const assertUniqueRoutes = (operations: readonly Operation[]): void => {
   const seen = new Map<string, string>()
   for (const { id, route } of operations) {
     const key = `${route.method} ${pathOf(route).replace(/:\w+/gu, ":")}`
@@ -31,7 +31,7 @@ const refuseTwins = (operations: readonly Operation[]): void => {
  * parameters and cost nothing to match; only the others are tried one after another.
  */
 export const routesOf = (operations: readonly Operation[], handlerOf: (operation: Operation) => Middleware): Middleware => {
-  refuseTwins(operations)
+  assertUniqueRoutes(operations)
   const literal = new Map<string, Middleware>()
   const router = new Router({ sensitive: true, strict: true })
   const routes = operations.map((operation) => ({ operation, method: operation.route.method, path: pathOf(operation.route) }))

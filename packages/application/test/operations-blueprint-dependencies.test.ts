@@ -82,7 +82,7 @@ const installWeb = async (owner = ada) => {
         location: { type: "git", url },
         holder: `blueprint:${recordId}`,
       })
-      yield* (yield* Sources).land(
+      yield* (yield* Sources).commitSync(
         { recordId: sourceRecord, id: "labs" as SourceId, url, ref: "HEAD", path: "" },
         { snapshot, manifest: { name: "Acme Labs", authors: ["Acme"], homepage: "https://acme.example", license: "MIT" } },
       )

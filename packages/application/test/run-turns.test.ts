@@ -1,5 +1,5 @@
 import { makeMemoryStore, memoryStorageLayer } from "@rangewright/adapter-memory"
-import { rangesAtWork } from "@rangewright/application"
+import { blockingRangeRuns } from "@rangewright/application"
 import { RunEngine } from "@rangewright/run-engine"
 import {
   emptyRunState,
@@ -54,7 +54,7 @@ describe("of a run of a range and one of the installation that are unfinished", 
             else yield* journal.close(going.id, 0, { type: "Ended", status: "success", message: "" }, undefined, at)
             const unfinished = yield* journal.unfinished
             const move = yield* journal.active(installation)
-            const awaited = new Set(rangesAtWork(unfinished).map(({ id }) => id))
+            const awaited = new Set(blockingRangeRuns(unfinished).map(({ id }) => id))
             for (const run of unfinished.filter((one) => one.subject.type === "range")) {
               const waits = move !== undefined && run.behind === move.id
               expect(awaited.has(run.id)).toBe(!waits)

@@ -237,20 +237,20 @@ describe("a point of no return", () => {
 
   it("that has begun makes a later cancel void", () => {
     const state = after(started("a:m1"), started("b:m1"), cancel, started("c:m2"))
-    expect(state).toMatchObject({ pastReturn: true, cancelRequested: false, cancelRequestedAt: undefined })
+    expect(state).toMatchObject({ irreversible: true, cancelRequested: false, cancelRequestedAt: undefined })
     expect(isCancellable(state)).toBe(false)
     expect(state.steps.get("c:m2")?.phase).toBe("started")
   })
 
   it("is not reached when a cancel came first: its step has not begun", () => {
     const state = after(started("a:m1"), cancel, started("b:m1"))
-    expect(state).toMatchObject({ pastReturn: false, cancelRequested: true })
+    expect(state).toMatchObject({ irreversible: false, cancelRequested: true })
     expect(state.steps.get("b:m1")).toMatchObject({ phase: "planned", attempt: 0 })
   })
 
   it("does not keep a run that waits from being cancelled", () => {
     const state = after(started("b:m1"), { type: "Waiting", reason: "node1 is away" }, cancel)
-    expect(state).toMatchObject({ pastReturn: true, cancelRequested: true })
+    expect(state).toMatchObject({ irreversible: true, cancelRequested: true })
   })
 
   it("does not keep a run from being cancelled of which one step still waits", () => {
@@ -264,9 +264,9 @@ describe("a point of no return", () => {
     fc.assert(
       fc.property(fc.array(events, { maxLength: 40 }), (some) => {
         const state = after(...some)
-        expect(state.cancelRequested && state.pastReturn).toBe(false)
+        expect(state.cancelRequested && state.irreversible).toBe(false)
         // whichever of them came, one of them holds
-        if (some.some(({ type }) => type === "CancelRequested")) expect(state.cancelRequested || state.pastReturn).toBe(true)
+        if (some.some(({ type }) => type === "CancelRequested")) expect(state.cancelRequested || state.irreversible).toBe(true)
       }),
     )
   })

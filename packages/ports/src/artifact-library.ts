@@ -41,7 +41,7 @@ export type ArtifactEntry =
  * `placed`: it is there now, where nothing was · `replaced`: it took the place of another · `kept`: the same was there already ·
  * `differs`: something else of this name was there and stays, because replacing it was not asked for.
  */
-export type Placement = "placed" | "replaced" | "kept" | "differs"
+export type PlaceOutcome = "placed" | "replaced" | "kept" | "differs"
 
 /** What one scope holds; each list is sorted by name. */
 export interface ScopeListing {
@@ -69,7 +69,7 @@ export class ArtifactLibrary extends Context.Service<
       artifact: ArtifactRef,
       entries: readonly ArtifactEntry[],
       options: { readonly version?: string; readonly description?: string; readonly replace: boolean },
-    ) => Effect.Effect<Placement, LibraryFault | ContentFault>
+    ) => Effect.Effect<PlaceOutcome, LibraryFault | ContentFault>
     /** False when it was not there. */
     readonly remove: (artifact: ArtifactRef) => Effect.Effect<boolean, LibraryFault>
     /** Another scope gets a copy, or the thing itself. `LibraryFault` `missing` or `exists` where there is none, or one already. */

@@ -31,7 +31,7 @@ export class NetworkMigration extends Context.Service<
      * The same without snapshots, for those who only want to know how things stand: some seconds old at most, one look for all who ask
      * meanwhile, and machines that cannot be read now as they were last seen (`unseen`). Never older than what was dispatched here.
      */
-    readonly glance: (zone: string) => Effect.Effect<HypervisorInstallation, HypervisorFault>
+    readonly observeCached: (zone: string) => Effect.Effect<HypervisorInstallation, HypervisorFault>
     /** Names of the groups on the hypervisor that hold all administrators, and everybody. */
     readonly groups: { readonly admins: string; readonly users: string }
     readonly dispatch: (action: NetworkMigrationAction) => Effect.Effect<Dispatched, HypervisorFault>

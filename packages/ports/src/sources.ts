@@ -38,7 +38,7 @@ export interface SourceOutcome {
 }
 
 /** Content that was fetched for a source. */
-export interface Landing {
+export interface SyncResult {
   readonly snapshot: SnapshotId
   /** Absent: the content was there before. */
   readonly syncedAt?: Date
@@ -97,9 +97,9 @@ export class Sources extends Context.Service<
      * The source has this content from now on, with all that comes with it in one write. `SourceMoved` when `source` has another origin by
      * now than the one that the content was fetched from.
      */
-    readonly land: (
+    readonly commitSync: (
       source: Pick<Source, "recordId" | "id"> & SourceOrigin,
-      landing: Landing,
+      result: SyncResult,
     ) => Effect.Effect<Source, SourceNotFound | SourceMoved | StorageFault>
     /** Only how it ended; a source that is gone has no outcome. */
     readonly setOutcome: (id: RecordId, outcome: SourceOutcome) => Effect.Effect<void, StorageFault>

@@ -131,20 +131,20 @@ export const migrationContract = (hypervisor: HypervisorUnderTest): void => {
       expect(nics.map(({ bridge }) => bridge)).not.toContain("r1")
     })
 
-    promises("a glance shows what a look shows, also right after something was done", async (world) => {
+    promises("a observeCached shows what a look shows, also right after something was done", async (world) => {
       await world.run(populate(world))
       const seen = Effect.gen(function* () {
         const { record: _, ranges: __, ...look } = yield* observe
-        const glance = yield* NetworkMigration.use((migration) => migration.glance("ludus"))
-        return { look: { ...look, machines: look.machines.map((machine) => ({ ...machine, snapshots: [] })) }, glance }
+        const observeCached = yield* NetworkMigration.use((migration) => migration.observeCached("ludus"))
+        return { look: { ...look, machines: look.machines.map((machine) => ({ ...machine, snapshots: [] })) }, observeCached }
       })
       const actions = worldly(await world.run(observe))
       await world.run(
         Effect.forEach(actions, (action) =>
           Effect.gen(function* () {
             yield* perform(action)
-            const { look, glance } = yield* seen
-            expect(glance).toEqual(look)
+            const { look, observeCached } = yield* seen
+            expect(observeCached).toEqual(look)
           }),
         ),
       )

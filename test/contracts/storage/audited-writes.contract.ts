@@ -148,7 +148,7 @@ const writes: Readonly<Record<string, Effect.Effect<unknown, unknown, StoragePor
   "Blueprints.remove": Blueprints.use((all) => all.remove(blueprint.id)),
   "Sources.create": Sources.use((sources) => sources.create(newSource("more"))),
   "Sources.change": Sources.use((sources) => sources.change(source.recordId, { ref: "main" })),
-  "Sources.land": Sources.use((sources) => sources.land(source, { snapshot, syncedAt: startedAt })),
+  "Sources.land": Sources.use((sources) => sources.commitSync(source, { snapshot, syncedAt: startedAt })),
   "Sources.setOutcome": Sources.use((sources) => sources.setOutcome(source.recordId, { status: "error" as never, error: "no" })),
   "Sources.postpone": Sources.use((sources) => sources.postpone(source.recordId, later(5), later(9))),
   "Sources.claim": Sources.use((sources) =>

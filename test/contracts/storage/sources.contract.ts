@@ -120,7 +120,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
-        const landed = yield* sources.land(source, { snapshot: snapshot("a"), syncedAt: later(1) })
+        const landed = yield* sources.commitSync(source, { snapshot: snapshot("a"), syncedAt: later(1) })
         expect(yield* sources.change(source.recordId, {})).toEqual(landed)
         const scheduled = yield* sources.change(source.recordId, { ref: "next", schedule: "1h", nextSyncAt: later(3600) })
         expect(scheduled).toEqual({ ...landed, ref: "next", schedule: "1h", nextSyncAt: later(3600) })
@@ -159,7 +159,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
       Effect.gen(function* () {
         const { source } = yield* aliceWithLabs
         const sources = yield* Sources
-        const first = yield* sources.land(source, {
+        const first = yield* sources.commitSync(source, {
           snapshot: snapshot("a"),
           syncedAt: later(10),
           manifest: { name: "Labs", description: hostileText, homepage: "h", license: "MIT", authors: ["A", hostileText] },
@@ -174,7 +174,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
           license: "MIT",
           authors: ["A", hostileText],
         })
-        const second = yield* sources.land(source, {
+        const second = yield* sources.commitSync(source, {
           snapshot: snapshot("b"),
           manifest: { name: "New", description: "", authors: [] },
           outcome: { status: "partial", error: "role x: no" },
@@ -199,7 +199,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
         const sources = yield* Sources
         for (const change of [{ ref: "other" }, { url: "https://git.example/other.git" }]) {
           const before = yield* sources.change(source.recordId, change)
-          expect(yield* Effect.flip(sources.land(source, { snapshot: snapshot("a") }))).toBeInstanceOf(SourceMoved)
+          expect(yield* Effect.flip(sources.commitSync(source, { snapshot: snapshot("a") }))).toBeInstanceOf(SourceMoved)
           expect(yield* sources.find(source.id)).toEqual(before)
         }
       }),
@@ -213,7 +213,7 @@ export const sourcesContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* sources.remove(source.recordId)
         yield* sources.remove(source.recordId)
         const anew = yield* sources.create(newSource("labs", { recordId: newSource("anew").recordId }))
-        expect(yield* Effect.flip(sources.land(source, { snapshot: snapshot("a") }))).toBeInstanceOf(SourceNotFound)
+        expect(yield* Effect.flip(sources.commitSync(source, { snapshot: snapshot("a") }))).toBeInstanceOf(SourceNotFound)
         expect(yield* Effect.flip(sources.change(source.recordId, { ref: "x" }))).toBeInstanceOf(SourceNotFound)
         expect(yield* Effect.flip(sources.claim(source.recordId, [claimOf("t")]))).toBeInstanceOf(SourceNotFound)
         expect(yield* sources.list()).toEqual([anew])

@@ -27,7 +27,7 @@ export const open = async (): Promise<Scene> => {
 }
 
 /** Returns when no removal of a range goes on: it takes machines down in its own time, and its half minute begins when that is over. */
-export const untilRangesRest = async (process: Process): Promise<void> => {
+export const waitForRangeRuns = async (process: Process): Promise<void> => {
   const { store } = process.site
   const goesOn = (): boolean =>
     [...store.runs.values()].some(({ record: { kind, status } }) => kind === "delete-range" && status === "running")
@@ -41,7 +41,7 @@ export const settle = async ({ site, watch, gate, process, others }: Scene): Pro
     await stop(process)
     last = boot(site, { background: true })
   }
-  await untilRangesRest(last)
+  await waitForRangeRuns(last)
   await sleep(last, withinSeconds)
   const problems = await problemsOf(site)
   await stop(last)

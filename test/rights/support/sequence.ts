@@ -3,7 +3,7 @@ import { type Interruption, interruptions, makeCallGate } from "./call-gate.ts"
 import { problemsOf, silences } from "./facts.ts"
 import { makeLab } from "./lab.ts"
 import { type Chance, makeRandom } from "./random.ts"
-import { untilRangesRest, withinSeconds } from "./scene.ts"
+import { waitForRangeRuns, withinSeconds } from "./scene.ts"
 import { boot, type Process, type Site, sleep, stop } from "./site.ts"
 import { perform, type Watch, watchRevocations } from "./watch.ts"
 
@@ -125,7 +125,7 @@ export const sequence = async (seed: number, told: (line: string) => void = () =
   told("all are well")
   const late = sleep(service.at(0), patienceSeconds).then(() => ["an operation was not answered"])
   const problems = [...(await Promise.race([Promise.all(service.unanswered).then(() => []), late])), ...(await silences(site))]
-  await untilRangesRest(service.at(0))
+  await waitForRangeRuns(service.at(0))
   await sleep(service.at(0), withinSeconds)
   // who wakes up late may give something for a moment: it must not stay
   problems.push(...(await problemsOf(site)), ...(paused ? [] : watch.undone))

@@ -1,4 +1,4 @@
-import { untilRangesRest } from "@rangewright/application"
+import { waitForRangeRuns } from "@rangewright/application"
 import { runKind, work } from "@rangewright/run-engine"
 import { workPlan } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 const Nothing = Schema.Struct({})
 
-const rest = work({ name: "rest", input: Nothing, settle: () => Effect.as(untilRangesRest, {}) })
+const rest = work({ name: "rest", input: Nothing, settle: () => Effect.as(waitForRangeRuns, {}) })
 const carry = work({ name: "carry", input: Nothing, settle: () => Effect.as(Effect.sleep(5_000), {}) })
 
 /** A run about the whole installation as small as can be: it waits until no range is being changed, then works twice for five seconds. */

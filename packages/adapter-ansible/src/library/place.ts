@@ -17,7 +17,7 @@ import {
   type ContentFault,
   entriesFault,
   LibraryFault,
-  type Placement,
+  type PlaceOutcome,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -141,7 +141,7 @@ export const placeArtifact = (
   artifact: ArtifactRef,
   entries: readonly ArtifactEntry[],
   options: { readonly version?: string; readonly description?: string; readonly replace: boolean },
-): Effect.Effect<Placement, Failure> =>
+): Effect.Effect<PlaceOutcome, Failure> =>
   Effect.gen(function* () {
     const intake = treeIntake(defaultTreeLimits)
     for (const entry of entries) yield* check(doing, intake.admit(entry))

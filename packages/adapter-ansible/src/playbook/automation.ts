@@ -32,7 +32,7 @@ const logBytes = 512 * 1024
 const flushMillis = 2000
 const errorTail = 2000
 
-export interface Workshop {
+export interface AutomationContext {
   readonly settings: ReturnType<typeof settingsOf>
   /** What the host has now. */
   readonly current: Effect.Effect<AutomationAvailability>
@@ -43,7 +43,7 @@ export interface Workshop {
 }
 
 /** With what the host has while one stage runs. */
-type Equipped = Workshop & { readonly found: AutomationAvailability }
+type Equipped = AutomationContext & { readonly found: AutomationAvailability }
 
 const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsupported", detail: string): GuestFault =>
   new GuestFault({
@@ -54,7 +54,7 @@ const faultOf = (task: GuestTask, reason: "away" | "failed" | "timeout" | "unsup
   })
 
 /** Only roles reach for other machines than their own. */
-const wayTo = ({ settings, lendWay }: Workshop, task: GuestTask, site: Site) => {
+const wayTo = ({ settings, lendWay }: AutomationContext, task: GuestTask, site: Site) => {
   const jump = task.stage !== "role" && isReachedDirectly(settings, site.target) ? undefined : jumpHostOf(settings, site)
   return jump === undefined ? Effect.undefined : Effect.mapError(lendWay(jump), ({ detail }) => faultOf(task, "away", detail))
 }
@@ -66,9 +66,9 @@ const withPassword = (site: Site, password: string | undefined): Site => {
   return { ...site, target, hosts: site.hosts.map((host) => (host.seen.vmid === target.seen.vmid ? target : host)) }
 }
 
-const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, known: Site, login: LoginTry) {
+const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, known: Site, login: LoginTry) {
   const site = withPassword(known, login.inUse)
-  const { settings, found, folders } = workshop
+  const { settings, found, folders } = context
   // what is kept for a user goes with the user, and is not made again by a run that goes on
   const userId = site.user?.id
   const ofHost = Effect.mapError((error: Error) => faultOf(task, "failed", `the service's host cannot: ${error.message}`))
@@ -76,13 +76,13 @@ const run = Effect.fnUntraced(function* (workshop: Equipped, task: GuestTask, kn
     ofHost(Effect.tryPromise({ try: () => ownFolder(parent, ...parts), catch: (cause) => new Error(String(cause)) }))
   const workspace = yield* folder(folders.workspaces, userId ?? "nobody")
   const facts = yield* folder(folders.facts, site.range.id, userId ?? "nobody")
-  const way = yield* wayTo(workshop, task, site)
+  const way = yield* wayTo(context, task, site)
   const scratch = yield* ofHost(scratchFolder(folders))
   const isRole = task.stage === "role"
   const carried = isRole
-    ? yield* Effect.mapError(carryFacts(folders, workshop.ports, site, task), ({ message }) => faultOf(task, "away", message))
+    ? yield* Effect.mapError(carryFacts(folders, context.ports, site, task), ({ message }) => faultOf(task, "away", message))
     : undefined
-  const files = filesOf(workshop, task, site, login, { scratch, workspace }, carried)
+  const files = filesOf(context, task, site, login, { scratch, workspace }, carried)
   yield* ofHost(Effect.tryPromise({ try: () => writeFiles(scratch, files), catch: (cause) => new Error(String(cause)) }))
   // what is known of the machine changes now
   if (!isRole) yield* Effect.promise(() => forgetFacts(folders, site.range.id, site.target.name))
@@ -176,10 +176,10 @@ const forgetting = (doing: string, work: () => Promise<void>): Effect.Effect<voi
  * Stages as playbooks, each run a process of its own. The work is done while a stage settles, and ends with whoever waits for it; a stage
  * that is settled again is run again, which changes nothing that is done.
  */
-export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<typeof GuestAutomation> => {
-  const { settings, ports } = workshop
+export const playbookAutomation = (context: AutomationContext): Context.Service.Shape<typeof GuestAutomation> => {
+  const { settings, ports } = context
   const able = Effect.fnUntraced(function* (task: GuestTask) {
-    const found = yield* workshop.current
+    const found = yield* context.current
     const work = { os: task.os, stage: task.stage, role: roleOf(task) }
     const obstacle = hostObstacles(found, settings.windows).find((one) => hinders(one, work))
     if (obstacle !== undefined) return yield* faultOf(task, "unsupported", obstacle.because)
@@ -187,7 +187,7 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
     return problem === undefined ? found : yield* faultOf(task, "failed", problem)
   })
   const perform = Effect.fnUntraced(function* (task: GuestTask) {
-    const equipped = { ...workshop, found: yield* able(task) }
+    const equipped = { ...context, found: yield* able(task) }
     const site = yield* readSite(ports, settings, task)
     const untrusted = yield* Effect.promise(() => trustProblem(equipped, task, site))
     if (untrusted !== undefined) return yield* faultOf(task, "unsupported", untrusted)
@@ -206,7 +206,7 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
   return {
     obstacles: Effect.fnUntraced(
       function* (rangeId, by) {
-        const found = yield* workshop.current
+        const found = yield* context.current
         const user = yield* ports.users.find(by)
         const stored = yield* ports.ranges.config(rangeId)
         const untrusted = yield* Effect.promise(() => trustObstacles({ settings, found }, user, stored?.text ?? "{}"))
@@ -224,11 +224,11 @@ export const playbookAutomation = (workshop: Workshop): Context.Service.Shape<ty
       ),
     ),
     overNetwork: true,
-    roles: workshop.roles,
-    forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(workshop.folders, userId)),
+    roles: context.roles,
+    forget: (userId) => forgetting(`remove what roles kept for user ${userId}`, () => forgetUser(context.folders, userId)),
     forgetRange: (rangeId) =>
-      forgetting(`remove what is known of the machines of range ${rangeId}`, () => forgetRange(workshop.folders, rangeId)),
-    dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(workshop.ports, task)), { token: null }),
+      forgetting(`remove what is known of the machines of range ${rangeId}`, () => forgetRange(context.folders, rangeId)),
+    dispatch: (task) => Effect.as(Effect.andThen(able(task), readMachine(context.ports, task)), { token: null }),
     settle: (task) => Effect.scoped(perform(task)),
   }
 }

@@ -8,7 +8,7 @@ import { exitUnlessGone } from "../exit-of.ts"
 import type { HttpOptions } from "../options.ts"
 import { replyStream } from "../reply.ts"
 import { attachment } from "./attachment.ts"
-import { patientWriter } from "./patient-writer.ts"
+import { backpressuredWriter } from "./backpressured-writer.ts"
 
 /**
  * Writes a file as it is made. The answer begins with its first bytes, so that what fails before them can still be told; what fails after
@@ -27,7 +27,7 @@ export const sendDownload = async (
     ctx.res.end()
     return Exit.void
   }
-  const write = patientWriter(ctx.res, eventStreams.patience)
+  const write = backpressuredWriter(ctx.res, eventStreams.patience)
   const work = Stream.runForEach(bytes, (part) =>
     Effect.promise(() => {
       if (!ctx.res.headersSent) begin()

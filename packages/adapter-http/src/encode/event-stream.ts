@@ -8,7 +8,7 @@ import type { ServerResponse } from "node:http"
 import { exitOf, type OpenStreams } from "../exit-of.ts"
 import type { HttpOptions } from "../options.ts"
 import { defectProblem, faultOf, type Problem, problemOf } from "../problem.ts"
-import { patientWriter } from "./patient-writer.ts"
+import { backpressuredWriter } from "./backpressured-writer.ts"
 
 /** Milliseconds after which a client that lost the connection comes back. */
 const retry = 2000
@@ -34,7 +34,7 @@ export const sendEvents = async (
   { run, eventStreams }: Pick<HttpOptions, "run" | "eventStreams">,
   open: OpenStreams,
 ): Promise<Exit.Exit<void, Fault>> => {
-  const write = patientWriter(response, eventStreams.patience)
+  const write = backpressuredWriter(response, eventStreams.patience)
   const encode = Schema.encodeUnknownSync(schema)
   const heartbeat = setInterval(() => response.writableNeedDrain || response.write(": still here\n\n"), eventStreams.heartbeat)
   response.write(`retry: ${retry}\n\n`)

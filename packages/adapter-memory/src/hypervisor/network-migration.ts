@@ -209,9 +209,9 @@ export const networkMigrationLayer = (world: MemoryWorld): Layer.Layer<NetworkMi
         false,
         Effect.sync(() => observe(world)),
       ),
-    glance: () =>
+    observeCached: () =>
       run(
-        "glance",
+        "observeCached",
         false,
         Effect.sync(() => observe(world)),
       ),

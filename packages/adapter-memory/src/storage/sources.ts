@@ -65,7 +65,7 @@ export const sourcesLayer = (store: MemoryStore): Layer.Layer<Sources> => {
         })
       }),
     access: (recordId) => Effect.sync(() => store.sources.get(recordId)?.access),
-    land: (expected, { snapshot, syncedAt, manifest, outcome }) =>
+    commitSync: (expected, { snapshot, syncedAt, manifest, outcome }) =>
       atomically(function* () {
         const stored = yield* known(expected.recordId, expected.id)
         if (!sameOrigin(stored.source, expected)) return yield* Result.fail(new SourceMoved({ source: expected.id }))

@@ -88,7 +88,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     if (answer.status >= 200 && answer.status < 300) {
       const read = readReply(answer.body)
       if (read._tag === "Success") return { type: "reply", reply: read.success }
-      exchange.avoid(answer)
+      exchange.deprioritise(answer)
       return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, mutating ? "none" : "short")
     }
     if (answer.status === 401) return { type: "refused" }
@@ -98,7 +98,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     if (verdict === "guest-off" || verdict === "silent-guest")
       return { type: "fault", fault: new GuestSilent({ detail, off: verdict === "guest-off" }), again: "none" }
     // a node that is cut off from the others refuses what another one takes
-    if (isOfEndpoint(answer.status, verdict)) exchange.avoid(answer)
+    if (isOfEndpoint(answer.status, verdict)) exchange.deprioritise(answer)
     return fault(verdict, detail, hint, again)
   }
 

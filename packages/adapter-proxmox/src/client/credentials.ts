@@ -82,7 +82,7 @@ const ticketCredentials = (username: string, password: Redacted.Redacted, exchan
     }
     const reply = readReply(answer.body)
     if (Result.isFailure(reply)) {
-      exchange.avoid(answer)
+      exchange.deprioritise(answer)
       return yield* fault("away", reply.failure)
     }
     const data = recordOf(reply.success.data)

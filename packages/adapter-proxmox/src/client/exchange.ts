@@ -21,11 +21,11 @@ export interface Answered extends PveAnswer {
 export interface Exchange {
   readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
   /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when none is known to be better. */
-  readonly avoid: (answer: Answered) => boolean
+  readonly deprioritise: (answer: Answered) => boolean
 }
 
 /** An endpoint that could not be reached, or was to be avoided, comes last for so long: one that hangs costs seconds each time. */
-const restMs = 60_000
+const coolingMs = 60_000
 
 /** The node a path is worked on: the one it names, else the one that is asked. */
 const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(path)?.[1] ?? ""
@@ -36,12 +36,12 @@ const nodeOf = (path: string): string => /^\/api2\/json\/nodes\/([^/?]+)/u.exec(
  */
 export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits): Exchange => {
   let preferred = 0
-  const restsUntil = endpoints.map(() => Number.NEGATIVE_INFINITY)
-  const rests = (index: number, now: number): boolean => (restsUntil[index] ?? 0) > now
+  const coolingUntil = endpoints.map(() => Number.NEGATIVE_INFINITY)
+  const isCooling = (index: number, now: number): boolean => (coolingUntil[index] ?? 0) > now
   /** The order in which endpoints are tried: the preferred one and those after it, then those that rest. */
   const order = (now: number): readonly number[] => {
     const all = endpoints.map((_, at) => (preferred + at) % endpoints.length)
-    return [...all.filter((index) => !rests(index, now)), ...all.filter((index) => rests(index, now))]
+    return [...all.filter((index) => !isCooling(index, now)), ...all.filter((index) => isCooling(index, now))]
   }
   const lanes = new Map<string, Semaphore.Semaphore>()
   const lane = (pace: Pace, node: string): Semaphore.Semaphore => {
@@ -55,8 +55,8 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
   const via = (index: number, request: PveRequest) =>
     Effect.tryPromise({ try: (signal) => endpoints[index]!.send(request, signal), catch: (error) => asTransportFailure(error) })
   /** Of many requests that fail on one endpoint only the first turns away from it. */
-  const turnFrom = (index: number, now: number): void => {
-    restsUntil[index] = now + restMs
+  const failOver = (index: number, now: number): void => {
+    coolingUntil[index] = now + coolingMs
     if (preferred === index) preferred = order(now).find((other) => other !== index) ?? index
   }
   const send = Effect.fnUntraced(function* (request: PveRequest): Effect.fn.Return<Answered, TransportFailure> {
@@ -66,16 +66,16 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
       const at = yield* monotonicMillis
       if (outcome._tag === "Success") return { ...outcome.success, endpoint: index, at }
       failure = outcome.failure
-      turnFrom(index, at)
+      failOver(index, at)
       if (failure.delivered) break
     }
     return yield* Effect.fail(failure)
   })
   return {
     send: (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request)),
-    avoid: ({ endpoint, at }) => {
-      const isBetterKnown = endpoints.some((_, index) => index !== endpoint && !rests(index, at))
-      if (isBetterKnown) turnFrom(endpoint, at)
+    deprioritise: ({ endpoint, at }) => {
+      const isBetterKnown = endpoints.some((_, index) => index !== endpoint && !isCooling(index, at))
+      if (isBetterKnown) failOver(endpoint, at)
       return isBetterKnown
     },
   }

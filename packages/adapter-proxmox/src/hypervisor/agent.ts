@@ -5,7 +5,7 @@ import type { PveClient } from "../client/client.ts"
 import { path } from "../client/form.ts"
 import { type Fields, list, recordOf, text } from "../wire/read.ts"
 import { onItsNode } from "./identity.ts"
-import type { MachineKit } from "./machine-kind.ts"
+import type { MachineContext } from "./machine-kind.ts"
 
 export interface AgentWait {
   readonly ref: MachineRef
@@ -21,7 +21,7 @@ const stateEverySeconds = 60
 
 /** Waits until the guest agent answers, which ends the boot. Ends early when the VM is off again. */
 export const awaitAgent = Effect.fnUntraced(function* (
-  { client, identity, bootTimes }: Pick<MachineKit, "client" | "identity" | "bootTimes">,
+  { client, identity, bootTimes }: Pick<MachineContext, "client" | "identity" | "bootTimes">,
   { ref, kind, startedAt, seconds }: AgentWait,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = `wait for the guest agent of VM ${ref.vmid} (${ref.mark.machine})`

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { path, type Params } from "../client/form.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { rows, text } from "../wire/read.ts"
-import type { MachineKind, MachineKit } from "./machine-kind.ts"
+import type { MachineKind, MachineContext } from "./machine-kind.ts"
 
 export type CloneAction = Extract<MachineAction, { readonly kind: "clone" }>
 
@@ -26,8 +26,8 @@ const cloneParams = (action: CloneAction): Params => ({
 })
 
 /** A stuck `lock: clone` is told from a clone that goes on by the tasks: it is stale when no clone runs. */
-const cloneRuns = (kit: MachineKit, doing: string) =>
-  kit.client
+const cloneRuns = (context: MachineContext, doing: string) =>
+  context.client
     .get("/cluster/tasks", {}, { doing })
     .pipe(
       Effect.map((reply) =>
@@ -39,23 +39,23 @@ const cloneRuns = (kit: MachineKit, doing: string) =>
 const staleSeconds = 60
 
 /** Waits until the VM is no longer being made, then tells whose it is. */
-const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (kit, action) {
+const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(function* (context, action) {
   const doing = doingOf(action)
   const fault = (reason: "taken" | "unknown-effect" | "failed", detail: string, hint?: string) =>
     new HypervisorFault({ doing, reason, detail, ...(hint === undefined ? {} : { hint }) })
   const verdict = yield* lookUntil(
     (waited) =>
       Effect.gen(function* () {
-        const found = yield* kit.identity.locate(action.machine, doing)
+        const found = yield* context.identity.locate(action.machine, doing)
         if (found === undefined) return yield* fault("unknown-effect", `VM ${action.machine.vmid} does not exist`)
         if (carriesMark(text(found.config, "description") ?? "", action.machine.mark) && text(found.config, "lock") === undefined)
           return "ours" as const
         if (text(found.config, "lock") !== "clone") return "foreign" as const
         // a clone whose task was lost may still go on
-        if (waited < staleSeconds || (yield* cloneRuns(kit, doing))) return undefined
+        if (waited < staleSeconds || (yield* cloneRuns(context, doing))) return undefined
         return "stale" as const
       }),
-    { seconds: kit.options.cloneSeconds, fastest: 1, slowest: 10 },
+    { seconds: context.options.cloneSeconds, fastest: 1, slowest: 10 },
   )
   if (verdict === "ours") return
   if (verdict === "foreign") return yield* fault("taken", `VM ${action.machine.vmid} exists already and is not ours`)
@@ -71,28 +71,30 @@ const settleByLooking: MachineKind<CloneAction>["settle"] = Effect.fnUntraced(fu
  * asking for it; when the VM there is ours, from a call whose answer was lost, that is success.
  */
 export const clone: MachineKind<CloneAction> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
+  dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
-    kit.identity.forget(action.machine.vmid)
+    context.identity.forget(action.machine.vmid)
     const { node, vmid } = action.template
-    const answer = yield* Effect.result(kit.client.post(path`/nodes/${node}/qemu/${vmid}/clone`, cloneParams(action), { doing }))
+    const answer = yield* Effect.result(
+      context.client.post(path`/nodes/${node}/qemu/${vmid}/clone`, cloneParams(action), { doing }),
+    )
     if (answer._tag === "Success") return { task: yield* startedTask(answer.success, doing) }
     if (answer.failure.facts.reason !== "taken") return yield* Effect.fail(answer.failure)
-    const found = yield* kit.identity.locate(action.machine, doing)
+    const found = yield* context.identity.locate(action.machine, doing)
     if (found === undefined) return yield* Effect.fail(answer.failure)
     // while it is being made it has no description yet: who made it shows when the lock is gone
     if (text(found.config, "lock") === "clone") return { task: undefined }
     return carriesMark(text(found.config, "description") ?? "", action.machine.mark) ? "done" : yield* Effect.fail(answer.failure)
   }),
-  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+  settle: Effect.fnUntraced(function* (context, action, outcome) {
     if (outcome?.type === "failed") {
       // another call of ours may have made the VM, which is what made this task fail
       const doing = doingOf(action)
-      const found = yield* kit.identity.locate(action.machine, doing)
+      const found = yield* context.identity.locate(action.machine, doing)
       const making = found !== undefined && text(found.config, "lock") === "clone"
       if (!making && !carriesMark(text(found?.config ?? {}, "description") ?? "", action.machine.mark))
         return yield* taskFault(doing, outcome)
     }
-    yield* settleByLooking(kit, action, outcome)
+    yield* settleByLooking(context, action, outcome)
   }),
 }

@@ -25,15 +25,15 @@ const checked = (action: ConfigureAction, doing: string): Effect.Effect<void, Hy
 
 /** Brings a VM's configuration to its settings in one call, guarded by the digest of what was compared; no difference, no call. */
 export const configure: MachineKind<ConfigureAction> = {
-  dispatch: Effect.fnUntraced(function* (kit, action): Effect.fn.Return<Started, HypervisorFault> {
+  dispatch: Effect.fnUntraced(function* (context, action): Effect.fn.Return<Started, HypervisorFault> {
     const doing = `configure VM ${action.machine.vmid} (${action.machine.mark.machine})`
     yield* checked(action, doing)
-    const found = yield* kit.identity.verify(action.machine, doing)
+    const found = yield* context.identity.verify(action.machine, doing)
     if (found === undefined)
       return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${action.machine.vmid} does not exist` })
     const change = settingsChange(recordOf(found.config), action.settings)
     if (change === undefined) return "done"
-    const put = kit.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
+    const put = context.client.put(path`/nodes/${found.node}/qemu/${action.machine.vmid}/config`, change, { doing })
     yield* movedAway(doing, found.node)(put)
     return "done"
   }),

@@ -17,7 +17,7 @@ import { makeBootTimes } from "./boot-times.ts"
 import { clone } from "./clone.ts"
 import { configure } from "./configure.ts"
 import { type Identity, onItsNode, readConfig } from "./identity.ts"
-import type { MachineKind, MachineKit, MachineOptions } from "./machine-kind.ts"
+import type { MachineKind, MachineContext, MachineOptions } from "./machine-kind.ts"
 import { shutdown, start, stop } from "./power.ts"
 import { remove } from "./remove.ts"
 import { blindness, seek } from "./seek.ts"
@@ -52,7 +52,7 @@ export const makeHypervisor = (
   networks: Context.Service.Shape<typeof HypervisorNetwork>,
   options: MachineOptions,
 ): Context.Service.Shape<typeof Hypervisor> => {
-  const kit: MachineKit = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
+  const context: MachineContext = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
   const power = makeSettledPower()
 
   /** A node that is away takes its tasks along: where the machine lives on elsewhere, the task has come to no end there. */
@@ -97,13 +97,13 @@ export const makeHypervisor = (
     canSnapshot: (node, vmid) => canSnapshot(client, node, vmid),
     dispatch: Effect.fnUntraced(function* (action) {
       power.begun(action)
-      const started = yield* kindOf(action).dispatch(kit, action)
+      const started = yield* kindOf(action).dispatch(context, action)
       return { token: started === "done" ? null : { task: started.task?.text ?? null } }
     }),
     settle: Effect.fnUntraced(function* (action, token) {
       const upid = token === null ? undefined : readToken(token)
       const outcome = upid === undefined ? undefined : yield* outcomeOf(action, upid)
-      const warnings = token === null ? undefined : yield* kindOf(action).settle(kit, action, outcome)
+      const warnings = token === null ? undefined : yield* kindOf(action).settle(context, action, outcome)
       power.settled(action, yield* monotonicMillis)
       return warnings ?? []
     }),

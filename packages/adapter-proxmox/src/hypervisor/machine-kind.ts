@@ -16,7 +16,7 @@ export interface MachineOptions {
 }
 
 /** What every kind of action works with. */
-export interface MachineKit {
+export interface MachineContext {
   readonly client: PveClient
   readonly identity: Identity
   readonly networks: Context.Service.Shape<typeof HypervisorNetwork>
@@ -31,10 +31,10 @@ export type Started = "done" | { readonly task: Upid | undefined }
 
 /** How one kind of action is started, and how it is found out that its effect is there. */
 export interface MachineKind<A> {
-  readonly dispatch: (kit: MachineKit, action: A) => Effect.Effect<Started, HypervisorFault>
+  readonly dispatch: (context: MachineContext, action: A) => Effect.Effect<Started, HypervisorFault>
   /** `outcome` is the task's end, undefined when there was none. Success means that the effect was seen; gives what of it could not be had. */
   readonly settle: (
-    kit: MachineKit,
+    context: MachineContext,
     action: A,
     outcome: TaskOutcome | undefined,
   ) => Effect.Effect<readonly string[] | void, HypervisorFault>

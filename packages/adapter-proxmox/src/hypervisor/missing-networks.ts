@@ -3,7 +3,7 @@ import type { HypervisorFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { lacksAfter } from "../network/vnet-nodes.ts"
 import { detailOf } from "../wire/vm-config.ts"
-import type { MachineKit } from "./machine-kind.ts"
+import type { MachineContext } from "./machine-kind.ts"
 
 /**
  * Makes the VNets of a VM's cards stand on its node where they are in force and the node lacks them: it has missed an apply since the deploy
@@ -11,19 +11,19 @@ import type { MachineKit } from "./machine-kind.ts"
  * cannot be brought there.
  */
 export const bringNetworks = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   ref: MachineRef,
   doing: string,
 ): Effect.fn.Return<readonly string[], HypervisorFault> {
-  const found = yield* kit.identity.locate(ref, doing)
+  const found = yield* context.identity.locate(ref, doing)
   if (found === undefined) return []
   const { node, config } = found
   const wanted = new Set(detailOf(node, ref.vmid, config).nics.map(({ bridge }) => bridge))
   const brought: string[] = []
-  for (const { spec: network, usable } of yield* kit.networks.observe) {
+  for (const { spec: network, usable } of yield* context.networks.observe) {
     if (network.type !== "vnet" || !usable || !wanted.has(network.name)) continue
-    if ((yield* lacksAfter(kit.client, network, [node], doing, 0)).length === 0) continue
-    yield* kit.networks.settle({ kind: "create-network", network, nodes: [node] }, { apply: true })
+    if ((yield* lacksAfter(context.client, network, [node], doing, 0)).length === 0) continue
+    yield* context.networks.settle({ kind: "create-network", network, nodes: [node] }, { apply: true })
     brought.push(network.name)
   }
   return brought

@@ -8,7 +8,7 @@ import { powerOf } from "../wire/cluster.ts"
 import { recordOf, text } from "../wire/read.ts"
 import { awaitAgent } from "./agent.ts"
 import type { Located } from "./identity.ts"
-import type { MachineKind, MachineKit } from "./machine-kind.ts"
+import type { MachineKind, MachineContext } from "./machine-kind.ts"
 import { bringNetworks } from "./missing-networks.ts"
 
 type Power = Extract<MachineAction, { readonly kind: "start" | "stop" | "shutdown" }>
@@ -26,26 +26,26 @@ interface Live extends Located {
  * that a VM that took our VM's place since it was verified is noticed, and verified anew.
  */
 const liveState = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   ref: MachineRef,
   doing: string,
 ): Effect.fn.Return<Live, HypervisorFault> {
-  const { located, data } = yield* kit.identity
+  const { located, data } = yield* context.identity
     .at(ref, doing, (found) =>
-      Effect.map(kit.client.get(path`/nodes/${found.node}/qemu/${ref.vmid}/status/current`, {}, { doing }), (reply) => ({
+      Effect.map(context.client.get(path`/nodes/${found.node}/qemu/${ref.vmid}/status/current`, {}, { doing }), (reply) => ({
         located: found,
         data: recordOf(reply.data),
       })),
     )
-    .pipe(Effect.tapError(() => Effect.sync(() => kit.identity.forget(ref.vmid))))
-  if (text(data, "name") !== located.name) yield* kit.identity.verify(ref, doing)
+    .pipe(Effect.tapError(() => Effect.sync(() => context.identity.forget(ref.vmid))))
+  if (text(data, "name") !== located.name) yield* context.identity.verify(ref, doing)
   const halted = text(data, "status") === "running" && text(data, "qmpstatus") === "paused"
   return { ...located, power: halted ? "paused" : powerOf(text(data, "status")) }
 })
 
-const call = Effect.fnUntraced(function* (kit: MachineKit, action: Power, node: string, verb: string, params: Params) {
+const call = Effect.fnUntraced(function* (context: MachineContext, action: Power, node: string, verb: string, params: Params) {
   const doing = doingOf(action)
-  const reply = yield* kit.client.post(path`/nodes/${node}/qemu/${action.machine.vmid}/status/${verb}`, params, { doing })
+  const reply = yield* context.client.post(path`/nodes/${node}/qemu/${action.machine.vmid}/status/${verb}`, params, { doing })
   return { task: yield* startedTask(reply, doing) }
 })
 
@@ -54,7 +54,7 @@ const followSeconds = 60
 
 /** The wanted state is the proof, whatever the task said: "already running" is a success as well. */
 const settleAt = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   action: Power,
   outcome: TaskOutcome | undefined,
   wanted: PowerState,
@@ -63,7 +63,7 @@ const settleAt = Effect.fnUntraced(function* (
   let seenOn = ""
   const reached = yield* lookUntil(
     () =>
-      Effect.map(liveState(kit, action.machine, doing), ({ node, power }) => {
+      Effect.map(liveState(context, action.machine, doing), ({ node, power }) => {
         seenOn = node
         return power === wanted ? power : undefined
       }),
@@ -86,62 +86,62 @@ const settleAt = Effect.fnUntraced(function* (
 
 /** A VM does not start on a node that lacks a network of it. Where that could be mended, the start is to be tried again. */
 const settleRunning = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   action: Action<"start">,
   outcome: TaskOutcome | undefined,
 ): Effect.fn.Return<void, HypervisorFault> {
   const doing = doingOf(action)
-  const settled = yield* Effect.result(settleAt(kit, action, outcome, "running"))
+  const settled = yield* Effect.result(settleAt(context, action, outcome, "running"))
   if (settled._tag === "Success") return
   if (settled.failure.facts.reason !== "failed") return yield* settled.failure
-  const brought = yield* bringNetworks(kit, action.machine, doing)
+  const brought = yield* bringNetworks(context, action.machine, doing)
   if (brought.length === 0) return yield* settled.failure
   const detail = `its node had missed ${brought.join(", ")}, which is there now (${settled.failure.facts.detail})`
   return yield* new HypervisorFault({ doing, reason: "unknown-effect", detail })
 })
 
 export const start: MachineKind<Action<"start">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
-    const live = yield* liveState(kit, action.machine, doingOf(action))
+  dispatch: Effect.fnUntraced(function* (context, action) {
+    const live = yield* liveState(context, action.machine, doingOf(action))
     if (live.power === "running") return action.untilAgent ? { task: undefined } : "done"
-    kit.startedAt.set(action.machine.vmid, yield* monotonicMillis)
-    return yield* call(kit, action, live.node, live.power === "paused" ? "resume" : "start", {})
+    context.startedAt.set(action.machine.vmid, yield* monotonicMillis)
+    return yield* call(context, action, live.node, live.power === "paused" ? "resume" : "start", {})
   }),
-  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+  settle: Effect.fnUntraced(function* (context, action, outcome) {
     // an answering agent proves more than the state does
-    if (!action.untilAgent || outcome?.type !== "ok") yield* settleRunning(kit, action, outcome)
+    if (!action.untilAgent || outcome?.type !== "ok") yield* settleRunning(context, action, outcome)
     if (!action.untilAgent) return
     const ref = action.machine
-    const { osType } = yield* kit.identity.expect(ref, doingOf(action))
-    const known = kit.startedAt.get(ref.vmid)
-    yield* awaitAgent(kit, {
+    const { osType } = yield* context.identity.expect(ref, doingOf(action))
+    const known = context.startedAt.get(ref.vmid)
+    yield* awaitAgent(context, {
       ref,
       // a boot whose beginning was not seen teaches the others nothing
       kind: known === undefined ? `VM ${ref.vmid}` : osType,
       startedAt: known ?? (yield* monotonicMillis),
-      seconds: kit.options.agentSeconds,
+      seconds: context.options.agentSeconds,
     }).pipe(
       // the time in which nobody could ask does not count: the next wait begins anew
-      Effect.tapError(() => Effect.sync(() => kit.startedAt.delete(ref.vmid))),
+      Effect.tapError(() => Effect.sync(() => context.startedAt.delete(ref.vmid))),
     )
-    kit.startedAt.delete(ref.vmid)
+    context.startedAt.delete(ref.vmid)
   }),
 }
 
 export const stop: MachineKind<Action<"stop">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
-    const live = yield* liveState(kit, action.machine, doingOf(action))
-    return live.power === "stopped" ? "done" : yield* call(kit, action, live.node, "stop", {})
+  dispatch: Effect.fnUntraced(function* (context, action) {
+    const live = yield* liveState(context, action.machine, doingOf(action))
+    return live.power === "stopped" ? "done" : yield* call(context, action, live.node, "stop", {})
   }),
-  settle: (kit, action, outcome) => settleAt(kit, action, outcome, "stopped"),
+  settle: (context, action, outcome) => settleAt(context, action, outcome, "stopped"),
 }
 
 /** Asks the guest to shut down; what does not within the time stays on and the action fails. */
 export const shutdown: MachineKind<Action<"shutdown">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
-    const live = yield* liveState(kit, action.machine, doingOf(action))
+  dispatch: Effect.fnUntraced(function* (context, action) {
+    const live = yield* liveState(context, action.machine, doingOf(action))
     if (live.power === "stopped") return "done"
-    return yield* call(kit, action, live.node, "shutdown", { timeout: Math.max(1, Math.round(action.timeoutSeconds)) })
+    return yield* call(context, action, live.node, "shutdown", { timeout: Math.max(1, Math.round(action.timeoutSeconds)) })
   }),
-  settle: (kit, action, outcome) => settleAt(kit, action, outcome, "stopped"),
+  settle: (context, action, outcome) => settleAt(context, action, outcome, "stopped"),
 }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { path } from "../client/form.ts"
 import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { movedAway } from "./identity.ts"
-import type { MachineKind, MachineKit } from "./machine-kind.ts"
+import type { MachineKind, MachineContext } from "./machine-kind.ts"
 import { blindness, seek } from "./seek.ts"
 
 type DeleteAction = Extract<MachineAction, { readonly kind: "delete" }>
@@ -15,16 +15,16 @@ const lostSeconds = 60
 const askAgainSeconds = 5
 
 /** Makes sure that the VM is already gone: one look that finds nothing does not prove it. */
-const provenGone = Effect.fnUntraced(function* (kit: MachineKit, { machine }: DeleteAction, doing: string) {
+const provenGone = Effect.fnUntraced(function* (context: MachineContext, { machine }: DeleteAction, doing: string) {
   yield* Effect.sleep(askAgainSeconds * 1000)
-  const found = yield* seek(kit.client, machine.vmid, machine.node)
+  const found = yield* seek(context.client, machine.vmid, machine.node)
   if (found.type === "there")
     return yield* new HypervisorFault({
       doing,
       reason: "locked",
       detail: `it was not found at first, but is on node ${found.node}`,
     })
-  const doubt = found.type === "absent" ? yield* blindness(kit.client) : found.why
+  const doubt = found.type === "absent" ? yield* blindness(context.client) : found.why
   if (doubt === undefined) return "done" as const
   return yield* new HypervisorFault({ doing, reason: "locked", detail: `it is not certain that the VM is gone: ${doubt}` })
 })
@@ -34,21 +34,23 @@ const provenGone = Effect.fnUntraced(function* (kit: MachineKit, { machine }: De
  * another VM meanwhile. Settled when the whole cluster no longer knows the VM.
  */
 export const remove: MachineKind<DeleteAction> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
+  dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
-    const found = yield* kit.identity.verify(action.machine, doing)
-    if (found === undefined) return yield* provenGone(kit, action, doing)
+    const found = yield* context.identity.verify(action.machine, doing)
+    if (found === undefined) return yield* provenGone(context, action, doing)
     const params = { purge: true, "destroy-unreferenced-disks": true }
-    const removal = kit.client.remove(path`/nodes/${found.node}/qemu/${action.machine.vmid}`, params, { doing })
+    const removal = context.client.remove(path`/nodes/${found.node}/qemu/${action.machine.vmid}`, params, { doing })
     const reply = yield* movedAway(doing, found.node)(removal)
     return { task: yield* startedTask(reply, doing) }
   }),
-  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+  settle: Effect.fnUntraced(function* (context, action, outcome) {
     const doing = doingOf(action)
-    kit.identity.forget(action.machine.vmid)
+    context.identity.forget(action.machine.vmid)
     const gone = yield* lookUntil(
       () =>
-        Effect.map(kit.identity.locate(action.machine, doing), (found) => (found === undefined ? ("gone" as const) : undefined)),
+        Effect.map(context.identity.locate(action.machine, doing), (found) =>
+          found === undefined ? ("gone" as const) : undefined,
+        ),
       // a task that was lost may still go on
       { seconds: outcome?.type === "vanished" ? lostSeconds : 0, fastest: 1, slowest: 5 },
     )

@@ -8,7 +8,7 @@ import { lookUntil, startedTask, taskFault } from "../tasks/settlement.ts"
 import { parseUpid, type Upid } from "../tasks/upid.ts"
 import { type Fields, flag, number, recordOf, rows, text } from "../wire/read.ts"
 import { movedAway, onItsNode } from "./identity.ts"
-import type { MachineKind, MachineKit, Started } from "./machine-kind.ts"
+import type { MachineKind, MachineContext, Started } from "./machine-kind.ts"
 
 type Kind = "take-snapshot" | "roll-back" | "remove-snapshot"
 type SnapshotAction = Extract<MachineAction, { readonly kind: Kind }>
@@ -92,17 +92,17 @@ interface Seen {
 
 /** Reads both, whose the VM is before anything else: an id may have been given to another VM meanwhile. */
 const look = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   ref: MachineRef,
   name: string,
   doing: string,
 ): Effect.fn.Return<Seen, HypervisorFault> {
-  const found = yield* kit.identity.verify(ref, doing)
+  const found = yield* context.identity.verify(ref, doing)
   if (found === undefined)
     return yield* new HypervisorFault({ doing, reason: "not-found", detail: `VM ${ref.vmid} does not exist` })
   const { node } = found
   const config = recordOf(found.config)
-  const tree = yield* movedAway(doing, node)(readTree(kit.client, node, ref.vmid, doing))
+  const tree = yield* movedAway(doing, node)(readTree(context.client, node, ref.vmid, doing))
   return {
     node,
     tree,
@@ -120,12 +120,12 @@ const taskTypes: Readonly<Record<Kind, string>> = {
 
 /** The task of this kind that works on the VM now: one whose answer was lost. */
 const runningTask = (
-  kit: MachineKit,
+  context: MachineContext,
   kind: Kind,
   machine: MachineRef,
   doing: string,
 ): Effect.Effect<Upid | undefined, HypervisorFault> =>
-  Effect.map(kit.client.get("/cluster/tasks", {}, { doing }), ({ data }) => {
+  Effect.map(context.client.get("/cluster/tasks", {}, { doing }), ({ data }) => {
     const found = rows(data).find(
       (row) =>
         text(row, "type") === taskTypes[kind] && text(row, "id") === String(machine.vmid) && text(row, "endtime") === undefined,
@@ -150,14 +150,14 @@ const locksOf: Readonly<Record<Kind, string>> = {
 
 /** Begins, unless a task of the same kind goes on there, whose answer was lost. */
 const begin = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   action: SnapshotAction,
   seen: Seen,
   call: ReturnType<PveClient["post"]>,
 ): Effect.fn.Return<Started, HypervisorFault> {
   const doing = doingOf(action)
   if (seen.lock !== undefined) {
-    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(kit, action.kind, action.machine, doing) : undefined
+    const task = seen.lock === locksOf[action.kind] ? yield* runningTask(context, action.kind, action.machine, doing) : undefined
     return task === undefined ? yield* lockedFault(action, seen.lock, doing) : { task }
   }
   return { task: yield* startedTask(yield* movedAway(doing, seen.node)(call), doing) }
@@ -173,7 +173,7 @@ const pace = (outcome: TaskOutcome | undefined) => ({
 
 /** Looks until the effect is there, or nothing works on the VM any more. */
 const settled = Effect.fnUntraced(function* (
-  kit: MachineKit,
+  context: MachineContext,
   action: SnapshotAction,
   outcome: TaskOutcome | undefined,
   isThere: (seen: Seen) => boolean,
@@ -181,7 +181,7 @@ const settled = Effect.fnUntraced(function* (
   const doing = doingOf(action)
   const found = yield* lookUntil(
     () =>
-      Effect.map(look(kit, action.machine, nameOf(action), doing), (seen) =>
+      Effect.map(look(context, action.machine, nameOf(action), doing), (seen) =>
         isThere(seen) || seen.lock !== locksOf[action.kind] ? seen : undefined,
       ),
     pace(outcome),
@@ -215,21 +215,21 @@ const isTaken =
 
 /** Takes a snapshot. One of this name is the one that was asked for when it has its description; never a second one is made. */
 export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
+  dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
     const { name, description, memory } = action.snapshot
-    const seen = yield* look(kit, action.machine, name, doing)
+    const seen = yield* look(context, action.machine, name, doing)
     if (isTaken(action)(seen)) return "done"
     if (seen.snapshot !== undefined && !isSnapshotOf(seen.snapshot, description))
       return yield* new HypervisorFault({ doing, reason: "taken", detail: "the VM has another snapshot of this name" })
-    const call = kit.client.post(
+    const call = context.client.post(
       path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot`,
       { snapname: name, description, vmstate: memory },
       { doing },
     )
-    return yield* begin(kit, action, seen, call)
+    return yield* begin(context, action, seen, call)
   }),
-  settle: (kit, action, outcome) => Effect.as(settled(kit, action, outcome, isTaken(action)), []),
+  settle: (context, action, outcome) => Effect.as(settled(context, action, outcome, isTaken(action)), []),
 }
 
 /**
@@ -237,40 +237,41 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
  * VM is rolled back all the same, without its memory.
  */
 export const rollBack: MachineKind<Action<"roll-back">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
+  dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
-    const seen = yield* look(kit, action.machine, action.snapshot, doing)
+    const seen = yield* look(context, action.machine, action.snapshot, doing)
     if (seen.snapshot === undefined)
       return yield* new HypervisorFault({ doing, reason: "failed", detail: "the VM has no snapshot of this name" })
     const { vmid } = action.machine
-    const call = kit.client.post(path`/nodes/${seen.node}/qemu/${vmid}/snapshot/${action.snapshot}/rollback`, {}, { doing })
-    return yield* begin(kit, action, seen, call)
+    const call = context.client.post(path`/nodes/${seen.node}/qemu/${vmid}/snapshot/${action.snapshot}/rollback`, {}, { doing })
+    return yield* begin(context, action, seen, call)
   }),
-  settle: Effect.fnUntraced(function* (kit, action, outcome) {
+  settle: Effect.fnUntraced(function* (context, action, outcome) {
     const isBack = ({ tree, lock }: Seen): boolean => lock === undefined && tree.current === action.snapshot
     // the VM may have been on this snapshot before, too: a rollback that did not begin has changed nothing
     const hasChanged = ({ digest }: Seen): boolean => action.digest !== undefined && digest !== action.digest
     if (outcome?.type !== "failed") {
-      yield* settled(kit, action, outcome, (seen) => isBack(seen) && (outcome?.type === "ok" || hasChanged(seen)))
+      yield* settled(context, action, outcome, (seen) => isBack(seen) && (outcome?.type === "ok" || hasChanged(seen)))
       return []
     }
-    const seen = yield* look(kit, action.machine, action.snapshot, doingOf(action))
+    const seen = yield* look(context, action.machine, action.snapshot, doingOf(action))
     if (isBack(seen) && hasChanged(seen) && seen.snapshot?.memory === true)
       return [`its memory could not be brought back, so it starts anew: ${outcome.detail}`]
-    yield* settled(kit, action, outcome, () => false)
+    yield* settled(context, action, outcome, () => false)
     return []
   }),
 }
 
 /** Removes a snapshot; one that is gone is success. With a description only the snapshot that has it. */
 export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
-  dispatch: Effect.fnUntraced(function* (kit, action) {
+  dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
-    const seen = yield* look(kit, action.machine, action.snapshot, doing)
+    const seen = yield* look(context, action.machine, action.snapshot, doing)
     if (seen.snapshot === undefined) {
       // one that is being made now may be the one to remove, also before its task has the lock
       const isMade =
-        seen.lock === locksOf["take-snapshot"] || (yield* runningTask(kit, "take-snapshot", action.machine, doing)) !== undefined
+        seen.lock === locksOf["take-snapshot"] ||
+        (yield* runningTask(context, "take-snapshot", action.machine, doing)) !== undefined
       if (isMade) return yield* lockedFault(action, locksOf["take-snapshot"], doing)
       return "done"
     }
@@ -280,16 +281,16 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
         reason: "not-ours",
         detail: "the snapshot of this name was made for something else",
       })
-    const call = kit.client.remove(
+    const call = context.client.remove(
       path`/nodes/${seen.node}/qemu/${action.machine.vmid}/snapshot/${action.snapshot}`,
       {},
       { doing },
     )
-    return yield* begin(kit, action, seen, call)
+    return yield* begin(context, action, seen, call)
   }),
-  settle: (kit, action, outcome) =>
+  settle: (context, action, outcome) =>
     Effect.as(
-      settled(kit, action, outcome, ({ snapshot, lock }) => snapshot === undefined && lock === undefined),
+      settled(context, action, outcome, ({ snapshot, lock }) => snapshot === undefined && lock === undefined),
       [],
     ),
 }

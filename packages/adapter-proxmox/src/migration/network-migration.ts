@@ -8,7 +8,7 @@ import { parseUpid } from "../tasks/upid.ts"
 import type { AwaitTask } from "../tasks/watcher.ts"
 import { recordOf } from "../wire/read.ts"
 import { createBridge, proveBridges, removeBridge, revertNetwork, startReload, writeBridgeAddress } from "./bridge-actions.ts"
-import { makeGlances } from "./glance.ts"
+import { cachedObservation } from "./cached-observation.ts"
 import { performHost, proveHost } from "./host-actions.ts"
 import { moveNics, proveMachines } from "./machine-actions.ts"
 import { nodeGuestsLook } from "./node-guests.ts"
@@ -33,7 +33,7 @@ export const makeNetworkMigration = (
   shell: Context.Service.Shape<typeof NodeShell>,
 ): Context.Service.Shape<typeof NetworkMigration> => {
   const guestsOf = nodeGuestsLook(client)
-  const { observe, glance, outdate, moved } = makeGlances(observeInstallation(client, shell))
+  const { observe, observeCached, invalidate, moved } = cachedObservation(observeInstallation(client, shell))
   const dispatch = (action: NetworkMigrationAction): Effect.Effect<Dispatched, HypervisorFault> => {
     switch (action.kind) {
       case "create-zone":
@@ -121,10 +121,10 @@ export const makeNetworkMigration = (
 
   return {
     observe,
-    glance,
+    observeCached,
     groups: { admins: adminGroup, users: userGroup },
-    dispatch: (action) => dispatch(action).pipe(Effect.ensuring(outdate)),
-    settle: (action, token) => settle(action, token).pipe(Effect.ensuring(outdate)),
+    dispatch: (action) => dispatch(action).pipe(Effect.ensuring(invalidate)),
+    settle: (action, token) => settle(action, token).pipe(Effect.ensuring(invalidate)),
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type SourceOrigin,
 } from "@rangewright/domain"
 import {
-  type Landing,
+  type SyncResult,
   type LibraryScope,
   longestClaimName,
   type SourceChange,
@@ -35,7 +35,7 @@ const changed = (before: SourceOrigin, change: SourceChange) => {
   return sources.write({ ...change, ...(elsewhere ? { snapshot: undefined } : {}) })
 }
 
-const landed = ({ snapshot, syncedAt, manifest, outcome }: Landing) =>
+const resultColumns = ({ snapshot, syncedAt, manifest, outcome }: SyncResult) =>
   sources.write({
     snapshot,
     ...(manifest === undefined ? {} : describedBy(manifest)),
@@ -108,13 +108,13 @@ export const sourcesLayer: Layer.Layer<Sources, never, Database> = Layer.effect(
             return Object.keys(columns).length === 0 ? before : yield* update(tx, recordId, columns)
           }),
         ),
-      land: (source, landing) =>
+      commitSync: (source, result) =>
         database.write(`take the content of source ${source.id}`, (tx) =>
           Effect.gen(function* () {
             const before = yield* find(tx, database.engine, source.recordId)
             if (before === undefined) return yield* new SourceNotFound({ source: source.id })
             if (!sameOrigin(before, source)) return yield* new SourceMoved({ source: source.id })
-            return yield* update(tx, source.recordId, landed(landing))
+            return yield* update(tx, source.recordId, resultColumns(result))
           }),
         ),
       setOutcome: (recordId, { status, error }) =>

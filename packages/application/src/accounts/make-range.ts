@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { stillThere } from "../access/still-there.ts"
 import { newRangeId, parentStays, refuseTakenId } from "../range/new-range-id.ts"
 import { bringInLine, ofRange } from "../rights/in-line.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { newRecordId } from "./identity.ts"
 
@@ -49,7 +49,7 @@ export const storeRange = (draft: RangeDraft) =>
         }),
       )
     const people = draft.createdBy === undefined ? draft.owners : [draft.createdBy, ...draft.owners]
-    yield* onceAtRest(`create range ${id}`, (waited) =>
+    yield* whenInstallationIdle(`create range ${id}`, (waited) =>
       Effect.andThen(
         refuseTakenId({ id, maker: draft.createdBy }),
         waited ? stillThere({ users: people, ranges: [] }) : Effect.void,

@@ -14,7 +14,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { AccessControl } from "../rights/access-control.ts"
 import { bringInLine, ofAccounts, ofRange } from "../rights/in-line.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
 import { checkUserDraft, type UserDraft } from "./check-user.ts"
 import { newApiKey, newRecordId, newTokenKey } from "./identity.ts"
@@ -63,7 +63,7 @@ export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, 
       )
     const users = yield* Users
     const id = draft.userId as UserId
-    const account = yield* onceAtRest(`create user ${id}`, () => freeAccount(draft, id))
+    const account = yield* whenInstallationIdle(`create user ${id}`, () => freeAccount(draft, id))
     const { key, hash } = yield* newApiKey(id)
     const hasher = yield* CredentialHasher
     const password = draft.password === undefined || draft.password === "" ? hasher.randomText(15) : draft.password

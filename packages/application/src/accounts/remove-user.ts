@@ -2,10 +2,10 @@ import { accountIdOf, Conflict, InvalidInput, UserNotFound, rootUserId, type Use
 import { ArtifactLibrary, GuestAutomation, Ranges, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { hostFailures } from "../ansible/installed.ts"
-import { tellRouters } from "../range/router-access.ts"
+import { updateRouters } from "../range/router-access.ts"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { staysPending } from "../rights/revocation-pending.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { rangeRequest } from "../run/request.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { deleteSource } from "../source/delete-source.ts"
@@ -29,7 +29,7 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
           hint: "Ask another administrator.",
         }),
       )
-    const user = yield* onceAtRest(`delete user ${target}`, () =>
+    const user = yield* whenInstallationIdle(`delete user ${target}`, () =>
       Effect.flatMap(users.find(target), (found) =>
         found === undefined ? Effect.fail(new UserNotFound({ userId: target })) : Effect.succeed(found),
       ),
@@ -61,6 +61,6 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
     const concerns = ofAccounts([accountIdOf(user)])
     yield* staysPending(doing)(bringInLine({ doing, by: caller.id, concerns }))
     const concerned = (yield* (yield* Ranges).list()).filter(({ id }) => had.has(id))
-    const { failed } = yield* tellRouters({ doing, by: caller.id }, concerned)
+    const { failed } = yield* updateRouters({ doing, by: caller.id }, concerned)
     return failed.map(({ range }) => range.id)
   })

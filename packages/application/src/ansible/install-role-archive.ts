@@ -5,7 +5,7 @@ import {
   type ContentFault,
   ContentFetcher,
   type LibraryScope,
-  type Placement,
+  type PlaceOutcome,
 } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export const installRoleArchive = (
   scope: LibraryScope,
   replace: boolean,
 ): Effect.Effect<
-  { readonly name: string; readonly placement: Placement },
+  { readonly name: string; readonly placement: PlaceOutcome },
   Failed | InvalidInput | ContentFault,
   ArtifactLibrary | ContentFetcher
 > =>

@@ -3,7 +3,7 @@ import { RunJournal } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { tellRouters } from "../range/router-access.ts"
+import { updateRouters } from "../range/router-access.ts"
 import { bringInLine, isAway } from "../rights/in-line.ts"
 import { runningStaleRouters } from "../rights/routers.ts"
 import { startingInTurn } from "../run/start-turns.ts"
@@ -38,7 +38,7 @@ const routerKeeper = Effect.sync(() => {
   const underWay = new Set<RangeId>()
   const tell = (range: Range) =>
     Effect.gen(function* () {
-      const { failed } = yield* tellRouters({ doing: "tell routers whom to let in", by: rootUserId }, [range])
+      const { failed } = yield* updateRouters({ doing: "tell routers whom to let in", by: rootUserId }, [range])
       const fault = failed[0]?.fault
       const { failures = 0, said = "" } = tries.get(range.id) ?? {}
       if (fault === undefined) return void tries.delete(range.id)

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { type InstallTarget, scopeFor } from "../source/installation.ts"
 import type { SourceContents } from "../source/source-contents.ts"
 import { blueprintConfig } from "./find-blueprint.ts"
-import { asShipped, surroundingsOf } from "./surroundings.ts"
+import { asShipped, dependencyContextOf } from "./dependency-context.ts"
 
 /** For whom dependencies are installed. */
 export interface DependencyWish extends InstallTarget {
@@ -37,7 +37,7 @@ export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
   wish: DependencyWish,
 ): Effect.fn.Return<InstallPlan, Fault, ArtifactLibrary | Blueprints | SourceContents> {
-  const { id, content, files } = yield* surroundingsOf(blueprint)
+  const { id, content, files } = yield* dependencyContextOf(blueprint)
   const config = yield* blueprintConfig(blueprint)
   const requirements = yield* (yield* Blueprints).requirements(blueprint.id)
   const shipped = { ...content, blueprints: [asShipped(id, blueprint, config, requirements)] }

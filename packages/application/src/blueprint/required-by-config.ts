@@ -9,7 +9,7 @@ import {
 } from "@rangewright/domain"
 import { ArtifactLibrary, type LibraryFault, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { asShipped } from "./surroundings.ts"
+import { asShipped } from "./dependency-context.ts"
 
 /** Names of the roles on offer to subscribers; none where nobody can tell. */
 const subscriptionNames = Effect.flatMap(SubscriptionProvider, ({ list }) => list).pipe(

@@ -13,19 +13,19 @@ export const rangesOfGroup = (group: Group) =>
     return (yield* (yield* Ranges).list()).filter((range): range is Range => owned.has(range.id))
   })
 
-/** Does what was judged possible in one go: each range's router is told once, however many users come or go. When it fails, it fails for all of them. */
+/** Makes the change for all users that were not refused at once, so that each router is updated once. If it fails, it fails for all of them. */
 export const changeTogether = <R>(
   group: Group,
-  judged: readonly Outcome[],
+  decisions: readonly Outcome[],
   change: Omit<AccessChange<R>, "ranges" | "routers">,
 ) =>
   Effect.gen(function* () {
-    if (change.users.length === 0) return judged
+    if (change.users.length === 0) return decisions
     const result = yield* Effect.result(changeAccess({ ...change, ranges: yield* rangesOfGroup(group), routers: "must" }))
-    if (Result.isSuccess(result)) return judged
+    if (Result.isSuccess(result)) return decisions
     const reason = reasonOf(result.failure)
     const concerned = new Set<string>(change.users.map((user) => user.id))
-    return judged.map((outcome): Outcome => (concerned.has(outcome.item) ? { ...outcome, refused: reason } : outcome))
+    return decisions.map((outcome): Outcome => (concerned.has(outcome.item) ? { ...outcome, refused: reason } : outcome))
   })
 
 /** What there was nothing to do for is gone only when the hypervisor knows it too: these items are refused where it does not. */

@@ -5,7 +5,7 @@ import type { Outcome } from "../wire/bulk.ts"
 import { changeTogether, unlessPending } from "./change-together.ts"
 
 /** Who asks, and as whom: rights are those of the user acted as. */
-export interface Asker {
+export interface Requester {
   readonly caller: User
   readonly user: User
 }
@@ -30,14 +30,14 @@ const refusal = (group: Group, item: string, user: User | undefined, held: Group
 }
 
 /** Adds users as members, those in `managers` as managers. */
-export const addPeople = (group: Group, items: readonly string[], managers: ReadonlySet<string>, { caller }: Asker) =>
+export const addPeople = (group: Group, items: readonly string[], managers: ReadonlySet<string>, { caller }: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const users = yield* usersById
     const roles = yield* rolesIn(group)
     const wanted = new Map<UserId, GroupRole>()
     const before = new Map<UserId, GroupRole | undefined>()
-    const judged = items.map((item): Outcome => {
+    const decisions = items.map((item): Outcome => {
       const user = users.get(item)
       const role = managers.has(item) ? "manager" : "member"
       const held = roles.get(item)
@@ -48,7 +48,7 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
       }
       return { item, refused }
     })
-    return yield* changeTogether(group, judged, {
+    return yield* changeTogether(group, decisions, {
       doing: `add ${[...wanted.keys()].join(", ")} to group ${group.name}`,
       by: caller.id,
       users: [...wanted.keys()].flatMap((id) => users.get(id) ?? []),
@@ -58,19 +58,19 @@ export const addPeople = (group: Group, items: readonly string[], managers: Read
   })
 
 /**
- * Removes users from the group; who is not in it is gone already. A manager cannot remove the last manager, who may be the asker: nobody in
+ * Removes users from the group; who is not in it is gone already. A manager cannot remove the last manager, who may be the requester: nobody in
  * the group could mend that. An administrator can.
  */
-export const removePeople = (group: Group, items: readonly string[], { caller, user: asker }: Asker) =>
+export const removePeople = (group: Group, items: readonly string[], { caller, user: requester }: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const users = yield* usersById
     const roles = yield* rolesIn(group)
-    const keepManager = !asker.isAdmin
+    const keepManager = !requester.isAdmin
     let managers = [...roles.values()].filter((role) => role === "manager").length
     const leaving = new Map<UserId, undefined>()
     const gone: User[] = []
-    const judged = items.map((item): Outcome => {
+    const decisions = items.map((item): Outcome => {
       const user = users.get(item)
       if (user === undefined) return { item, refused: `User ${shown(item)} not found` }
       const role = roles.get(item)
@@ -86,7 +86,7 @@ export const removePeople = (group: Group, items: readonly string[], { caller, u
       leaving.set(user.id, undefined)
       return { item, refused: undefined }
     })
-    const outcomes = yield* changeTogether(group, judged, {
+    const outcomes = yield* changeTogether(group, decisions, {
       doing: `remove ${[...leaving.keys()].join(", ")} from group ${group.name}`,
       by: caller.id,
       users: [...leaving.keys()].flatMap((id) => users.get(id) ?? []),

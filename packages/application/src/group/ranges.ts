@@ -5,7 +5,7 @@ import { type AccessChange, changeAccess } from "../range/change-access.ts"
 import { forAllAtOnce } from "../run/start-turns.ts"
 import { type Outcome, reasonOf } from "../wire/bulk.ts"
 import { unlessPending } from "./change-together.ts"
-import type { Asker } from "./people.ts"
+import type { Requester } from "./people.ts"
 
 /** The users who are in the group. */
 export const usersOfGroup = (group: Group) =>
@@ -19,18 +19,18 @@ const rangesById = Effect.gen(function* () {
 })
 
 /** What is to become of one item: it is refused, there is nothing to do, or its range is given or taken. */
-interface Judged extends Outcome {
+interface ItemDecision extends Outcome {
   readonly range: Range | undefined
 }
 
-const refuse = (item: string, refused: string): Judged => ({ item, refused, range: undefined })
-const notFound = (item: string): Judged => refuse(item, `Range ${item.slice(0, 64)} not found`)
+const refuse = (item: string, refused: string): ItemDecision => ({ item, refused, range: undefined })
+const notFound = (item: string): ItemDecision => refuse(item, `Range ${item.slice(0, 64)} not found`)
 
 /** Each range for itself and all at once: one whose router is off keeps no other from being given or taken. */
 const changeEach = <R>(
   group: Group,
-  judged: readonly Judged[],
-  { caller }: Asker,
+  decisions: readonly ItemDecision[],
+  { caller }: Requester,
   changeOf: (range: Range) => Pick<AccessChange<R>, "doing" | "store" | "undo">,
 ) =>
   Effect.gen(function* () {
@@ -42,27 +42,27 @@ const changeEach = <R>(
           onFailure: (fault): Outcome => ({ item, refused: reasonOf(fault) }),
         }),
       )
-    return yield* forAllAtOnce(judged, ({ item, range, refused }) =>
+    return yield* forAllAtOnce(decisions, ({ item, range, refused }) =>
       range === undefined ? Effect.succeed({ item, refused }) : change(item, range),
     )
   })
 
 /** Gives the group ranges. Who is no administrator gives only what they have themselves. */
-export const addRanges = (group: Group, items: readonly string[], asker: Asker) =>
+export const addRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const ranges = yield* rangesById
     const owned = new Set<string>(yield* groups.ranges(group.name))
-    const own = new Set((yield* (yield* Ranges).grantsOf(asker.user.id)).map(({ rangeId }) => rangeId))
-    const judged = items.map((item): Judged => {
+    const own = new Set((yield* (yield* Ranges).grantsOf(requester.user.id)).map(({ rangeId }) => rangeId))
+    const decisions = items.map((item): ItemDecision => {
       const range = ranges.get(item)
       if (range === undefined) return notFound(item)
       if (owned.has(item)) return refuse(item, `Group ${group.name} already has access to range ${range.id}`)
-      if (!asker.user.isAdmin && !own.has(range.id))
+      if (!requester.user.isAdmin && !own.has(range.id))
         return refuse(item, `You do not have access to range ${range.id} and cannot add it to group ${group.name}`)
       return { item, refused: undefined, range }
     })
-    return yield* changeEach(group, judged, asker, (range) => ({
+    return yield* changeEach(group, decisions, requester, (range) => ({
       doing: `add range ${range.id} to group ${group.name}`,
       store: groups.addRange(group.name, range.id),
       undo: groups.removeRange(group.name, range.id),
@@ -70,22 +70,22 @@ export const addRanges = (group: Group, items: readonly string[], asker: Asker) 
   })
 
 /** Takes ranges from the group; what it does not have is gone already. */
-export const removeRanges = (group: Group, items: readonly string[], asker: Asker) =>
+export const removeRanges = (group: Group, items: readonly string[], requester: Requester) =>
   Effect.gen(function* () {
     const groups = yield* Groups
     const ranges = yield* rangesById
     const owned = new Set<string>(yield* groups.ranges(group.name))
-    const judged = items.map((item): Judged => {
+    const decisions = items.map((item): ItemDecision => {
       const range = ranges.get(item)
       if (range === undefined) return notFound(item)
       return { item, refused: undefined, range: owned.has(item) ? range : undefined }
     })
-    const outcomes = yield* changeEach(group, judged, asker, (range) => ({
+    const outcomes = yield* changeEach(group, decisions, requester, (range) => ({
       doing: `remove range ${range.id} from group ${group.name}`,
       store: groups.removeRange(group.name, range.id),
       undo: undefined,
     }))
-    const gone = judged.flatMap(({ item, refused, range }) => (refused === undefined && range === undefined ? [item] : []))
+    const gone = decisions.flatMap(({ item, refused, range }) => (refused === undefined && range === undefined ? [item] : []))
     const doing = `remove ranges ${gone.join(", ")} from group ${group.name}`
-    return yield* unlessPending(outcomes, { doing, by: asker.caller.id, items: gone }, yield* usersOfGroup(group))
+    return yield* unlessPending(outcomes, { doing, by: requester.caller.id, items: gone }, yield* usersOfGroup(group))
   })

@@ -2,7 +2,7 @@ import { type LegacyImport, type LegacyInstallation, planImport, rangesTakenOver
 import { LegacyData, Ranges, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { bringInLine } from "../rights/in-line.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { attempt, importAccounts, type ImportedAccounts, importedConfig } from "./import-accounts.ts"
 import { importMachines, planMachines, type RangeTakenOver } from "./import-machines.ts"
 
@@ -102,6 +102,6 @@ export const importLegacy = (dryRun: boolean) =>
     const planned = Effect.map(target, (here) => planImport(legacy, here))
     if (dryRun) return outcomeText(legacy, dryRun, yield* rehearse(legacy, yield* planned))
     // while networks move, nobody's rights and machines change under them
-    const plan = yield* onceAtRest("take an older installation over", () => planned)
+    const plan = yield* whenInstallationIdle("take an older installation over", () => planned)
     return outcomeText(legacy, dryRun, yield* carryOut(legacy, plan))
   })

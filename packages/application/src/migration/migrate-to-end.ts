@@ -12,7 +12,7 @@ import {
 } from "@rangewright/domain"
 import { RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { rangesAtWork } from "../run/installation-gate.ts"
+import { blockingRangeRuns } from "../run/installation-gate.ts"
 import { endOfRun, outcomeFault } from "@rangewright/run-engine"
 import { RunEngine } from "@rangewright/run-engine"
 import { byHandMark, migrateToSdn, returnToBridges } from "./migration-runs.ts"
@@ -39,7 +39,7 @@ const requireRangesAtRest = (doing: string) =>
   Effect.gen(function* () {
     // one read: a migration that begins meanwhile is joined, and not told to wait for the runs that wait for it
     const unfinished = yield* (yield* RunJournal).unfinished
-    const busy = rangesAtWork(unfinished)
+    const busy = blockingRangeRuns(unfinished)
     if (busy.length === 0 || unfinished.some(({ subject }) => subject.type === installation.type)) return
     const named = busy.slice(0, 10).map(({ id, kind, subject }) => `run ${id} (${kind}) of ${subjectText(subject)}`)
     const more = busy.length > named.length ? ` and ${busy.length - named.length} more` : ""

@@ -13,7 +13,7 @@ import { MigrationRecords, NetworkMigration, type NetworkMigrationAction } from 
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { untilRangesRest } from "../run/installation-gate.ts"
+import { waitForRangeRuns } from "../run/installation-gate.ts"
 import { work } from "@rangewright/run-engine"
 import { planNetworks } from "./plan-networks.ts"
 
@@ -76,7 +76,7 @@ export const movedMachine = ({ action }: Step): { readonly name: string; readonl
 const restStep = work({
   name: "ranges-at-rest",
   input: Schema.Struct({}),
-  settle: () => Effect.as(untilRangesRest, {}),
+  settle: () => Effect.as(waitForRangeRuns, {}),
 })
 
 /** A short text that differs when anything of what a plan does differs. */

@@ -7,7 +7,7 @@ import { emptyInstallation, migrationOptions, readInstallation, readRanges } fro
 /** How things stand, for anybody as often as he likes; what an earlier migration saved says nothing about that. */
 const glanceAtInstallation = (zone: string) =>
   Effect.gen(function* () {
-    const seen = yield* (yield* NetworkMigration).glance(zone)
+    const seen = yield* (yield* NetworkMigration).observeCached(zone)
     const installation: Installation = { ...seen, ranges: yield* readRanges(undefined), record: undefined }
     return installation
   })

@@ -5,7 +5,7 @@ import { operation } from "../operation/operation.ts"
 import { AccessControl } from "../rights/access-control.ts"
 import { bringInLine } from "../rights/in-line.ts"
 import { refreshRouters, staleRouters } from "../rights/routers.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { routerText } from "../wire/access.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { hypervisorAway, waitCutShort } from "../wire/statuses.ts"
@@ -48,7 +48,7 @@ export const reconcileAccess = operation({
       const dryRun = query.dryRun === true
       const doing = "bring access in line"
       const { compare } = yield* AccessControl
-      const found = yield* dryRun ? compare : onceAtRest(doing, () => compare)
+      const found = yield* dryRun ? compare : whenInstallationIdle(doing, () => compare)
       const stale = yield* staleRouters
       const after = dryRun ? found : yield* bringInLine({ doing, by: caller.id, concerns: () => true })
       const told = dryRun ? [] : yield* refreshRouters(caller.id, waitSeconds)

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { ownBlueprint } from "../blueprint/find-blueprint.ts"
 import { wellFormedConfig } from "../blueprint/make-blueprint.ts"
 import { requiredByConfig } from "../blueprint/required-by-config.ts"
-import { surroundingsOf } from "../blueprint/surroundings.ts"
+import { dependencyContextOf } from "../blueprint/dependency-context.ts"
 import { operation } from "../operation/operation.ts"
 import { TextResult } from "../wire/common.ts"
 import { ownBlueprintStatuses } from "../wire/statuses.ts"
@@ -51,7 +51,7 @@ export const updateBlueprintConfig = operation({
       const config = yield* wellFormedConfig(body.config)
       const blueprints = yield* Blueprints
       // without its files it may still be mended
-      const { content } = yield* surroundingsOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
+      const { content } = yield* dependencyContextOf(blueprint).pipe(Effect.orElseSucceed(() => ({ content: emptyContent })))
       const place = { content, requirements: yield* blueprints.requirements(blueprint.id) }
       const requirements = yield* requiredByConfig(doing, config, blueprint.owner ?? user.id, place)
       yield* blueprints.setConfig(blueprint.id, config, requirements)

@@ -2,12 +2,12 @@ import { accountIdOf, type Fault, type Range, type User, type UserId } from "@ra
 import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { stillThere } from "../access/still-there.ts"
-import { onceAtRest } from "../run/installation-gate.ts"
+import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { bringInLine, ofAccounts } from "../rights/in-line.ts"
 import { endRevocations, RouterPending, staysPending } from "../rights/revocation-pending.ts"
-import { readyToTell, tellRouters } from "./router-access.ts"
+import { readyToUpdate, updateRouters } from "./router-access.ts"
 
-/** A change of who may use which ranges: one path, direct or by one group, from each user to each range. */
+/** A change of who may use which ranges: one grant, direct or through one group, for each user and range. */
 export interface AccessChange<R> {
   /** Completes "Cannot …". */
   readonly doing: string
@@ -23,7 +23,7 @@ export interface AccessChange<R> {
 }
 
 /** A range, and the users for whom a change opens or closes it. */
-interface Concerned {
+interface AffectedRange {
   readonly range: Range
   readonly users: readonly User[]
 }
@@ -33,12 +33,12 @@ const withPaths = ({ users, ranges }: Pick<AccessChange<never>, "users" | "range
   Effect.gen(function* () {
     const store = yield* Ranges
     const found = yield* Effect.forEach(ranges, (range) =>
-      Effect.map(store.grants(range.id), (grants): Concerned => {
+      Effect.map(store.grants(range.id), (grants): AffectedRange => {
         const pathsOf = (user: User) => grants.filter((grant) => grant.userId === user.id).length
         return { range, users: users.filter((user) => pathsOf(user) === paths) }
       }),
     )
-    return found.filter((concerned) => concerned.users.length > 0)
+    return found.filter((affected) => affected.users.length > 0)
   })
 
 /** What follows a stored revocation: it holds, whatever becomes of the hypervisor and the routers. */
@@ -51,7 +51,7 @@ const taken = <R, RL>(change: AccessChange<R>, inLine: Effect.Effect<unknown, Fa
       return []
     }
     yield* staysPending(change.doing)(inLine)
-    const { failed } = yield* tellRouters(change, ranges)
+    const { failed } = yield* updateRouters(change, ranges)
     const [first] = failed
     const untold = failed.map(({ range }) => range.id)
     if (first !== undefined && change.routers === "must")
@@ -69,29 +69,29 @@ export const changeAccess = <R>(change: AccessChange<R>) =>
   Effect.gen(function* () {
     const { doing, by } = change
     /** For whom the change makes a difference, asked before it is stored. */
-    const touched = withPaths(change, change.undo === undefined ? 1 : 0)
-    const concerned = yield* onceAtRest(
+    const findAffected = withPaths(change, change.undo === undefined ? 1 : 0)
+    const affected = yield* whenInstallationIdle(
       doing,
-      (waited) => (waited ? Effect.andThen(stillThere(change), touched) : touched),
+      (waited) => (waited ? Effect.andThen(stillThere(change), findAffected) : findAffected),
       (found) => found.length > 0,
     )
     // before anything changes: what could not be told refuses the whole
-    if (change.routers === "must") yield* Effect.forEach(concerned, ({ range }) => readyToTell(doing, range), { discard: true })
+    if (change.routers === "must") yield* Effect.forEach(affected, ({ range }) => readyToUpdate(doing, range), { discard: true })
     yield* change.store
     const inLine = bringInLine({ doing, by, concerns: ofAccounts(change.users.map(accountIdOf)) })
     if (change.undo === undefined) return yield* taken(change, inLine)
-    if (concerned.length === 0) return []
+    if (affected.length === 0) return []
     let asked: readonly Range[] = []
     const takeBack = Effect.gen(function* () {
       yield* change.undo ?? Effect.void
       yield* Effect.ignore(inLine)
-      yield* tellRouters(change, asked)
+      yield* updateRouters(change, asked)
     }).pipe(Effect.ignore({ log: "Error" }))
     return yield* Effect.gen(function* () {
       yield* inLine
       // one that failed may have learnt it all the same
-      asked = concerned.map(({ range }) => range)
-      const ends = yield* tellRouters(change, asked)
+      asked = affected.map(({ range }) => range)
+      const ends = yield* updateRouters(change, asked)
       const [first] = ends.failed
       if (first !== undefined && change.routers === "must") return yield* Effect.fail(first.fault)
       return ends.failed.map(({ range }) => range.id)

@@ -9,8 +9,8 @@ import { routerAway } from "./router-away.ts"
 import { runToEnd } from "./run-to-end.ts"
 
 /**
- * Whether the range's router must be told who may come in: never deployed ranges learn it by their first deploy. Fails when the router
- * is there and off, since nobody could tell it.
+ * Whether the range has a router to update: one that was never deployed gets its rules with the first deploy. Fails when the router exists
+ * and is off.
  */
 const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault, Machines> =>
   Effect.gen(function* () {
@@ -20,8 +20,8 @@ const routerToTell = (doing: string, range: Range): Effect.Effect<boolean, Fault
     return true
   })
 
-/** Fails where the range's router could not be told now, because it is off or a run changes the range. */
-export const readyToTell = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
+/** Fails when the router cannot be updated now, because it is off or a run changes the range. */
+export const readyToUpdate = (doing: string, range: Range): Effect.Effect<void, Fault, Machines | RunJournal> =>
   Effect.gen(function* () {
     if (!(yield* routerToTell(doing, range))) return
     const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
@@ -31,8 +31,8 @@ export const readyToTell = (doing: string, range: Range): Effect.Effect<void, Fa
     yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: named })
   })
 
-/** Has the router's rules made anew from the grants as they now are, and waits for it. */
-const tellRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
+/** Makes the router's rules anew from the current grants, and waits for the end of that run. */
+const updateRouter = (doing: string, range: Range, by: UserId): Effect.Effect<void, Fault, RunEngine | Machines> =>
   Effect.flatMap(routerToTell(doing, range), (there) =>
     there ? Effect.asVoid(runToEnd(doing, range, { kind: "access" }, by)) : Effect.void,
   )
@@ -44,14 +44,14 @@ const waitAtMostSeconds = 600
  * Tells all these routers at once who may come in now, each to its end: a run that goes on could not be followed by another one. A router that
  * fails, or is off, or does not come to an end within `waitSeconds`, keeps no other from being told. `doing` completes "Cannot …".
  */
-export const tellRouters = (
+export const updateRouters = (
   { doing, by }: { readonly doing: string; readonly by: UserId },
   ranges: readonly Range[],
   waitSeconds: number = waitAtMostSeconds,
 ) =>
   Effect.gen(function* () {
     const tell = (range: Range) =>
-      tellRouter(doing, range, by).pipe(
+      updateRouter(doing, range, by).pipe(
         Effect.timeoutOrElse({ duration: waitSeconds * 1000, orElse: () => Effect.fail(slowRouter(doing, range, waitSeconds)) }),
         Effect.result,
         Effect.map((result) => ({ range, result })),

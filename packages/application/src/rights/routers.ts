@@ -1,7 +1,7 @@
 import { type Range, rangeSubject, type UserId } from "@rangewright/domain"
 import { AccessRecords, Ranges, RunJournal } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { tellRouters } from "../range/router-access.ts"
+import { updateRouters } from "../range/router-access.ts"
 
 /** A range whose router lets others in than the store says. */
 export interface StaleRouter {
@@ -44,5 +44,5 @@ export const runningStaleRouters = Effect.gen(function* () {
 export const refreshRouters = (by: UserId, waitSeconds: number) =>
   Effect.gen(function* () {
     const { ready } = yield* runningStaleRouters
-    return (yield* tellRouters({ doing: "tell routers whom to let in", by }, ready, waitSeconds)).told
+    return (yield* updateRouters({ doing: "tell routers whom to let in", by }, ready, waitSeconds)).told
   })

@@ -10,7 +10,7 @@ import { CallerGone } from "../operation/caller-gone.ts"
  * that fails answers at once, as does one that finds nothing to do (`concerns`). Nothing may have been changed before, for a caller that
  * leaves and a service that stops end the wait: `InstallationBusy`. `doing` completes "Cannot …".
  */
-export const onceAtRest = <A, E, R>(
+export const whenInstallationIdle = <A, E, R>(
   doing: string,
   check: (waited: boolean) => Effect.Effect<A, E, R>,
   concerns: (found: A) => boolean = () => true,
@@ -29,7 +29,7 @@ export const onceAtRest = <A, E, R>(
   })
 
 /** Of these unfinished runs, those of ranges that do not themselves wait for another one of them. */
-export const rangesAtWork = (unfinished: readonly RunRecord[]): readonly RunRecord[] => {
+export const blockingRangeRuns = (unfinished: readonly RunRecord[]): readonly RunRecord[] => {
   const ids = new Set(unfinished.map(({ id }) => id))
   return unfinished.filter(({ subject, behind }) => subject.type === "range" && (behind === undefined || !ids.has(behind)))
 }
@@ -38,6 +38,6 @@ export const rangesAtWork = (unfinished: readonly RunRecord[]): readonly RunReco
  * Returns when no run of a range goes on, but for those that wait for this one's end: the first thing that a run about the installation
  * does. A run of a range that opens later waits, so this has an end.
  */
-export const untilRangesRest: Effect.Effect<void, StorageFault, RunJournal> = untilStoreSays(
-  RunJournal.use((journal) => Effect.map(journal.unfinished, (runs) => rangesAtWork(runs).length === 0)),
+export const waitForRangeRuns: Effect.Effect<void, StorageFault, RunJournal> = untilStoreSays(
+  RunJournal.use((journal) => Effect.map(journal.unfinished, (runs) => blockingRangeRuns(runs).length === 0)),
 )

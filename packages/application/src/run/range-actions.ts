@@ -43,9 +43,8 @@ const awaited = (action: AwaitAddress, reported: readonly string[]): string | un
   })
 }
 
-const nothingTold: Settlement = { facts: {}, output: "" }
-const told = (warnings: readonly string[]): Settlement =>
-  warnings.length === 0 ? nothingTold : { facts: { warnings }, output: "" }
+const noResult: Settlement = { facts: {}, output: "" }
+const told = (warnings: readonly string[]): Settlement => (warnings.length === 0 ? noResult : { facts: { warnings }, output: "" })
 
 /** What a stage in a machine is told of its run: whose it is, what was asked for, and where lines go while its tool works. */
 const guestTaskOf = (step: Step, action: Extract<Action, { readonly kind: "guest" }>, context: StepContext): GuestTask => {
@@ -137,10 +136,10 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
     case "create-pool":
     case "remove-pool":
     case "grant-access":
-      return Effect.succeed(nothingTold)
+      return Effect.succeed(noResult)
     case "create-network":
     case "remove-network":
-      return HypervisorNetwork.use((networks) => Effect.as(networks.settle(action, token), nothingTold))
+      return HypervisorNetwork.use((networks) => Effect.as(networks.settle(action, token), noResult))
     case "await-address":
       return awaitAddress(step, action)
     case "guest":
@@ -156,7 +155,7 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
     case "remove-snapshot":
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.settle(action, token), told))
     case "refuse":
-      return Effect.succeed(nothingTold)
+      return Effect.succeed(noResult)
     case "work":
       return Effect.fail(unknownAction(step))
   }

@@ -181,8 +181,8 @@ export const runFetch = Effect.fnUntraced(function* (
   if (state.status === "aborted")
     return yield* new Conflict({ what: `Cannot fetch source ${source.id}: somebody cancelled it, or removes the source` })
   if (state.status !== "success") return yield* new Failed({ what: `Cannot fetch source ${source.id}: ${state.message}` })
-  const landed = yield* (yield* Sources).findByRecordId(source.recordId)
-  if (landed === undefined) return yield* gone
-  if (landed.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
-  return { source: landed, content: yield* (yield* SourceContents).ofId(landed.snapshot) }
+  const synced = yield* (yield* Sources).findByRecordId(source.recordId)
+  if (synced === undefined) return yield* gone
+  if (synced.snapshot === undefined) return yield* new SourceMoved({ source: source.id })
+  return { source: synced, content: yield* (yield* SourceContents).ofId(synced.snapshot) }
 })

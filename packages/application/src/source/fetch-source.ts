@@ -4,7 +4,7 @@ import {
   ContentFetcher,
   type ContentLocation,
   type ContentProgress,
-  type Landing,
+  type SyncResult,
   type SecretStore,
   type Snapshot,
   Sources,
@@ -25,7 +25,7 @@ export interface FetchOptions {
   readonly archive?: StoredFile
   readonly progress?: (progress: ContentProgress) => Effect.Effect<void>
   /** What else lands with the content. `manifest`: what the source says of itself counts from now on. */
-  readonly with?: { readonly manifest?: true; readonly outcome?: NonNullable<Landing["outcome"]> }
+  readonly with?: { readonly manifest?: true; readonly outcome?: NonNullable<SyncResult["outcome"]> }
 }
 
 /** A source with the content that it has now. */
@@ -135,7 +135,7 @@ export const contentOf = Effect.fnUntraced(function* (
  */
 export const fetchSource = Effect.fnUntraced(function* (
   source: Source,
-  { archive, progress, with: landing = {} }: FetchOptions = {},
+  { archive, progress, with: result = {} }: FetchOptions = {},
 ): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | SecretStore | SourceContents | Sources> {
   const fetcher = yield* ContentFetcher
   const contents = yield* SourceContents
@@ -151,15 +151,15 @@ export const fetchSource = Effect.fnUntraced(function* (
           )
     if (content === undefined) return yield* nothingThere(source)
     const { id } = content.snapshot
-    const landed = yield* (yield* Sources).land(source, {
+    const synced = yield* (yield* Sources).commitSync(source, {
       snapshot: id,
       ...(location === undefined ? {} : { syncedAt: new Date(yield* Clock.currentTimeMillis) }),
-      ...(landing.manifest === undefined ? {} : { manifest: content.content.manifest }),
-      ...(landing.outcome === undefined ? {} : { outcome: landing.outcome }),
+      ...(result.manifest === undefined ? {} : { manifest: content.content.manifest }),
+      ...(result.outcome === undefined ? {} : { outcome: result.outcome }),
     })
-    // another process that worked on this source may have released it before it landed
+    // another process that worked on this source may have released it before this one was stored
     yield* fetcher.pin(id, holder)
-    return { source: landed, content }
+    return { source: synced, content }
   })
   return yield* Effect.ensuring(work, releaseSource(source))
 })

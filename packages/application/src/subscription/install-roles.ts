@@ -3,7 +3,7 @@ import {
   ArtifactLibrary,
   LicenseProvider,
   type LibraryScope,
-  type Placement,
+  type PlaceOutcome,
   type SubscriptionFault,
   SubscriptionProvider,
 } from "@rangewright/ports"
@@ -12,7 +12,7 @@ import { reasonOf } from "../wire/bulk.ts"
 
 /** What became of one role. `version` is that of the offer; where a copy `differs`, another stays in its place. */
 export type RoleOutcome =
-  | { readonly role: string; readonly version: string; readonly placement: Placement }
+  | { readonly role: string; readonly version: string; readonly placement: PlaceOutcome }
   | { readonly role: string; readonly refused: string }
 
 /** Roles of one request that are installed at once: each is held in memory until it is in its place. */

@@ -34,7 +34,7 @@ export const emptyRunState: RunState = {
   waits: new Map(),
   cancelRequested: false,
   cancelRequestedAt: undefined,
-  pastReturn: false,
+  irreversible: false,
   reallocated: new Map(),
   lastSeq: 0,
   endedAt: undefined,
@@ -116,8 +116,8 @@ export const openFold = (): RunFold => {
   /** The order in the journal decides: a point of no return after a cancel was not reached, and its step has not started. */
   const start = (event: Extract<RunEvent, { readonly type: "StepStarted" }>, at: Date): Partial<RunState> => {
     if (steps.get(event.key)?.step.pointOfNoReturn !== true) return step(event, at)
-    if (state.cancelRequested && !state.pastReturn) return {}
-    return { ...step(event, at), pastReturn: true }
+    if (state.cancelRequested && !state.irreversible) return {}
+    return { ...step(event, at), irreversible: true }
   }
 
   const change = (event: RunEvent, at: Date): Partial<RunState> => {

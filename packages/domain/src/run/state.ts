@@ -39,7 +39,7 @@ export interface RunState {
   readonly cancelRequested: boolean
   readonly cancelRequestedAt: Date | undefined
   /** Whether a step that is a point of no return has started. */
-  readonly pastReturn: boolean
+  readonly irreversible: boolean
   /** Machines with a new VMID. */
   readonly reallocated: ReadonlyMap<string, Vmid>
   readonly lastSeq: number
@@ -50,7 +50,7 @@ export interface RunState {
  * Whether the run can be cancelled. Not past a point of no return, unless the run waits for something that may never come back: then there
  * must be a way to end it.
  */
-export const isCancellable = ({ pastReturn, waits }: RunState): boolean => !pastReturn || waits.size > 0
+export const isCancellable = ({ irreversible, waits }: RunState): boolean => !irreversible || waits.size > 0
 
 /** Why the run waits; undefined while it does not. Of several waits the oldest. */
 export const waitingFor = ({ waits }: RunState): string | undefined => {

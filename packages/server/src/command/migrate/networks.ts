@@ -22,7 +22,7 @@ import { recorded } from "../recorded.ts"
 import { untilTold } from "../serve.ts"
 import { failed } from "./failed.ts"
 import { migrationView } from "./progress.ts"
-import { takingUp } from "./take-up.ts"
+import { whileRecovering } from "./while-recovering.ts"
 import { exit, type Wish } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
@@ -42,7 +42,7 @@ const follow = (run: RunHead): Effect.Effect<RunState, Fault, RunEngine> =>
     const view = yield* Clock.clockWith((clock) =>
       Effect.sync(() => migrationView(screen(), () => clock.currentTimeMillisUnsafe())),
     )
-    yield* takingUp(Stream.runForEach(engine.events(run.id, 0), (entry) => Effect.sync(() => view.entry(entry))))
+    yield* whileRecovering(Stream.runForEach(engine.events(run.id, 0), (entry) => Effect.sync(() => view.entry(entry))))
     view.end()
     return yield* engine.state(run.id)
   })

@@ -6,7 +6,7 @@ import type { AppRuntime } from "../../compose/tokens.ts"
 import { recorded } from "../recorded.ts"
 import { moveNetworks } from "./networks.ts"
 import { reportText } from "./report-text.ts"
-import { takingUp } from "./take-up.ts"
+import { whileRecovering } from "./while-recovering.ts"
 import { exit, type Wish } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -31,7 +31,7 @@ export const perform = async (runtime: AppRuntime, wish: Wish): Promise<number> 
       return exit.done
     }
     case "sqlite": {
-      const done = wish.dryRun ? importLegacy(true) : recorded("migrate sqlite", takingUp(importLegacy(false)))
+      const done = wish.dryRun ? importLegacy(true) : recorded("migrate sqlite", whileRecovering(importLegacy(false)))
       const result = await run(done)
       say(wish.json ? JSON.stringify({ result }) : result)
       return exit.done

@@ -46,7 +46,7 @@ const answerProbe = async (ctx: Context, probes: HttpOptions["probes"]): Promise
 }
 
 /** Answers what is not an operation. API paths pass at the cost of one comparison. */
-export const fixedPaths = ({ probes }: HttpOptions): Middleware => {
+export const builtinRoutes = ({ probes }: HttpOptions): Middleware => {
   const answer: Middleware = async (ctx, next) => {
     if (answerFixedPath(ctx) || (await answerProbe(ctx, probes))) return
     return next()

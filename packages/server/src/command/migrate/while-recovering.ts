@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 const lookEverySeconds = 5
 
 /** What waits for a run, with that run taken up where no living process works on it: a command has no background. */
-export const takingUp = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | RunEngine> =>
+export const whileRecovering = <A, E, R>(waiting: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | RunEngine> =>
   Effect.gen(function* () {
     const { recover } = yield* RunEngine
-    const takeUp = Effect.forever(Effect.andThen(Effect.ignore(recover), Effect.sleep(lookEverySeconds * 1000)))
-    return yield* Effect.raceFirst(waiting, takeUp)
+    const recoverAgain = Effect.forever(Effect.andThen(Effect.ignore(recover), Effect.sleep(lookEverySeconds * 1000)))
+    return yield* Effect.raceFirst(waiting, recoverAgain)
   })

@@ -26,7 +26,7 @@ export interface Surroundings {
  * What its source shipped when the blueprint was installed, also for copies of it; nothing for one that was made here or came from an
  * archive.
  */
-export const surroundingsOf = Effect.fnUntraced(function* (
+export const dependencyContextOf = Effect.fnUntraced(function* (
   blueprint: Blueprint,
 ): Effect.fn.Return<Surroundings, Fault, SourceContents> {
   const { bundle } = blueprint

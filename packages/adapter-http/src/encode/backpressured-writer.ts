@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 
 /** Writes, and resolves when the reader has made room. A reader that does not within `patience` milliseconds loses its connection, nobody else's. */
-export const patientWriter =
+export const backpressuredWriter =
   (response: ServerResponse, patience: number) =>
   (part: string | Uint8Array): Promise<void> => {
     if (response.destroyed || response.writableEnded) return Promise.resolve()

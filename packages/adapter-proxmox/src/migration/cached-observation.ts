@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 
 type Port = Context.Service.Shape<typeof NetworkMigration>
 
-/** How long a look serves, in seconds: whoever polls costs the hypervisor a call for each machine no oftener than this. */
+/** Seconds that an observation is reused: each new one costs the hypervisor a call for each machine. */
 const servesFor = 3
 
 type Move = Extract<NetworkMigrationAction, { readonly kind: "move-nics" }>
@@ -39,16 +39,16 @@ const machineMemory = () => {
   }
 }
 
-export interface Glances {
+export interface CachedObservation {
   readonly observe: Port["observe"]
-  readonly glance: Port["glance"]
-  /** Something changes here: the next glance looks anew. */
-  readonly outdate: Effect.Effect<void>
+  readonly observeCached: Port["observeCached"]
+  /** Something was changed: the next `observeCached` observes again. */
+  readonly invalidate: Effect.Effect<void>
   readonly moved: (move: Move) => void
 }
 
-/** Looks that are shared, and that remember what can be seen no more. A look that failed is taken again. */
-export const makeGlances = (look: Port["observe"]): Glances => {
+/** A cached observation of the installation. Of machines that can no longer be read it keeps what was last known; failures are not cached. */
+export const cachedObservation = (look: Port["observe"]): CachedObservation => {
   const memory = machineMemory()
   const observe: Port["observe"] = (wish) => Effect.tap(look(wish), ({ machines }) => Effect.sync(() => memory.learn(machines)))
   const recalled = (zone: string): Effect.Effect<HypervisorInstallation, HypervisorFault> =>
@@ -59,5 +59,5 @@ export const makeGlances = (look: Port["observe"]): Glances => {
       timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.seconds(servesFor) : Duration.zero),
     }),
   )
-  return { observe, glance: (zone) => Cache.get(cache, zone), outdate: Cache.invalidateAll(cache), moved: memory.moved }
+  return { observe, observeCached: (zone) => Cache.get(cache, zone), invalidate: Cache.invalidateAll(cache), moved: memory.moved }
 }
