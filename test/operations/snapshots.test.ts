@@ -344,6 +344,50 @@ describe("snapshots of a range", () => {
     expect(begun).toEqual(["roll-back", "configure", "configure", "start"])
   })
 
+  it("a hypervisor that goes away at one machine: the answer tells of each, and the run goes on when it is back", async () => {
+    const { world } = service.lab
+    const [first, ...others] = vmids()
+    world.fault = ({ method, action }) => {
+      const isTake = method === "dispatch" && action?.kind === "take-snapshot"
+      return isTake && world.vms.get(first!)?.snapshots?.length === 1 ? { when: "before", reason: "away" } : undefined
+    }
+    const told = await take({ name: "clean" })
+    expect([...(told.success ?? []), ...(told.errors ?? []).map(({ vmid }) => vmid)].toSorted((a, b) => Number(a) - Number(b))).toEqual(vmids())
+    expect(told.errors?.map(({ vmid }) => vmid)).toEqual(expect.arrayContaining(others))
+    for (const { error } of told.errors ?? []) expect(error).toMatch(/is away.*Run .* resumes automatically/su)
+    world.fault = () => undefined
+    await service.end(ada, told.runID!)
+    expect(held()).toEqual(vmids().map(() => "clean"))
+  })
+
+  it("of all or none, no machine is told to have its snapshot while the run waits for the hypervisor", async () => {
+    const { world } = service.lab
+    const [lost] = vmids()
+    world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "take-snapshot" && action.machine.vmid === lost
+        ? { when: "before", reason: "away" }
+        : undefined
+    const told = await take({ name: "clean", atomic: true })
+    expect(told.success).toBeUndefined()
+    expect(told.errors?.map(({ vmid }) => vmid)).toEqual(vmids())
+    world.fault = () => undefined
+    await service.end(ada, told.runID!)
+  })
+
+  it("a snapshot that is removed while a rollback is planned concerns that machine alone", async () => {
+    const { world } = service.lab
+    await take({ name: "asleep", includeRAM: true })
+    const web = named("web")
+    world.fault = ({ method }) => {
+      if (method === "snapshotCards") change(web.vmid, { snapshots: [], parent: undefined })
+      return undefined
+    }
+    const told = await rollBack({ name: "asleep" })
+    world.fault = () => undefined
+    expect(told.success).toEqual(vmids().filter((vmid) => vmid !== web.vmid))
+    expect(told.errors).toEqual([expect.objectContaining({ vmid: web.vmid, error: expect.stringContaining("asleep") })])
+  })
+
   it("does not roll back to a snapshot with memory where the cards are plugged in elsewhere by now", async () => {
     const web = named("web")
     await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })

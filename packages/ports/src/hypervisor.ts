@@ -52,7 +52,7 @@ export class Hypervisor extends Context.Service<
     readonly detail: (node: string, vmid: Vmid) => Effect.Effect<MachineDetail, HypervisorFault>
     /** All snapshots of one VM, read live, on another node where it has moved. Fails with `not-found`. */
     readonly snapshots: (node: string, vmid: Vmid) => Effect.Effect<SnapshotTree, HypervisorFault>
-    /** The network cards that a VM had when this snapshot of it was taken, read live, on another node where it has moved. Fails with `not-found` where the VM is gone. */
+    /** The network cards that a VM had when this snapshot of it was taken, read live, on another node where it has moved. Fails with `not-found` where the VM or the snapshot is gone. */
     readonly snapshotCards: (node: string, vmid: Vmid, name: string) => Effect.Effect<readonly Nic[], HypervisorFault>
     /** Whether all disks of a VM are where snapshots can be kept. Fails with `not-found`. */
     readonly canSnapshot: (node: string, vmid: Vmid) => Effect.Effect<boolean, HypervisorFault>

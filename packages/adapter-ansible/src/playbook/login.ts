@@ -54,12 +54,14 @@ const wishOf = ({ stage, os, input }: GuestTask): "generated" | "template" | und
   return Object(input).login === "generated" ? "generated" : "template"
 }
 
-/** What is known of the login after a stage that left it with this password. */
-const leftBy = (password: Password, wish: ReturnType<typeof wishOf>, before: KnownLogin): KnownLogin => {
-  // a machine that has its template's again was rolled back: the next stage that may gives it the same password as before
-  const isRolledBack = password === undefined && wish === undefined
-  return { current: password, pending: isRolledBack ? (before.current ?? before.pending) : undefined }
-}
+/**
+ * What is known of the login after a stage that left it with this password. A machine with its template's password may have had another one,
+ * and may have it again after a rollback: it stays known, and the next stage that sets one sets the same.
+ */
+const leftBy = (password: Password, before: KnownLogin): KnownLogin => ({
+  current: password,
+  pending: password === undefined ? (before.current ?? before.pending) : undefined,
+})
 
 /**
  * Performs a stage with the login that the machine has now, and gives it the one that the stage is to leave. The new password is kept before
@@ -102,7 +104,7 @@ export const withLogin = <A>(
         }),
       )
       if (done._tag === "None") continue
-      const left = leftBy(wish === undefined ? inUse : next, wish, kept)
+      const left = leftBy(wish === undefined ? inUse : next, kept)
       if (kept.current !== left.current || kept.pending !== left.pending) yield* keep(left)
       return done.value
     }

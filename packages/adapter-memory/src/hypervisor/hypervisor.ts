@@ -326,7 +326,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         Effect.flatMap(there(vmid, `read snapshot ${name}`), ({ snapshots = [] }) => {
           const found = snapshots.find((one) => one.name === name)
           return found === undefined
-            ? Effect.fail(hypervisorFault(`read snapshot ${name} of VM ${vmid}`, "failed", `snapshot '${name}' does not exist`))
+            ? Effect.fail(hypervisorFault(`read snapshot ${name} of VM ${vmid}`, "not-found", `snapshot '${name}' does not exist`))
             : Effect.succeed(found.kept.nics)
         }),
       ),

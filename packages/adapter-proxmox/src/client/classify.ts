@@ -87,6 +87,7 @@ const rules: readonly Rule[] = [
   { text: /already exists|already defined/iu, verdict: "taken" },
   { text: /is not empty \(contains/u, verdict: "failed", hint: "Remove or move its members first." },
   { text: /Configuration file '[^']*' does not exist|unable to find configuration file/u, verdict: "not-found" },
+  { text: /snapshot '[^']*' does not exist/u, call: /^GET /u, verdict: "not-found" },
   { text: /no such task/iu, verdict: "not-found" },
   { text: /pool '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/pools/u, verdict: "not-found" },
   { text: /no such user|user '[^']*' does not exist/u, call: /^(?:GET|PUT|DELETE) \/access/u, verdict: "not-found" },

@@ -4,6 +4,7 @@ import {
   findSnapshot,
   isSnapshotOf,
   type Range,
+  type RunId,
   type RunState,
   snapshotNameProblem,
   type StepState,
@@ -11,7 +12,7 @@ import {
   type Vmid,
 } from "@rangewright/domain"
 import { type KeptSnapshots, Machines, type RangeMachine, type StorageFault } from "@rangewright/ports"
-import { anyEndOfRun, type RunEngine } from "@rangewright/run-engine"
+import { anyEndOfRun, HypervisorAway, RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import type { SnapshotRequest } from "../run/request.ts"
 import { named, type SnapshotError, type SnapshotOutcome } from "../wire/snapshot.ts"
@@ -46,10 +47,15 @@ const failureText = ({ failure }: StepState): string =>
   failure === undefined ? "" : failure.hint === undefined ? failure.message : `${failure.message}. ${failure.hint}`
 
 /** Why not all was done that was planned for a machine; undefined: it was. */
-const errorOf = (steps: readonly StepState[], { status, plan, message }: RunState): string | undefined => {
+const errorOf = (
+  steps: readonly StepState[],
+  { status, plan, message }: RunState,
+  unfinished: string | undefined,
+): string | undefined => {
   if (plan === undefined) return message === "" ? `the run was ${status}` : message
   const failed = steps.filter(({ phase }) => phase === "failed")
   if (failed.length > 0) return failed.map(failureText).join("; ")
+  if (unfinished !== undefined && steps.some(({ phase }) => phase !== "settled")) return unfinished
   const skipped = steps.find(({ phase }) => phase !== "settled")
   return skipped === undefined
     ? undefined
@@ -117,6 +123,20 @@ const outcome = (
 const withRefused = (told: typeof SnapshotOutcome.Type, refused: readonly Refused[]): typeof SnapshotOutcome.Type =>
   refused.length === 0 ? told : { ...told, errors: [...refused, ...(told.errors ?? [])] }
 
+/** The end of a run. A run that has begun and waits for the hypervisor has done something to some machines: it is told as it is now. */
+const endOrWait = (doing: string, runId: RunId) =>
+  anyEndOfRun(doing, runId).pipe(
+    Effect.map((state) => ({ state, away: undefined })),
+    Effect.catchIf(
+      (fault) => fault instanceof HypervisorAway,
+      (away) =>
+        Effect.flatMap(
+          RunEngine.use((engine) => engine.state(runId)),
+          (state) => (state.plan === undefined ? Effect.fail(away) : Effect.succeed({ state, away })),
+        ),
+    ),
+  )
+
 /**
  * Takes, rolls back to or removes a snapshot of machines of a range, and waits for it. What cannot be done to one machine is told of that one; a name
  * that nothing may have is told of each, and nothing is done. `doing` completes "Cannot …". `make`: the request for these machines.
@@ -144,7 +164,8 @@ export const changeSnapshots = (
       )
     }
     const head = yield* startRun(doing, range, request, by)
-    const state = yield* anyEndOfRun(doing, head.id)
+    const { state, away } = yield* endOrWait(doing, head.id)
+    const unfinished = away === undefined ? undefined : `${away.message}. ${away.hint}`
     const steps = new Map<Vmid, StepState[]>()
     for (const step of state.steps.values()) {
       const vmid = vmidOf(step.step.action)
@@ -153,12 +174,13 @@ export const changeSnapshots = (
     const stepsOf = (vmid: Vmid) => steps.get(vmid) ?? []
     const errors = new Map(
       machines.flatMap(({ vmid }) => {
-        const error = errorOf(stepsOf(vmid), state)
+        // of all or none, a snapshot that is taken may be removed again
+        const error = errorOf(stepsOf(vmid), state, unfinished) ?? (isAtomic ? unfinished : undefined)
         return error === undefined ? [] : [[vmid, error] as const]
       }),
     )
     const all =
-      isAtomic && state.status !== "success"
+      isAtomic && away === undefined && state.status !== "success"
         ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, stepsOf, head.id)
         : errors
     return { ...withRefused(outcome(machines, all, stepsOf), refused), runID: head.id }

@@ -22,15 +22,19 @@ export class SnapshotReader extends Context.Service<
   }
 >()("rangewright/SnapshotReader") {}
 
+/** The snapshots of a machine, read live. `readAt` is the time before the reading: what changes meanwhile is newer. */
+export const readSnapshots = Effect.fnUntraced(function* ({ node, vmid }: Pick<OfRange, "node" | "vmid">) {
+  const readAt = new Date(yield* Clock.currentTimeMillis)
+  return { ...(yield* (yield* Hypervisor).snapshots(node, vmid)), readAt }
+})
+
 export const makeSnapshotReader = Effect.gen(function* () {
   const hypervisor = yield* Hypervisor
   const machines = yield* Machines
   return SnapshotReader.of({
-    read: Effect.fnUntraced(function* ({ node, vmid, rangeId }: OfRange) {
-      const readAt = new Date(yield* Clock.currentTimeMillis)
-      const { snapshots, current } = yield* hypervisor.snapshots(node, vmid)
-      const kept: KeptSnapshots = { readAt, snapshots, current }
-      yield* machines.keepSnapshots(rangeId, vmid, kept)
+    read: Effect.fnUntraced(function* (machine: OfRange) {
+      const kept: KeptSnapshots = yield* Effect.provideService(readSnapshots(machine), Hypervisor, hypervisor)
+      yield* machines.keepSnapshots(machine.rangeId, machine.vmid, kept)
       return kept
     }),
   })

@@ -4,14 +4,13 @@ import {
   letIn,
   type MachineRef,
   noSnapshots,
-  type SnapshotTree,
   stageFingerprint,
   type Step,
 } from "@rangewright/domain"
 import {
   AccessRecords,
   beingTold,
-  Hypervisor,
+  type Hypervisor,
   type HypervisorFault,
   Machines,
   type MachineSighting,
@@ -20,6 +19,7 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Settlement } from "@rangewright/run-engine"
+import { readSnapshots } from "../range/snapshot-reader.ts"
 
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
@@ -76,12 +76,6 @@ const recordAddress = Effect.fnUntraced(function* (
   if (own !== undefined || isNews) yield* record(machine, { address: own, foreignAddresses })
 })
 
-/** Keeps the snapshots of a machine as they were read just now. */
-export const keepTree = Effect.fnUntraced(function* ({ vmid, mark }: MachineRef, { snapshots, current }: SnapshotTree) {
-  const readAt = new Date(yield* Clock.currentTimeMillis)
-  yield* (yield* Machines).keepSnapshots(mark.range, vmid, { readAt, snapshots, current })
-})
-
 type SnapshotAction = Extract<Action, { readonly kind: "take-snapshot" | "roll-back" | "remove-snapshot" }>
 
 /**
@@ -91,11 +85,11 @@ type SnapshotAction = Extract<Action, { readonly kind: "take-snapshot" | "roll-b
 const keepAfter = Effect.fnUntraced(function* (action: SnapshotAction) {
   const machines = yield* Machines
   const { node, vmid, mark } = action.machine
-  const tree = yield* (yield* Hypervisor).snapshots(node, vmid)
+  const tree = yield* readSnapshots({ node, vmid })
   const name = action.kind === "take-snapshot" ? action.snapshot.name : action.snapshot
   const snapshot = findSnapshot(tree, name)
   // first: an older reading that came in between would take the stages away that were kept just now
-  yield* keepTree(action.machine, tree)
+  yield* machines.keepSnapshots(mark.range, vmid, tree)
   if (snapshot !== undefined && action.kind === "take-snapshot") yield* machines.keepStages(mark.range, vmid, snapshot)
   if (snapshot !== undefined && action.kind === "roll-back") {
     yield* machines.recallStages(mark.range, vmid, snapshot)
@@ -114,11 +108,13 @@ export const keepSettled = Effect.fnUntraced(function* (
     case "roll-back":
     case "remove-snapshot":
       return yield* keepAfter(action)
-    case "clone":
+    case "clone": {
+      const { vmid, mark } = action.machine
       // whatever had this number before: a clone has its template's login
-      yield* machines.keepLogin(action.machine.mark.range, action.machine.vmid, {})
-      yield* keepTree(action.machine, noSnapshots)
+      yield* machines.keepLogin(mark.range, vmid, {})
+      yield* machines.keepSnapshots(mark.range, vmid, { ...noSnapshots, readAt: new Date(yield* Clock.currentTimeMillis) })
       return yield* record(action.machine, { name: action.name, power: "stopped" })
+    }
     case "configure": {
       const { cpus, memoryMiB, tags } = action.settings
       return yield* record(action.machine, { cpus, memoryMiB, tags })

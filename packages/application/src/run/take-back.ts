@@ -1,9 +1,9 @@
 import type { Action, Fault, RunHead, RunState } from "@rangewright/domain"
-import { Hypervisor, type Machines, monotonicMillis } from "@rangewright/ports"
+import { Hypervisor, Machines, monotonicMillis } from "@rangewright/ports"
 import { untilStored } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
-import { keepTree } from "./keep.ts"
+import { readSnapshots } from "../range/snapshot-reader.ts"
 import { restoreRequest } from "./request.ts"
 
 type Taken = Extract<Action, { readonly kind: "take-snapshot" }>
@@ -19,8 +19,8 @@ const removeAgain = ({ machine, snapshot: { name, description } }: Taken, until:
     const removal = Effect.flatMap(hypervisor.dispatch(action), ({ token }) => hypervisor.settle(action, token))
     const removed = yield* Effect.result(insist(removal, { until }))
     if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
-    const tree = yield* insist(hypervisor.snapshots(machine.node, machine.vmid), { until })
-    yield* untilStored(keepTree(machine, tree))
+    const kept = yield* insist(readSnapshots(machine), { until })
+    yield* untilStored((yield* Machines).keepSnapshots(machine.mark.range, machine.vmid, kept))
   }).pipe(
     Effect.catch((fault: Fault) =>
       Effect.logWarning(

@@ -8,5 +8,8 @@ const people = (numbers: readonly number[]): string =>
 export const routerText = ({ range, letsIn, shouldLetIn }: StaleRouter): string => {
   const known = letsIn.filter((number) => number !== beingTold)
   const lets = known.length === letsIn.length ? "lets in" : "may let in"
-  return `the router of ${range.id} ${lets} ${people(known)} instead of ${people(shouldLetIn)}`
+  const listed = (numbers: readonly number[]): string => `the router of ${range.id} ${lets} ${people(numbers)}`
+  if (known.join() !== shouldLetIn.join()) return `${listed(known)} instead of ${people(shouldLetIn)}`
+  // it was rolled back, or is being told
+  return known.length === 0 ? `the router of ${range.id} may still let somebody in` : `${listed(known)} and others`
 }
