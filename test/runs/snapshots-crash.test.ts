@@ -50,13 +50,14 @@ const prepared = async (withSnapshot: boolean): Promise<{ readonly lab: Lab; rea
 /** What became of the machines and of what is known of them. */
 const endOf = ({ world, store }: Lab, range: Range) =>
   vmidsOf({ world, store } as Lab).map((vmid) => {
-    const { power, cpus, snapshots = [], parent } = world.vms.get(vmid)!
+    const { power, cpus, snapshots = [], parent, rollbacks } = world.vms.get(vmid)!
     const kept = store.snapshots.get(range.id)?.get(vmid)
     return {
       vmid,
       power,
       cpus,
       parent,
+      rollbacks,
       snapshots: snapshots.map(({ name, description, parent: before }) => ({ name, description, before })),
       kept: kept?.snapshots.map(({ name }) => name),
       stages: store.stages.get(range.id)?.get(vmid)?.size,
@@ -142,7 +143,7 @@ describe("a process that dies before or after any journal write or port call", {
       request: (lab) => ({ kind: "snapshot-rollback", name: "before", vmids: vmidsOf(lab) }),
     })
     expect(status).toBe("success")
-    expect(end).toMatchObject(end.map(() => ({ cpus: 7, power: "running", parent: "before" })))
+    expect(end).toMatchObject(end.map(() => ({ cpus: 7, power: "running", parent: "before", rollbacks: 1 })))
     expect(crashes).toBeGreaterThan(60)
     expect(broken).toEqual([])
   })

@@ -68,7 +68,7 @@ describe("snapshots on Proxmox", () => {
       onRig(async (rig, ref) => {
         for (const [type, action] of [
           ["qmsnapshot", takeOf(ref)],
-          ["qmrollback", rollBackOf(ref, "clean", "the digest of before")],
+          ["qmrollback", rollBackOf(ref, "clean", { digest: "the digest of before" })],
           ["qmdelsnapshot", removeOf(ref)],
         ] as const) {
           rig.sim.faults.add({ kind: "vanish-task", type, when })
@@ -170,7 +170,7 @@ describe("snapshots on Proxmox", () => {
   )
 
   it(
-    "where the memory cannot be brought back because a network is gone, the machine is back without it, and that is told",
+    "where the memory cannot be restored because a network is gone, the machine is rolled back without it, and that is told",
     onRig(async (rig, ref) => {
       await asRoot(rig.sim, "POST", `/nodes/${ref.node}/network`, "iface=vmbr77&type=bridge&autostart=1&bridge_vlan_aware=1")
       await rig.run(Effect.promise(() => asRoot(rig.sim, "PUT", `/nodes/${ref.node}/network`)))
@@ -185,8 +185,8 @@ describe("snapshots on Proxmox", () => {
       await rig.run(Effect.promise(() => asRoot(rig.sim, "PUT", `/nodes/${ref.node}/network`)))
       await rig.run(Effect.sleep("30 seconds"))
       const { digest } = await rig.run(Hypervisor.use((h) => h.detail(ref.node, ref.vmid)))
-      expect(await rig.run(warningsOf(rollBackOf(ref, "running", digest)))).toEqual([
-        expect.stringContaining("its memory could not be brought back"),
+      expect(await rig.run(warningsOf(rollBackOf(ref, "running", { digest })))).toEqual([
+        expect.stringContaining("its memory could not be restored"),
       ])
       await rig.run(perform(configureOf(ref)))
       await rig.run(perform(startOf(ref)))
@@ -205,12 +205,12 @@ describe("snapshots on Proxmox", () => {
         text: "can't rollback, it is not the most recent one",
         when: "before",
       })
-      expect(await rig.run(Effect.flip(perform(rollBackOf(ref, "clean", digest))))).toMatchObject({
+      expect(await rig.run(Effect.flip(perform(rollBackOf(ref, "clean", { digest }))))).toMatchObject({
         message: expect.stringContaining("most recent"),
       })
       rig.sim.faults.clear()
       rig.sim.faults.add({ kind: "vanish-task", type: "qmrollback", when: "before" })
-      expect(await rig.run(reasonOf(perform(rollBackOf(ref, "clean", digest))))).toBe("unknown-effect")
+      expect(await rig.run(reasonOf(perform(rollBackOf(ref, "clean", { digest }))))).toBe("unknown-effect")
     }),
   )
 })

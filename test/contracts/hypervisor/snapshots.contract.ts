@@ -130,7 +130,7 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       await world.run(perform({ ...configureOf(ref), settings: { ...settings, cpus: 5, tags: ["later"] } }))
       await world.run(perform(startOf(ref)))
       const { digest } = await detailOf(world, ref)
-      expect(await world.run(Effect.as(perform(rollBackOf(ref, "clean", digest)), "done"))).toBe("done")
+      expect(await world.run(Effect.as(perform(rollBackOf(ref, "clean", { digest })), "done"))).toBe("done")
       expect(await detailOf(world, ref)).toMatchObject({ cpus: settings.cpus, description: expect.stringContaining("LAB1") })
       expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: false })
       // the reference is as good as before
@@ -143,6 +143,31 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       await world.run(perform(takeOf(ref, "running", true)))
       await world.run(perform(rollBackOf(ref, "running")))
       expect(await treeOf(world, ref)).toMatchObject({ current: "running", running: true })
+    })
+
+    promises("a rollback whose answer was lost is not done again, and what has run since stays", async (world) => {
+      const ref = await made(world)
+      await world.run(perform(takeOf(ref)))
+      const { generation } = await detailOf(world, ref)
+      expect(generation).toBeDefined()
+      const rollBack = rollBackOf(ref, "clean", { generation })
+      await world.run(perform(rollBack))
+      await world.run(perform(startOf(ref)))
+      await world.restarted().run(perform(rollBack))
+      expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: true })
+    })
+
+    promises("neither a rollback nor a removal takes a snapshot of that name that was taken since for the one that was meant", async (world) => {
+      const ref = await made(world)
+      await world.run(perform(takeOf(ref)))
+      const takenAt = (await treeOf(world, ref)).snapshots[0]!.takenAt
+      await world.run(perform(removeOf(ref, "clean", takenAt)))
+      await world.run(Effect.sleep("2 seconds"))
+      await world.run(perform(takeOf(ref)))
+      await world.run(perform(startOf(ref)))
+      await world.run(perform(removeOf(ref, "clean", takenAt)))
+      expect(await world.run(reasonOf(perform(rollBackOf(ref, "clean", { takenAt }))))).toBe("failed")
+      expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: true, snapshots: [{ name: "clean" }] })
     })
 
     promises("a rollback to a snapshot that is not there fails, and changes nothing", async (world) => {

@@ -1,5 +1,6 @@
 import {
   carriesMark,
+  isTakenAt,
   type MachineDetail,
   type MachineRef,
   type MachineSettings,
@@ -51,16 +52,26 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
     case "take-snapshot":
       return vm?.snapshots?.some(({ name, description }) => isTaken(action, name, description)) === true
     case "roll-back":
-      // a second rollback changes nothing
-      return false
+      return vm !== undefined && vm.parent === action.snapshot && isRolledBack(vm, action)
     case "remove-snapshot":
-      return vm !== undefined && vm.snapshots?.some(({ name }) => name === action.snapshot) !== true
+      return vm !== undefined && vm.snapshots?.some((one) => isMeant(one, action)) !== true
   }
 }
 
 const withoutKept = ({ kept: _kept, ...snapshot }: MemorySnapshot): MachineSnapshot => snapshot
 
 type TakeSnapshot = Extract<MachineAction, { readonly kind: "take-snapshot" }>
+
+type RollBack = Extract<MachineAction, { readonly kind: "roll-back" }>
+type RemoveSnapshot = Extract<MachineAction, { readonly kind: "remove-snapshot" }>
+
+const isMeant = (one: MachineSnapshot, { snapshot, takenAt }: RollBack | RemoveSnapshot): boolean =>
+  one.name === snapshot && isTakenAt(one, takenAt)
+
+const generationOf = ({ rollbacks = 0 }: MemoryVm): string => `generation ${rollbacks}`
+/** Since the action was planned. */
+const isRolledBack = (vm: MemoryVm, { generation }: RollBack): boolean =>
+  generation !== undefined && generationOf(vm) !== generation
 
 const isTaken = ({ snapshot }: TakeSnapshot, name: string, description: string): boolean =>
   snapshot.name === name && snapshot.description === description
@@ -77,6 +88,7 @@ const detailOf = (vm: MemoryVm): MachineDetail => ({
   nics: vm.nics,
   lock: vm.lock,
   digest: undefined,
+  generation: generationOf(vm),
   storage: vm.storage,
 })
 
@@ -144,6 +156,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
       stages: new Map(),
       snapshots: [],
       parent: undefined,
+      rollbacks: 0,
     })
   })
 
@@ -160,20 +173,21 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     changeVm(world, vm.vmid, { snapshots: [...snapshots, snapshot], parent: name })
   })
 
-  const rollBack = Effect.fnUntraced(function* (vm: MemoryVm, action: Extract<MachineAction, { readonly kind: "roll-back" }>) {
-    const snapshot = vm.snapshots?.find(({ name }) => name === action.snapshot)
+  const rollBack = Effect.fnUntraced(function* (vm: MemoryVm, action: RollBack) {
+    const snapshot = vm.snapshots?.find((one) => isMeant(one, action))
     if (snapshot === undefined)
       return yield* hypervisorFault(doing(action), "failed", `snapshot '${action.snapshot}' does not exist`)
     const off = { power: "stopped", agentAt: undefined, sessions: [] } as const
     const on = { power: "running", agentAt: yield* monotonicMillis } as const
-    changeVm(world, vm.vmid, { ...snapshot.kept, parent: snapshot.name, ...(snapshot.memory ? on : off) })
+    const rollbacks = (vm.rollbacks ?? 0) + 1
+    changeVm(world, vm.vmid, { ...snapshot.kept, rollbacks, parent: snapshot.name, ...(snapshot.memory ? on : off) })
   })
 
   const removeSnapshot = Effect.fnUntraced(function* (
     vm: MemoryVm,
-    action: Extract<MachineAction, { readonly kind: "remove-snapshot" }>,
+    action: RemoveSnapshot,
   ) {
-    const gone = vm.snapshots?.find(({ name }) => name === action.snapshot)
+    const gone = vm.snapshots?.find((one) => isMeant(one, action))
     if (gone === undefined) return
     if (action.description !== undefined && gone.description !== action.description)
       return yield* hypervisorFault(doing(action), "not-ours", `snapshot '${action.snapshot}' was made for something else`)

@@ -38,6 +38,8 @@ export interface MemoryVm {
   readonly tags: readonly string[]
   readonly description: string
   readonly nics: readonly Nic[]
+  /** How often it was rolled back; absent: never. */
+  readonly rollbacks?: number
   readonly storage: string
   /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
   readonly agentAt: number | undefined

@@ -1,4 +1,4 @@
-import { isSnapshotOf, type MachineRef, type MachineSnapshot, type SnapshotTree, type Vmid } from "@rangewright/domain"
+import { isSnapshotOf, isTakenAt, type MachineRef, type MachineSnapshot, type SnapshotTree, type Vmid } from "@rangewright/domain"
 import { HypervisorFault, type MachineAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
@@ -88,6 +88,7 @@ interface Seen {
   readonly snapshot: MachineSnapshot | undefined
   readonly lock: string | undefined
   readonly digest: string | undefined
+  readonly generation: string | undefined
 }
 
 /** Reads both, whose the VM is before anything else: an id may have been given to another VM meanwhile. */
@@ -109,6 +110,7 @@ const look = Effect.fnUntraced(function* (
     snapshot: tree.snapshots.find((one) => one.name === name),
     lock: text(config, "lock"),
     digest: text(config, "digest"),
+    generation: text(config, "vmgenid"),
   }
 })
 
@@ -232,6 +234,23 @@ export const takeSnapshot: MachineKind<Action<"take-snapshot">> = {
   settle: (context, action, outcome) => Effect.as(settled(context, action, outcome, isTaken(action)), []),
 }
 
+const oldClock =
+  "it went on from its saved memory, so its clock shows the time of the snapshot until its own time service corrects it"
+
+/** The VM is on the snapshot that was meant, and nothing works on it. */
+const isBack =
+  (action: Action<"roll-back">) =>
+  ({ tree, lock, snapshot }: Seen): boolean =>
+    lock === undefined && tree.current === action.snapshot && snapshot !== undefined && isTakenAt(snapshot, action.takenAt)
+
+/** Whether it was rolled back since it was planned: it may have been on this very snapshot before. A rollback gives it another generation. */
+const hasChanged =
+  (action: Action<"roll-back">) =>
+  ({ generation, digest }: Seen): boolean =>
+    action.generation === undefined
+      ? action.digest !== undefined && digest !== action.digest
+      : generation !== action.generation
+
 /**
  * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the
  * VM is rolled back all the same, without its memory.
@@ -242,23 +261,33 @@ export const rollBack: MachineKind<Action<"roll-back">> = {
     const seen = yield* look(context, action.machine, action.snapshot, doing)
     if (seen.snapshot === undefined)
       return yield* new HypervisorFault({ doing, reason: "failed", detail: "the VM has no snapshot of this name" })
+    if (!isTakenAt(seen.snapshot, action.takenAt))
+      return yield* new HypervisorFault({
+        doing,
+        reason: "failed",
+        detail: "the snapshot of this name was removed, and another one was taken since",
+        hint: "Look at the snapshots, and roll back to the one that you want.",
+      })
+    // the answer was lost: what has run in it since stays
+    if (action.generation !== undefined && isBack(action)(seen) && hasChanged(action)(seen)) return { task: undefined }
     const { vmid } = action.machine
     const call = context.client.post(path`/nodes/${seen.node}/qemu/${vmid}/snapshot/${action.snapshot}/rollback`, {}, { doing })
     return yield* begin(context, action, seen, call)
   }),
   settle: Effect.fnUntraced(function* (context, action, outcome) {
-    const isBack = ({ tree, lock }: Seen): boolean => lock === undefined && tree.current === action.snapshot
-    // the VM may have been on this snapshot before, too: a rollback that did not begin has changed nothing
-    const hasChanged = ({ digest }: Seen): boolean => action.digest !== undefined && digest !== action.digest
-    if (outcome?.type !== "failed") {
-      yield* settled(context, action, outcome, (seen) => isBack(seen) && (outcome?.type === "ok" || hasChanged(seen)))
+    const isDone = (seen: Seen): boolean => isBack(action)(seen) && (outcome?.type === "ok" || hasChanged(action)(seen))
+    const seen =
+      outcome?.type === "failed"
+        ? yield* look(context, action.machine, action.snapshot, doingOf(action))
+        : yield* settled(context, action, outcome, isDone)
+    const hasMemory = seen.snapshot?.memory === true
+    if (outcome?.type === "failed" && !(isDone(seen) && hasMemory)) {
+      yield* settled(context, action, outcome, () => false)
       return []
     }
-    const seen = yield* look(context, action.machine, action.snapshot, doingOf(action))
-    if (isBack(seen) && hasChanged(seen) && seen.snapshot?.memory === true)
-      return [`its memory could not be brought back, so it starts anew: ${outcome.detail}`]
-    yield* settled(context, action, outcome, () => false)
-    return []
+    if (!hasMemory) return []
+    if (outcome?.type !== "failed" && seen.tree.running !== false) return [oldClock]
+    return [`its memory could not be restored, so it starts anew${outcome?.type === "failed" ? `: ${outcome.detail}` : ""}`]
   }),
 }
 
@@ -267,7 +296,8 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
   dispatch: Effect.fnUntraced(function* (context, action) {
     const doing = doingOf(action)
     const seen = yield* look(context, action.machine, action.snapshot, doing)
-    if (seen.snapshot === undefined) {
+    // one of its name that was taken since is not the one to remove
+    if (seen.snapshot === undefined || !isTakenAt(seen.snapshot, action.takenAt)) {
       // one that is being made now may be the one to remove, also before its task has the lock
       const isMade =
         seen.lock === locksOf["take-snapshot"] ||
@@ -290,7 +320,12 @@ export const removeSnapshot: MachineKind<Action<"remove-snapshot">> = {
   }),
   settle: (context, action, outcome) =>
     Effect.as(
-      settled(context, action, outcome, ({ snapshot, lock }) => snapshot === undefined && lock === undefined),
+      settled(
+        context,
+        action,
+        outcome,
+        ({ snapshot, lock }) => (snapshot === undefined || !isTakenAt(snapshot, action.takenAt)) && lock === undefined,
+      ),
       [],
     ),
 }

@@ -80,6 +80,7 @@ export const detailOf = (node: string, vmid: Vmid, config: Fields): MachineDetai
   coldCards: !hasHotCards(config),
   lock: text(config, "lock"),
   digest: text(config, "digest"),
+  generation: text(config, "vmgenid"),
   storage: storageOf(config),
   tablet: hasTablet(config),
   memoryStorage: text(config, "vmstatestorage"),

@@ -85,6 +85,8 @@ export interface MachineDetail {
   readonly coldCards?: boolean
   readonly lock: string | undefined
   readonly digest: string | undefined
+  /** Another one after each rollback; absent: the VM has none. */
+  readonly generation?: string | undefined
   /** Whether it has a pointing device of its own; absent: not known. */
   readonly tablet?: boolean
   /** Storage that the memory of its snapshots goes to, where its configuration names one. */

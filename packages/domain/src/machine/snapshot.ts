@@ -30,6 +30,10 @@ export const findSnapshot = ({ snapshots }: SnapshotTree, name: string): Machine
 /** What a machine goes back to when testing stops. */
 export const testingSnapshot = "ludus_automated_clean_snapshot"
 
+/** Whether it is the one that was meant: one that was taken anew under its name is another. `takenAt` undefined: any of this name is. */
+export const isTakenAt = (snapshot: MachineSnapshot, takenAt: number | undefined): boolean =>
+  takenAt === undefined || snapshot.takenAt === takenAt
+
 /** Names that the hypervisor has for itself. */
 const reserved: readonly string[] = ["current", "pending"]
 const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${name.slice(0, 50)}…` : name)

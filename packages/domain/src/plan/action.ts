@@ -88,19 +88,28 @@ export type Action =
       readonly snapshot: { readonly name: string; readonly description: string; readonly memory: boolean }
     }
   /**
-   * Stops the VM, and rolls it back; it runs afterwards only if the snapshot has memory. `digest`: of its configuration before, where it is
-   * known, by which a rollback that failed only at its end is told from one that did not begin. `settings`: what the VM is set to before
+   * Stops the VM, and rolls it back; it runs afterwards only if the snapshot has memory. `takenAt`: of the
+   * snapshot that was meant, another of its name is never rolled back to. `generation` and `digest`: of the VM before, where they are known: by
+   * them one that is rolled back already is told from one that is not. `settings`: what the VM is set to before
    * the step is over. Absent in plans of an older version, which have a step of its own for it.
    */
   | {
       readonly kind: "roll-back"
       readonly machine: MachineRef
       readonly snapshot: string
+      readonly takenAt?: number | undefined
+      readonly generation?: string | undefined
       readonly digest: string | undefined
       readonly settings?: MachineSettings
     }
-  /** With `description`, only the snapshot that has just this one: another is not ours to remove. */
-  | { readonly kind: "remove-snapshot"; readonly machine: MachineRef; readonly snapshot: string; readonly description?: string }
+  /** With `description`, only the snapshot that has just this one: another is not ours to remove. With `takenAt`, only the one of that time: without it, it is gone. */
+  | {
+      readonly kind: "remove-snapshot"
+      readonly machine: MachineRef
+      readonly snapshot: string
+      readonly takenAt?: number | undefined
+      readonly description?: string
+    }
   /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */
   | { readonly kind: "refuse"; readonly vmid: Vmid; readonly because: string }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */

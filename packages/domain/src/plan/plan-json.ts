@@ -67,8 +67,15 @@ const Action = Schema.Union([
   action("shutdown", { machine, timeoutSeconds: Schema.Finite }),
   action("delete", { machine }),
   action("take-snapshot", { machine, snapshot: Schema.Struct({ name: text, description: text, memory: Schema.Boolean }) }),
-  action("roll-back", { machine, snapshot: text, digest: optionalText, settings: Schema.optional(settings) }),
-  action("remove-snapshot", { machine, snapshot: text, description: optionalText }),
+  action("roll-back", {
+    machine,
+    snapshot: text,
+    takenAt: Schema.optional(Schema.Finite),
+    generation: optionalText,
+    digest: optionalText,
+    settings: Schema.optional(settings),
+  }),
+  action("remove-snapshot", { machine, snapshot: text, takenAt: Schema.optional(Schema.Finite), description: optionalText }),
   action("refuse", { vmid: Schema.Int, because: text }),
   action("await-address", { machine, expect: optionalText, within: text }),
   action("guest", {

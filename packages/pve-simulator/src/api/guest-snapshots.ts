@@ -3,6 +3,7 @@ import { digestOf, isCdrom, lockOf, memoryMb, ownDisks, parsePairs, touch, volum
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { allocate, findVolume, parseSize, removeVolume, storageNamed, storageOf } from "../core/volumes.ts"
+import { randomUuid } from "../core/random.ts"
 import { nowSeconds, type World } from "../core/world.ts"
 import { wake } from "../guest/boot.ts"
 import { flag, guestOf, optionalText, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
@@ -128,10 +129,11 @@ function* describe(call: Call): Routine<null> {
 const isNeverRolledBack = (key: string): boolean => key === "description" || /^unused\d+$/.test(key)
 
 /** The configuration that a snapshot kept, with what stays as it is now. */
-const rolledBack = (now: Config, { vmstate: _memory, ...kept }: Config): Config => ({
+const rolledBack = (world: World, now: Config, { vmstate: _memory, ...kept }: Config): Config => ({
   ...Object.fromEntries(Object.entries(kept).filter(([key]) => !isNeverRolledBack(key))),
   ...Object.fromEntries(Object.entries(now).filter(([key]) => isNeverRolledBack(key))),
-  vmgenid: String(now["vmgenid"] ?? kept["vmgenid"]),
+  // the guest is told that it is another generation
+  ...(kept["vmgenid"] === undefined ? {} : { vmgenid: randomUuid(world.state.random) }),
 })
 
 const rollback = (call: Call): string => {
@@ -150,7 +152,7 @@ const rollback = (call: Call): string => {
       yield* sleep(world.clock, world.timing.snapshotTask)
       yield* untilDone(world, guest)
       touch(world, guest)
-      guest.config = rolledBack(guest.config, snapshot.config)
+      guest.config = rolledBack(world, guest.config, snapshot.config)
       guest.pending = {}
       guest.parent = snapshot.name
       guest.os = snapshot.os === undefined ? undefined : structuredClone(snapshot.os)

@@ -81,16 +81,17 @@ export const takeOf = (ref: MachineRef, name = "clean", memory = false): ActionO
   machine: ref,
   snapshot: { name, description: writeSnapshotText("As it was delivered", "test1"), memory },
 })
-export const rollBackOf = (ref: MachineRef, snapshot = "clean", digest?: string): ActionOf<"roll-back"> => ({
-  kind: "roll-back",
-  machine: ref,
-  snapshot,
-  digest,
-})
-export const removeOf = (ref: MachineRef, snapshot = "clean"): ActionOf<"remove-snapshot"> => ({
+/** `of`: what the plan knew of the machine and the snapshot. */
+export const rollBackOf = (
+  ref: MachineRef,
+  snapshot = "clean",
+  of: Partial<Pick<ActionOf<"roll-back">, "digest" | "generation" | "takenAt">> = {},
+): ActionOf<"roll-back"> => ({ kind: "roll-back", machine: ref, snapshot, digest: undefined, ...of })
+export const removeOf = (ref: MachineRef, snapshot = "clean", takenAt?: number): ActionOf<"remove-snapshot"> => ({
   kind: "remove-snapshot",
   machine: ref,
   snapshot,
+  ...(takenAt === undefined ? {} : { takenAt }),
 })
 
 /** Dispatches and settles. */
