@@ -326,6 +326,115 @@ describe("snapshots of a range", () => {
     ).toBe("something older")
   })
 
+  describe("a rollback that is aborted while the hypervisor is away, before the machine is set to what it had", () => {
+    const extra = { index: 3, model: "virtio", mac: "02:00:00:00:00:03", bridge: "vmbr9", tag: undefined, firewall: false }
+    let web: MemoryVm
+
+    beforeEach(async () => {
+      const { world } = service.lab
+      web = named("web")
+      change(web.vmid, { cpus: 7, nics: [...web.nics.map((nic) => ({ ...nic, bridge: "vnet9" })), extra] })
+      await take({ name: "clean", vmids: [web.vmid] })
+      change(web.vmid, { cpus: web.cpus, nics: web.nics, power: "stopped", agentAt: undefined })
+      world.fault = ({ method, action }) =>
+        method === "dispatch" && action?.kind === "configure" ? { when: "before", reason: "away" } : undefined
+      const told = await rollBack({ name: "clean", vmids: [web.vmid] })
+      expect(told.errors).toEqual([expect.objectContaining({ vmid: web.vmid })])
+      await call("abortRange")
+      await service.end(ada, told.runID!)
+      world.fault = () => undefined
+      expect(world.vms.get(web.vmid)).toMatchObject({ cpus: 7, power: "stopped" })
+    })
+
+    const isAsItWas = () => {
+      expect(service.lab.world.vms.get(web.vmid)).toMatchObject({ cpus: web.cpus, nics: web.nics })
+      expect(service.lab.store.owed.get(range.id)?.size).toBe(0)
+    }
+
+    it("is made good by the next rollback, which does not take the snapshot's hardware for its own", async () => {
+      expect(await rollBack({ name: "clean", vmids: [web.vmid] })).toMatchObject({ success: [web.vmid] })
+      isAsItWas()
+    })
+
+    it("is made good before the machine is powered on", async () => {
+      service.lab.world.calls.length = 0
+      await call("powerOnRange", { body: { machines: [web.name] } })
+      const begun = service.lab.world.calls.flatMap(({ method, action }) =>
+        method === "dispatch" && action ? [action.kind] : [],
+      )
+      expect(begun).toEqual(["configure", "start"])
+      isAsItWas()
+      expect(service.lab.world.vms.get(web.vmid)?.power).toBe("running")
+    })
+
+    it("is made good by a deploy, which removes the card that the snapshot brought back", async () => {
+      await service.deploy(ada, range)
+      isAsItWas()
+      expect(await call("planRange")).toMatchObject({ steps: [] })
+    })
+  })
+
+  it.each([0, 1, 2])(
+    "all or none: after a rollback that fails as number %i, no other machine is touched, and the answer says which are back",
+    async (k) => {
+      const { world } = service.lab
+      await take({ name: "clean" })
+      for (const vmid of vmids()) change(vmid, { parent: undefined })
+      let nth = 0
+      world.fault = ({ method, action }) =>
+        method === "dispatch" && action?.kind === "roll-back" && nth++ === k ? { when: "before", reason: "failed" } : undefined
+      const told = await rollBack({ name: "clean", atomic: true })
+      world.fault = () => undefined
+      const back = machines().flatMap(({ vmid, parent }) => (parent === "clean" ? [vmid] : []))
+      expect(back).toHaveLength(k)
+      expect(told.success ?? []).toEqual(back)
+      expect(told.errors).toHaveLength(vmids().length - k)
+      expect(told.errors?.filter(({ error }) => error.includes("told to fail"))).toHaveLength(1)
+      expect(told.errors?.filter(({ error }) => error.includes("was not done"))).toHaveLength(vmids().length - k - 1)
+      for (const vmid of vmids()) expect(world.vms.get(vmid)?.power).toBe("running")
+    },
+  )
+
+  it("all or none: nothing is rolled back when one machine cannot be", async () => {
+    await take({ name: "clean" })
+    change(named("web").vmid, { lock: "backup" })
+    service.lab.world.calls.length = 0
+    const told = await rollBack({ name: "clean", atomic: true })
+    expect(told.success).toBeUndefined()
+    expect(told.errors).toHaveLength(vmids().length)
+    expect(service.lab.world.calls.some(({ mutating }) => mutating)).toBe(false)
+  })
+
+  it("of a rollback that did not begin nothing is owed", async () => {
+    const { world } = service.lab
+    const web = named("web")
+    await take({ name: "clean", vmids: [web.vmid] })
+    world.fault = ({ method, action }) =>
+      method === "dispatch" && action?.kind === "roll-back" ? { when: "before", reason: "failed" } : undefined
+    await rollBack({ name: "clean", vmids: [web.vmid] })
+    world.fault = () => undefined
+    change(web.vmid, { cpus: 6, power: "stopped" })
+    await call("powerOnRange", { body: { machines: [web.name] } })
+    expect(world.vms.get(web.vmid)).toMatchObject({ cpus: 6, power: "running" })
+  })
+
+  it("what a machine with restored memory takes over only when it starts again is a warning", async () => {
+    const web = named("web")
+    change(web.vmid, { coldHardware: true })
+    await take({ name: "asleep", vmids: [web.vmid], includeRAM: true })
+    change(web.vmid, { cpus: 7 })
+    const told = await rollBack({ name: "asleep", vmids: [web.vmid] })
+    expect(told).toMatchObject({ success: [web.vmid] })
+    expect(told.warnings).toEqual([
+      expect.objectContaining({
+        vmid: web.vmid,
+        warning: expect.stringMatching(
+          new RegExp(`${web.cpus} processors? until it is stopped and started again, and 7 processors then`, "u"),
+        ),
+      }),
+    ])
+  })
+
   it("a machine that is locked for a moment is set to what it had, and is not rolled back twice", async () => {
     const { world } = service.lab
     await take({ name: "clean" })
@@ -352,7 +461,9 @@ describe("snapshots of a range", () => {
       return isTake && world.vms.get(first!)?.snapshots?.length === 1 ? { when: "before", reason: "away" } : undefined
     }
     const told = await take({ name: "clean" })
-    expect([...(told.success ?? []), ...(told.errors ?? []).map(({ vmid }) => vmid)].toSorted((a, b) => Number(a) - Number(b))).toEqual(vmids())
+    expect(
+      [...(told.success ?? []), ...(told.errors ?? []).map(({ vmid }) => vmid)].toSorted((a, b) => Number(a) - Number(b)),
+    ).toEqual(vmids())
     expect(told.errors?.map(({ vmid }) => vmid)).toEqual(expect.arrayContaining(others))
     for (const { error } of told.errors ?? []) expect(error).toMatch(/is away.*Run .* resumes automatically/su)
     world.fault = () => undefined

@@ -137,16 +137,19 @@ describe("a process that dies before or after any journal write or port call", {
     expect(broken).toEqual([])
   })
 
-  it("goes on rolling back, and starts no machine before it is set to what it had", async () => {
-    const { end, crashes, broken, status } = await crashEverywhere({
-      withSnapshot: true,
-      request: (lab) => ({ kind: "snapshot-rollback", name: "before", vmids: vmidsOf(lab) }),
-    })
-    expect(status).toBe("success")
-    expect(end).toMatchObject(end.map(() => ({ cpus: 7, power: "running", parent: "before", rollbacks: 1 })))
-    expect(crashes).toBeGreaterThan(60)
-    expect(broken).toEqual([])
-  })
+  it.each([true, false])(
+    "goes on rolling back, and starts no machine before it is set to what it had (all or none: %s)",
+    async (atomic) => {
+      const { end, crashes, broken, status } = await crashEverywhere({
+        withSnapshot: true,
+        request: (lab) => ({ kind: "snapshot-rollback", name: "before", atomic, vmids: vmidsOf(lab) }),
+      })
+      expect(status).toBe("success")
+      expect(end).toMatchObject(end.map(() => ({ cpus: 7, power: "running", parent: "before", rollbacks: 1 })))
+      expect(crashes).toBeGreaterThan(60)
+      expect(broken).toEqual([])
+    },
+  )
 
   it("goes on removing", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
@@ -172,7 +175,7 @@ describe("an answer that is lost", () => {
     }
     const requests: Record<typeof kind, RunRequest> = {
       "take-snapshot": take(lab, "clean", true),
-      "roll-back": { kind: "snapshot-rollback", name: "before", vmids: vmidsOf(lab) },
+      "roll-back": { kind: "snapshot-rollback", name: "before", atomic: false, vmids: vmidsOf(lab) },
       "remove-snapshot": { kind: "snapshot-remove", name: "before", vmids: vmidsOf(lab) },
     }
     const process = boot(lab)

@@ -192,9 +192,15 @@ describe("taking snapshots", () => {
 })
 
 describe("rolling back", () => {
-  test("each machine is set to what it had in the step that takes it back, and the router goes last", () => {
+  test("each machine is set to what it had in the step that rolls it back, and the router is last", () => {
     const world = deployed()
-    const plan = planRollBack({ range, world: viewOf(world, treeWith(snapshot("clean"))), vmids: own(world), name: "clean" })
+    const plan = planRollBack({
+      range,
+      atomic: false,
+      world: viewOf(world, treeWith(snapshot("clean"))),
+      vmids: own(world),
+      name: "clean",
+    })
     const steps = new Map(plan.steps.map((step) => [step.key, step]))
     for (const machine of ["LAB-web", routerName]) expect(steps.get(`start:${machine}`)?.after).toEqual([`roll-back:${machine}`])
     const others = plan.steps.map(({ key }) => key).filter((key) => key.startsWith("roll-back:") && !key.endsWith(routerName))
@@ -205,12 +211,32 @@ describe("rolling back", () => {
     })
   })
 
+  test("all or none: one after another, the router last, and nothing at all when one is refused", () => {
+    const world = deployed()
+    const view = viewOf(world, treeWith(snapshot("clean")))
+    const asked = { range, atomic: true, vmids: own(world), name: "clean" }
+    const rollBacks = planRollBack({ ...asked, world: view }).steps.filter(({ action }) => action.kind === "roll-back")
+    expect(rollBacks.filter(({ after }) => after.length === 0)).toHaveLength(1)
+    expect(new Set(rollBacks.flatMap(({ after }) => after)).size).toBe(own(world).length - 1)
+    expect(rollBacks.flatMap(({ after }) => after)).not.toContain(`roll-back:${routerName}`)
+    const trees = new Map(view.trees).set(vmidOf(world, "LAB-web"), treeWith())
+    expect(kindsOf(planRollBack({ ...asked, world: { ...view, trees } }))).toEqual(["refuse"])
+  })
+
   test("one that was off stays off, unless the snapshot has its memory", () => {
     const world = deployed()
     world.vmNamed("LAB-web").machine.power = "stopped"
     const vmids = [vmidOf(world, "LAB-web")]
     const keys = (memory: boolean) =>
-      keysOf(planRollBack({ range, world: viewOf(world, treeWith(snapshot("clean", { memory }))), vmids, name: "clean" }))
+      keysOf(
+        planRollBack({
+          range,
+          atomic: false,
+          world: viewOf(world, treeWith(snapshot("clean", { memory }))),
+          vmids,
+          name: "clean",
+        }),
+      )
     expect(keys(false)).toEqual(["roll-back:LAB-web"])
     expect(keys(true)).toContain("start:LAB-web")
   })
@@ -220,7 +246,9 @@ describe("rolling back", () => {
     world.vmNamed("LAB-web").machine.power = "stopped"
     const tree = { ...treeWith(snapshot("clean")), running: true }
     const vmids = [vmidOf(world, "LAB-web")]
-    expect(keysOf(planRollBack({ range, world: viewOf(world, tree), vmids, name: "clean" }))).toContain("start:LAB-web")
+    expect(keysOf(planRollBack({ range, atomic: false, world: viewOf(world, tree), vmids, name: "clean" }))).toContain(
+      "start:LAB-web",
+    )
   })
 
   test("a machine without the snapshot is left alone, and so is one whose snapshot is incomplete", () => {
@@ -228,7 +256,7 @@ describe("rolling back", () => {
     const view = viewOf(world, treeWith(snapshot("clean")))
     const [web, kali] = ["LAB-web", "LAB-kali"].map((name) => vmidOf(world, name)) as [Vmid, Vmid]
     const trees = new Map(view.trees).set(web, treeWith()).set(kali, treeWith(snapshot("clean", { incomplete: true })))
-    const plan = planRollBack({ range, world: { ...view, trees }, vmids: [web, kali], name: "clean" })
+    const plan = planRollBack({ range, atomic: false, world: { ...view, trees }, vmids: [web, kali], name: "clean" })
     expect(refusals(plan)).toEqual([expect.stringContaining("has no snapshot clean"), expect.stringContaining("is incomplete")])
     expect(kindsOf(plan)).toEqual(["refuse"])
   })
@@ -249,7 +277,7 @@ test("a journal gives such plans back as they were", () => {
   const view = viewOf(world, treeWith(snapshot("clean")))
   const plans = [
     take(viewOf(world), [...own(world), 5 as Vmid]),
-    planRollBack({ range, world: view, vmids: own(world), name: "clean" }),
+    planRollBack({ range, atomic: false, world: view, vmids: own(world), name: "clean" }),
   ]
   for (const plan of plans) {
     const event = storedRunEvent({ type: "Planned", plan })

@@ -1,5 +1,6 @@
 import type {
   GuestSystem,
+  MachineSettings,
   MachineSnapshot,
   ObservedCluster,
   ObservedMachine,
@@ -42,6 +43,12 @@ export interface KeptLogin {
   readonly current?: string | undefined
   /** One that is about to be set: from a stage that was cut short nobody knows whether the machine has it. */
   readonly pending?: string | undefined
+}
+
+/** What a VM that is rolled back has to be set to again. It is owed as long as its generation is not this one; undefined: until it is paid. */
+export interface OwedSettings {
+  readonly settings: MachineSettings
+  readonly generation: string | undefined
 }
 
 /** The snapshots of a VM as they were read. */
@@ -120,6 +127,10 @@ export class Machines extends Context.Service<
     readonly logins: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptLogin>, StorageFault>
     /** Replaces what is kept of a machine's login; nothing in it means the template's. Of a range that is gone nothing is kept. */
     readonly keepLogin: (rangeId: RangeId, vmid: Vmid, login: KeptLogin) => Effect.Effect<void, StorageFault>
+    /** What machines are to be set to after a rollback, by VMID. Forgotten with the VM. */
+    readonly owed: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, OwedSettings>, StorageFault>
+    /** Replaces what is kept of one; undefined: it is paid. Of a range that is gone nothing is kept. */
+    readonly owe: (rangeId: RangeId, vmid: Vmid, owed: OwedSettings | undefined) => Effect.Effect<void, StorageFault>
     /** The snapshots of machines as they were last read, by VMID. Forgotten with the VM. */
     readonly snapshots: (rangeId: RangeId) => Effect.Effect<ReadonlyMap<Vmid, KeptSnapshots>, StorageFault>
     /**

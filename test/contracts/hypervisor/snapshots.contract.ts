@@ -157,18 +157,21 @@ export const snapshotsContract = (hypervisor: HypervisorUnderTest): void => {
       expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: true })
     })
 
-    promises("neither a rollback nor a removal takes a snapshot of that name that was taken since for the one that was meant", async (world) => {
-      const ref = await made(world)
-      await world.run(perform(takeOf(ref)))
-      const takenAt = (await treeOf(world, ref)).snapshots[0]!.takenAt
-      await world.run(perform(removeOf(ref, "clean", takenAt)))
-      await world.run(Effect.sleep("2 seconds"))
-      await world.run(perform(takeOf(ref)))
-      await world.run(perform(startOf(ref)))
-      await world.run(perform(removeOf(ref, "clean", takenAt)))
-      expect(await world.run(reasonOf(perform(rollBackOf(ref, "clean", { takenAt }))))).toBe("failed")
-      expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: true, snapshots: [{ name: "clean" }] })
-    })
+    promises(
+      "neither a rollback nor a removal takes a snapshot of that name that was taken since for the one that was meant",
+      async (world) => {
+        const ref = await made(world)
+        await world.run(perform(takeOf(ref)))
+        const takenAt = (await treeOf(world, ref)).snapshots[0]!.takenAt
+        await world.run(perform(removeOf(ref, "clean", takenAt)))
+        await world.run(Effect.sleep("2 seconds"))
+        await world.run(perform(takeOf(ref)))
+        await world.run(perform(startOf(ref)))
+        await world.run(perform(removeOf(ref, "clean", takenAt)))
+        expect(await world.run(reasonOf(perform(rollBackOf(ref, "clean", { takenAt }))))).toBe("failed")
+        expect(await treeOf(world, ref)).toMatchObject({ current: "clean", running: true, snapshots: [{ name: "clean" }] })
+      },
+    )
 
     promises("a rollback to a snapshot that is not there fails, and changes nothing", async (world) => {
       const ref = await made(world)

@@ -131,6 +131,37 @@ export const machinesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps what a machine that was rolled back is to be set to until that is done, or the machine is removed",
+      Effect.gen(function* () {
+        yield* aliceWithLab
+        const machines = yield* Machines
+        const nic = { index: 0, model: "virtio", mac: "02:00:00:00:00:01", bridge: "vmbr1", tag: undefined, firewall: false }
+        const settings = {
+          cpus: 2,
+          memoryMiB: 2048,
+          balloonMiB: undefined,
+          nics: [nic, { ...nic, index: 1, tag: 10 }],
+          description: hostileText,
+          tags: ["one"],
+          tablet: true,
+        }
+        yield* machines.owe(lab, vmid(102), { settings: { ...settings, cpus: 9 }, generation: undefined })
+        yield* machines.owe(lab, vmid(102), { settings, generation: "g1" })
+        yield* machines.owe(lab, vmid(103), { settings, generation: undefined })
+        yield* machines.owe(lab, vmid(104), { settings, generation: "g2" })
+        yield* machines.owe(rangeId("GONE"), vmid(105), { settings, generation: "g3" })
+        yield* machines.owe(lab, vmid(104), undefined)
+        const owed = yield* machines.owed(lab)
+        expect([...owed.keys()].toSorted((a, b) => a - b)).toEqual([102, 103])
+        expect(owed.get(vmid(102))).toEqual({ settings, generation: "g1" })
+        expect(owed.get(vmid(103))?.generation).toBeUndefined()
+        yield* machines.forget(vmid(102))
+        yield* machines.forget(vmid(103))
+        expect((yield* machines.owed(lab)).size).toBe(0)
+      }),
+    )
+
+    it(
       "keeps the snapshots of machines as they were read until the machine is removed, whatever an observation misses",
       Effect.gen(function* () {
         yield* aliceWithLab

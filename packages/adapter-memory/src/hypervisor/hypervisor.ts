@@ -41,7 +41,7 @@ const isDone = (world: MemoryWorld, action: MachineAction): boolean => {
     case "clone":
       return vm !== undefined && carriesMark(vm.description, action.machine.mark)
     case "configure":
-      return vm !== undefined && sameSettings(vm, action.settings)
+      return vm !== undefined && sameSettings({ ...vm, ...vm.pending }, action.settings)
     case "start":
       return vm?.power === "running"
     case "stop":
@@ -180,13 +180,16 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     const off = { power: "stopped", agentAt: undefined, sessions: [] } as const
     const on = { power: "running", agentAt: yield* monotonicMillis } as const
     const rollbacks = (vm.rollbacks ?? 0) + 1
-    changeVm(world, vm.vmid, { ...snapshot.kept, rollbacks, parent: snapshot.name, ...(snapshot.memory ? on : off) })
+    changeVm(world, vm.vmid, {
+      ...snapshot.kept,
+      pending: undefined,
+      rollbacks,
+      parent: snapshot.name,
+      ...(snapshot.memory ? on : off),
+    })
   })
 
-  const removeSnapshot = Effect.fnUntraced(function* (
-    vm: MemoryVm,
-    action: RemoveSnapshot,
-  ) {
+  const removeSnapshot = Effect.fnUntraced(function* (vm: MemoryVm, action: RemoveSnapshot) {
     const gone = vm.snapshots?.find((one) => isMeant(one, action))
     if (gone === undefined) return
     if (action.description !== undefined && gone.description !== action.description)
@@ -208,13 +211,15 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
     switch (action.kind) {
       case "configure": {
         const { cpus, memoryMiB, balloonMiB, nics, description, tags } = action.settings
-        changeVm(world, vm.vmid, { cpus, memoryMiB, balloonMiB, nics, description, tags })
+        const hardware = { cpus, memoryMiB, balloonMiB }
+        const waits = vm.coldHardware === true && vm.power === "running"
+        changeVm(world, vm.vmid, { nics, description, tags, ...(waits ? { pending: hardware } : hardware) })
         return 0
       }
       case "start": {
         const agentAt = (yield* monotonicMillis) + durations.boot * 1000
         const addresses = vm.addresses.length === 0 ? [firstAddress(vm)] : vm.addresses
-        changeVm(world, vm.vmid, { power: "running", agentAt, addresses })
+        changeVm(world, vm.vmid, { ...vm.pending, pending: undefined, power: "running", agentAt, addresses })
         return 1
       }
       case "stop":
@@ -340,7 +345,9 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         Effect.flatMap(there(vmid, `read snapshot ${name}`), ({ snapshots = [] }) => {
           const found = snapshots.find((one) => one.name === name)
           return found === undefined
-            ? Effect.fail(hypervisorFault(`read snapshot ${name} of VM ${vmid}`, "not-found", `snapshot '${name}' does not exist`))
+            ? Effect.fail(
+                hypervisorFault(`read snapshot ${name} of VM ${vmid}`, "not-found", `snapshot '${name}' does not exist`),
+              )
             : Effect.succeed(found.kept.nics)
         }),
       ),

@@ -38,6 +38,9 @@ export interface MemoryVm {
   readonly tags: readonly string[]
   readonly description: string
   readonly nics: readonly Nic[]
+  /** True: what of its hardware is changed while it runs counts when it starts again. */
+  readonly coldHardware?: boolean
+  readonly pending?: Pick<MemoryVm, "cpus" | "memoryMiB" | "balloonMiB"> | undefined
   /** How often it was rolled back; absent: never. */
   readonly rollbacks?: number
   readonly storage: string

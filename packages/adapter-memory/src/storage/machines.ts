@@ -112,8 +112,8 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
       }),
     forget: (vmid) =>
       atomically(function* (now) {
-        const { logins, systems, snapshots, snapshotStages } = store
-        for (const kept of [logins, systems, snapshots, snapshotStages]) for (const own of kept.values()) own.delete(vmid)
+        const { logins, systems, owed, snapshots, snapshotStages } = store
+        for (const kept of [logins, systems, owed, snapshots, snapshotStages]) for (const own of kept.values()) own.delete(vmid)
         store.gone.set(vmid, now.getTime())
         dropStages(store, (other) => other === vmid)
         if (store.machines.delete(vmid)) store.revision++
@@ -176,6 +176,15 @@ export const machinesLayer = (store: MemoryStore): Layer.Layer<Machines> => {
         if (login.current === undefined && login.pending === undefined) ofRange.delete(vmid)
         else ofRange.set(vmid, { ...login })
         store.logins.set(rangeId, ofRange)
+      }),
+    owed: (rangeId) => Effect.sync(() => new Map(store.owed.get(rangeId))),
+    owe: (rangeId, vmid, owed) =>
+      change(() => {
+        if (!store.ranges.has(rangeId)) return
+        const ofRange = new Map(store.owed.get(rangeId))
+        if (owed === undefined) ofRange.delete(vmid)
+        else ofRange.set(vmid, owed)
+        store.owed.set(rangeId, ofRange)
       }),
     snapshots: (rangeId) => Effect.sync(() => new Map(store.snapshots.get(rangeId))),
     keepSnapshots: (rangeId, vmid, { readAt, snapshots, current }) =>

@@ -25,7 +25,15 @@ import {
   type UserSecrets,
   type Vmid,
 } from "@rangewright/domain"
-import type { Freshness, KeptAuditEntry, KeptLogin, KeptSnapshots, RunRecord, SourceClaim } from "@rangewright/ports"
+import type {
+  Freshness,
+  KeptAuditEntry,
+  KeptLogin,
+  KeptSnapshots,
+  OwedSettings,
+  RunRecord,
+  SourceClaim,
+} from "@rangewright/ports"
 
 /** A run with its journal and its lease. */
 export interface StoredRun {
@@ -95,6 +103,7 @@ export interface MemoryStore {
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>
   readonly logins: Map<RangeId, Map<Vmid, KeptLogin>>
   readonly systems: Map<RangeId, Map<Vmid, GuestSystem>>
+  readonly owed: Map<RangeId, Map<Vmid, OwedSettings>>
   readonly snapshots: Map<RangeId, Map<Vmid, KeptSnapshots>>
   /** By snapshot (`name takenAt`). */
   readonly snapshotStages: Map<RangeId, Map<Vmid, Map<string, ReadonlyMap<string, string>>>>
@@ -132,6 +141,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   stages: new Map(),
   logins: new Map(),
   systems: new Map(),
+  owed: new Map(),
   snapshots: new Map(),
   snapshotStages: new Map(),
   runs: new Map(),
@@ -152,8 +162,8 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, snapshots, snapshotStages, told } = store
-  const all = [configs, deployedConfigs, grants, reservations, stages, logins, systems, snapshots, snapshotStages, told]
+  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, owed, snapshots, snapshotStages, told } = store
+  const all = [configs, deployedConfigs, grants, reservations, stages, logins, systems, owed, snapshots, snapshotStages, told]
   for (const kept of all) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)

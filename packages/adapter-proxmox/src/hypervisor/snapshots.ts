@@ -247,9 +247,7 @@ const isBack =
 const hasChanged =
   (action: Action<"roll-back">) =>
   ({ generation, digest }: Seen): boolean =>
-    action.generation === undefined
-      ? action.digest !== undefined && digest !== action.digest
-      : generation !== action.generation
+    action.generation === undefined ? action.digest !== undefined && digest !== action.digest : generation !== action.generation
 
 /**
  * Rolls a VM back to a snapshot, which stops it; its start is another action. With memory the hypervisor starts it itself, and where it cannot, the

@@ -21,6 +21,7 @@ import { m0020AccessRecords } from "./m0020-access-records.ts"
 import { m0021SlotLedgers } from "./m0021-slot-ledgers.ts"
 import { m0022MachineSnapshots } from "./m0022-machine-snapshots.ts"
 import { m0023TestingModes } from "./m0023-testing-modes.ts"
+import { m0024MachineDebts } from "./m0024-machine-debts.ts"
 import { m0025RangesWithoutVersion } from "./m0025-ranges-without-version.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
@@ -49,6 +50,7 @@ const changes: readonly SchemaChange[] = [
   m0021SlotLedgers,
   m0022MachineSnapshots,
   m0023TestingModes,
+  m0024MachineDebts,
   m0025RangesWithoutVersion,
 ]
 

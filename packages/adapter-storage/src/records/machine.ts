@@ -1,4 +1,4 @@
-import { isRouter, type ObservedMachine, powerStates } from "@rangewright/domain"
+import { isRouter, MachineSettingsJson, type ObservedMachine, powerStates } from "@rangewright/domain"
 import type { Freshness, MissingMachine, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import {
@@ -158,6 +158,14 @@ export const snapshotStages = table("snapshot_stages", {
   takenAt: key(declared(count, { autoincrement: false })),
   stepKey: key(short(1024)),
   fingerprint: text,
+})
+
+/** What machines that were rolled back are to be set to again. */
+export const machineDebts = table("machine_debts", {
+  rangeId: ofRange,
+  vmid: key(vmid),
+  settings: json(MachineSettingsJson),
+  generation: optional(text),
 })
 
 const said = Schema.optionalKey(Schema.String)

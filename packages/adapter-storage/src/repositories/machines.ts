@@ -1,11 +1,12 @@
-import { type RangeId, RangeNotFound, type Vmid } from "@rangewright/domain"
-import { type KeptLogin, Machines } from "@rangewright/ports"
+import { type MachineSettings, type RangeId, RangeNotFound, type Vmid } from "@rangewright/domain"
+import { type KeptLogin, Machines, type OwedSettings } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
 import {
+  machineDebts,
   machineLogins,
   machines,
   machineSnapshots,
@@ -118,6 +119,7 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
             yield* tx((db) => db.deleteFrom("machine_stages").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_logins").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_systems").where("vmid", "=", vmid).execute())
+            yield* tx((db) => db.deleteFrom("machine_debts").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("machine_snapshots").where("vmid", "=", vmid).execute())
             yield* tx((db) => db.deleteFrom("snapshot_stages").where("vmid", "=", vmid).execute())
             yield* tx((db) =>
@@ -189,6 +191,30 @@ export const machinesLayer: Layer.Layer<Machines, never, Database> = Layer.effec
           ),
         )
       },
+      owed: ofMachines(
+        "machine_debts",
+        machineDebts.reader(),
+        (rows) =>
+          new Map(
+            rows.map(({ vmid, settings, generation }): readonly [Vmid, OwedSettings] => [
+              vmid,
+              { settings: settings as MachineSettings, generation },
+            ]),
+          ),
+      ),
+      owe: (rangeId, vmid, owed) =>
+        database.write(`keep what machine ${vmid} is to be set to`, (tx) =>
+          ifThere(
+            tx,
+            rangeId,
+            Effect.gen(function* () {
+              yield* tx((db) => db.deleteFrom("machine_debts").where("range_id", "=", rangeId).where("vmid", "=", vmid).execute())
+              if (owed === undefined) return
+              const row = machineDebts.write({ rangeId, vmid, ...owed })
+              yield* tx((db) => db.insertInto("machine_debts").values(row).execute())
+            }),
+          ),
+        ),
       logins: ofMachines(
         "machine_logins",
         machineLogins.reader(),

@@ -4,6 +4,7 @@ import { groupMembers, groupRanges, groups } from "../records/group.ts"
 import { heldAccess, migrationRecords, revision, sealingKeys, slotLedgers, toldRouters } from "../records/installation.ts"
 import {
   departedMachines,
+  machineDebts,
   machineLogins,
   machines,
   machineSnapshots,
@@ -32,6 +33,7 @@ export const tables = [
   groups,
   heldAccess,
   journalEntries,
+  machineDebts,
   machineLogins,
   machines,
   machineSnapshots,

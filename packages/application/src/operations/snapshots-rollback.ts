@@ -1,6 +1,6 @@
 import { operation } from "../operation/operation.ts"
 import { changeSnapshots } from "../range/change-snapshots.ts"
-import { SnapshotOutcome, SnapshotSelectPayload, snapshotStatuses } from "../wire/snapshot.ts"
+import { SnapshotOutcome, SnapshotRollbackPayload, snapshotStatuses } from "../wire/snapshot.ts"
 
 export const snapshotsRollback = operation({
   id: "snapshotsRollback",
@@ -10,7 +10,7 @@ export const snapshotsRollback = operation({
   summary: "Roll machines of the range, or all, back to a snapshot; those that ran are started again",
   access: "range-access",
   target: "range",
-  body: { type: "json", required: true, schema: SnapshotSelectPayload },
+  body: { type: "json", required: true, schema: SnapshotRollbackPayload },
   output: { type: "json", schema: SnapshotOutcome },
   statuses: snapshotStatuses,
   handle: ({ range, body, user }) =>
@@ -18,7 +18,7 @@ export const snapshotsRollback = operation({
       `roll machines of range ${range.id} back`,
       range,
       body,
-      (vmids) => ({ kind: "snapshot-rollback", name: body.name, vmids }),
+      (vmids) => ({ kind: "snapshot-rollback", name: body.name, atomic: body.atomic ?? false, vmids }),
       user.id,
     ),
 })

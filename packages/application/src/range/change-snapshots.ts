@@ -151,7 +151,8 @@ export const changeSnapshots = (
   Effect.gen(function* () {
     const { machines, refused } = yield* selectMachines(range, vmids)
     const request = make(machines.map(({ vmid }) => vmid))
-    const isAtomic = request.kind === "snapshot-create" && request.atomic
+    const isAtomic = request.kind !== "snapshot-remove" && request.atomic
+    const isRemovedAgain = isAtomic && request.kind === "snapshot-create"
     const [first] = refused
     const problem =
       snapshotNameProblem(name) ??
@@ -175,12 +176,12 @@ export const changeSnapshots = (
     const errors = new Map(
       machines.flatMap(({ vmid }) => {
         // of all or none, a snapshot that is taken may be removed again
-        const error = errorOf(stepsOf(vmid), state, unfinished) ?? (isAtomic ? unfinished : undefined)
+        const error = errorOf(stepsOf(vmid), state, unfinished) ?? (isRemovedAgain ? unfinished : undefined)
         return error === undefined ? [] : [[vmid, error] as const]
       }),
     )
     const all =
-      isAtomic && away === undefined && state.status !== "success"
+      isRemovedAgain && away === undefined && state.status !== "success"
         ? yield* tookBack({ ...request, rangeId: range.id }, machines, errors, stepsOf, head.id)
         : errors
     return { ...withRefused(outcome(machines, all, stepsOf), refused), runID: head.id }

@@ -1,12 +1,4 @@
-import {
-  type Action,
-  findSnapshot,
-  letIn,
-  type MachineRef,
-  noSnapshots,
-  stageFingerprint,
-  type Step,
-} from "@rangewright/domain"
+import { type Action, findSnapshot, letIn, type MachineRef, noSnapshots, stageFingerprint, type Step } from "@rangewright/domain"
 import {
   AccessRecords,
   beingTold,
@@ -21,6 +13,7 @@ import * as Effect from "effect/Effect"
 import type { Settlement } from "@rangewright/run-engine"
 import { readSnapshots } from "../range/snapshot-reader.ts"
 
+type RollBack = Extract<Action, { readonly kind: "roll-back" }>
 type Change = Partial<Omit<MachineSighting, "vmid" | "node" | "pool">>
 
 /** Whom the router may let in that a step is about to change, as far as the step says; undefined where it changes nothing of that. */
@@ -31,13 +24,23 @@ const mayLetIn = Effect.fnUntraced(function* (action: Action) {
   return (yield* (yield* Machines).find(action.machine.vmid))?.isRouter === false ? undefined : []
 })
 
+/** Notes what a machine has before a rollback takes it away, until it is set to it again. What it is owed from an earlier rollback it still is. */
+const noteOwed = Effect.fnUntraced(function* ({ machine, settings, generation }: RollBack) {
+  if (settings === undefined) return
+  const machines = yield* Machines
+  const { range } = machine.mark
+  const before = (yield* machines.owed(range)).get(machine.vmid)
+  yield* machines.owe(range, machine.vmid, { settings, generation: before === undefined ? generation : before.generation })
+})
+
 /**
- * Notes what a step is about to change and nobody could find out later: whom a router may let in. One that is rolled back is told again
- * because of it. Repeating it is safe.
+ * Notes what a step is about to change and nobody could find out later: whom a router may let in, and what hardware a machine has. A router that
+ * is rolled back is told again because of it. Repeating it is safe.
  */
 export const noteBefore = Effect.fnUntraced(function* ({
   action,
 }: Step): Effect.fn.Return<void, StorageFault, AccessRecords | Machines> {
+  if (action.kind === "roll-back") yield* noteOwed(action)
   const told = yield* mayLetIn(action)
   if (told === undefined || !("machine" in action)) return
   const access = yield* AccessRecords
@@ -117,6 +120,8 @@ export const keepSettled = Effect.fnUntraced(function* (
     }
     case "configure": {
       const { cpus, memoryMiB, tags } = action.settings
+      const { vmid, mark } = action.machine
+      if ((yield* machines.owed(mark.range)).has(vmid)) yield* machines.owe(mark.range, vmid, undefined)
       return yield* record(action.machine, { cpus, memoryMiB, tags })
     }
     case "start":

@@ -246,6 +246,7 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
       case "snapshot-rollback":
         return planRollBack({
           ...asked,
+          atomic: request.atomic,
           world: { ...asked.world, cards: yield* cardsWithMemory(world, asked.world.trees, name) },
         })
       case "snapshot-remove":

@@ -25,7 +25,7 @@ import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
 import { restoreRequest } from "./request.ts"
-import { afterRollBack, setBack } from "./set-back.ts"
+import { afterRollBack, setBack, untilItStarts } from "./set-back.ts"
 
 /** Longest wait for an address: ten times what it should take, and never less than a slow Windows needs. */
 const addressWithinSeconds = (estimate: number): number => Math.max(900, 10 * estimate)
@@ -170,7 +170,9 @@ const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context
   if (action.kind !== "roll-back" || configure === undefined) return settlement
   yield* setBack(action, configure)
   yield* untilStored(keepSettled({ ...step, action: configure }, settlement))
-  return settlement
+  const isRunning = (yield* untilStored((yield* Machines).find(action.machine.vmid)))?.power === "running"
+  const warnings = [...(settlement.facts.warnings ?? []), ...(isRunning ? yield* untilItStarts(action, configure) : [])]
+  return warnings.length === 0 ? settlement : { ...settlement, facts: { ...settlement.facts, warnings } }
 })
 
 /** Whether the nodes are there that a step needs: the machine's, wherever it is by now, a new one's template's, and a bridge's. */

@@ -3,6 +3,7 @@ import {
   findSnapshot,
   isCluster,
   type MachineDetail,
+  type MachineSettings,
   natNetworkName,
   type ObservedCluster,
   type ObservedMachine,
@@ -23,6 +24,7 @@ import {
   type HypervisorFault,
   Machines,
   type ObservedNetwork,
+  type OwedSettings,
   type RangeMachine,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
@@ -114,6 +116,17 @@ const bareMachine = (pool: string, vmid: Vmid): ObservedMachine => ({
   tags: [],
 })
 
+/** A machine that has not been rolled back since is owed nothing. */
+const owedNow = (
+  owed: ReadonlyMap<Vmid, OwedSettings>,
+  details: ReadonlyMap<Vmid, MachineDetail>,
+): ReadonlyMap<Vmid, MachineSettings> =>
+  new Map(
+    [...owed].flatMap(([vmid, { settings, generation }]) =>
+      generation !== undefined && details.get(vmid)?.generation === generation ? [] : [[vmid, settings] as const],
+    ),
+  )
+
 /**
  * What there is of a range's machines: the cluster, their configurations, and what is remembered of them. For power changes. With `forget`,
  * machines that are certainly gone are forgotten, so that one made under their number begins anew.
@@ -134,9 +147,11 @@ export const readMachines = (
     const own = rangeMembers(range.id, { cluster, reservations }).filter(
       ({ node, vmid }) => online.has(node) && !unsure.has(vmid),
     )
+    const details = yield* detailsOf(own)
     const world: PlanWorld = {
       cluster,
-      details: yield* detailsOf(own),
+      details,
+      owed: owedNow(yield* machines.owed(range.id), details),
       networks: [],
       poolExists: false,
       addresses: new Map(kept.flatMap(({ vmid, address }) => (address === undefined ? [] : [[vmid, address]]))),

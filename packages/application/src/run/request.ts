@@ -47,7 +47,13 @@ export type SnapshotRequest =
       readonly atomic: boolean
       readonly vmids: readonly Vmid[]
     }
-  | { readonly kind: "snapshot-rollback"; readonly name: string; readonly vmids: readonly Vmid[] }
+  | {
+      readonly kind: "snapshot-rollback"
+      readonly name: string
+      /** All or none, as far as that can be: one after another, and none after one that failed. */
+      readonly atomic: boolean
+      readonly vmids: readonly Vmid[]
+    }
   | { readonly kind: "snapshot-remove"; readonly name: string; readonly vmids: readonly Vmid[] }
 
 const VmidFromJson = Schema.Int.check(Schema.makeFilter((n) => isVmid(n) || "no VMID")) as unknown as Schema.Codec<Vmid, number>
@@ -86,7 +92,12 @@ const StoredRequest = Schema.Union([
     atomic: Schema.Boolean,
     vmids: Schema.Array(VmidFromJson),
   }),
-  Schema.Struct({ kind: Schema.Literal("snapshot-rollback"), name: Schema.String, vmids: Schema.Array(VmidFromJson) }),
+  Schema.Struct({
+    kind: Schema.Literal("snapshot-rollback"),
+    name: Schema.String,
+    atomic: orFalse,
+    vmids: Schema.Array(VmidFromJson),
+  }),
   Schema.Struct({ kind: Schema.Literal("snapshot-remove"), name: Schema.String, vmids: Schema.Array(VmidFromJson) }),
 ])
 

@@ -1,4 +1,4 @@
-import { type Action, cardText, type MachineRef } from "@rangewright/domain"
+import { type Action, cardText, type MachineRef, type MachineSettings } from "@rangewright/domain"
 import { Hypervisor, HypervisorFault, retryOf } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
@@ -27,7 +27,7 @@ const leftWith = Effect.fnUntraced(function* ({ machine, snapshot }: RollBack, f
     detail: `${facts.detail}. It is rolled back, and its network cards are now: ${yield* cardsNow(machine)}`,
     hint: [
       ...(facts.hint === undefined ? [] : [facts.hint]),
-      "A deploy of the range sets its cards. Keep it off until then, and do not roll it back again: that would keep the cards that it has now.",
+      "A deploy of the range, powering it on or another rollback sets it. Do not start it at the hypervisor before.",
     ].join(" "),
   })
 })
@@ -43,4 +43,30 @@ export const setBack = (action: RollBack, configure: Configure): Effect.Effect<v
     (set) => insist(set, "while-reached"),
     Effect.catch((fault) => Effect.flatMap(leftWith(action, fault), Effect.fail)),
     Effect.asVoid,
+  )
+
+const textOf: readonly ((has: Pick<MachineSettings, "cpus" | "memoryMiB" | "balloonMiB" | "nics">) => string)[] = [
+  ({ cpus }) => `${cpus} ${cpus === 1 ? "processor" : "processors"}`,
+  ({ memoryMiB }) => `${memoryMiB} MiB of memory`,
+  ({ balloonMiB }) => (balloonMiB === undefined ? "no ballooning" : `ballooning down to ${balloonMiB} MiB`),
+  ({ nics }) => nics.map((nic) => `${cardText(nic)} (${nic.model} ${nic.mac})`).join("; ") || "no network card",
+]
+
+/** Warnings of what a machine that runs is set to, and takes over only when it starts again. */
+export const untilItStarts = (
+  { machine }: RollBack,
+  { settings }: Configure,
+): Effect.Effect<readonly string[], never, Hypervisor> =>
+  Hypervisor.use((hypervisor) => hypervisor.detail(machine.node, machine.vmid)).pipe(
+    (read) => insist(read, "while-reached"),
+    Effect.map((has) =>
+      textOf.flatMap((text) =>
+        text(has) === text(settings)
+          ? []
+          : [`it has ${text(has)} until it is stopped and started again, and ${text(settings)} then`],
+      ),
+    ),
+    Effect.catch((fault) =>
+      Effect.succeed([`what it was set to may count only when it is stopped and started again: ${fault.message}`]),
+    ),
   )

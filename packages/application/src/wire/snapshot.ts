@@ -11,6 +11,13 @@ const vmids = Schema.optionalKey(Schema.NullOr(Schema.Array(vmid).check(Schema.i
 /** Which snapshot of which machines; without `vmids`, of all machines of the range. */
 export const SnapshotSelectPayload = Schema.Struct({ name, vmids }).annotate({ identifier: "SnapshotSelectPayload" })
 
+/** `atomic`: nothing is done when one machine cannot be rolled back; when one fails, those that come after it are left alone. */
+export const SnapshotRollbackPayload = Schema.Struct({
+  name,
+  vmids,
+  atomic: Schema.optionalKey(Schema.Boolean),
+}).annotate({ identifier: "SnapshotRollbackPayload" })
+
 export const SnapshotCreatePayload = Schema.Struct({
   name,
   description: Schema.optionalKey(Schema.String),

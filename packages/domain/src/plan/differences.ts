@@ -7,7 +7,7 @@ import type { OwnMachine } from "./identify.ts"
 
 /** One thing in which a VM is not what it should be. */
 export interface Difference {
-  readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags"
+  readonly field: "cores" | "memory" | "balloon" | "network" | "groups" | "tags" | "hardware"
   readonly desired: string
   readonly observed: string
   /** True: a running VM takes it over only when it starts again. */
@@ -28,7 +28,8 @@ const modelOf = (machine: DesiredMachine, wanted: DesiredNic["model"], own: OwnM
  * has set it up yet: then they are its template's.
  */
 export const nicsOf = (machine: DesiredMachine, vmid: Vmid, own: OwnMachine | undefined, isHalfMade: boolean): readonly Nic[] => {
-  const existing = own?.detail
+  // what a rollback brought back was put in by nobody
+  const existing = own?.owed ?? own?.detail
   const macs = keptMacs(own)
   const kept = new Map<number, number>()
   if (machine.isRouter)
@@ -85,7 +86,7 @@ export const settingsOf = (
     },
     machine.groups,
   ),
-  tags: [...new Set([...(existing?.observed.tags ?? []), ...machine.tags])].sort(),
+  tags: [...new Set([...(existing?.owed?.tags ?? existing?.observed.tags ?? []), ...machine.tags])].sort(),
   tablet: machine.os === "windows",
 })
 
@@ -112,6 +113,8 @@ export const differencesOf = (
   const missing = machine.tags.filter((t) => !observed.tags.includes(t))
   if (missing.length > 0)
     found.push({ field: "tags", desired: machine.tags.join(", "), observed: observed.tags.join(", "), needsRestart: false })
+  if (existing.owed !== undefined)
+    found.push({ field: "hardware", desired: "its own", observed: "that of a snapshot", needsRestart: false })
   return found
 }
 

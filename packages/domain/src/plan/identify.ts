@@ -1,6 +1,7 @@
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { type MachineMark, readDescription } from "../machine/mark.ts"
 import type { MachineDetail, ObservedMachine } from "../machine/observed.ts"
+import type { MachineSettings } from "./action.ts"
 import type { PlanWorld } from "./world.ts"
 
 /** A VM that is proven to be ours: a member of the range that carries its mark. */
@@ -9,6 +10,8 @@ export interface OwnMachine {
   readonly detail: MachineDetail
   readonly mark: MachineMark
   readonly groups: readonly string[]
+  /** It has the hardware of a snapshot, and is to be set to this again. */
+  readonly owed?: MachineSettings | undefined
 }
 
 /** Whose the VMs in a range's pool are. Only `own` may ever be touched. */
@@ -66,7 +69,11 @@ export const identify = (rangeId: RangeId, world: PlanWorld): Identified => {
     if (machine.template || detail.template) foreign.push({ machine, why: "it is a template" })
     else if (mark === undefined) foreign.push({ machine, why: "it does not carry our mark" })
     else if (mark.range !== rangeId) foreign.push({ machine, why: "its mark names another range" })
-    else claims.set(mark.machine, [...(claims.get(mark.machine) ?? []), { observed: machine, detail, mark, groups }])
+    else
+      claims.set(mark.machine, [
+        ...(claims.get(mark.machine) ?? []),
+        { observed: machine, detail, mark, groups, owed: world.owed?.get(machine.vmid) },
+      ])
   }
   const own = new Map<string, OwnMachine>()
   for (const [name, claimants] of claims) {

@@ -1,4 +1,4 @@
-import type { MachineRef } from "./action.ts"
+import type { MachineRef, MachineSettings } from "./action.ts"
 import type { OwnMachine } from "./identify.ts"
 import type { ResourceUse, Step } from "./plan.ts"
 import { slots, timing } from "./timing.ts"
@@ -27,6 +27,16 @@ export const stopStep = (machine: OwnMachine, after: readonly string[]): Draft =
   after,
   uses: [],
   estimate: timing.stop,
+})
+
+/** Sets a VM that was rolled back to what it had before, where that could not be done at once. */
+export const owedStep = (machine: OwnMachine, settings: MachineSettings): Draft => ({
+  key: `configure:${machine.mark.machine}`,
+  title: `Set ${machine.mark.machine} to what it had before its rollback`,
+  action: { kind: "configure", machine: refOf(machine), settings },
+  after: [],
+  uses: [],
+  estimate: timing.configure,
 })
 
 /** Removing volumes waits for the lock of their storage, as making them does. */

@@ -33,7 +33,8 @@ const nic = Schema.Struct({
   firewall: Schema.Boolean,
 })
 
-const settings = Schema.Struct({
+/** What a VM is set to. */
+export const MachineSettingsJson = Schema.Struct({
   cpus: Schema.Finite,
   memoryMiB: Schema.Finite,
   balloonMiB: Schema.optional(Schema.Finite),
@@ -61,7 +62,7 @@ const Action = Schema.Union([
     storage: optionalText,
     description: text,
   }),
-  action("configure", { machine, settings }),
+  action("configure", { machine, settings: MachineSettingsJson }),
   action("start", { machine, untilAgent: Schema.Boolean }),
   action("stop", { machine }),
   action("shutdown", { machine, timeoutSeconds: Schema.Finite }),
@@ -73,7 +74,7 @@ const Action = Schema.Union([
     takenAt: Schema.optional(Schema.Finite),
     generation: optionalText,
     digest: optionalText,
-    settings: Schema.optional(settings),
+    settings: Schema.optional(MachineSettingsJson),
   }),
   action("remove-snapshot", { machine, snapshot: text, takenAt: Schema.optional(Schema.Finite), description: optionalText }),
   action("refuse", { vmid: Schema.Int, because: text }),

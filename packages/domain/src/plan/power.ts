@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
 import { identify, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
-import { bootUse, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
+import { bootUse, owedStep, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
 import { doubtNotes } from "./plan-notes.ts"
 import type { Change, Plan, Step } from "./plan.ts"
 import { criticalPath } from "./schedule.ts"
@@ -57,19 +57,22 @@ const powerStep = (own: OwnMachine, change: PowerChange): readonly Step[] => {
   const { machine } = own.mark
   const { power } = own.observed
   const base = { machine, tag: undefined, after: [] } as const
-  if (change === "on")
-    return power === "running" || power === "paused"
-      ? []
-      : [
-          {
-            ...base,
-            key: `start:${machine}`,
-            title: `Start ${machine}`,
-            action: { kind: "start", machine: refOf(own), untilAgent: false },
-            uses: [bootUse(own.observed.node)],
-            estimate: timing.startOnly,
-          },
-        ]
+  if (change === "on") {
+    const settle = own.owed === undefined ? [] : [{ ...base, ...owedStep(own, own.owed) }]
+    if (power === "running" || power === "paused") return settle
+    return [
+      ...settle,
+      {
+        ...base,
+        key: `start:${machine}`,
+        title: `Start ${machine}`,
+        action: { kind: "start", machine: refOf(own), untilAgent: false },
+        after: settle.map(({ key }) => key),
+        uses: [bootUse(own.observed.node)],
+        estimate: timing.startOnly,
+      },
+    ]
+  }
   if (power === "stopped") return []
   if (change === "off" || power !== "running") return [{ ...base, ...stopStep(own, []) }]
   return [

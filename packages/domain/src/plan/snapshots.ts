@@ -36,6 +36,11 @@ export interface TakeInput extends Asked {
   readonly atomic: boolean
 }
 
+export interface RollBackInput extends Asked {
+  /** All of them or none: nothing is done when one is refused, and when one fails, those that come after it are left alone. */
+  readonly atomic: boolean
+}
+
 /** A machine that is asked for, and why nothing can be done to it. */
 interface Refusal {
   readonly vmid: Vmid
@@ -150,6 +155,18 @@ const checked = (asked: Asked, check: (able: Able) => string | undefined) => {
   return { refusals, able }
 }
 
+/** What is done to none when all are asked for or none, and one is refused. */
+const allOrNone = (refusals: readonly Refusal[], able: readonly Able[], atomic: boolean) => {
+  const [first] = refusals
+  if (!atomic || first === undefined) return { left: [], able }
+  const left = able.map(({ own }): Refusal => ({
+    vmid: own.observed.vmid,
+    machine: own.mark.machine,
+    because: `nothing was done to ${labelOf(own.observed)}, because all were asked for or none: ${first.because}`,
+  }))
+  return { left, able: [] }
+}
+
 /** Where the hypervisor puts the memory of a snapshot, and how much of it there is at least: the memory, and the state of its devices. */
 const deviceStateMiB = 500
 
@@ -191,18 +208,7 @@ export const planTakeSnapshots = (input: TakeInput): Plan => {
       return `${labelOf(observed)} has a disk on a storage that keeps no snapshots`
     return memory && isOn(one) ? room(one) : undefined
   })
-  const [first] = refusals
-  const [left, taken] =
-    atomic && first !== undefined
-      ? [
-          able.map(({ own }): Refusal => ({
-            vmid: own.observed.vmid,
-            machine: own.mark.machine,
-            because: `nothing was done to ${labelOf(own.observed)}, because all were asked for or none: ${first.because}`,
-          })),
-          [],
-        ]
-      : [[], able]
+  const { left, able: taken } = allOrNone(refusals, able, atomic)
   const take: StepsFor = (one) =>
     isThere(one)
       ? []
@@ -257,11 +263,11 @@ const lacks =
  */
 const startsElsewhere =
   (name: string, { cards }: SnapshotWorld) =>
-  ({ own: { detail, observed }, tree }: Able): string | undefined => {
+  ({ own: { detail, observed, owed }, tree }: Able): string | undefined => {
     if (cards === undefined || findSnapshot(tree, name)?.memory !== true) return undefined
     const then = cards.get(observed.vmid)
     if (then === undefined) return `the snapshot ${name} of ${labelOf(observed)} cannot be read now`
-    const now = new Set(detail.nics.map(cardText))
+    const now = new Set((owed ?? detail).nics.map(cardText))
     const others = then.map(cardText).filter((plug) => !now.has(plug))
     return others.length === 0
       ? undefined
@@ -269,28 +275,33 @@ const startsElsewhere =
   }
 
 /** What the machine has before it is rolled back: it keeps this, whatever the snapshot had. */
-const settingsNow = ({ own: { detail, observed } }: Able): MachineSettings => ({
-  cpus: detail.cpus,
-  memoryMiB: detail.memoryMiB,
-  balloonMiB: detail.balloonMiB,
-  nics: detail.nics,
-  description: detail.description,
-  tags: observed.tags,
-  tablet: detail.tablet ?? true,
-})
+const settingsNow = ({ own: { detail, observed, owed } }: Able): MachineSettings =>
+  owed ?? {
+    cpus: detail.cpus,
+    memoryMiB: detail.memoryMiB,
+    balloonMiB: detail.balloonMiB,
+    nics: detail.nics,
+    description: detail.description,
+    tags: observed.tags,
+    tablet: detail.tablet ?? true,
+  }
 
 /**
  * The plan that rolls each machine back to its snapshot of this name. A snapshot brings back the hardware that the machine had, too: a card on
  * a network that is gone, another number of processors. The step that rolls it back sets it to what it has now, so that an abort cannot
  * come between, and it is started if it ran, or if the snapshot has its memory. The router is last: until then it lets through what it does now.
  */
-export const planRollBack = (input: Asked): Plan => {
-  const { world, name, range } = input
+export const planRollBack = (input: RollBackInput): Plan => {
+  const { world, name, range, atomic } = input
   const elsewhere = startsElsewhere(name, world)
-  const { refusals, able } = checked(input, (one) => lacks(name)(one) ?? elsewhere(one))
+  const { refusals, able: all } = checked(input, (one) => lacks(name)(one) ?? elsewhere(one))
+  const { left, able } = allOrNone(refusals, all, atomic)
   const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
   const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
   const others = able.filter((one) => !isRouterOf(one)).map(keyOf)
+  const inTurn = [...others, ...able.filter(isRouterOf).map(keyOf)]
+  /** One after another, so that no machine has begun when an earlier one fails. */
+  const before = (key: string): readonly string[] => (atomic ? inTurn.slice(0, inTurn.indexOf(key)).slice(-1) : [])
   const rollBack: StepsFor = (one) => {
     const { own } = one
     const { machine } = own.mark
@@ -300,6 +311,7 @@ export const planRollBack = (input: Asked): Plan => {
       {
         ...base(one),
         key: keyOf(one),
+        after: before(keyOf(one)),
         title: `Roll ${machine} back to snapshot ${name}`,
         action: {
           kind: "roll-back",
@@ -310,7 +322,7 @@ export const planRollBack = (input: Asked): Plan => {
           digest: own.detail.digest,
           settings: settingsNow(one),
         },
-        ...(isRouterOf(one) && others.length > 0 ? { behind: others } : {}),
+        ...(!atomic && isRouterOf(one) && others.length > 0 ? { behind: others } : {}),
         uses: [storageUse(one, world)],
         estimate: timing.snapshot + timing.configure + (hasMemory ? memorySeconds(one) : 0),
       },
@@ -329,5 +341,5 @@ export const planRollBack = (input: Asked): Plan => {
         : []),
     ]
   }
-  return planned(input, refusals, able, rollBack, `rolled back to snapshot ${name}`)
+  return planned(input, [...refusals, ...left], able, rollBack, `rolled back to snapshot ${name}`)
 }

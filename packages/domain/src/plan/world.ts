@@ -1,6 +1,7 @@
 import type { Vmid } from "../access/ids.ts"
 import type { GuestSystem } from "../machine/guest-system.ts"
 import type { MachineDetail, ObservedCluster } from "../machine/observed.ts"
+import type { MachineSettings } from "./action.ts"
 import type { OtherRange } from "../range/naming.ts"
 import type { GuestObstacle } from "./guest-obstacles.ts"
 
@@ -37,6 +38,8 @@ export interface PlanWorld {
   readonly stages: ReadonlyMap<Vmid, ReadonlyMap<string, string>>
   /** What guests said of their operating systems. Absent: nothing. */
   readonly systems?: ReadonlyMap<Vmid, GuestSystem>
+  /** What machines that were rolled back have not been set to again. Absent: all were. */
+  readonly owed?: ReadonlyMap<Vmid, MachineSettings>
   /** VMIDs given to machines of this range, by machine name. Every machine that may have to be cloned needs one. */
   readonly reservations: ReadonlyMap<string, Vmid>
   /** All other ranges. Their pools are named like them. Absent: there are none. */
