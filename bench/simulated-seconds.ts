@@ -32,6 +32,8 @@ const stageMillis = (stage: GuestStage, os: GuestOs, input: Json): number => {
       return timing.office
     case "visual-studio":
       return timing.visualStudio
+    case "windows-update":
+      throw new Error("no deploy updates Windows")
     case "role":
       return timing.role
   }
@@ -48,6 +50,7 @@ const millis = ({ key, machine, action }: Step, osOf: ReadonlyMap<string | undef
     case "create-pool":
     case "grant-access":
     case "configure":
+    case "record-testing":
     case "refuse":
     case "work":
       return 0

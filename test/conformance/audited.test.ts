@@ -1,7 +1,7 @@
 import { operations, type Operation } from "@rangewright/application"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bodyOf, needsRunning, pathOf, sampleOf } from "./requests.ts"
+import { bodyOf, needsOf, pathOf, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
@@ -40,7 +40,7 @@ afterAll(() => databases.remove())
 
 describe.each(audited.map((operation) => [operation.id, operation] as const))("%s", (id, operation) => {
   it("leaves one audit entry", async () => {
-    const service = await startWholeService({ running: needsRunning(operation) })
+    const service = await startWholeService({ ...needsOf(operation) })
     const { status, text } = await call(service, operation)
     expect([200, 201], text).toContain(status)
     expect(service.store.audit.map(({ operation: of, callerId, outcome }) => [of, callerId, outcome])).toEqual([[id, "AD", "ok"]])
@@ -49,7 +49,7 @@ describe.each(audited.map((operation) => [operation.id, operation] as const))("%
 
   it("changes nothing where its entry cannot be written", async () => {
     const { file, storage } = await databases.next()
-    const service = await startWholeService({ running: needsRunning(operation), storage })
+    const service = await startWholeService({ ...needsOf(operation), storage })
     const database = new DatabaseSync(file)
     database.exec("create trigger no_entries before insert on audit_entries begin select raise(abort, 'no entries'); end")
     database.close()

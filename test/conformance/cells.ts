@@ -3,7 +3,7 @@ import * as AST from "effect/SchemaAST"
 import { expectedOf } from "./access-table.ts"
 import { type Headers, statusOf, stored } from "./ask.ts"
 import { type Caller, callers, selectionOf, withKey, withToken } from "./callers.ts"
-import { needsRunning, sampleOf } from "./requests.ts"
+import { needsOf, needsRunning, sampleOf } from "./requests.ts"
 import type { WholeService } from "./service.ts"
 
 /** One question of the matrix. */
@@ -182,12 +182,12 @@ export const cellsOf = (
  */
 export const wrongWith = async (
   shared: { readonly service: WholeService; readonly untouched: string },
-  fresh: (running: boolean) => Promise<WholeService>,
+  fresh: (needs: ReturnType<typeof needsOf>) => Promise<WholeService>,
   operation: Operation,
   cell: Cell,
 ): Promise<string | undefined> => {
   const isOwn = cell.leavesTraces ?? (isSuccess(cell.expected) && (operation.mutates || needsRunning(operation)))
-  const service = isOwn ? await fresh(needsRunning(operation)) : shared.service
+  const service = isOwn ? await fresh(needsOf(operation)) : shared.service
   // keys differ from service to service
   const headers = isOwn ? reissued(cell.headers, shared.service, service) : cell.headers
   const status = await statusOf(service, operation, headers, cell.query, cell.body)

@@ -41,7 +41,7 @@ const wrongCells = async (asked: Operation): Promise<readonly string[]> => {
   const wrong: string[] = []
   for (const cell of cellsOf(shared, asked, kinds)) {
     cells++
-    const found = await wrongWith({ service: shared, untouched }, (running) => startWholeService({ running }), asked, cell)
+    const found = await wrongWith({ service: shared, untouched }, startWholeService, asked, cell)
     if (found !== undefined) wrong.push(found)
   }
   return wrong

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { betweenCalls, type StoragePort } from "./between-calls.ts"
-import { bodyOf, needsRunning, pathOf, type Sample, sampleOf } from "./requests.ts"
+import { bodyOf, needsOf, pathOf, type Sample, sampleOf } from "./requests.ts"
 import { startWholeService, type WholeService } from "./service.ts"
 import { sqliteDatabases } from "./sqlite-storage.ts"
 
@@ -108,7 +108,7 @@ describe.each(["memory", "sqlite"] as const)("on %s", (engine) => {
     async (_id, operation) => {
       const { file, storage } = await databases.next()
       const race = betweenCalls(engine === "memory" ? undefined : storage)
-      const service = await startWholeService({ running: needsRunning(operation), storage: race.storage })
+      const service = await startWholeService({ ...needsOf(operation), storage: race.storage })
       const restored = [engine === "memory" ? snapshotOf(service.store) : snapshotOfFile(file), snapshotOf(service.world)]
       race.arm(0, Effect.void)
       await call(service, operation)

@@ -11,6 +11,8 @@ export interface Sample {
   readonly file?: string
   /** Needs a run that goes on. */
   readonly running?: true
+  /** Needs R1 in testing mode. */
+  readonly testing?: true
 }
 
 /** Only what the defaults below cannot know. An operation with a required body that has no entry fails its tests. */
@@ -36,6 +38,9 @@ const samples: Readonly<Record<string, Sample>> = {
   snapshotsTake: { json: { name: "clean", vmids: [20_000], includeRAM: true, atomic: true } },
   snapshotsRollback: { json: { name: "clean" } },
   snapshotsRemove: { json: { name: "clean", vmids: [20_000] } },
+  allow: { json: { ips: ["203.0.113.8"] }, testing: true },
+  deny: { json: { ips: ["203.0.113.9"] }, testing: true },
+  update: { json: { name: "R1-win11" } },
   createGroup: { json: { name: "New", description: "Made by a test" } },
   addUsersToGroup: { json: { userIDs: ["ST"], managers: ["ST"] } },
   removeUsersFromGroup: { json: { userIDs: ["ST"] } },
@@ -72,6 +77,12 @@ const samples: Readonly<Record<string, Sample>> = {
 
 /** Whether the operation only makes sense while a run goes on. */
 export const needsRunning = (operation: Operation): boolean => samples[operation.id]?.running ?? false
+
+/** In what state of the service the operation's sample succeeds. */
+export const needsOf = (operation: Operation) => ({
+  running: needsRunning(operation),
+  testing: samples[operation.id]?.testing ?? false,
+})
 
 /** The path parameters that name what was seeded. */
 const known = (runId: string): Readonly<Record<string, string>> => ({

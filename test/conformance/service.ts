@@ -176,11 +176,14 @@ export interface WholeService extends Service {
 /** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
 export const startWholeService = async ({
   running = false,
+  testing = false,
   license,
   more = [],
   storage,
 }: {
   readonly running?: boolean
+  /** R1 is cut off, and may reach 203.0.113.9. */
+  readonly testing?: boolean
   readonly license?: License
   readonly more?: readonly Operation[]
   readonly storage?: ServiceOptions["storage"]
@@ -214,6 +217,15 @@ export const startWholeService = async ({
   fillGalaxy(service.artifacts.galaxy)
   runs.ending = () => ({ status: "failure", message: "the disk is full" })
   const failed = await start(seed)
+  if (testing) {
+    const closed = { mode: "on", allowedDomains: [], allowedIps: ["203.0.113.9"] } as const
+    await start(
+      Effect.as(
+        Ranges.use((ranges) => ranges.change("R1" as RangeId, { testing: closed })),
+        failed,
+      ),
+    )
+  }
   runs.ending = () => "running"
   const runId = running ? await start(runUntil("StepDispatched")) : failed
   runs.ending = () => ({ status: "success" })

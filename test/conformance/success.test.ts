@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { Who } from "../../packages/adapter-http/test/support.ts"
 import { inContract, readContracts, successSchema } from "./contract.ts"
 import { violations, type Schema } from "./json-schema.ts"
-import { bodyOf, needsRunning, pathOf, sampleOf } from "./requests.ts"
+import { bodyOf, needsOf, pathOf, sampleOf } from "./requests.ts"
 import { password, startWholeService, type WholeService } from "./service.ts"
 
 const contracts = readContracts()
@@ -90,7 +90,7 @@ const each = operations.map((operation) => [operation.id, operation] as const)
 
 describe.each(each)("%s", (_id, operation) => {
   beforeEach(async () => {
-    service = await startWholeService({ running: needsRunning(operation) })
+    service = await startWholeService({ ...needsOf(operation) })
   })
 
   it.skipIf(operation.access === "admin" && operation.alsoFor === undefined)(

@@ -202,6 +202,8 @@ export class ModelWorld {
       case "remove-network":
         this.networks.delete(action.network.name)
         return
+      case "record-testing":
+        throw new Error(`the plan of a range has ${key}`)
       case "grant-access":
         if (!this.pools.has(action.rangeId)) throw new Error("there is no pool to grant")
         return

@@ -83,6 +83,7 @@ const longest: Readonly<Record<GuestStage, number>> = {
   chocolatey: 120 * minutes,
   office: 180 * minutes,
   "visual-studio": 240 * minutes,
+  "windows-update": 480 * minutes,
   role: 240 * minutes,
 }
 

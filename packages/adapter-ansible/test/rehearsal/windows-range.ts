@@ -48,6 +48,7 @@ const observed: Answers = {
   "ansible.windows.win_feature": { reboot_required: false },
   "ansible.windows.win_stat": { stat: { exists: true } },
   "ansible.windows.win_reg_stat": { value: "IMAGE_STATE_COMPLETE" },
+  "ansible.windows.win_service_info": { services: [{ start_mode: "disabled" }] },
   "microsoft.ad.object_info": { objects: [{ objectSid: { Sid: "S-1-5-21-1-2-3" } }] },
 }
 

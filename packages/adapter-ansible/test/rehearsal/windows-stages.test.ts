@@ -10,7 +10,10 @@ const tasks = builtInTasks().filter(
   ({ module }) => !module.startsWith("ansible.builtin.") && !module.startsWith("ansible.posix."),
 )
 const modules = [...new Set(tasks.map(({ module }) => module))].toSorted()
-const stages = plannedStages(windowsRange)
+const planned = plannedStages(windowsRange)
+const [some] = [...planned.values()].filter(({ machine }) => machine.mark.machine === "LAB-ws")
+if (some === undefined) throw new Error("the plan has no stage of LAB-ws")
+const stages = new Map([...planned, ["windows-update:LAB-ws", { ...some, stage: "windows-update", input: {} } as Stage]])
 const stageOf = (key: string): Stage => {
   const stage = stages.get(key)
   if (stage === undefined) throw new Error(`the plan has no ${key}, only ${[...stages.keys()].join(", ")}`)
@@ -29,6 +32,7 @@ const rehearsed = [
   "domain-join:LAB-ws",
   "office:LAB-ws",
   "visual-studio:LAB-ws",
+  "windows-update:LAB-ws",
 ] as const
 const noCollections =
   found.because ?? (found.missing.length === 0 ? undefined : `missing collections: ${found.missing.join(", ")}`)
@@ -151,6 +155,24 @@ describe.skipIf(found.because !== undefined)(
       expect(asked("visual-studio:LAB-ws", "chocolatey.chocolatey.win_chocolatey")).toMatchObject([
         { name: "visualstudio2022community" },
       ])
+    })
+
+    it("updates are installed with the update service on, which is disabled again only where it was", async () => {
+      const modes = (calls: readonly Call[]) =>
+        calls.flatMap(({ module, arguments: { start_mode: mode } }) =>
+          module === "ansible.windows.win_service" ? [mode] : module === "ansible.windows.win_updates" ? ["updates"] : [],
+        )
+      expect(modes(first.get("windows-update:LAB-ws")?.calls ?? [])).toEqual(["manual", "updates", "disabled"])
+      expect(asked("windows-update:LAB-ws", "ansible.windows.win_updates")).toMatchObject([
+        { category_names: ["*"], reboot: true },
+      ])
+      const enabled = { "ansible.windows.win_service_info": { services: [{ start_mode: "manual" }] } }
+      const again = await rehearse(stageOf("windows-update:LAB-ws"), { ...newMachine, ...enabled })
+      expect(modes(again.calls)).toEqual(["updates"])
+      const failing = { "ansible.windows.win_updates": { failed: true, msg: "0x80240022" } }
+      const failed = await rehearse(stageOf("windows-update:LAB-ws"), { ...newMachine, ...failing })
+      expect([failed.ok, modes(failed.calls)]).toEqual([false, ["manual", "updates", "disabled"]])
+      expect(failed.said).toContain("0x80240022")
     })
 
     it("Sysprep's answers name the machine and its login, and are removed again", () => {

@@ -3,6 +3,7 @@ import { abortRange } from "./abort-range.ts"
 import { addRangesToGroup } from "./add-ranges-to-group.ts"
 import { addUser } from "./add-user.ts"
 import { addUsersToGroup } from "./add-users-to-group.ts"
+import { allow } from "./allow.ts"
 import { applyBlueprintToRange } from "./apply-blueprint-to-range.ts"
 import { assignRangeToUser } from "./assign-range-to-user.ts"
 import { cancelRun } from "./cancel-run.ts"
@@ -18,6 +19,7 @@ import { deleteRange } from "./delete-range.ts"
 import { deleteRangeVms } from "./delete-range-vms.ts"
 import { deleteSource } from "./delete-source.ts"
 import { deleteUser } from "./delete-user.ts"
+import { deny } from "./deny.ts"
 import { deployRange } from "./deploy-range.ts"
 import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
@@ -117,11 +119,14 @@ import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
 import { snapshotsRemove } from "./snapshots-remove.ts"
 import { snapshotsRollback } from "./snapshots-rollback.ts"
 import { snapshotsTake } from "./snapshots-take.ts"
+import { startTesting } from "./start-testing.ts"
+import { stopTesting } from "./stop-testing.ts"
 import { streamRunEvents } from "./stream-run-events.ts"
 import { syncSource } from "./sync-source.ts"
 import { uninstallFromSource } from "./uninstall-from-source.ts"
 import { unshareBlueprintWithGroups } from "./unshare-blueprint-with-groups.ts"
 import { unshareBlueprintWithUsers } from "./unshare-blueprint-with-users.ts"
+import { update } from "./update.ts"
 import { updateAutoShutdown } from "./update-auto-shutdown.ts"
 import { updateBlueprintConfig } from "./update-blueprint-config.ts"
 import { updateBlueprintMetadata } from "./update-blueprint-metadata.ts"
@@ -249,6 +254,7 @@ const ansible = [
 const template = [getTemplates, getTemplatesStatus]
 const power = [powerOnRange, powerOffRange]
 const snapshot = [getSnapshots, snapshotsTake, snapshotsRollback, snapshotsRemove]
+const testing = [startTesting, stopTesting, allow, deny, update]
 const vm = [destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
@@ -266,6 +272,7 @@ export const operations: readonly Operation[] = [
   ...template,
   ...power,
   ...snapshot,
+  ...testing,
   ...vm,
   ...migration,
   ...run,

@@ -13,11 +13,6 @@ export interface NotYetOffered {
 /** By the contract's operationId: its route, and what it would do. */
 const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>> = {
   getWireguardConfig: ["GET /user/wireguard", "make a WireGuard configuration"],
-  startTesting: ["PUT /testing/start", "start testing"],
-  stopTesting: ["PUT /testing/stop", "stop testing"],
-  allow: ["POST /testing/allow", "allow domains and addresses while testing"],
-  deny: ["POST /testing/deny", "deny domains and addresses while testing"],
-  update: ["POST /testing/update", "update Windows on machines"],
   antiSandboxEnable: ["POST /antisandbox/enable", "turn on the anti-sandbox settings of machines"],
   antiSandboxInstallCustom: ["POST /antisandbox/install-custom", "install the anti-sandbox packages"],
   antiSandboxInstallStandard: ["POST /antisandbox/install-standard", "install the standard virtualization packages"],

@@ -3,10 +3,12 @@ import {
   type Fault,
   findSnapshot,
   isSnapshotOf,
+  isClosed,
   type Range,
   type RunId,
   type RunState,
   snapshotNameProblem,
+  testingSnapshotProblem,
   type StepState,
   type UserId,
   type Vmid,
@@ -156,6 +158,7 @@ export const changeSnapshots = (
     const [first] = refused
     const problem =
       snapshotNameProblem(name) ??
+      (isClosed(range.testing) ? testingSnapshotProblem(name) : undefined) ??
       (isAtomic && first !== undefined ? `nothing was done, because all were asked for or none: ${first.error}` : undefined)
     if (problem !== undefined || machines.length === 0) {
       const errors = new Map(machines.map(({ vmid }) => [vmid, problem ?? ""]))

@@ -26,7 +26,7 @@ export const finishRun = Effect.fnUntraced(function* (
   const machines = yield* Machines
   const ranges = yield* Ranges
   const rangeId = rangeOf(head)
-  if (head.kind === "snapshot-create" && end.status !== "success") yield* takeBack(head, state)
+  if (end.status !== "success") yield* takeBack(head, state)
   if (rangeId === undefined || end.status !== "success") return false
   // what cannot be removed is never used again: it is bound to VMs that are gone
   const forget = (yield* GuestAutomation).forgetRange?.(rangeId).pipe(Effect.catch((fault) => Effect.logWarning(fault.message)))

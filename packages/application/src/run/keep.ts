@@ -145,6 +145,7 @@ export const keepSettled = Effect.fnUntraced(function* (
     case "create-network":
     case "remove-network":
     case "grant-access":
+    case "record-testing":
     case "refuse":
     case "work":
       return

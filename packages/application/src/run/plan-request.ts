@@ -5,6 +5,7 @@ import {
   Conflict,
   type DeployChoice,
   type DeployInput,
+  type DeployTag,
   driftOf,
   type Fault,
   InvalidInput,
@@ -26,6 +27,7 @@ import {
   type RangeConfig,
   readDescription,
   renderName,
+  testingSnapshotProblem,
   type UserId,
   type Vmid,
   wholeDeploy,
@@ -50,6 +52,7 @@ import { otherRanges } from "../range/other-ranges.ts"
 import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
+import { testingPlan } from "./plan-testing.ts"
 import { learnPromises, makePromises, type Promises } from "./promises.ts"
 import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest, SnapshotRequest } from "./request.ts"
@@ -154,21 +157,25 @@ const requireConfirmed = ({ id }: Range, { confirmed }: DeployOptions, plan: Pla
         }),
       )
 
-/**
- * The part of the last deploy that tells the router who may come in: what was uploaded since is none of it. In testing mode too, people come
- * and go.
- */
-const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
+/** The part of the last deploy that these tags select on the router: what was uploaded since is none of it. */
+const routerInput = (range: Range, tags: readonly DeployTag[], by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     const { config } = yield* readConfig(range, yield* deployedText(range))
     const limit = renderName(config.router.name, { rangeId: range.id })
-    const choice: DeployChoice = { ...wholeDeploy, tags: ["access-control"], limit, force: true }
+    const choice: DeployChoice = { ...wholeDeploy, tags, limit, force: true }
     const input = yield* deployInput(range, config, by, moment !== "preview")
+    const power = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)?.power
+    return { config, router: limit, power, input: { ...input, choice } }
+  })
+
+/** Tells the router who may come in. In testing mode too, people come and go. */
+const accessPlan = (range: Range, by: UserId, moment: PlanMoment) =>
+  Effect.gen(function* () {
+    const { input, router, power } = yield* routerInput(range, ["access-control"], by, moment)
     const doing = `change who may use range ${range.id}`
     // the store may not know yet that it is off: telling it is no reason to power it on, or to make it again
-    const power = input.world.cluster.machines.find(({ name, pool }) => name === limit && pool === range.id)?.power
-    if (power !== "running") return yield* routerAway(doing, limit, power ?? "gone")
-    return yield* planned(doing, planDeploy(yield* withTemplates({ ...input, choice })))
+    if (power !== "running") return yield* routerAway(doing, router, power ?? "gone")
+    return yield* planned(doing, planDeploy(yield* withTemplates(input)))
   })
 
 /** Reads only. Testing mode forbids deploying, not looking. */
@@ -235,6 +242,9 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
   Effect.gen(function* () {
     const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
     const { name, vmids } = request
+    const problem = isClosed(range.testing) ? testingSnapshotProblem(name) : undefined
+    if (problem !== undefined)
+      return yield* new Conflict({ what: `Cannot change snapshots of machines of range ${range.id}: ${problem}` })
     const asked = { range, name, vmids, world: { ...world, trees: yield* snapshotsOf(world, vmids) } }
     switch (request.kind) {
       case "snapshot-create":
@@ -284,6 +294,11 @@ const make = Effect.gen(function* () {
       case "snapshot-rollback":
       case "snapshot-remove":
         return snapshotPlan(range, request)
+      case "testing-start":
+      case "testing-stop":
+      case "testing-change":
+      case "testing-update":
+        return testingPlan(range, request, (testing, tags) => routerInput({ ...range, testing }, tags, by, moment))
     }
   }
   return RunPlanner.of({

@@ -19,6 +19,7 @@ import {
   HypervisorNetwork,
   Machines,
   monotonicMillis,
+  Ranges,
 } from "@rangewright/ports"
 import { type Settlement, type StepActions, type StepContext, untilStored } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
@@ -90,7 +91,7 @@ const awaitAddress = Effect.fnUntraced(function* (step: Step, action: AwaitAddre
   }
 })
 
-type Services = AccessRecords | GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Settings
+type Services = AccessRecords | GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | Machines | Ranges | Settings
 
 const unknownAction = ({ title }: Step): Conflict =>
   new Conflict({ what: `Cannot do "${title}": this version of the service does not know it as a part of a range's run` })
@@ -123,6 +124,8 @@ const start = (step: Step, context: StepContext): Effect.Effect<Json, Fault, Ser
     case "roll-back":
     case "remove-snapshot":
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.dispatch(action), ({ token }) => token))
+    case "record-testing":
+      return Effect.succeed(null)
     case "refuse":
       return Effect.fail(new Conflict({ what: action.because }))
     case "work":
@@ -154,6 +157,8 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
     case "roll-back":
     case "remove-snapshot":
       return Hypervisor.use((hypervisor) => Effect.map(hypervisor.settle(action, token), told))
+    case "record-testing":
+      return Ranges.use((ranges) => Effect.as(ranges.change(action.rangeId, { testing: action.testing }), noResult))
     case "refuse":
       return Effect.succeed(noResult)
     case "work":

@@ -26,6 +26,10 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "snapshot-create": "a snapshot",
   "snapshot-rollback": "a rollback to a snapshot",
   "snapshot-remove": "the removal of a snapshot",
+  "testing-start": "the start of testing",
+  "testing-stop": "the end of testing",
+  "testing-change": "a change of what is allowed while testing",
+  "testing-update": "an update of Windows",
 }
 
 const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } => {

@@ -34,6 +34,7 @@ export type RunRequest =
   /** Makes the router's rules anew from those who have the range now. */
   | { readonly kind: "access" }
   | SnapshotRequest
+  | TestingRequest
 
 /** `vmids`: each one is asked for by its number. */
 export type SnapshotRequest =
@@ -56,10 +57,27 @@ export type SnapshotRequest =
     }
   | { readonly kind: "snapshot-remove"; readonly name: string; readonly vmids: readonly Vmid[] }
 
+export type TestingRequest =
+  /** `description`: of its snapshots, with the mark of the request (`writeSnapshotText`). */
+  | { readonly kind: "testing-start"; readonly description: string }
+  /** `force`: the range is opened although machines could not be rolled back. */
+  | { readonly kind: "testing-stop"; readonly force: boolean }
+  /** Entries as they are kept: a domain with its address. One of the two is empty. */
+  | { readonly kind: "testing-change"; readonly allow: AllowedEntries; readonly deny: AllowedEntries }
+  /** `machines`: a host pattern. */
+  | { readonly kind: "testing-update"; readonly machines: string }
+
+export interface AllowedEntries {
+  readonly domains: readonly string[]
+  readonly ips: readonly string[]
+}
+
 const VmidFromJson = Schema.Int.check(Schema.makeFilter((n) => isVmid(n) || "no VMID")) as unknown as Schema.Codec<Vmid, number>
 const Tag = Schema.Literals(deployTags) satisfies Schema.Codec<DeployTag, DeployTag>
 
 const orFalse = Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+
+const Entries = Schema.Struct({ domains: Schema.Array(Schema.String), ips: Schema.Array(Schema.String) })
 
 /** A request as a run's head keeps it, so that a run can be planned again after a crash, and resumed. */
 const StoredRequest = Schema.Union([
@@ -99,6 +117,10 @@ const StoredRequest = Schema.Union([
     vmids: Schema.Array(VmidFromJson),
   }),
   Schema.Struct({ kind: Schema.Literal("snapshot-remove"), name: Schema.String, vmids: Schema.Array(VmidFromJson) }),
+  Schema.Struct({ kind: Schema.Literal("testing-start"), description: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("testing-stop"), force: Schema.Boolean }),
+  Schema.Struct({ kind: Schema.Literal("testing-change"), allow: Entries, deny: Entries }),
+  Schema.Struct({ kind: Schema.Literal("testing-update"), machines: Schema.String }),
 ])
 
 const decode = Schema.decodeUnknownOption(StoredRequest)

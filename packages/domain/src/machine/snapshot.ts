@@ -29,6 +29,14 @@ export const findSnapshot = ({ snapshots }: SnapshotTree, name: string): Machine
 
 /** What a machine goes back to when testing stops. */
 export const testingSnapshot = "ludus_automated_clean_snapshot"
+/** Stands in for it while it is replaced. */
+export const testingStandIn = "ludus_automated_stand_in"
+
+/** Why nobody may touch a snapshot of this name in a range that is cut off; undefined: it is not testing mode's. */
+export const testingSnapshotProblem = (name: string): string | undefined =>
+  name === testingSnapshot || name === testingStandIn
+    ? `the snapshot ${name} is what the machine is rolled back to when testing stops, and testing is on: stop it first`
+    : undefined
 
 /** Whether it is the one that was meant: one that was taken anew under its name is another. `takenAt` undefined: any of this name is. */
 export const isTakenAt = (snapshot: MachineSnapshot, takenAt: number | undefined): boolean =>

@@ -1,6 +1,7 @@
 import type { RangeId, UserId, Vmid } from "../access/ids.ts"
 import type { MachineMark } from "../machine/mark.ts"
 import type { Nic } from "../machine/observed.ts"
+import type { TestingState } from "../range/range.ts"
 
 /** JSON as data. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -45,6 +46,7 @@ export const guestStages = [
   "chocolatey",
   "office",
   "visual-studio",
+  "windows-update",
   "role",
 ] as const
 export type GuestStage = (typeof guestStages)[number]
@@ -110,6 +112,8 @@ export type Action =
       readonly takenAt?: number | undefined
       readonly description?: string
     }
+  /** What is kept of the range's testing mode from here on. */
+  | { readonly kind: "record-testing"; readonly rangeId: RangeId; readonly testing: TestingState }
   /** What was asked for cannot be done to this VM: fails at once, so that the run tells it. */
   | { readonly kind: "refuse"; readonly vmid: Vmid; readonly because: string }
   /** Waits until the guest agent reports an address. With `expect`, until it reports exactly that one. */

@@ -20,6 +20,7 @@ export interface PlanIssue {
     | "address-taken"
     | "nothing-runs-inside"
     | "unsure"
+    | "no-snapshot"
   /** What stands in the way, with the names of the objects concerned. */
   readonly message: string
   /** The way out. */

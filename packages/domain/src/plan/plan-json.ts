@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { testingModes } from "../range/range.ts"
 import { guestStages } from "./action.ts"
 import { deployTags, roleSequences } from "./plan.ts"
 
@@ -77,6 +78,10 @@ const Action = Schema.Union([
     settings: Schema.optional(MachineSettingsJson),
   }),
   action("remove-snapshot", { machine, snapshot: text, takenAt: Schema.optional(Schema.Finite), description: optionalText }),
+  action("record-testing", {
+    rangeId: text,
+    testing: Schema.Struct({ mode: Schema.Literals(testingModes), allowedDomains: texts, allowedIps: texts }),
+  }),
   action("refuse", { vmid: Schema.Int, because: text }),
   action("await-address", { machine, expect: optionalText, within: text }),
   action("guest", {

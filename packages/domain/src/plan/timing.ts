@@ -68,6 +68,8 @@ export const timing = {
   chocolateyPackage: 45,
   office: 600,
   visualStudio: 1800,
+  /** The updates of some months, with the restarts that they ask for. */
+  windowsUpdate: 3600,
   /** An average role: packages and a service. */
   role: 120,
 } as const
@@ -117,6 +119,8 @@ export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number 
       return timing.office
     case "visual-studio":
       return timing.visualStudio
+    case "windows-update":
+      return timing.windowsUpdate
     case "role":
       return timing.role
   }

@@ -16,6 +16,10 @@ export const rangeRunKinds = [
   "snapshot-create",
   "snapshot-rollback",
   "snapshot-remove",
+  "testing-start",
+  "testing-stop",
+  "testing-change",
+  "testing-update",
 ] as const
 export type RangeRunKind = (typeof rangeRunKinds)[number]
 /** The kind of a run: one of `rangeRunKinds`, or the name of any other kind (`source-fetch`). */

@@ -46,6 +46,8 @@ const playOf = (action: Action): string => {
       return "Roll machines back"
     case "remove-snapshot":
       return "Remove snapshots"
+    case "record-testing":
+      return "Note the testing mode"
     case "refuse":
       return "Check machines"
     case "guest":

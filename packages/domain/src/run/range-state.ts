@@ -20,6 +20,10 @@ export const rangeStateDuring = (kind: RunKind): RangeState | undefined => {
     case "snapshot-create":
     case "snapshot-rollback":
     case "snapshot-remove":
+    case "testing-start":
+    case "testing-stop":
+    case "testing-change":
+    case "testing-update":
       return undefined
   }
 }

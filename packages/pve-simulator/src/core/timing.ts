@@ -102,6 +102,7 @@ export const defaultTiming = {
   chocolateyPackage: 45 * SECOND,
   office: 600 * SECOND,
   visualStudio: 1800 * SECOND,
+  windowsUpdate: 3600 * SECOND,
   /** A stage of any other name. */
   otherStage: 10 * SECOND,
   /** A stage that finds everything in place. */

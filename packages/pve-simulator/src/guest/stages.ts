@@ -27,6 +27,7 @@ const durationOf = (timing: Timing, stage: string, os: GuestOs, input: Input): n
     chocolatey: timing.chocolateyPackage * (Array.isArray(input["packages"]) ? Math.max(1, input["packages"].length) : 1),
     office: timing.office,
     "visual-studio": timing.visualStudio,
+    "windows-update": timing.windowsUpdate,
   }
   return Object.hasOwn(durations, stage) ? durations[stage]! : timing.otherStage
 }

@@ -1,0 +1,36 @@
+import { writeSnapshotText } from "@rangewright/domain"
+import { CredentialHasher } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { operation } from "../operation/operation.ts"
+import { changeTesting, leftUndone } from "../range/change-testing.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
+import { TestingResult } from "../wire/testing.ts"
+
+export const startTesting = operation({
+  id: "startTesting",
+  route: "PUT /testing/start",
+  group: "Testing",
+  does: "start testing",
+  summary: "Take snapshots of the range's machines, then cut the range off from the internet",
+  access: "range-access",
+  target: "range",
+  output: { type: "json", schema: TestingResult },
+  statuses: {
+    200: "the snapshots are taken, and the range is cut off",
+    409: "testing is on already, or stopping it did not come to its end; a run is changing the range; it has not been deployed; a machine cannot have a snapshot: every reason is listed",
+    500: "a snapshot or a rule failed: the text says whether the range is cut off",
+    502: hypervisorAway,
+  },
+  handle: ({ range, user }) =>
+    Effect.gen(function* () {
+      const description = writeSnapshotText("Taken when testing started", (yield* CredentialHasher).randomText(12))
+      const doing = `start testing of range ${range.id}`
+      const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-start", description }, "on", user.id)
+      const warnings = [...(state.plan?.notes ?? []), ...leftUndone(state)]
+      return {
+        result: `Testing started: range ${range.id} is cut off from the internet`,
+        ...(warnings.length === 0 ? {} : { warnings }),
+        runID: runId,
+      }
+    }),
+})

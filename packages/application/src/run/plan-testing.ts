@@ -1,0 +1,171 @@
+import {
+  CannotPlan,
+  Conflict,
+  type DeployInput,
+  type DeployTag,
+  type Fault,
+  noTesting,
+  type Plan,
+  planChangeTesting,
+  planDeploy,
+  type PlanIssue,
+  planStartTesting,
+  planStopTesting,
+  planUpdateWindows,
+  type Range,
+  type RangeConfig,
+  testedMachines,
+  testingSnapshot,
+  type TestingState,
+} from "@rangewright/domain"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { cardsWithMemory, incapableOf, snapshotsOf, withTemplates } from "./read-world.ts"
+import type { TestingRequest } from "./request.ts"
+
+/** What the last deploy is planned from on the router, with another testing mode than the one that is kept. */
+export interface RouterInput {
+  readonly config: RangeConfig
+  readonly input: DeployInput
+  readonly router: string
+  /** Undefined: there is none. */
+  readonly power: string | undefined
+}
+
+const conflict = (range: Range, doing: string, because: string, hint: string) =>
+  Effect.fail(new Conflict({ what: `Cannot ${doing} of range ${range.id}: ${because}`, hint }))
+
+const nothingInside: PlanIssue = {
+  code: "nothing-runs-inside",
+  message: "this service is configured to do nothing inside machines, so it cannot change the router's rules",
+}
+
+/** Fails where the mode of the range does not allow the request. */
+export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.Effect<void, Conflict> => {
+  const { mode } = range.testing
+  switch (kind) {
+    case "testing-start":
+      if (mode === "on") return conflict(range, "start testing", "testing is on already", "Stop it first.")
+      if (mode === "leaving")
+        return conflict(
+          range,
+          "start testing",
+          "stopping it did not come to its end, and the range is still cut off",
+          "Stop it again.",
+        )
+      return Effect.void
+    case "testing-stop":
+      return mode === "off" ? conflict(range, "stop testing", "testing is not on", "Start it first.") : Effect.void
+    case "testing-change":
+      if (mode === "on") return Effect.void
+      return mode === "off"
+        ? conflict(range, "change what is allowed while testing", "testing is not on", "Start it first.")
+        : conflict(
+            range,
+            "change what is allowed while testing",
+            `${mode === "entering" ? "starting" : "stopping"} it did not come to its end, and the range is cut off`,
+            mode === "entering" ? "Start it again, or stop it." : "Stop it again.",
+          )
+    case "testing-update":
+      return mode === "off"
+        ? Effect.void
+        : conflict(range, "update machines", "testing is on, and machines get nothing from outside", "Stop testing first.")
+  }
+}
+
+const without = (entries: readonly string[], gone: readonly string[]): readonly string[] =>
+  entries.filter((entry) => !gone.includes(entry))
+
+/** What is allowed after the request. */
+const changed = (
+  { mode, allowedDomains, allowedIps }: TestingState,
+  { allow, deny }: Extract<TestingRequest, { readonly kind: "testing-change" }>,
+): TestingState => ({
+  mode,
+  allowedDomains: [...new Set([...without(allowedDomains, deny.domains), ...allow.domains])],
+  allowedIps: [...new Set([...without(allowedIps, deny.ips), ...allow.ips])],
+})
+
+/** The testing mode that the router's rules are to be of. */
+const wanted = ({ testing }: Range, request: TestingRequest): TestingState => {
+  switch (request.kind) {
+    case "testing-start":
+      return { ...testing, mode: "on" }
+    case "testing-stop":
+    case "testing-update":
+      return noTesting
+    case "testing-change":
+      return changed(testing, request)
+  }
+}
+
+const doings: Readonly<Record<TestingRequest["kind"], string>> = {
+  "testing-start": "start testing",
+  "testing-stop": "stop testing",
+  "testing-change": "change what is allowed while testing",
+  "testing-update": "update machines",
+}
+
+/** The steps that load rules and names on the router, whatever it has. */
+const routerPlan = (doing: string, { input, router, power }: RouterInput) =>
+  Effect.gen(function* () {
+    if (power === undefined)
+      return yield* new Conflict({
+        what: `Cannot ${doing}: its router ${router} is not there`,
+        hint: "Deploy the range, with force where testing is on: the router is made with the rules that hold then.",
+      })
+    const plan = yield* planned(doing, planDeploy(yield* withTemplates(input)))
+    const isThere = (stage: string) => plan.steps.some(({ action }) => action.kind === "guest" && action.stage === stage)
+    return isThere("firewall") && isThere("dns") ? plan : yield* new CannotPlan({ doing, issues: [nothingInside] })
+  })
+
+const planned = (doing: string, result: Result.Result<Plan, readonly PlanIssue[]>): Effect.Effect<Plan, CannotPlan> =>
+  Effect.fromResult(Result.mapError(result, (issues) => new CannotPlan({ doing, issues })))
+
+/** `inputWith`: what the last deploy is planned from, as if the range had this testing mode. */
+export const testingPlan = <E extends Fault, R>(
+  range: Range,
+  request: TestingRequest,
+  inputWith: (testing: TestingState, tags: readonly DeployTag[]) => Effect.Effect<RouterInput, E, R>,
+) =>
+  Effect.gen(function* () {
+    yield* requireMode(range, request.kind)
+    const testing = wanted(range, request)
+    const of = yield* inputWith(testing, ["access-control", "dns-rewrites"])
+    const doing = `${doings[request.kind]} of range ${range.id}`
+    const { config } = of
+    if (request.kind === "testing-update")
+      return yield* planned(
+        doing,
+        planUpdateWindows({
+          range,
+          config,
+          world: of.input.world,
+          machines: request.machines,
+          guestsLeftOut: of.input.settings.guestsLeftOut,
+        }),
+      )
+    const router = yield* routerPlan(doing, of)
+    if (request.kind === "testing-change") {
+      const { deny } = request
+      return planChangeTesting({ range, router, testing, first: deny.domains.length + deny.ips.length > 0 })
+    }
+    const { world } = of.input
+    const vmids = testedMachines(range.id, config, world).map(({ observed }) => observed.vmid)
+    const trees = yield* snapshotsOf(world, vmids)
+    if (request.kind === "testing-start") {
+      const at = new Date(yield* Clock.currentTimeMillis)
+      const incapable = yield* incapableOf(world, vmids)
+      const { description } = request
+      return yield* planned(
+        doing,
+        planStartTesting({ range, config, world: { ...world, trees, incapable }, router, description, at }),
+      )
+    }
+    const cards = yield* cardsWithMemory(world, trees, testingSnapshot)
+    return yield* planned(
+      doing,
+      planStopTesting({ range, config, world: { ...world, trees, cards }, router, force: request.force }),
+    )
+  })

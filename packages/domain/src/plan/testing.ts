@@ -1,0 +1,279 @@
+import * as Result from "effect/Result"
+import type { RangeId, Vmid } from "../access/ids.ts"
+import { cardText } from "../machine/observed.ts"
+import { isRouter } from "../machine/router.ts"
+import { findSnapshot, isSnapshotOf, type SnapshotTree, testingSnapshot, testingStandIn } from "../machine/snapshot.ts"
+import { type RangeConfig, renderName } from "../range/config/index.ts"
+import { noTesting, type TestingMode, type TestingState } from "../range/range.ts"
+import { identify, labelOf, type OwnMachine } from "./identify.ts"
+import type { PlanIssue } from "./issue.ts"
+import type { Plan, Step } from "./plan.ts"
+import { criticalPath } from "./schedule.ts"
+import { planRemoveSnapshots, planRollBack, planTakeSnapshots, type SnapshotWorld } from "./snapshots.ts"
+import { timing } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
+
+interface TestedRange {
+  readonly id: RangeId
+  readonly testing: TestingState
+}
+
+interface TestingInput {
+  readonly range: TestedRange
+  readonly config: RangeConfig
+  /** With the snapshots of `testedMachines`. */
+  readonly world: SnapshotWorld
+  /** Loads the rules and names of the wanted state on the router (`planDeploy`). */
+  readonly router: Plan
+}
+
+export interface StartTestingInput extends TestingInput {
+  /** With the mark of the request (`writeSnapshotText`). */
+  readonly description: string
+  readonly at: Date
+}
+
+export interface StopTestingInput extends TestingInput {
+  /** The range is opened although a machine could not be rolled back. */
+  readonly force: boolean
+}
+
+/** The machines that testing mode takes snapshots of, as far as they are there: all that are configured, but those that say otherwise. */
+export const testedMachines = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly OwnMachine[] => {
+  const { own } = identify(rangeId, world)
+  return config.machines
+    .filter(({ testing }) => testing.snapshot)
+    .flatMap(({ name }) => own.get(renderName(name, { rangeId })) ?? [])
+}
+
+/** Cards of machines that are plugged in where the router does not see them: testing mode does not hold there. */
+const strayCards = (rangeId: RangeId, world: PlanWorld): readonly string[] => {
+  const own = [...identify(rangeId, world).own.values()]
+  const router = own.find(({ observed }) => isRouter(observed, rangeId))
+  const inside = new Set(router?.detail.nics.slice(1).map(({ bridge }) => bridge))
+  return own.flatMap((machine) =>
+    machine === router
+      ? []
+      : machine.detail.nics.flatMap((card) =>
+          inside.has(card.bridge)
+            ? []
+            : [
+                `${labelOf(machine.observed)} has a network card outside the range's network (${cardText(card)}): the router cannot cut that off`,
+              ],
+        ),
+  )
+}
+
+/** Key of the step that notes this mode: when it is settled, the mode holds. */
+export const testingKey = (mode: TestingMode): string => `testing:${mode}`
+
+const recordTitles: Readonly<Record<TestingMode, string>> = {
+  off: "Note that testing mode is off",
+  entering: "Note that testing mode begins",
+  on: "Note that testing mode is on",
+  leaving: "Note that testing mode ends",
+}
+
+const recordStep = (rangeId: RangeId, testing: TestingState, after: readonly string[]): Step => ({
+  key: testingKey(testing.mode),
+  title: recordTitles[testing.mode],
+  tag: undefined,
+  machine: undefined,
+  action: { kind: "record-testing", rangeId, testing },
+  after,
+  uses: [],
+  estimate: timing.configure,
+})
+
+const keysOf = (steps: readonly Step[]): readonly string[] => steps.map(({ key }) => key)
+const isGuest = ({ action }: Step): boolean => action.kind === "guest"
+
+/** The router's steps: what runs inside it waits for these, the rest need not. */
+const routerSteps = ({ steps }: Plan, after: readonly string[], behind: readonly string[] = []): readonly Step[] =>
+  steps.map((step) =>
+    isGuest(step)
+      ? {
+          ...step,
+          after: [...step.after, ...after],
+          ...(behind.length === 0 ? {} : { behind: [...(step.behind ?? []), ...behind] }),
+        }
+      : step,
+  )
+
+const planOf = (rangeId: RangeId, steps: readonly Step[], plans: readonly Plan[], warnings: readonly string[]): Plan => ({
+  rangeId,
+  steps,
+  changes: plans.flatMap(({ changes }) => changes.filter(({ kind }) => kind !== "none")),
+  placements: [],
+  allocations: [],
+  notes: [...new Set([...plans.flatMap(({ notes }) => notes), ...warnings])],
+  criticalPathSeconds: criticalPath(steps).seconds,
+})
+
+const refusalsOf = (plan: Plan, hint?: string): readonly PlanIssue[] =>
+  plan.steps.flatMap(({ action }) =>
+    action.kind === "refuse"
+      ? [{ code: "no-snapshot" as const, message: action.because, ...(hint === undefined ? {} : { hint }) }]
+      : [],
+  )
+
+const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
+  ...tree,
+  snapshots: tree.snapshots.filter((snapshot) => snapshot.name !== name),
+})
+
+type Standing = "none" | "kept" | "stale"
+
+/** Whether a machine's snapshot is one to go back to. While testing mode is being entered it is, for it was taken for that. */
+const standingOf = ({ range, config, description, at }: StartTestingInput, tree: SnapshotTree | undefined): Standing => {
+  const known = tree === undefined ? undefined : findSnapshot(tree, testingSnapshot)
+  if (known === undefined) return "none"
+  if (known.incomplete) return "none"
+  if (range.testing.mode === "entering" || isSnapshotOf(known, description)) return "kept"
+  const hours = (at.getTime() / 1000 - known.takenAt) / 3600
+  const { staleHours } = config.defaults
+  return staleHours > 0 && hours <= staleHours ? "kept" : "stale"
+}
+
+/**
+ * The plan that starts testing: snapshots of all machines first, then the note that it begins, then the router's rules, then the note that it is
+ * on. A snapshot that is too old is replaced only when each machine without one has its own, and never without another one in its place: the
+ * hypervisor renames no snapshot, so a stand-in is there from before the old one goes until after the new one is made.
+ */
+export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
+  const { range, config, world, router, description } = input
+  const tested = testedMachines(range.id, config, world)
+  const standings = new Map(tested.map((own) => [own, standingOf(input, world.trees.get(own.observed.vmid))] as const))
+  const vmidsIn = (...some: readonly Standing[]): readonly Vmid[] =>
+    tested.flatMap((own) => (some.includes(standings.get(own) ?? "none") ? [own.observed.vmid] : []))
+  const stale = new Set(vmidsIn("stale"))
+  const asked = { range, atomic: false, description } as const
+  const seen = (name: string): SnapshotWorld => ({
+    ...world,
+    trees: new Map([...world.trees].map(([vmid, tree]) => [vmid, stale.has(vmid) ? without(tree, name) : tree])),
+  })
+  const memory = config.defaults.snapshotWithRam
+  const taking = planTakeSnapshots({
+    ...asked,
+    name: testingSnapshot,
+    memory,
+    world: seen(testingSnapshot),
+    vmids: vmidsIn("none", "stale"),
+  })
+  const hasStandIn = (vmid: Vmid): boolean => {
+    const tree = world.trees.get(vmid)
+    return tree !== undefined && findSnapshot(tree, testingStandIn) !== undefined
+  }
+  const standIns = planTakeSnapshots({
+    ...asked,
+    name: testingStandIn,
+    memory: false,
+    world,
+    vmids: [...stale].filter((vmid) => !hasStandIn(vmid)),
+  })
+  const removal = planRemoveSnapshots({ range, world, name: testingSnapshot, vmids: [...stale] })
+  const leftOver = planRemoveSnapshots({
+    range,
+    world: {
+      ...world,
+      trees: new Map(
+        [...world.trees].map(([vmid, tree]) => [vmid, stale.has(vmid) && !hasStandIn(vmid) ? withStandIn(tree) : tree]),
+      ),
+    },
+    name: testingStandIn,
+    vmids: tested.flatMap(({ observed: { vmid } }) => (stale.has(vmid) || hasStandIn(vmid) ? [vmid] : [])),
+  })
+  const issues = [...refusalsOf(taking), ...refusalsOf(standIns), ...refusalsOf(removal)]
+  if (issues.length > 0) return Result.fail(issues)
+
+  const staleNames = new Set(tested.flatMap(({ observed, mark }) => (stale.has(observed.vmid) ? [mark.machine] : [])))
+  const isStale = ({ machine }: Step): boolean => staleNames.has(machine ?? "")
+  const firsts = taking.steps.filter((step) => !isStale(step)).map(required)
+  const secured = standIns.steps.map((step) => required({ ...step, key: `stand-in:${step.machine}` }))
+  const removed = removal.steps.map((step) =>
+    required({
+      ...step,
+      after: [...keysOf(firsts), ...secured.filter(({ machine }) => machine === step.machine).map(({ key }) => key)],
+    }),
+  )
+  const replaced = taking.steps.filter(isStale).map((step) => required({ ...step, after: [`remove-snapshot:${step.machine}`] }))
+  const taken = new Set(keysOf([...firsts, ...replaced]))
+  const cleared = leftOver.steps.flatMap((step): readonly Step[] => {
+    const take = `take-snapshot:${step.machine}`
+    const { action } = step
+    if (action.kind !== "remove-snapshot") return []
+    const isNew = secured.some(({ machine }) => machine === step.machine)
+    const { machine, snapshot, takenAt } = action
+    return [
+      {
+        ...step,
+        key: `remove-stand-in:${step.machine}`,
+        action: { kind: "remove-snapshot", machine, snapshot, ...(isNew ? { description } : { takenAt }) },
+        after: taken.has(take) ? [take] : [],
+        tolerated: true,
+      },
+    ]
+  })
+  const testing = (mode: TestingMode): TestingState => ({ ...range.testing, mode })
+  const entering = recordStep(range.id, testing("entering"), [...taken])
+  const rules = routerSteps(router, [entering.key])
+  const on = recordStep(range.id, testing("on"), [entering.key, ...keysOf(rules)])
+  return Result.succeed(
+    planOf(
+      range.id,
+      [...firsts, ...secured, ...removed, ...replaced, ...cleared, entering, ...rules, on],
+      [taking, router],
+      strayCards(range.id, world),
+    ),
+  )
+}
+
+/** As it will be when its step has come: so that its removal can be planned. */
+const withStandIn = (tree: SnapshotTree): SnapshotTree => ({
+  ...tree,
+  snapshots: [...tree.snapshots, { name: testingStandIn, description: "", takenAt: 0, memory: false, incomplete: false }],
+})
+
+/** Its failure fails the run. */
+const required = ({ tolerated: _tolerated, ...step }: Step): Step => step
+
+const forceHint = "Repeat with force to open the range all the same: the machines that are not rolled back stay as they are."
+
+/**
+ * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the router's rules,
+ * and the note that it is off. With force the rules are opened whatever became of the machines.
+ */
+export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
+  const { range, config, world, router, force } = input
+  const vmids = testedMachines(range.id, config, world).map(({ observed }) => observed.vmid)
+  const back = planRollBack({ range, world, name: testingSnapshot, vmids, atomic: false })
+  const issues = force ? [] : refusalsOf(back, forceHint)
+  if (issues.length > 0) return Result.fail(issues)
+  const leaving = recordStep(range.id, { ...range.testing, mode: "leaving" }, [])
+  const backSteps = back.steps.map((step) => ({ ...step, after: [...step.after, leaving.key] }))
+  const backKeys = keysOf(backSteps.filter(({ action }) => action.kind !== "refuse"))
+  const rules = force ? routerSteps(router, [leaving.key], backKeys) : routerSteps(router, [leaving.key, ...backKeys])
+  const off = recordStep(range.id, noTesting, keysOf(rules))
+  return Result.succeed(planOf(range.id, [leaving, ...backSteps, ...rules, off], [back, router], []))
+}
+
+/**
+ * The plan that changes what is allowed. What is no longer allowed is noted before the rules change, and what is newly allowed after that: what
+ * is noted is never less than what passes, but for a moment in which the run is not over.
+ */
+export const planChangeTesting = ({
+  range,
+  router,
+  testing,
+  first,
+}: {
+  readonly range: TestedRange
+  readonly router: Plan
+  readonly testing: TestingState
+  /** Whether it is noted before the router is told. */
+  readonly first: boolean
+}): Plan => {
+  const rules = routerSteps(router, first ? [testingKey(testing.mode)] : [])
+  const record = recordStep(range.id, testing, first ? [] : keysOf(rules))
+  return planOf(range.id, first ? [record, ...rules] : [...rules, record], [router], [])
+}

@@ -1,0 +1,81 @@
+import * as Result from "effect/Result"
+import type { RangeId } from "../access/ids.ts"
+import { type RangeConfig, renderName } from "../range/config/index.ts"
+import { matchHosts } from "./host-pattern.ts"
+import { identify, type OwnMachine } from "./identify.ts"
+import type { PlanIssue } from "./issue.ts"
+import { bootUse, isRunning, refOf } from "./machine-steps.ts"
+import type { Plan, Step } from "./plan.ts"
+import { criticalPath } from "./schedule.ts"
+import { stageKey } from "./stage-keys.ts"
+import { slots, stageSeconds, timing } from "./timing.ts"
+import type { PlanWorld } from "./world.ts"
+
+export interface UpdateWindowsInput {
+  readonly range: { readonly id: RangeId }
+  readonly config: RangeConfig
+  readonly world: PlanWorld
+  /** A host pattern. */
+  readonly machines: string
+  /** The operator wants nothing done inside machines. */
+  readonly guestsLeftOut: boolean
+}
+
+/** The plan that installs the updates of Windows on each machine that the pattern names, and switches on those that are off. */
+export const planUpdateWindows = (input: UpdateWindowsInput): Result.Result<Plan, readonly PlanIssue[]> => {
+  const { range, config, world, machines, guestsLeftOut } = input
+  if (guestsLeftOut)
+    return Result.fail([{ code: "nothing-runs-inside", message: "this service is configured to do nothing inside machines" }])
+  const own = [...identify(range.id, world).own.values()]
+  const hosts = own.map(({ mark, groups }) => ({ name: mark.machine, groups }))
+  return Result.flatMap(matchHosts(machines, hosts), (names) => {
+    const windows = new Set(
+      config.machines.flatMap(({ name, os }) => (os.kind === "windows" ? [renderName(name, { rangeId: range.id })] : [])),
+    )
+    const chosen = own.filter(({ mark }) => names.has(mark.machine))
+    const updated = chosen.filter(({ mark }) => windows.has(mark.machine))
+    const others = chosen.filter((one) => !updated.includes(one)).map(({ mark }) => mark.machine)
+    if (updated.length === 0)
+      return Result.fail([
+        {
+          code: "bad-limit" as const,
+          message: `"${machines}" names no machine with Windows`,
+          hint: "Name machines or groups with Windows.",
+        },
+      ])
+    const steps = updated.flatMap(stepsFor)
+    return Result.succeed<Plan>({
+      rangeId: range.id,
+      steps,
+      changes: updated.map(({ mark }) => ({ kind: "change", object: mark.machine, reasons: ["updates of Windows"] })),
+      placements: [],
+      allocations: [],
+      notes: others.length === 0 ? [] : [`${others.join(", ")}: left out, for only Windows is updated`],
+      criticalPathSeconds: criticalPath(steps).seconds,
+    })
+  })
+}
+
+const stepsFor = (own: OwnMachine): readonly Step[] => {
+  const { machine } = own.mark
+  const base = { machine, tag: undefined, tolerated: true } as const
+  const start: Step = {
+    ...base,
+    key: `start:${machine}`,
+    title: `Start ${machine}`,
+    action: { kind: "start", machine: refOf(own), untilAgent: true },
+    after: [],
+    uses: [bootUse(own.observed.node)],
+    estimate: timing.boot.windows,
+  }
+  const update: Step = {
+    ...base,
+    key: stageKey("windows-update", machine),
+    title: `Update Windows on ${machine}`,
+    action: { kind: "guest", machine: refOf(own), os: "windows", stage: "windows-update", input: {} },
+    after: isRunning(own) ? [] : [start.key],
+    uses: [{ resource: "automation", slots: slots.automation, ofHost: true }],
+    estimate: stageSeconds("windows-update", "windows"),
+  }
+  return isRunning(own) ? [update] : [start, update]
+}

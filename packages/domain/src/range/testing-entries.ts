@@ -1,0 +1,70 @@
+import { natNetwork, vpnNetwork } from "../network/addressing.ts"
+import { addressNumber, type Cidr, parseCidr } from "../network/cidr.ts"
+import type { TestingState } from "./range.ts"
+
+/** Entries of one kind that a range may have at once, and that a request may name. */
+export const allowedAtMost = 1000
+export const namedAtOnce = 200
+
+const shown = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+
+const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/u
+
+/** A name as it is kept: in lower case, without the dot at its end. */
+export const domainName = (text: string): string => text.toLowerCase().replace(/\.$/u, "")
+
+/** Why this is no name of a host on the internet; undefined: it is one. `name` is as `domainName` gives it. */
+export const domainProblem = (name: string): string | undefined => {
+  const labels = name.split(".")
+  if (addressNumber(name) !== undefined || /^[0-9.]+$/u.test(name))
+    return `${shown(name)} is an address, not a name: name it under ips`
+  if (/[^\u0020-\u007e]/u.test(name)) return `${shown(name)} has characters that DNS does not: write it as its ASCII form (xn--…)`
+  if (name.includes("*")) return `${shown(name)} has a wildcard: name each host`
+  if (name.length > 253) return `the name ${shown(name)} is longer than 253 characters`
+  if (labels.length < 2 || !labels.every((part) => label.test(part))) return `${shown(name)} is no full name of a host`
+  const top = labels.at(-1) ?? ""
+  if (/^\d+$/u.test(top) || ["localhost", "local", "internal", "invalid", "arpa"].includes(top))
+    return `${shown(name)} is no name on the internet`
+  return undefined
+}
+
+/** Networks that no rule may open: those of ranges and of the installation, and what is no single host. */
+const closedNetworks: readonly (readonly [Cidr, string])[] = [
+  [natNetwork, "the installation's own network"],
+  [vpnNetwork, "the network of the VPN"],
+  ...(
+    [
+      ["10.0.0.0/8", "the network of ranges"],
+      ["0.0.0.0/8", "no address of a host"],
+      ["127.0.0.0/8", "an address of each host itself"],
+      ["169.254.0.0/16", "an address of one link"],
+      ["224.0.0.0/3", "no address of a host"],
+    ] as const
+  ).flatMap(([text, what]) => {
+    const network = parseCidr(text)
+    return network === undefined ? [] : [[network, what] as const]
+  }),
+]
+
+/** Why this is no address that testing mode may allow; undefined: it may. */
+export const allowedAddressProblem = (text: string, protectedAddresses: readonly string[]): string | undefined => {
+  const number = addressNumber(text)
+  if (number === undefined) return `${shown(text)} is no IPv4 address: four numbers with dots, no network, no name`
+  const closed = closedNetworks.find(([{ first, last }]) => number >= first && number <= last)
+  if (closed !== undefined) return `${text} is ${closed[1]}`
+  const isProtected = protectedAddresses.some((address) => {
+    const network = parseCidr(address)
+    return network !== undefined && number >= network.first && number <= network.last
+  })
+  return isProtected ? `${text} belongs to the hypervisor` : undefined
+}
+
+/** An allowed domain as it is kept. */
+export const domainEntry = (name: string, address: string): string => `${name} (${address})`
+
+/** The name in an entry. Entries of an older service may have none of an address. */
+const nameIn = (entry: string): string => domainName(entry.replace(/ \([^)]*\)$/u, ""))
+
+/** The entries for just this domain: not those for one above or below it. */
+export const entriesOf = ({ allowedDomains }: Pick<TestingState, "allowedDomains">, name: string): readonly string[] =>
+  allowedDomains.filter((entry) => nameIn(entry) === name)

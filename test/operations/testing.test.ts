@@ -1,0 +1,447 @@
+import type { MemoryVm } from "@rangewright/adapter-memory"
+import type { HandlerRequest } from "@rangewright/application"
+import { type Fault, type Range, testingSnapshot, testingStandIn, type User, type Vmid } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { makeRangeService, type RangeService } from "./support/range-service.ts"
+
+interface Told {
+  readonly result: string
+  readonly warnings?: readonly string[]
+  readonly runID: string
+}
+interface Changed {
+  readonly allowed?: readonly string[]
+  readonly denied?: readonly string[]
+  readonly errors?: readonly { readonly item: string; readonly reason: string }[]
+}
+
+describe("testing mode of a range", () => {
+  let service: RangeService
+  let ada: User
+  let range: Range
+  const call = (id: string, request?: Partial<HandlerRequest>) => service.call(id, ada, request)
+  const start = async () => (await call("startTesting")) as Told
+  const stop = async (force?: boolean) =>
+    (await call("stopTesting", { body: force === undefined ? undefined : { force } })) as Told
+  const allow = async (body: object) => (await call("allow", { body })) as Changed
+  const deny = async (body: object) => (await call("deny", { body })) as Changed
+  const refused = (what: Promise<unknown>) =>
+    what.then(
+      () => {
+        throw new Error("it was not refused")
+      },
+      (fault: unknown) => fault as Fault,
+    )
+  const testing = async () => (await service.find("LAB")).testing
+  const machines = () =>
+    [...service.lab.world.vms.values()].filter(({ pool }) => pool === range.id).toSorted((a, b) => a.vmid - b.vmid)
+  const named = (part: string) => machines().find(({ name }) => name.includes(part))!
+  const router = () => named("router")
+  /** Those that are rolled back: all but the router and the one whose configuration says so. */
+  const others = () => machines().filter(({ name }) => !name.includes("router") && !name.includes("kali"))
+  const held = () => others().map(({ snapshots = [] }) => snapshots.map(({ name }) => name).join())
+  const change = (vmid: Vmid, what: Partial<MemoryVm>) =>
+    service.lab.world.vms.set(vmid, { ...service.lab.world.vms.get(vmid)!, ...what })
+  /** What the router was told last, as far as it succeeded. */
+  const rules = () => {
+    const told = service.lab.store.stages.get(range.id)?.get(router().vmid) ?? new Map<string, string>()
+    return JSON.stringify(
+      [...told]
+        .filter(([key]) => /^(?:firewall|dns):/u.test(key))
+        .map((one) => one.join())
+        .toSorted(),
+    )
+  }
+  const breaks = (kind: string, of: (vmid: Vmid) => boolean, stage?: string) => {
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      action !== undefined &&
+      action.kind === kind &&
+      "machine" in action &&
+      of(action.machine.vmid) &&
+      (stage === undefined || (action.kind === "guest" && action.stage === stage))
+        ? { when: "before", reason: "failed" }
+        : undefined
+  }
+  const heals = () => {
+    service.lab.world.fault = () => undefined
+  }
+
+  beforeEach(async () => {
+    service = makeRangeService()
+    ada = await service.addUser("Ada")
+    await call("createRange", { body: { name: "Lab", rangeID: "LAB" } })
+    await service.putConfig(ada, await service.find("LAB"), service.lab.config)
+    range = await service.find("LAB")
+    await service.deploy(ada, range)
+  })
+  afterEach(() => service.close())
+
+  it("starts with a snapshot of each machine but the router, and then cuts the range off", async () => {
+    const open = rules()
+    const told = await start()
+    expect(told.result).toContain("LAB")
+    expect(held()).toEqual(others().map(() => testingSnapshot))
+    for (const part of ["router", "kali"]) expect(named(part).snapshots ?? []).toEqual([])
+    expect(await testing()).toEqual({ mode: "on", allowedDomains: [], allowedIps: [] })
+    expect(rules()).not.toBe(open)
+    expect((await refused(start())).kind).toBe("conflict")
+  })
+
+  it("stops with each machine rolled back and started, and then opens the range and allows nothing", async () => {
+    const open = rules()
+    await start()
+    await allow({ ips: ["203.0.113.9"] })
+    for (const { vmid } of others()) change(vmid, { cpus: 7, stages: new Map() })
+    await stop()
+    expect(await testing()).toEqual({ mode: "off", allowedDomains: [], allowedIps: [] })
+    expect(rules()).toBe(open)
+    for (const { power, parent, stages } of others()) {
+      expect([power, parent]).toEqual(["running", testingSnapshot])
+      expect(stages.size).toBeGreaterThan(0)
+    }
+    expect((await refused(stop())).kind).toBe("conflict")
+  })
+
+  it("is refused before anything is done where a machine can have no snapshot, and says which", async () => {
+    const { vmid, name } = others()[1]!
+    change(vmid, { keepsSnapshots: false })
+    const fault = await refused(start())
+    expect(fault.message).toContain(name)
+    expect(held().join("")).toBe("")
+    expect((await testing()).mode).toBe("off")
+  })
+
+  it("leaves no snapshot and an open range when any one of them fails", async () => {
+    const open = rules()
+    for (const { vmid } of others()) {
+      breaks("take-snapshot", (one) => one === vmid)
+      const fault = await refused(start())
+      heals()
+      expect(fault.kind).toBe("failed")
+      expect(fault.hint).toContain("open as before")
+      expect(held().join("")).toBe("")
+      expect((await testing()).mode).toBe("off")
+      expect(rules()).toBe(open)
+    }
+  })
+
+  it.each(["firewall", "dns"])("counts as cut off when %s of the router fails, and a second start ends it", async (stage) => {
+    breaks("guest", () => true, stage)
+    const fault = await refused(start())
+    heals()
+    expect(fault.hint).toContain("entering")
+    expect((await testing()).mode).toBe("entering")
+    const taken = JSON.stringify(others().map(({ snapshots }) => snapshots))
+    await start()
+    expect((await testing()).mode).toBe("on")
+    expect(JSON.stringify(others().map(({ snapshots }) => snapshots))).toBe(taken)
+  })
+
+  it("a start that broke off can be stopped", async () => {
+    const open = rules()
+    breaks("guest", () => true, "dns")
+    await refused(start())
+    heals()
+    await stop()
+    expect((await testing()).mode).toBe("off")
+    expect(rules()).toBe(open)
+  })
+
+  it("stays cut off while a machine cannot be rolled back, and force opens it and names the machine", async () => {
+    await start()
+    const closed = rules()
+    const { vmid, name } = others()[2]!
+    breaks("roll-back", (one) => one === vmid)
+    const fault = await refused(stop())
+    expect(fault.message).toContain(name)
+    expect(fault.hint).toContain("leaving")
+    expect((await testing()).mode).toBe("leaving")
+    expect(rules()).toBe(closed)
+    expect((await refused(start())).kind).toBe("conflict")
+    const told = await stop(true)
+    heals()
+    expect((await testing()).mode).toBe("off")
+    expect(rules()).not.toBe(closed)
+    expect(told.warnings?.join("\n")).toContain(name)
+  })
+
+  it("is not stopped, before anything is done, where a machine has no snapshot, unless forced", async () => {
+    await start()
+    const { vmid, name } = others()[0]!
+    change(vmid, { snapshots: [], parent: undefined })
+    const fault = await refused(stop())
+    expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(name)])
+    expect((await testing()).mode).toBe("on")
+    const told = await stop(true)
+    expect(told.warnings?.join("\n")).toContain(name)
+    expect((await testing()).mode).toBe("off")
+  })
+
+  it("two starts at once: one is refused", async () => {
+    const both = await Promise.allSettled([start(), start()])
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
+    const fault = both.find((one) => one.status === "rejected")?.reason as Fault
+    expect(fault.kind).toBe("conflict")
+  })
+
+  it("takes a snapshot anew that is too old, and is never without one in between", async () => {
+    await start()
+    await stop()
+    const first = others().map(({ snapshots = [] }) => snapshots.map(({ description }) => description))
+    const without: Vmid[] = []
+    service.lab.world.fault = () => {
+      for (const { vmid, snapshots = [] } of others()) if (snapshots.length === 0) without.push(vmid)
+      return undefined
+    }
+    await start()
+    heals()
+    expect(without).toEqual([])
+    expect(held()).toEqual(others().map(() => testingSnapshot))
+    const second = others().map(({ snapshots = [] }) => snapshots.map(({ description }) => description))
+    second.forEach((one, i) => expect(one).not.toEqual(first[i]))
+  })
+
+  it("where the new one of a machine fails, its state stays in the stand-in, and the next start goes on", async () => {
+    await start()
+    await stop()
+    const { vmid } = others()[1]!
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      action?.kind === "take-snapshot" &&
+      action.machine.vmid === vmid &&
+      action.snapshot.name === testingSnapshot
+        ? { when: "before", reason: "failed" }
+        : undefined
+    await refused(start())
+    heals()
+    expect((await testing()).mode).toBe("off")
+    for (const one of others()) expect(one.snapshots?.length).toBeGreaterThan(0)
+    expect(service.lab.world.vms.get(vmid)?.snapshots?.map(({ name }) => name)).toEqual([testingStandIn])
+    await start()
+    expect(held()).toEqual(others().map(() => testingSnapshot))
+  })
+
+  it("uses a snapshot again that is young enough", async () => {
+    const text = `${service.lab.config}\ndefaults:\n  stale_hours: 5\n`
+    await service.putConfig(ada, range, text)
+    await service.deploy(ada, await service.find("LAB"))
+    await start()
+    await stop()
+    const first = JSON.stringify(others().map(({ snapshots }) => snapshots))
+    await start()
+    expect(JSON.stringify(others().map(({ snapshots }) => snapshots))).toBe(first)
+  })
+
+  it("powers the router on", async () => {
+    change(router().vmid, { power: "stopped", agentAt: undefined })
+    await start()
+    expect(router().power).toBe("running")
+    expect((await testing()).mode).toBe("on")
+  })
+
+  it("a deploy that is forced keeps the range cut off", async () => {
+    await start()
+    const closed = rules()
+    const { runID } = (await call("deployRange", { body: { force: true } })) as { readonly runID: string }
+    await service.end(ada, runID)
+    expect(rules()).toBe(closed)
+    expect((await testing()).mode).toBe("on")
+  })
+
+  it.each(["snapshotsTake", "snapshotsRollback", "snapshotsRemove"])("%s leaves its snapshots alone", async (operation) => {
+    await start()
+    const before = JSON.stringify(machines().map(({ snapshots }) => snapshots))
+    const told = (await call(operation, { body: { name: testingSnapshot } })) as {
+      readonly success?: unknown
+      readonly errors: readonly { readonly error: string }[]
+    }
+    expect(told.success).toBeUndefined()
+    expect(told.errors).toHaveLength(machines().length)
+    for (const { error } of told.errors) expect(error).toContain("testing")
+    expect(JSON.stringify(machines().map(({ snapshots }) => snapshots))).toBe(before)
+  })
+
+  it("needs a deploy before it", async () => {
+    await call("createRange", { body: { name: "Bare", rangeID: "BARE" } })
+    const fault = await refused(call("startTesting", { range: await service.find("BARE") }))
+    expect([fault.kind, fault.hint]).toEqual(["conflict", expect.stringContaining("Deploy the range")])
+  })
+
+  describe("what is allowed", () => {
+    beforeEach(() => {
+      const { addresses, revocationHosts } = service.names
+      addresses.set("example.com", "203.0.113.10")
+      addresses.set("sub.example.com", "203.0.113.11")
+      addresses.set("notexample.com", "203.0.113.12")
+      addresses.set("crl.ca.example", "203.0.113.20")
+      addresses.set("inside.example.com", "10.7.10.5")
+      revocationHosts.set("example.com", ["CRL.ca.example", "gone.example"])
+      return start()
+    })
+
+    it("a domain comes with its address and the hosts that its certificates name", async () => {
+      expect(await allow({ domains: ["Example.com.", ""] })).toEqual({
+        allowed: ["example.com", "crl.ca.example"],
+        errors: [{ item: "gone.example", reason: expect.stringContaining("no such name") }],
+      })
+      expect((await testing()).allowedDomains).toEqual(["example.com (203.0.113.10)", "crl.ca.example (203.0.113.20)"])
+      expect(await allow({ domains: ["example.com"] })).toEqual({
+        errors: [{ item: "example.com", reason: "example.com is already allowed" }],
+      })
+    })
+
+    it("is one run for all of a request", async () => {
+      const before = service.lab.store.runs.size
+      await allow({ domains: ["example.com", "sub.example.com"], ips: ["203.0.113.1", "203.0.113.2"] })
+      expect(service.lab.store.runs.size).toBe(before + 1)
+    })
+
+    it("a domain is just that one, not those above, below or beside it", async () => {
+      await allow({ domains: ["sub.example.com", "notexample.com"] })
+      expect((await allow({ domains: ["example.com"] })).allowed).toContain("example.com")
+      expect(await deny({ domains: ["example.com"] })).toEqual({ denied: ["example.com"] })
+      expect((await testing()).allowedDomains).toEqual([
+        "sub.example.com (203.0.113.11)",
+        "notexample.com (203.0.113.12)",
+        "crl.ca.example (203.0.113.20)",
+      ])
+      expect(await deny({ domains: ["example.com"] })).toEqual({
+        errors: [{ item: "example.com", reason: expect.stringContaining("not allowed") }],
+      })
+    })
+
+    it("an address that is not allowed is told as the contract has it", async () => {
+      await allow({ ips: ["203.0.113.1"] })
+      expect(await deny({ ips: ["203.0.113.1", "203.0.113.2"] })).toEqual({
+        denied: ["203.0.113.1", expect.stringContaining("203.0.113.2 is not allowed")],
+      })
+      expect((await testing()).allowedIps).toEqual([])
+    })
+
+    it("is kept only when the router has it, and taken back before the router is told", async () => {
+      breaks("guest", () => true, "firewall")
+      const failed = await allow({ ips: ["203.0.113.1"] })
+      expect(failed.allowed).toBeUndefined()
+      expect(failed.errors?.map(({ item }) => item)).toEqual(["203.0.113.1"])
+      expect((await testing()).allowedIps).toEqual([])
+      heals()
+      await allow({ ips: ["203.0.113.1"] })
+      breaks("guest", () => true, "firewall")
+      expect((await deny({ ips: ["203.0.113.1"] })).denied).toBeUndefined()
+      expect((await testing()).allowedIps).toEqual([])
+      heals()
+      // the router still has it: to say it again tells the router
+      const stale = rules()
+      await deny({ ips: ["203.0.113.1"] })
+      expect(rules()).not.toBe(stale)
+    })
+
+    it.each([
+      "203.0.113.0/24",
+      "0.0.0.0/0",
+      "0.0.0.0",
+      "2001:db8::1",
+      "::ffff:203.0.113.1",
+      "224.0.0.1",
+      "255.255.255.255",
+      "127.0.0.1",
+      "169.254.169.254",
+      "10.7.10.254",
+      "10.2.10.5",
+      "192.0.2.254",
+      "192.0.2.107",
+      "198.51.100.1",
+      "203.0.113.01",
+      "0xcb.0.113.1",
+      "3405803777",
+      "{{ range_id }}",
+      "203.0.113.1; -j ACCEPT",
+      "203.0.113.1\n-A FORWARD -j ACCEPT",
+      "example.com",
+    ])("refuses the address %j", async (item) => {
+      const told = await allow({ ips: [item, "203.0.113.77"] })
+      expect(told.allowed).toEqual(["203.0.113.77"])
+      expect(told.errors).toEqual([{ item, reason: expect.any(String) }])
+      expect((await testing()).allowedIps).toEqual(["203.0.113.77"])
+    })
+
+    it.each([
+      "a\nb.example",
+      "a.example\n",
+      "*.example.com",
+      "example.com..",
+      ".example.com",
+      "exa mple.com",
+      "ex_ämple.com",
+      `${"a.".repeat(126)}com`,
+      `${"a".repeat(64)}.com`,
+      "203.0.113.9",
+      "[2001:db8::1]",
+      "localhost",
+      "a.localhost",
+      "com",
+      "inside.example.com",
+      "unknown.example",
+      "example.com/path",
+      "{{ range_id }}.example",
+    ])("refuses the domain %j", async (item) => {
+      const told = await allow({ domains: [item] })
+      // blanks around an item are what people write between commas
+      if (item.trim() === item) expect(told.allowed).toBeUndefined()
+      expect(told.errors).toHaveLength(1)
+      expect((await testing()).allowedDomains).toEqual([])
+    })
+
+    it("nothing named is nothing done", async () => {
+      const before = service.lab.store.runs.size
+      expect(await allow({ domains: null, ips: [] })).toEqual({})
+      expect(await deny({})).toEqual({})
+      expect(service.lab.store.runs.size).toBe(before)
+    })
+
+    it("a range has only so many of them", async () => {
+      const many = Array.from({ length: 999 }, (_one, i) => `203.0.${Math.floor(i / 250)}.${i % 250}`)
+      const mode = { mode: "on" as const, allowedDomains: [], allowedIps: many }
+      await service.run(Ranges.use((ranges) => ranges.change(range.id, { testing: mode })) as Effect.Effect<unknown>)
+      const told = await allow({ ips: ["203.0.113.1", "203.0.113.2"] })
+      expect(told.allowed).toEqual(["203.0.113.1"])
+      expect(told.errors).toEqual([{ item: "203.0.113.2", reason: expect.stringContaining("1000") }])
+    })
+
+    it("is refused while testing is not on", async () => {
+      await stop()
+      for (const one of [allow({ ips: ["203.0.113.1"] }), deny({ ips: ["203.0.113.1"] })])
+        expect((await refused(one)).kind).toBe("conflict")
+    })
+  })
+
+  describe("updates of Windows", () => {
+    const update = async (name: string) => (await call("update", { body: { name } })) as Told
+    const updated = () =>
+      machines().flatMap(({ name, stages }) => ([...stages.keys()].some((key) => key.startsWith("windows-update")) ? [name] : []))
+
+    it("are installed on the machines that are named, also by a group, while the client does not wait", async () => {
+      const { runID } = await update("LAB-ws01")
+      expect(await service.end(ada, runID)).toMatchObject({ status: "success", kind: "testing-update" })
+      expect(updated()).toEqual(["LAB-ws01"])
+    })
+
+    it("are refused while testing is on, and where no machine with Windows is named", async () => {
+      expect((await refused(update("LAB-web01"))).kind).toBe("precondition")
+      expect((await refused(update("nobody"))).kind).toBe("precondition")
+      expect((await refused(update(" "))).kind).toBe("invalid")
+      await start()
+      expect((await refused(update("LAB-ws01"))).kind).toBe("conflict")
+    })
+
+    it("that fail show in their run", async () => {
+      breaks("guest", () => true, "windows-update")
+      const { runID } = await update("LAB-ws01")
+      expect(await service.end(ada, runID)).toMatchObject({ status: "failure" })
+      heals()
+    })
+  })
+})
