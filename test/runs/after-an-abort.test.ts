@@ -65,7 +65,7 @@ describe("while an aborted run settles", () => {
   it.each<RunRequest>([
     { kind: "destroy" },
     { kind: "delete-range", force: true },
-    { kind: "power", on: false, vmids: undefined },
+    { kind: "power", change: "off", vmids: undefined },
     { kind: "access" },
   ])("$kind is taken too, and done when its turn comes", async (request) => {
     const { lab, range, process, first } = await aborted()

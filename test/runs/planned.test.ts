@@ -52,9 +52,9 @@ describe("a range that is planned from its configuration", () => {
     const end = endOf(lab)
     const powers = () => [...new Set(endOf(lab).vms.map(({ power }) => power))]
 
-    await startAndWait(process, range, { kind: "power", on: false, vmids: undefined })
+    await startAndWait(process, range, { kind: "power", change: "off", vmids: undefined })
     expect(powers()).toEqual(["stopped"])
-    await startAndWait(process, range, { kind: "power", on: true, vmids: undefined })
+    await startAndWait(process, range, { kind: "power", change: "on", vmids: undefined })
     expect(powers()).toEqual(["running"])
     await startAndWait(process, range, { kind: "auto-shutdown" })
     expect(powers()).toEqual(["stopped"])

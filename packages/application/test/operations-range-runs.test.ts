@@ -221,7 +221,7 @@ describe("power", () => {
     [["all"], [141, 142], "2 machines"],
   ])("switches the machines named by %j once each", async (machines, vmids, what) => {
     const { result } = (await app.call("powerOnRange", ada, { range, body: { machines } })) as { result: string }
-    expect(asked()).toEqual([{ kind: "power", on: true, vmids }])
+    expect(asked()).toEqual([{ kind: "power", change: "on", vmids }])
     expect(result).toContain(what)
   })
 

@@ -1,4 +1,4 @@
-import { deployTags, roleSequences, type Vmid } from "@rangewright/domain"
+import { deployTags, powerChanges, roleSequences, type Vmid } from "@rangewright/domain"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { restoreRequest, storeRequest } from "../src/run/request.ts"
@@ -25,7 +25,13 @@ const request: fc.Arbitrary<RunRequest> = fc.oneof(
   fc.constant<RunRequest>({ kind: "destroy" }),
   fc.record({ kind: fc.constant("delete-range" as const), force: fc.boolean() }),
   fc.record({ kind: fc.constant("destroy-vm" as const), vmid }),
-  fc.record({ kind: fc.constant("power" as const), on: fc.boolean(), vmids: fc.option(fc.array(vmid), { nil: undefined }) }),
+  fc.record({
+    kind: fc.constant("power" as const),
+    change: fc.constantFrom(...powerChanges),
+    vmids: fc.option(fc.array(vmid), { nil: undefined }),
+    timeoutSeconds: fc.option(fc.integer(), { nil: undefined }),
+    whereOn: fc.boolean(),
+  }),
   fc.constant<RunRequest>({ kind: "auto-shutdown" }),
   fc.constant<RunRequest>({ kind: "access" }),
 )
@@ -45,6 +51,11 @@ describe("a stored request", () => {
       kind: "deploy",
       options: { ...before, prune: false, replace: false },
     })
+  })
+
+  it("for a power change of an older version means the same", () => {
+    expect(restoreRequest({ kind: "power", on: true })).toEqual({ kind: "power", change: "on", vmids: undefined })
+    expect(restoreRequest({ kind: "power", on: false, vmids: [141] })).toEqual({ kind: "power", change: "off", vmids: [141] })
   })
 
   it("that is none is refused, whatever it is", () => {

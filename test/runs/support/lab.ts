@@ -145,7 +145,7 @@ const labPlanner = (names: readonly string[]) =>
               stepOf(
                 `power:${machine}`,
                 {
-                  kind: request.on ? "start" : "stop",
+                  kind: request.change === "on" ? "start" : "stop",
                   machine: { vmid, node: "node1", mark: { range: range.id, machine } },
                   untilAgent: false,
                 },

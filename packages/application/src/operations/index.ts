@@ -95,6 +95,9 @@ import { planRange } from "./plan-range.ts"
 import { postCredentials } from "./post-credentials.ts"
 import { powerOffRange } from "./power-off-range.ts"
 import { powerOnRange } from "./power-on-range.ts"
+import { rebootRange } from "./reboot-range.ts"
+import { resetRange } from "./reset-range.ts"
+import { shutDownRange } from "./shut-down-range.ts"
 import { putConfig } from "./put-config.ts"
 import { recordAuthMethods } from "./record/record-auth-methods.ts"
 import { recordFile } from "./record/record-file.ts"
@@ -252,7 +255,7 @@ const ansible = [
   installSubscriptionRoles,
 ]
 const template = [getTemplates, getTemplatesStatus]
-const power = [powerOnRange, powerOffRange]
+const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
 const snapshot = [getSnapshots, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const testing = [startTesting, stopTesting, allow, deny, update]
 const vm = [destroyVm]

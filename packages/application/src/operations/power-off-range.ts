@@ -21,5 +21,5 @@ export const powerOffRange = operation({
     500: "a machine could not be switched",
     502: hypervisorAway,
   },
-  handle: ({ range, body, user }) => Effect.map(changePower(range, body.machines, false, user.id), (result) => ({ result })),
+  handle: ({ range, body, user }) => Effect.map(changePower(range, body, "off", user.id), (result) => ({ result })),
 })

@@ -21,5 +21,5 @@ export const powerOnRange = operation({
     500: "a machine could not be switched",
     502: hypervisorAway,
   },
-  handle: ({ range, body, user }) => Effect.map(changePower(range, body.machines, true, user.id), (result) => ({ result })),
+  handle: ({ range, body, user }) => Effect.map(changePower(range, body, "on", user.id), (result) => ({ result })),
 })

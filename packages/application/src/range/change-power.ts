@@ -1,4 +1,4 @@
-import { Conflict, type Fault, type Range, type UserId, howTo } from "@rangewright/domain"
+import { Conflict, type Fault, type PowerChange, type Range, type UserId, howTo } from "@rangewright/domain"
 import { Machines } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -11,18 +11,32 @@ export const PowerBody = Schema.Struct({
   machines: Schema.optionalKey(Schema.Array(Schema.Union([Schema.String, Schema.Int]))),
 })
 
+/** The same, and the longest wait for a guest that is asked to shut down, in seconds. */
+export const ShutdownBody = Schema.Struct({
+  ...PowerBody.fields,
+  timeout: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3600 }))),
+})
+
+const words: Readonly<Record<PowerChange, { readonly doing: string; readonly done: string }>> = {
+  on: { doing: "power on", done: "powered on" },
+  off: { doing: "power off", done: "powered off" },
+  shutdown: { doing: "shut down", done: "shut down" },
+  reboot: { doing: "reboot", done: "rebooted" },
+  reset: { doing: "reset", done: "reset" },
+}
+
 /**
- * Switches machines of a range and waits for it; those that are so already stay as they are. Off is a hard stop. Nothing is switched when
- * a name means no machine of this range. Returns the text of the answer.
+ * Changes the power of machines of a range and waits for it; those that are so already stay as they are. Off is a hard stop. Nothing is changed
+ * when a name means no machine of this range, or when a machine that is to restart is off, unless all are meant. Returns the text of the answer.
  */
 export const changePower = (
   range: Range,
-  wanted: readonly (string | number)[] | undefined,
-  on: boolean,
+  { machines: wanted, timeout }: typeof ShutdownBody.Type,
+  change: PowerChange,
   by: UserId,
 ): Effect.Effect<string, Fault, Machines | RunEngine> =>
   Effect.gen(function* () {
-    const doing = `power ${on ? "on" : "off"} machines of range ${range.id}`
+    const doing = `${words[change].doing} machines of range ${range.id}`
     if (wanted === undefined || wanted.length === 0)
       return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: none was named`, hint: 'Name machines, or ["all"].' }))
     const named = namedMachines(wanted, yield* (yield* Machines).ofRange(range.id))
@@ -35,7 +49,12 @@ export const changePower = (
       )
     const [first] = named.machines
     if (first === undefined) return `Range ${range.id} has no machines`
-    yield* runToEnd(doing, range, { kind: "power", on, vmids: named.machines.map(({ vmid }) => vmid) }, by)
-    const what = named.machines.length === 1 ? (first.name ?? `VM ${first.vmid}`) : `${named.machines.length} machines`
-    return `${what} of range ${range.id} powered ${on ? "on" : "off"}`
+    const vmids = named.machines.map(({ vmid }) => vmid)
+    const isRestart = change === "reboot" || change === "reset"
+    const request = { kind: "power", change, vmids, timeoutSeconds: timeout, ...(isRestart && { whereOn: named.all }) } as const
+    const { plan } = yield* runToEnd(doing, range, request, by)
+    // those that were off stay off
+    const count = isRestart ? plan?.changes.filter(({ kind }) => kind === "change").length : named.machines.length
+    const what = named.machines.length === 1 ? (first.name ?? `VM ${first.vmid}`) : `${count} machines`
+    return `${what} of range ${range.id} ${words[change].done}`
   })

@@ -2,7 +2,7 @@ import type { RangeMachine } from "@rangewright/ports"
 
 /** Machines named by a caller, or the names that mean none of them, ascending. */
 export type NamedMachines =
-  | { readonly known: true; readonly machines: readonly RangeMachine[] }
+  | { readonly known: true; readonly machines: readonly RangeMachine[]; readonly all: boolean }
   | { readonly known: false; readonly unknown: readonly string[] }
 
 /**
@@ -12,7 +12,7 @@ export type NamedMachines =
 export const namedMachines = (wanted: readonly (string | number)[], machines: readonly RangeMachine[]): NamedMachines => {
   const own = machines.filter((machine) => !machine.template)
   const names = wanted.map((name) => String(name).trim())
-  if (names.length === 1 && names[0] === "all") return { known: true, machines: own }
+  if (names.length === 1 && names[0] === "all") return { known: true, machines: own, all: true }
   const unknown = new Set<string>()
   const found = new Set<RangeMachine>()
   for (const name of names) {
@@ -20,5 +20,5 @@ export const namedMachines = (wanted: readonly (string | number)[], machines: re
     if (machine === undefined) unknown.add(name)
     else found.add(machine)
   }
-  return unknown.size > 0 ? { known: false, unknown: [...unknown].toSorted() } : { known: true, machines: [...found] }
+  return unknown.size > 0 ? { known: false, unknown: [...unknown].toSorted() } : { known: true, machines: [...found], all: false }
 }

@@ -231,11 +231,8 @@ const destroyPlan = (
 const powerPlan = (range: Range, request: Extract<RunRequest, { readonly kind: "power" | "auto-shutdown" }>) =>
   Effect.gen(function* () {
     const world = yield* readMachines(range, yield* (yield* Hypervisor).observe)
-    const [change, vmids] =
-      request.kind === "auto-shutdown"
-        ? (["shutdown", undefined] as const)
-        : ([request.on ? "on" : "off", request.vmids] as const)
-    return yield* planned(`change the power of range ${range.id}`, planPower({ range, world, change, vmids }))
+    const asked = request.kind === "power" ? request : { change: "shutdown" as const, vmids: undefined }
+    return yield* planned(`change the power of range ${range.id}`, planPower({ ...asked, range, world }))
   })
 
 const snapshotPlan = (range: Range, request: SnapshotRequest) =>

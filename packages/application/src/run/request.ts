@@ -3,6 +3,8 @@ import {
   type DeployTag,
   deployTags,
   isVmid,
+  powerChanges,
+  type PowerInput,
   type Json,
   type Range,
   rangeSubject,
@@ -28,13 +30,15 @@ export type RunRequest =
   /** Everything: VMs, network, pool, rights, then the range itself. */
   | { readonly kind: "delete-range"; readonly force: boolean }
   | { readonly kind: "destroy-vm"; readonly vmid: Vmid }
-  /** `vmids` undefined: all VMs of the range. Off is a hard stop. */
-  | { readonly kind: "power"; readonly on: boolean; readonly vmids: readonly Vmid[] | undefined }
+  | PowerRequest
   | { readonly kind: "auto-shutdown" }
   /** Makes the router's rules anew from those who have the range now. */
   | { readonly kind: "access" }
   | SnapshotRequest
   | TestingRequest
+
+/** `vmids` undefined: all VMs of the range. The rest as in `PowerInput`. */
+export type PowerRequest = { readonly kind: "power" } & Pick<PowerInput, "change" | "vmids" | "timeoutSeconds" | "whereOn">
 
 /** `vmids`: each one is asked for by its number. */
 export type SnapshotRequest =
@@ -99,6 +103,14 @@ const StoredRequest = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("destroy") }),
   Schema.Struct({ kind: Schema.Literal("delete-range"), force: Schema.Boolean }),
   Schema.Struct({ kind: Schema.Literal("destroy-vm"), vmid: VmidFromJson }),
+  Schema.Struct({
+    kind: Schema.Literal("power"),
+    change: Schema.Literals(powerChanges),
+    vmids: Schema.optionalKey(Schema.Array(VmidFromJson)),
+    timeoutSeconds: Schema.optionalKey(Schema.Finite),
+    whereOn: Schema.optionalKey(Schema.Boolean),
+  }),
+  // of an older version
   Schema.Struct({ kind: Schema.Literal("power"), on: Schema.Boolean, vmids: Schema.optionalKey(Schema.Array(VmidFromJson)) }),
   Schema.Struct({ kind: Schema.Literal("auto-shutdown") }),
   Schema.Struct({ kind: Schema.Literal("access") }),
@@ -126,16 +138,18 @@ const StoredRequest = Schema.Union([
 const decode = Schema.decodeUnknownOption(StoredRequest)
 
 /** The request as JSON. */
-export const storeRequest = (request: RunRequest): Json => {
-  if (request.kind !== "power") return { ...request } as Json
-  return { kind: request.kind, on: request.on, ...(request.vmids === undefined ? {} : { vmids: request.vmids }) }
-}
+export const storeRequest = (request: RunRequest): Json =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Json
 
 /** The request that `storeRequest` wrote; undefined for anything else. */
 export const restoreRequest = (stored: Json): RunRequest | undefined =>
   Option.match(decode(stored), {
     onNone: () => undefined,
-    onSome: (request) => (request.kind === "power" ? { ...request, vmids: request.vmids } : request),
+    onSome: (request) => {
+      if (request.kind !== "power") return request
+      if ("change" in request) return { ...request, vmids: request.vmids }
+      return { kind: request.kind, change: request.on ? "on" : "off", vmids: request.vmids }
+    },
   })
 
 /** What `RunEngine.start` takes for a run of a range. */

@@ -17,6 +17,7 @@ export interface PlanIssue {
     | "name-taken"
     | "name-of-another-range"
     | "unknown-machine"
+    | "machine-off"
     | "address-taken"
     | "nothing-runs-inside"
     | "unsure"

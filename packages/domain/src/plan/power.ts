@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import { identify, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
+import { identify, labelOf, type OwnMachine, type Unreadable, unsureHint } from "./identify.ts"
 import type { PlanIssue } from "./issue.ts"
 import { bootUse, owedStep, refOf, shutdownPatience, stopStep } from "./machine-steps.ts"
 import { doubtNotes } from "./plan-notes.ts"
@@ -9,8 +9,9 @@ import { criticalPath } from "./schedule.ts"
 import { timing } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
 
-/** `off` pulls the plug; `shutdown` asks the guest first. */
-export type PowerChange = "on" | "off" | "shutdown"
+/** `off` pulls the plug; `shutdown` asks the guest first. `reboot` and `reset` are the same, and a start afterwards. */
+export const powerChanges = ["on", "off", "shutdown", "reboot", "reset"] as const
+export type PowerChange = (typeof powerChanges)[number]
 
 export interface PowerInput {
   readonly range: { readonly id: RangeId }
@@ -18,6 +19,10 @@ export interface PowerInput {
   readonly change: PowerChange
   /** Undefined: every machine of the range. */
   readonly vmids: readonly Vmid[] | undefined
+  /** Longest wait for a guest that is asked to shut down; default 3 minutes. */
+  readonly timeoutSeconds?: number | undefined
+  /** True: of the machines, those that are off are left out of a reboot or reset, which otherwise refuses them. */
+  readonly whereOn?: boolean | undefined
 }
 
 /** The plan that switches machines of a range on or off, all at once; those that are there already have no step. */
@@ -33,9 +38,13 @@ export const planPower = (input: PowerInput): Result.Result<Plan, readonly PlanI
   const issues: readonly PlanIssue[] = [
     ...unknown.map((v): PlanIssue => ({ code: "unknown-machine", message: `VM ${v} is not a machine of range ${range.id}` })),
     ...(vmids === undefined ? [] : hidden.map(hiddenIssue)),
+    // a restart of none would be no success
+    ...(isRestart(change) && (input.whereOn !== true || chosen.every(isOff))
+      ? chosen.filter(isOff).map((o) => offIssue(o, change))
+      : []),
   ]
   if (issues.length > 0) return Result.fail(issues)
-  const steps = chosen.flatMap((o) => powerStep(o, change))
+  const steps = chosen.flatMap((o) => powerSteps(o, change, input.timeoutSeconds ?? shutdownPatience))
   return Result.succeed({
     rangeId: range.id,
     steps,
@@ -53,44 +62,55 @@ const hiddenIssue = ({ code, message }: Unreadable): PlanIssue => ({
   hint: code === "unsure" ? unsureHint : "Bring the node back, or name only the other machines.",
 })
 
-const powerStep = (own: OwnMachine, change: PowerChange): readonly Step[] => {
+const isOff = ({ observed }: OwnMachine): boolean => observed.power === "stopped"
+const isRestart = (change: PowerChange): boolean => change === "reboot" || change === "reset"
+
+const offIssue = ({ observed }: OwnMachine, change: PowerChange): PlanIssue => ({
+  code: "machine-off",
+  message: `${labelOf(observed)} is off, and cannot ${change}`,
+  hint: "Power it on (PUT /range/poweron), or name only machines that are on.",
+})
+
+const powerSteps = (own: OwnMachine, change: PowerChange, timeoutSeconds: number): readonly Step[] => {
   const { machine } = own.mark
   const { power } = own.observed
   const base = { machine, tag: undefined, after: [] } as const
-  if (change === "on") {
-    const settle = own.owed === undefined ? [] : [{ ...base, ...owedStep(own, own.owed) }]
-    if (power === "running" || power === "paused") return settle
-    return [
-      ...settle,
-      {
-        ...base,
-        key: `start:${machine}`,
-        title: `Start ${machine}`,
-        action: { kind: "start", machine: refOf(own), untilAgent: false },
-        after: settle.map(({ key }) => key),
-        uses: [bootUse(own.observed.node)],
-        estimate: timing.startOnly,
-      },
-    ]
-  }
-  if (power === "stopped") return []
-  if (change === "off" || power !== "running") return [{ ...base, ...stopStep(own, []) }]
-  return [
-    {
+  /** What it is owed from a rollback first, then the start. */
+  const startAfter = (before: readonly Step[]): readonly Step[] => {
+    const after = before.map(({ key }) => key)
+    const settle: readonly Step[] = own.owed === undefined ? [] : [{ ...base, ...owedStep(own, own.owed), after }]
+    const start: Step = {
       ...base,
-      key: `shutdown:${machine}`,
-      title: `Shut down ${machine}`,
-      action: { kind: "shutdown", machine: refOf(own), timeoutSeconds: shutdownPatience },
-      uses: [],
-      // its system is not known here
-      estimate: timing.shutdown.windows,
-    },
-  ]
+      key: `start:${machine}`,
+      title: `Start ${machine}`,
+      action: { kind: "start", machine: refOf(own), untilAgent: false },
+      after: settle.length > 0 ? settle.map(({ key }) => key) : after,
+      uses: [bootUse(own.observed.node)],
+      estimate: timing.startOnly,
+    }
+    const staysOn = before.length === 0 && (power === "running" || power === "paused")
+    return [...before, ...settle, ...(staysOn ? [] : [start])]
+  }
+  if (change === "on") return startAfter([])
+  if (power === "stopped") return []
+  const isAsked = (change === "shutdown" || change === "reboot") && power === "running"
+  const down: Step = isAsked
+    ? {
+        ...base,
+        key: `shutdown:${machine}`,
+        title: `Shut down ${machine}`,
+        action: { kind: "shutdown", machine: refOf(own), timeoutSeconds },
+        uses: [],
+        // its system is not known here
+        estimate: timing.shutdown.windows,
+      }
+    : { ...base, ...stopStep(own, []) }
+  return isRestart(change) ? startAfter([down]) : [down]
 }
 
 const changeOf = (own: OwnMachine, change: PowerChange, steps: readonly Step[]): Change => {
   const object = own.mark.machine
   const acts = steps.some((s) => s.machine === object)
-  const reason = change === "on" ? "power on" : "power off"
+  const reason = isRestart(change) ? change : change === "on" ? "power on" : "power off"
   return { kind: acts ? "change" : "none", object, reasons: acts ? [reason] : [] }
 }
