@@ -139,6 +139,11 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "migrateToSDN",
       "rollbackSDNMigration",
       "getSDNMigrationReport",
+      "getGroupQuotas",
+      "setGroupQuota",
+      "setUserQuota",
+      "getAllQuotaStatus",
+      "getQuotaDefaults",
     ],
   ],
   // anybody who is there, also ROOT
@@ -147,6 +152,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
     [
       "recordHealth",
       "listUser",
+      "getQuotaStatus",
       "recordListUsers",
       "getAPIKey",
       "getUserMemberships",

@@ -20,6 +20,8 @@ const samples: Readonly<Record<string, Sample>> = {
   addUser: { json: { name: "Some Body", userID: "SB", email: "some.body@lab.example", password } },
   deleteUser: { path: { userID: "ST" } },
   setUserAdmin: { path: { userID: "ST" }, json: { isAdmin: true } },
+  setUserQuota: { json: { userIDs: ["ST"], quotaRAM: 64, quotaVMs: 0 } },
+  setGroupQuota: { json: { groupNames: ["G1"], defaultQuotaCPU: 16 } },
   postCredentials: { json: { proxmoxPassword: "another long one" } },
   setDefaultRangeID: { json: { defaultRangeID: "R1" } },
   abortRange: { running: true },

@@ -5,6 +5,7 @@ import type {
   Groups,
   Machines,
   MigrationRecords,
+  Quotas,
   Ranges,
   RunJournal,
   Sources,
@@ -21,6 +22,7 @@ import { blueprintsLayer } from "./repositories/blueprints.ts"
 import { groupsLayer } from "./repositories/groups.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { migrationRecordsLayer } from "./repositories/migration-records.ts"
+import { quotasLayer } from "./repositories/quotas.ts"
 import { rangesLayer } from "./repositories/ranges.ts"
 import { runJournalLayer } from "./repositories/run-journal.ts"
 import { sharedSlotsLayer } from "./repositories/shared-slots.ts"
@@ -55,6 +57,7 @@ export const storageLayer = (
   | Groups
   | Machines
   | MigrationRecords
+  | Quotas
   | Ranges
   | RunJournal
   | Sources
@@ -68,6 +71,7 @@ export const storageLayer = (
     groupsLayer,
     machinesLayer,
     migrationRecordsLayer,
+    quotasLayer,
     rangesLayer,
     runJournalLayer,
     sharedSlotsLayer,

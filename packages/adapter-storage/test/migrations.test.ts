@@ -34,7 +34,7 @@ class RebuildRanges extends Migration {
         allowed_domains text not null, allowed_ips text not null, last_deployment_at bigint null, last_active_at bigint null,
         auto_shutdown text null, created_by text null references users (id) on delete set null, created_at bigint not null,
         updated_at bigint not null, taken_over integer not null default false, id_key text null,
-        testing_mode text not null default 'off')`,
+        testing_mode text not null default 'off', made_for text null constraint ranges_made_for_foreign references users (id) on delete set null)`,
     )
     this.addSql("insert into ranges_new select * from ranges")
     this.addSql("drop table ranges")
@@ -126,7 +126,7 @@ it("gives a database of the first release what later ones brought, with all its 
       const groups = yield* Groups
       const ranges = yield* Ranges
       expect(yield* groups.list()).toEqual([])
-      expect((yield* ranges.list({ for: run.by })).map((range) => range.id)).toEqual(["LAB"])
+      expect((yield* ranges.list({ for: run.by })).map(({ id, madeFor }) => [id, madeFor])).toEqual([["LAB", "alice"]])
       expect((yield* ranges.config(run.subject.id))?.text).toBe("ludus: []\n")
       expect(yield* (yield* RunJournal).read(run.id, 0)).toHaveLength(1)
       const name = "red" as GroupName

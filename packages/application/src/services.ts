@@ -18,6 +18,7 @@ import type {
   NameLookup,
   NetworkMigration,
   NodeShell,
+  Quotas,
   Ranges,
   RoleInstaller,
   RunJournal,
@@ -60,6 +61,7 @@ export type PortServices =
   | NameLookup
   | NetworkMigration
   | NodeShell
+  | Quotas
   | Ranges
   | RoleInstaller
   | RunJournal

@@ -1,4 +1,4 @@
-import type { TemplateLogin } from "@rangewright/domain"
+import type { Amounts, TemplateLogin } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** What the operator decides and the application needs; read once at start. */
@@ -31,6 +31,8 @@ export interface SettingsShape {
   readonly rangeDefaults: Readonly<Record<string, unknown>>
   /** Logins of templates that have others than their system's, by the template's name; secrets. Absent: none. */
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
+  /** What each user may take who has no limit of another source. Absent: as much as there is. */
+  readonly quotaDefaults?: Amounts
   /** Only administrators install and remove roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */

@@ -1,7 +1,9 @@
 import type {
+  Amounts,
   Exhausted,
   Grant,
   ObservedMachine,
+  QuotaExceeded,
   Range,
   RangeDraft,
   RangeExists,
@@ -21,6 +23,8 @@ export interface NewRange extends RangeDraft {
   readonly reservedNumbers: readonly number[]
   readonly config: string
   readonly owners: readonly UserId[]
+  /** Limits of who has none else; absent: there are none. */
+  readonly systemLimits?: Amounts
 }
 
 /** Absent keys keep their value. */
@@ -61,8 +65,10 @@ export class Ranges extends Context.Service<
     }) => Effect.Effect<readonly RangeOverview[], StorageFault>
     /** Goes up whenever anything that `overview` shows, or a configuration, has changed; cheap. Comparing it proves that a rendered answer is still true. */
     readonly revision: Effect.Effect<number, StorageFault>
-    /** `RangeExists` also for an ID that differs from another one only in case. `UserNotFound` for an owner or creator that does not exist. */
-    readonly create: (range: NewRange) => Effect.Effect<Range, RangeExists | Exhausted | UserNotFound | StorageFault>
+    /** `RangeExists` also for an ID that differs from another one only in case. `UserNotFound` for an owner or creator that does not exist, `QuotaExceeded` where the first owner may have no more ranges. */
+    readonly create: (
+      range: NewRange,
+    ) => Effect.Effect<Range, RangeExists | Exhausted | QuotaExceeded | UserNotFound | StorageFault>
     readonly change: (id: RangeId, change: RangeChange) => Effect.Effect<Range, RangeNotFound | StorageFault>
     /** Removes the range with its configuration, grants, machines, runs and reservations, and from all groups. */
     readonly remove: (id: RangeId) => Effect.Effect<void, StorageFault>

@@ -1,6 +1,8 @@
 import {
+  type Amounts,
   defineFault,
   type JournalEntry,
+  type QuotaExceeded,
   type RangeNotFound,
   type RangeState,
   type RunEvent,
@@ -50,11 +52,15 @@ export class RunJournal extends Context.Service<
      *
      * A run of a range sets the range's state; a deploy also sets `lastDeploymentAt` and records the configuration as the deployed one. The
      * range must exist; deleting it deletes its runs. For other subjects `rangeState` is ignored.
+     *
+     * With `systemLimits` a deploy fails with `QuotaExceeded` when its configuration takes more than the one who is charged may take; these
+     * are the limits of who has none else.
      */
     readonly open: (
       run: RunHead,
       rangeState: RangeState | undefined,
-    ) => Effect.Effect<RunRecord, RangeNotFound | SubjectTaken | StorageFault>
+      systemLimits?: Amounts,
+    ) => Effect.Effect<RunRecord, QuotaExceeded | RangeNotFound | SubjectTaken | StorageFault>
     /** Appends events in order, with the next sequence numbers. Fails with `LeaseLost` when the run has ended or was deleted. */
     readonly append: (
       runId: RunId,

@@ -186,7 +186,7 @@ const makeEngine = Effect.fnUntraced(function* (
     const head = { ...draft, startedAt: yield* now }
     return yield* Effect.gen(function* () {
       opening.add(head.id)
-      const record = yield* journal.open(head, kind.rangeState?.during)
+      const record = yield* journal.open(head, kind.rangeState?.during, yield* kind.systemLimits ?? Effect.undefined)
       // another run started or ended meanwhile: the worker plans again, now that no other run can open
       const holds = yield* planningBasis(kind, head.subject, head.id).pipe(
         Effect.map((later) => record.behind === undefined && later === basis),

@@ -6,6 +6,7 @@ import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
 import { migrationRecordsContract } from "./migration-records.contract.ts"
+import { quotasContract } from "./quotas.contract.ts"
 import { rangesContract } from "./ranges.contract.ts"
 import { restartContract } from "./restart.contract.ts"
 import { runJournalContract } from "./run-journal.contract.ts"
@@ -25,6 +26,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     leaseContract,
     machinesContract,
     migrationRecordsContract,
+    quotasContract,
     rangesContract,
     restartContract,
     runJournalContract,

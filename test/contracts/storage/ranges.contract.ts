@@ -40,6 +40,7 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
           lastActiveAt: undefined,
           autoShutdown: undefined,
           createdBy: "alice",
+          madeFor: "alice",
           createdAt: startedAt,
           updatedAt: startedAt,
           takenOver: false,

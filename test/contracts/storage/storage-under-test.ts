@@ -5,6 +5,7 @@ import type {
   Groups,
   Machines,
   MigrationRecords,
+  Quotas,
   Ranges,
   RunJournal,
   Sources,
@@ -25,6 +26,7 @@ export type StoragePorts =
   | Groups
   | Machines
   | MigrationRecords
+  | Quotas
   | Ranges
   | RunJournal
   | Sources

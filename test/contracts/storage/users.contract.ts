@@ -213,7 +213,7 @@ export const usersContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* users.remove(user.id)
         expect(yield* users.find(user.id)).toBeUndefined()
         expect(yield* ranges.grants(range.id)).toEqual([])
-        expect(yield* ranges.find(range.id)).toEqual({ ...range, createdBy: undefined })
+        expect(yield* ranges.find(range.id)).toEqual({ ...range, createdBy: undefined, madeFor: undefined })
         yield* users.create(newUser("alice"))
         expect(yield* ranges.grantsOf(user.id)).toEqual([])
       }),

@@ -64,7 +64,7 @@ export const makeMigrationLab = (
       lastDeploymentAt: undefined,
     } as const
     const draft = { id, recordId, name: id, description: "", purpose: "", createdBy: undefined, createdAt: new Date(0), past }
-    store.ranges.set(id, { ...newlyMadeRange(draft, number), takenOver: false })
+    store.ranges.set(id, { ...newlyMadeRange(draft, number, []), takenOver: false })
   }
   const settings: SettingsShape = {
     ...labSettings,

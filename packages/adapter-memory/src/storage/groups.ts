@@ -55,6 +55,7 @@ export const groupsLayer = (store: MemoryStore): Layer.Layer<Groups> => {
     remove: (name) =>
       change(() => {
         if (store.groups.delete(name)) store.revision++
+        store.groupQuotas.delete(name)
         dropGroupOfBlueprints(store, name)
       }),
     members: (name) =>

@@ -1,4 +1,5 @@
 import {
+  type Amounts,
   type Blueprint,
   type BlueprintId,
   type Group,
@@ -94,6 +95,8 @@ export interface MemoryStore {
   readonly deployedConfigs: Map<RangeId, string>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
+  readonly userQuotas: Map<UserId, Amounts>
+  readonly groupQuotas: Map<GroupName, Amounts>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
@@ -133,6 +136,8 @@ export const makeMemoryStore = (): MemoryStore => ({
   deployedConfigs: new Map(),
   grants: new Map(),
   groups: new Map(),
+  userQuotas: new Map(),
+  groupQuotas: new Map(),
   blueprints: new Map(),
   sources: new Map(),
   machines: new Map(),

@@ -4,9 +4,11 @@ import {
   allocateRangeNumber,
   type Grant,
   newlyMadeRange,
+  noAmounts,
   RangeExists,
   type RangeId,
   rangeIdKey,
+  refusedRange,
   RangeNotFound,
   takenRangeId,
   type UserId,
@@ -18,6 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import { machinesOf } from "./machines.ts"
+import { quotaFacts } from "./quotas.ts"
 import { dropRange, type MemoryStore, writeRange } from "./memory-store.ts"
 
 const byUserThenType = (a: Grant, b: Grant): number =>
@@ -60,14 +63,16 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     list: (filter = {}) => Effect.sync(() => select(filter)),
     overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
     revision: Effect.sync(() => store.revision),
-    create: ({ config, owners, reservedNumbers, number: wish, ...draft }) =>
+    create: ({ config, owners, reservedNumbers, number: wish, systemLimits = noAmounts, ...draft }) =>
       atomically(function* () {
         if ([...store.ranges.keys()].some((id) => rangeIdKey(id) === rangeIdKey(draft.id)))
           return yield* Result.fail(new RangeExists({ what: takenRangeId(draft.id) }))
         const taken = new Set([...store.ranges.values()].map((range) => range.number))
         const number = yield* allocateRangeNumber({ id: draft.id, number: wish, reservedNumbers }, taken)
         for (const userId of draft.createdBy === undefined ? owners : [...owners, draft.createdBy]) yield* knownUser(userId)
-        const range = newlyMadeRange(draft, number)
+        const range = newlyMadeRange(draft, number, owners)
+        const refused = refusedRange(quotaFacts(store), { id: range.id, payer: range.madeFor }, systemLimits)
+        if (refused !== undefined) return yield* Result.fail(refused)
         store.ranges.set(range.id, range)
         store.configs.set(range.id, { text: config, updatedAt: range.createdAt })
         // what an older service has deployed
@@ -102,6 +107,8 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         yield* knownUser(userId)
         if (hasDirectly(id, userId)) return false
         store.grants.set(id, new Set(store.grants.get(id)).add(userId))
+        const range = yield* known(id)
+        if (range.madeFor === undefined) store.ranges.set(id, { ...range, madeFor: userId })
         store.revision++
         return true
       }),

@@ -2,6 +2,7 @@ import {
   installation,
   type JournalEntry,
   RangeNotFound,
+  refusedDeploy,
   rangeOf,
   type RangeState,
   type RunEvent,
@@ -17,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import { leasesIn } from "./lease.ts"
+import { quotaFacts } from "./quotas.ts"
 import { type MemoryStore, type StoredRun, writeRange } from "./memory-store.ts"
 
 /** JSON as a database gives it back, owned by nobody else. */
@@ -57,7 +59,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
 
   return Layer.succeed(RunJournal, {
     ...leasesIn(store),
-    open: (head, rangeState) =>
+    open: (head, rangeState, systemLimits) =>
       atomically(function* () {
         const there = store.runs.get(head.id)
         if (there !== undefined) return there.record
@@ -65,6 +67,11 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         if (rangeId !== undefined && !store.ranges.has(rangeId)) return yield* Result.fail(new RangeNotFound({ rangeId }))
         const going = active(head.subject)
         if (going !== undefined && !givesWay(going)) return yield* Result.fail(new SubjectTaken({ run: going }))
+        const text = rangeId === undefined || head.kind !== "deploy" ? undefined : store.configs.get(rangeId)?.text
+        if (rangeId !== undefined && text !== undefined && systemLimits !== undefined) {
+          const refused = refusedDeploy(quotaFacts(store), rangeId, text, systemLimits)
+          if (refused !== undefined) return yield* Result.fail(refused)
+        }
         // or one that gave its place to a run that is over already
         const before = going ?? unfinished().find(isAbout(head.subject))
         const yielding = before === undefined ? undefined : store.runs.get(before.id)
@@ -80,8 +87,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           behind,
         }
         store.runs.set(head.id, { record, entries: [], yielded: false, generation: 0, lease: undefined })
-        const config = rangeId === undefined || head.kind !== "deploy" ? undefined : store.configs.get(rangeId)
-        if (rangeId !== undefined && config !== undefined) store.deployedConfigs.set(rangeId, config.text)
+        if (rangeId !== undefined && text !== undefined) store.deployedConfigs.set(rangeId, text)
         setState(head, rangeState, head.startedAt, head.kind === "deploy" ? head.startedAt : undefined)
         return record
       }),

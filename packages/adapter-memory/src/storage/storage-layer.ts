@@ -6,6 +6,7 @@ import type {
   LegacyData,
   Machines,
   MigrationRecords,
+  Quotas,
   Ranges,
   RunJournal,
   Sources,
@@ -20,6 +21,7 @@ import { legacyDataLayer } from "./legacy-data.ts"
 import { machinesLayer } from "./machines.ts"
 import { migrationRecordsLayer } from "./migration-records.ts"
 import type { MemoryStore } from "./memory-store.ts"
+import { quotasLayer } from "./quotas.ts"
 import { rangesLayer } from "./ranges.ts"
 import { runJournalLayer } from "./run-journal.ts"
 import { sharedSlotsLayer } from "./shared-slots.ts"
@@ -37,6 +39,7 @@ export const memoryStorageLayer = (
   | LegacyData
   | Machines
   | MigrationRecords
+  | Quotas
   | Ranges
   | RunJournal
   | Sources
@@ -50,6 +53,7 @@ export const memoryStorageLayer = (
     legacyDataLayer(store),
     machinesLayer(store),
     migrationRecordsLayer(store),
+    quotasLayer(store),
     rangesLayer(store),
     runJournalLayer(store),
     sharedSlotsLayer(store),

@@ -79,8 +79,10 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         for (const { roles } of store.groups.values()) roles.delete(id)
         dropUserOfBlueprints(store, id)
         dropUserOfSources(store, id)
+        store.userQuotas.delete(id)
+        const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
-          if (range.createdBy === id) store.ranges.set(range.id, { ...range, createdBy: undefined })
+          store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })
         store.revision++
       }),
     forAuthentication: (id) => Effect.sync(() => store.users.get(id)),

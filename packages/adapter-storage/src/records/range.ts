@@ -33,6 +33,7 @@ export const ranges = table("ranges", {
   lastActiveAt: optional(time),
   autoShutdown: optional(text),
   createdBy: optional(reference(() => users.entity, userId, "set null")),
+  madeFor: optional(reference(() => users.entity, userId, "set null")),
   createdAt: time,
   updatedAt: time,
   takenOver: declared(flag, { default: false }),

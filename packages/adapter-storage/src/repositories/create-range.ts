@@ -11,6 +11,7 @@ import type { NewRange } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Transaction } from "../engine/transaction.ts"
 import { toStorable } from "../engine/storable-text.ts"
+import { refuseRangeOverQuota } from "./quota-facts.ts"
 import { fromRange, rangeConfigs, rangeGrants } from "../records/range.ts"
 
 const refuseUnknownUsers = (tx: Transaction, named: readonly UserId[]) =>
@@ -23,7 +24,10 @@ const refuseUnknownUsers = (tx: Transaction, named: readonly UserId[]) =>
   })
 
 /** Makes a range whole: number, state, configuration, grants. */
-export const createRange = (tx: Transaction, { config, owners, number: wish, reservedNumbers, ...draft }: NewRange) =>
+export const createRange = (
+  tx: Transaction,
+  { config, owners, number: wish, reservedNumbers, systemLimits, ...draft }: NewRange,
+) =>
   Effect.gen(function* () {
     const taken = yield* tx((db) => db.selectFrom("ranges").select(["id", "number"]).execute())
     const idKey = rangeIdKey(draft.id)
@@ -31,8 +35,9 @@ export const createRange = (tx: Transaction, { config, owners, number: wish, res
     const asked = { id: draft.id, number: wish, reservedNumbers }
     const number = yield* Effect.fromResult(allocateRangeNumber(asked, new Set(taken.map((row) => row.number))))
     yield* refuseUnknownUsers(tx, draft.createdBy === undefined ? owners : [...owners, draft.createdBy])
-    const range = newlyMadeRange(draft, number)
+    const range = newlyMadeRange(draft, number, owners)
     const content = Buffer.from(toStorable(config))
+    yield* refuseRangeOverQuota(tx, range, systemLimits)
     const stored = rangeConfigs.write({
       rangeId: range.id,
       content,

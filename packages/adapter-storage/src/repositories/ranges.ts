@@ -68,6 +68,9 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
                 .onConflict((conflict) => conflict.doNothing())
                 .executeTakeFirst(),
             )
+            yield* tx((db) =>
+              db.updateTable("ranges").set({ made_for: userId }).where("id", "=", id).where("made_for", "is", null).execute(),
+            )
             return (numInsertedOrUpdatedRows ?? 0n) > 0n
           }),
         ),

@@ -16,6 +16,7 @@ import { journalEntries, toRun } from "../records/run.ts"
 import { DamagedRow, every, first, type StoredRow } from "../schema/table.ts"
 import { leasesIn } from "./lease.ts"
 import { pruneRuns } from "./prune-runs.ts"
+import { refuseDeployOverQuota } from "./quota-facts.ts"
 import { makeRoom, unfinishedRun } from "./refuse-busy.ts"
 import { lockRange, keepDeployedConfig, lockRun, setRangeState, decodedRun, writeEntries } from "./run-writes.ts"
 
@@ -77,7 +78,7 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
 
     return {
       ...leasesIn(database),
-      open: (head, rangeState) =>
+      open: (head, rangeState, systemLimits) =>
         database.serializedWrite(`open run ${head.id}`, (tx) =>
           Effect.gen(function* () {
             const rangeId = rangeOf(head)
@@ -86,6 +87,8 @@ export const runJournalLayer: Layer.Layer<RunJournal, never, Database> = Layer.e
             const there = yield* lockRun(tx, head.id)
             if (there !== undefined) return yield* decodedRun(there)
             const before = yield* makeRoom(tx, head.subject)
+            if (rangeId !== undefined && head.kind === "deploy" && systemLimits !== undefined)
+              yield* refuseDeployOverQuota(tx, rangeId, systemLimits)
             const over = rangeId === undefined ? undefined : yield* unfinishedRun(tx, installation)
             const started_at = head.startedAt.getTime()
             const row = yield* tx((db) =>

@@ -14,6 +14,7 @@ import {
   snapshotStages,
   vmidReservations,
 } from "../records/machine.ts"
+import { groupQuotas, userQuotas } from "../records/quota.ts"
 import { rangeConfigs, rangeGrants, ranges } from "../records/range.ts"
 import { journalEntries, runs } from "../records/run.ts"
 import { sourceClaims, sources } from "../records/source.ts"
@@ -29,6 +30,7 @@ export const tables = [
   blueprintUsers,
   departedMachines,
   groupMembers,
+  groupQuotas,
   groupRanges,
   groups,
   heldAccess,
@@ -53,6 +55,7 @@ export const tables = [
   sourceClaims,
   sources,
   toldRouters,
+  userQuotas,
   users,
   vmidReservations,
 ] as const

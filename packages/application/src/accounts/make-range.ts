@@ -66,6 +66,7 @@ export const storeRange = (draft: RangeDraft) =>
       config: draft.config,
       createdBy: draft.createdBy?.id,
       owners: draft.owners.map((u) => u.id),
+      ...(settings.quotaDefaults === undefined ? {} : { systemLimits: settings.quotaDefaults }),
       createdAt: new Date(yield* Clock.currentTimeMillis),
     })
     // a removal of what lies above that begins later sees it

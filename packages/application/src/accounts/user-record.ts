@@ -1,5 +1,5 @@
 import type { User } from "@rangewright/domain"
-import { Groups, Ranges } from "@rangewright/ports"
+import { Groups, Quotas, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { userRecord } from "../wire/user.ts"
 
@@ -16,5 +16,9 @@ export const directRangesOf = (user: User) =>
 export const recordOfUser = (user: User, options: { readonly withEmail: boolean }) =>
   Effect.gen(function* () {
     const groups = (yield* (yield* Groups).memberships(user.id)).map(({ group }) => group)
-    return userRecord(user, { ranges: yield* directRangesOf(user), groups }, options)
+    return userRecord(
+      user,
+      { ranges: yield* directRangesOf(user), groups, limits: yield* (yield* Quotas).ofUser(user.id) },
+      options,
+    )
   })

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { confirmationOf, confirmedOptions } from "../range/confirmed-plan.ts"
 import { deployOptions, requestedDeployFields } from "../range/deploy-options.ts"
+import { quotaWarnings } from "../range/quota-warnings.ts"
 import { RunEngine } from "@rangewright/run-engine"
 import { RunPlanner } from "../run/planner.ts"
 import { rangeRequest } from "../run/request.ts"
@@ -44,6 +45,7 @@ export const deployRange = operation({
   statuses: {
     200: "the deploy was started, or with dryRun planned; the text names the machines that stay although they are not as configured",
     400: "a tag is not known; confirm is not from a plan, or was planned with other options; a named role is not installed; the body is malformed; userID names an unknown user",
+    403: "the quota of the user who is charged for the range does not allow it",
     404: "the range is unknown, or none is selected; it has no configuration",
     409: "a run is changing the range; testing mode is on and force is not set; the range cannot be planned: every reason is listed; what there is to do differs from what was confirmed",
     502: hypervisorAway,
@@ -55,12 +57,14 @@ export const deployRange = operation({
       const request = { kind: "deploy", options } as const
       if (query.dryRun === true || body?.dryRun === true) {
         const plan = yield* (yield* RunPlanner).plan(range, request, user.id, "preview")
+        const warnings = yield* quotaWarnings(range)
         const result = [
           `Plan of range ${range.id}: ${changeCounts(plan.changes)}`,
           ...keptTexts(plan.kept),
           ...leftOutTexts(plan),
+          ...warnings,
         ].join("\n")
-        return { result, plan: planObject(plan, confirmationOf(options, plan)) }
+        return { result, plan: planObject({ ...plan, notes: [...plan.notes, ...warnings] }, confirmationOf(options, plan)) }
       }
       const run = yield* (yield* RunEngine).start(rangeRequest(range, request), user.id)
       const begins = run.behind === undefined ? "" : `; it begins automatically when run ${run.behind} has ended`

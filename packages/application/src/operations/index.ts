@@ -25,6 +25,7 @@ import { destroyVm } from "./destroy-vm.ts"
 import { diagnostics } from "./diagnostics.ts"
 import { exportBlueprint } from "./export-blueprint.ts"
 import { getAnsibleInventory } from "./get-ansible-inventory.ts"
+import { getAllQuotaStatus } from "./get-all-quota-status.ts"
 import { getApiKey } from "./get-api-key.ts"
 import { getAutoShutdown } from "./get-auto-shutdown.ts"
 import { getBlueprintConfig } from "./get-blueprint-config.ts"
@@ -36,10 +37,13 @@ import { getConfigSchema } from "./get-config-schema.ts"
 import { getCredentials } from "./get-credentials.ts"
 import { getDefaultRangeId } from "./get-default-range-id.ts"
 import { getEtcHosts } from "./get-etc-hosts.ts"
+import { getGroupQuotas } from "./get-group-quotas.ts"
 import { getIndex } from "./get-index.ts"
 import { getLicense } from "./get-license.ts"
 import { getLogs } from "./get-logs.ts"
 import { getOpenApiSpec } from "./get-openapi-spec.ts"
+import { getQuotaDefaults } from "./get-quota-defaults.ts"
+import { getQuotaStatus } from "./get-quota-status.ts"
 import { getRangeCredentials } from "./get-range-credentials.ts"
 import { getRangeDrift } from "./get-range-drift.ts"
 import { getRangeLogHistory } from "./get-range-log-history.ts"
@@ -117,6 +121,8 @@ import { resumeRun } from "./resume-run.ts"
 import { revokeRangeFromUser } from "./revoke-range-from-user.ts"
 import { setUserAdmin } from "./set-user-admin.ts"
 import { setDefaultRangeId } from "./set-default-range-id.ts"
+import { setGroupQuota } from "./set-group-quota.ts"
+import { setUserQuota } from "./set-user-quota.ts"
 import { shareBlueprintWithGroups } from "./share-blueprint-with-groups.ts"
 import { shareBlueprintWithUsers } from "./share-blueprint-with-users.ts"
 import { snapshotsRemove } from "./snapshots-remove.ts"
@@ -173,6 +179,12 @@ const range = [
   validateConfig,
   deployRange,
   planRange,
+  getAllQuotaStatus,
+  getGroupQuotas,
+  getQuotaDefaults,
+  getQuotaStatus,
+  setGroupQuota,
+  setUserQuota,
   getRangeCredentials,
   getRangeDrift,
   getLogs,

@@ -1,5 +1,5 @@
 import { rootUserId } from "@rangewright/domain"
-import { Users } from "@rangewright/ports"
+import { Quotas, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -18,6 +18,7 @@ export const listAllUsers = operation({
   handle: () =>
     Effect.gen(function* () {
       const all = yield* (yield* Users).list
-      return all.filter((u) => u.id !== rootUserId).map(userObject)
+      const { ofUsers } = yield* (yield* Quotas).facts
+      return all.filter(({ id }) => id !== rootUserId).map((user) => userObject(user, ofUsers.get(user.id)))
     }),
 })

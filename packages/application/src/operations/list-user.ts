@@ -1,3 +1,4 @@
+import { Quotas } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -14,5 +15,9 @@ export const listUser = operation({
   query: { userID: Schema.optionalKey(Schema.String) },
   output: { type: "json", schema: Schema.Array(UserObject) },
   statuses: { 200: "a list that holds the one user" },
-  handle: ({ user }) => Effect.succeed([userObject(user)]),
+  handle: ({ user }) =>
+    Effect.map(
+      Quotas.use((quotas) => quotas.ofUser(user.id)),
+      (limits) => [userObject(user, limits)],
+    ),
 })

@@ -26,12 +26,6 @@ const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>>
   getTemplateLogHistoryByID: ["GET /templates/logs/history/{logID}", "read an old log of a template's build"],
   kmsInstall: ["POST /kms/install", "install a KMS server"],
   kmsLicense: ["POST /kms/license", "activate Windows on machines with a KMS server"],
-  getQuotaStatus: ["GET /user/quotas", "read quotas"],
-  setUserQuota: ["PUT /user/quotas", "set the quotas of users"],
-  getAllQuotaStatus: ["GET /user/quotas/all", "read the quotas of all users"],
-  getQuotaDefaults: ["GET /user/quotas/defaults", "read the default quotas"],
-  getGroupQuotas: ["GET /groups/quotas", "read the quotas of groups"],
-  setGroupQuota: ["PUT /groups/quotas", "set the quotas of groups"],
   getConsoleWebsocketTicket: ["GET /vm/console/ticket", "open the console of a machine"],
   vmConsoleWebsocketHandler: ["GET /vm/console/view", "open the console of a machine"],
 }

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
 import { confirmationOf } from "../range/confirmed-plan.ts"
 import { deployOptions } from "../range/deploy-options.ts"
+import { quotaWarnings } from "../range/quota-warnings.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { BooleanText, commaList } from "../wire/parameters.ts"
 import { planObject, PlanObject, RoleOrder } from "../wire/plan.ts"
@@ -39,6 +40,6 @@ export const planRange = operation({
       const { only_roles, ...asked } = query
       const options = yield* deployOptions({ ...asked, only_roles: commaList(only_roles ?? "") })
       const plan = yield* (yield* RunPlanner).plan(range, { kind: "deploy", options }, user.id, "preview")
-      return planObject(plan, confirmationOf(options, plan))
+      return planObject({ ...plan, notes: [...plan.notes, ...(yield* quotaWarnings(range))] }, confirmationOf(options, plan))
     }),
 })

@@ -1,4 +1,4 @@
-import { Groups, Ranges } from "@rangewright/ports"
+import { Groups, Quotas, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { directRangesOf } from "../accounts/user-record.ts"
@@ -27,9 +27,10 @@ export const whoami = operation({
       const selected = range ?? usable.find((o) => o.range.id === user.defaultRangeId)?.range
       const seen = [...usable, ...(selected === undefined ? [] : yield* ranges.overview({ rangeId: selected.id }))]
       const counts = new Map(seen.map((o) => [o.range.id, o.machines.length]))
+      const limits = yield* (yield* Quotas).ofUser(user.id)
       return {
         user: {
-          ...userRecord(user, { ranges: own, groups }, { withEmail: caller.isAdmin || caller.id === user.id }),
+          ...userRecord(user, { ranges: own, groups, limits }, { withEmail: caller.isAdmin || caller.id === user.id }),
           expand: { ranges: own.map((r) => rangeRecord(r, counts.get(r.id) ?? 0)), groups: groups.map(groupRecord) },
         },
         range: selected === undefined ? null : rangeRecord(selected, counts.get(selected.id) ?? 0),

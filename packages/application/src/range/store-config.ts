@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { RunPlanner } from "../run/planner.ts"
 import { issueLine } from "../wire/config-issue.ts"
 import { configIssues } from "./check-config.ts"
+import { quotaWarnings } from "./quota-warnings.ts"
 import { refusedConfig } from "./read-config.ts"
 
 /**
@@ -53,6 +54,7 @@ export const storeConfig = <R>(change: {
         ? []
         : [`Run ${run.id} (${run.kind}) continues with the plan it has; deploy again to apply this`]),
       ...(yield* keptByNextDeploy(range, user)),
+      ...(yield* quotaWarnings(range)).map((warning) => `Warning: ${warning}`),
       ...issues.map((issue) => `Warning: ${issueLine(issue)}`),
     ]
   })

@@ -1,5 +1,6 @@
 import {
   Conflict,
+  noAmounts,
   rangeOf,
   RangeNotFound,
   type RangeRunKind,
@@ -14,6 +15,7 @@ import { finishRun } from "./finish-run.ts"
 import { RunPlanner } from "./planner.ts"
 import { rangeActions } from "./range-actions.ts"
 import { restoreRequest } from "./request.ts"
+import { Settings } from "../settings.ts"
 
 const doing: Readonly<Record<RangeRunKind, string>> = {
   deploy: "a deploy",
@@ -32,6 +34,8 @@ const doing: Readonly<Record<RangeRunKind, string>> = {
   "testing-update": "an update of Windows",
 }
 
+const systemLimits = Settings.use(({ quotaDefaults = noAmounts }) => Effect.succeed(quotaDefaults))
+
 const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } => {
   const during = rangeStateDuring(name)
   return during === undefined ? {} : { rangeState: { during, after: (status) => rangeStateAfter(name, status) ?? during } }
@@ -39,7 +43,9 @@ const shownState = (name: RangeRunKind): { readonly rangeState?: ShownState } =>
 
 const rangeKind = (
   name: RangeRunKind,
-): RunKind<Effect.Services<ReturnType<typeof finishRun>> | ServicesOfActions<typeof rangeActions> | RunPlanner | Ranges> => ({
+): RunKind<
+  Effect.Services<ReturnType<typeof finishRun>> | ServicesOfActions<typeof rangeActions> | RunPlanner | Ranges | Settings
+> => ({
   name,
   doing: doing[name],
   whenBusy: "refuse",
@@ -65,6 +71,7 @@ const rangeKind = (
       : Effect.succeed(""),
   ...shownState(name),
   isShownAtWork: name === "deploy",
+  ...(name === "deploy" ? { systemLimits } : {}),
   removesSubject: name === "delete-range",
   owner: () => Effect.succeed(undefined),
   finish: finishRun,

@@ -1,4 +1,4 @@
-import type { Group, Range, User } from "@rangewright/domain"
+import { type Amounts, type Group, noAmounts, type Range, type User } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { AnyObject, recordTime, wireTime } from "./common.ts"
 import { RangeRecord } from "./range-record.ts"
@@ -18,7 +18,15 @@ export const UserObject = Schema.Struct({
   quotaRanges: Schema.optionalKey(Schema.Int),
 }).annotate({ identifier: "UserObject" })
 
-export const userObject = (user: User): typeof UserObject.Type => ({
+/** What is set of a user's own limits. */
+const ownQuotas = ({ ram, cpus, vms, ranges }: Amounts) => ({
+  ...(ram === 0 ? {} : { quotaRAM: ram }),
+  ...(cpus === 0 ? {} : { quotaCPU: cpus }),
+  ...(vms === 0 ? {} : { quotaVMs: vms }),
+  ...(ranges === 0 ? {} : { quotaRanges: ranges }),
+})
+
+export const userObject = (user: User, limits: Amounts = noAmounts): typeof UserObject.Type => ({
   name: user.name,
   userID: user.id,
   userNumber: user.number,
@@ -26,6 +34,7 @@ export const userObject = (user: User): typeof UserObject.Type => ({
   dateLastActive: wireTime(user.lastActiveAt),
   isAdmin: user.isAdmin,
   proxmoxUsername: user.hypervisorUsername,
+  ...ownQuotas(limits),
 })
 
 /** A user in the record API and in `/whoami`; `email` only for the user's own eyes and administrators. */
@@ -61,13 +70,18 @@ export const UserRecord = Schema.Struct({
   ),
 }).annotate({ identifier: "UserRecord" })
 
-/** `ranges`: those the user has directly; `groups`: those the user is in. Quotas are per-user values, 0 when unset. */
+/** `ranges`: those the user has directly; `groups`: those the user is in; `limits`: the user's own, 0 when unset. */
 export const userRecord = (
   user: User,
   {
     ranges,
     groups,
-  }: { readonly ranges: readonly Pick<Range, "recordId">[]; readonly groups: readonly Pick<Group, "recordId">[] },
+    limits,
+  }: {
+    readonly ranges: readonly Pick<Range, "recordId">[]
+    readonly groups: readonly Pick<Group, "recordId">[]
+    readonly limits: Amounts
+  },
   options: { readonly withEmail: boolean },
 ): typeof UserRecord.Type => ({
   id: user.recordId,
@@ -87,11 +101,11 @@ export const userRecord = (
   hasCompletedOnboarding: user.hasCompletedOnboarding,
   proxmoxUsername: user.hypervisorUsername,
   proxmoxRealm: user.hypervisorRealm,
-  quotaRAM: 0,
-  quotaCPU: 0,
+  quotaRAM: limits.ram,
+  quotaCPU: limits.cpus,
   quotaStorage: 0,
-  quotaVMs: 0,
-  quotaRanges: 0,
+  quotaVMs: limits.vms,
+  quotaRanges: limits.ranges,
   defaultRangeID: user.defaultRangeId ?? "",
   ranges: ranges.map((r) => r.recordId),
   groups: groups.map((g) => g.recordId),

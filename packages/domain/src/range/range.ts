@@ -37,6 +37,8 @@ export interface Range {
   /** As given: a Go duration, `0` for never, undefined for the server's default. */
   readonly autoShutdown: string | undefined
   readonly createdBy: UserId | undefined
+  /** Who is charged for it while this user has it directly (`payerOf`): the first to have it. */
+  readonly madeFor: UserId | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
   /** True: an older service made it, and with it its network (ADR 24). */
@@ -52,9 +54,11 @@ export interface RangeDraft extends Pick<
   readonly past?: Pick<Range, "state" | "testing" | "lastDeploymentAt">
 }
 
-export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number): Range => ({
+/** `owners`: who has it directly. */
+export const newlyMadeRange = ({ past, ...said }: RangeDraft, number: number, owners: readonly UserId[]): Range => ({
   ...said,
   number,
+  madeFor: owners.find((id) => id === said.createdBy) ?? owners[0],
   state: past?.state ?? "NEVER DEPLOYED",
   testing: past?.testing ?? noTesting,
   lastDeploymentAt: past?.lastDeploymentAt,

@@ -1,4 +1,5 @@
 import {
+  type Amounts,
   type Conclusion,
   Conflict,
   type Fault,
@@ -64,6 +65,8 @@ export interface RunKind<out R = never> {
   readonly basis?: (subject: RunSubject) => Effect.Effect<string, Fault, R>
   /** Absent: the run is about no range, or does not show in its state. */
   readonly rangeState?: ShownState
+  /** A deploy of a range opens only where its payer may take so much: the limits of who has none else. Absent: it is not compared with any. */
+  readonly systemLimits?: Effect.Effect<Amounts, Fault, R>
   /** Takes at least `RunEngineOptions.shownSeconds`, unless it is aborted. */
   readonly isShownAtWork?: boolean
   /** A successful run removes its subject, and with it all journals of the subject. */
@@ -161,10 +164,12 @@ export const bindKind = <R>(kind: RunKind<R>, all: Context.Context<R>, fenced: F
   const services = fencedServices(all, fenced)
   // nothing is left of R when all of R is given
   const given = <A, E>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, services) as Effect.Effect<A, E>
+  const { systemLimits, ...bound } = kind
   const { plan, owner, finish, basis, actions } = kind
   const { reallocate } = actions
   return {
-    ...kind,
+    ...bound,
+    ...(systemLimits === undefined ? {} : { systemLimits: given(systemLimits) }),
     plan: (head, isOpen) => given(plan(head, isOpen)),
     owner: (subject) => given(owner(subject)),
     finish: (head, state, end, onRemoval) => given(finish(head, state, end, onRemoval)),

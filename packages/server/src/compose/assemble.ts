@@ -24,6 +24,7 @@ import type {
   LegacyData,
   Machines,
   MigrationRecords,
+  Quotas,
   NameLookup,
   Ranges,
   RunJournal,
@@ -51,6 +52,7 @@ export type StoragePorts =
   | LegacyData
   | Machines
   | MigrationRecords
+  | Quotas
   | Ranges
   | RunJournal
   | Sources

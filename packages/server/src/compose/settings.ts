@@ -25,6 +25,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   inactivityShutdown: config.inactivityShutdown,
   rangeDefaults: config.rangeDefaults,
   templateLogins: config.templateLogins,
+  quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:
     config.protectedAddresses.length > 0

@@ -1,3 +1,4 @@
+import { highestLimit } from "@rangewright/domain"
 import { templateLogins } from "./template-logins.ts"
 import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
 
@@ -10,6 +11,12 @@ const ranges = "Ranges"
 const sources = "Sources"
 const subscriptions = "Subscription roles and licence"
 const keeping = "Keeping and logging"
+
+const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
+  wholeNumber(0, highestLimit)(ranges, `default_quota_${resource}`, {
+    about: `${about} who has no limit of their own and none from a group. 0: no limit.`,
+    default: 0,
+  })
 
 /**
  * Every key of the configuration: the one declaration from which reading, checking, `--help` and docs/configuration.md are made.
@@ -246,6 +253,10 @@ export const keys = {
   }),
   vmidTo: wholeNumber(100, 999_999_999)(network, "vmid_to", { about: "Last VMID given to machines of ranges.", default: 29_999 }),
 
+  quotaRam: quota("ram", "Memory in GB that the machines of a user's ranges may have"),
+  quotaCpus: quota("cpu", "CPUs that the machines of a user's ranges may have"),
+  quotaVms: quota("vms", "VMs that a user's ranges may have"),
+  quotaRanges: quota("ranges", "Ranges that a user may have"),
   reservedRangeNumbers: list(ranges, "reserved_range_numbers", {
     about: "Range numbers (1 to 153) never given.",
     default: [],

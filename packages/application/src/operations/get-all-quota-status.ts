@@ -1,0 +1,38 @@
+import { noAmounts, quotaReport, rootUserId } from "@rangewright/domain"
+import { Quotas, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+import { limitMembers, QuotaStatusOfUser, usedMembers } from "../wire/quota.ts"
+
+export const getAllQuotaStatus = operation({
+  id: "getAllQuotaStatus",
+  route: "GET /user/quotas/all",
+  group: "Quota",
+  does: "read the quotas of all users",
+  summary: "What every user may take, where each limit comes from, and what they take",
+  access: "admin",
+  target: "none",
+  output: { type: "json", schema: Schema.Array(QuotaStatusOfUser) },
+  statuses: { 200: "limits and use of everybody but ROOT" },
+  handle: () =>
+    Effect.gen(function* () {
+      const { quotaDefaults = noAmounts } = yield* Settings
+      const facts = yield* (yield* Quotas).facts
+      const users = (yield* (yield* Users).list).filter(({ id }) => id !== rootUserId)
+      return users.map(({ id, name }) => {
+        const { limits, used, sources } = quotaReport(facts, id, quotaDefaults)
+        return {
+          userID: id,
+          name,
+          ...limitMembers(limits),
+          ...usedMembers(used),
+          sourceRAM: sources.ram,
+          sourceCPU: sources.cpus,
+          sourceVMs: sources.vms,
+          sourceRanges: sources.ranges,
+        }
+      })
+    }),
+})

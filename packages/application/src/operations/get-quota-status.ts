@@ -1,0 +1,26 @@
+import { noAmounts, quotaReport } from "@rangewright/domain"
+import { Quotas } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+import { limitMembers, QuotaStatus, usedMembers } from "../wire/quota.ts"
+
+export const getQuotaStatus = operation({
+  id: "getQuotaStatus",
+  route: "GET /user/quotas",
+  group: "Quota",
+  does: "read quotas",
+  summary: "What the user may take, and takes; a limit of 0 is none",
+  access: "user",
+  target: "none",
+  query: { userID: Schema.optionalKey(Schema.String) },
+  output: { type: "json", schema: QuotaStatus },
+  statuses: { 200: "limits and use of the user" },
+  handle: ({ user }) =>
+    Effect.gen(function* () {
+      const { quotaDefaults = noAmounts } = yield* Settings
+      const { limits, used } = quotaReport(yield* (yield* Quotas).facts, user.id, quotaDefaults)
+      return { ...limitMembers(limits), ...usedMembers(used) }
+    }),
+})

@@ -1,0 +1,67 @@
+import { type Amounts, highestLimit, InvalidInput, quotaResources } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const limitFields = { limitRAM: Schema.Int, limitCPU: Schema.Int, limitVMs: Schema.Int, limitRanges: Schema.Int }
+const usedFields = { usedRAM: Schema.Int, usedCPU: Schema.Int, usedVMs: Schema.Int, usedRanges: Schema.Int }
+
+/** What a user may take, memory in GB, and takes; 0: without a limit (contract A 13.4). */
+export const QuotaLimits = Schema.Struct(limitFields).annotate({ identifier: "QuotaLimits" })
+export const QuotaStatus = Schema.Struct({ ...limitFields, ...usedFields }).annotate({ identifier: "QuotaStatus" })
+
+const Source = Schema.Literals(["U", "G", "S", ""])
+export const QuotaStatusOfUser = Schema.Struct({
+  userID: Schema.String,
+  name: Schema.String,
+  ...limitFields,
+  ...usedFields,
+  sourceRAM: Source,
+  sourceCPU: Source,
+  sourceVMs: Source,
+  sourceRanges: Source,
+}).annotate({ identifier: "QuotaStatusOfUser" })
+
+export const GroupQuota = Schema.Struct({
+  name: Schema.String,
+  defaultQuotaRAM: Schema.Int,
+  defaultQuotaCPU: Schema.Int,
+  defaultQuotaVMs: Schema.Int,
+  defaultQuotaRanges: Schema.Int,
+  memberCount: Schema.Int,
+}).annotate({ identifier: "GroupQuota" })
+
+export const limitMembers = ({ ram, cpus, vms, ranges }: Amounts) => ({
+  limitRAM: ram,
+  limitCPU: cpus,
+  limitVMs: vms,
+  limitRanges: ranges,
+})
+export const usedMembers = ({ ram, cpus, vms, ranges }: Amounts) => ({
+  usedRAM: ram,
+  usedCPU: cpus,
+  usedVMs: vms,
+  usedRanges: ranges,
+})
+
+/** The limits that a request sets; fails for one that is no limit. `doing` completes "Cannot …", `prefix` the names of the members. */
+export const requestedLimits = (
+  doing: string,
+  prefix: "quota" | "defaultQuota",
+  asked: Readonly<Record<keyof Amounts, number | undefined>>,
+): Effect.Effect<Partial<Amounts>, InvalidInput> => {
+  const members = { ram: "RAM", cpus: "CPU", vms: "VMs", ranges: "Ranges" } as const
+  const set = quotaResources.flatMap((resource) => {
+    const value = asked[resource]
+    return value === undefined ? [] : [{ resource, value }]
+  })
+  const issues = set
+    .filter(({ value }) => value < 0 || value > highestLimit)
+    .map(({ resource }) => ({
+      path: `${prefix}${members[resource]}`,
+      message: `a limit is a whole number from 0 (no limit) to ${highestLimit}`,
+    }))
+  const [first] = issues
+  return first === undefined
+    ? Effect.succeed(Object.fromEntries(set.map(({ resource, value }) => [resource, value])))
+    : Effect.fail(new InvalidInput({ what: `Cannot ${doing}: ${first.path}: ${first.message}`, issues }))
+}
