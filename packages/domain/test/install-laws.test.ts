@@ -5,7 +5,7 @@ import { everythingShipped, expandSelection, type Selection } from "../src/catal
 import {
   dryRunOf,
   type InstallPlan,
-  type InstallWish,
+  type InstallChoice,
   isNothingToDo,
   planInstall,
   type Present,
@@ -54,7 +54,7 @@ const partOf = (given: SourceContent, dice: ReadonlyArray<boolean>): Selection =
     localCollections: some(all.localCollections),
   }
 }
-const planOf = (given: SourceContent, there: Present, wish: InstallWish): InstallPlan => {
+const planOf = (given: SourceContent, there: Present, wish: InstallChoice): InstallPlan => {
   const plan = planInstall({ id: "s", content: given }, there, wish)
   if (Result.isFailure(plan)) throw new Error(`unknown: ${JSON.stringify(plan.failure)}`)
   return plan.success

@@ -4,7 +4,7 @@ import {
   type Dependencies,
   type Fetched,
   fitsPin,
-  installAccount,
+  resolveDependencies,
   type InstalledVersions,
   type InstallOutcome,
   installLimits,
@@ -40,32 +40,32 @@ const bring = (
   have: InstalledVersions = nothing,
   { force = false, breaks = [] as readonly string[], ofHost = new Map<string, string>() } = {},
 ): Brought => {
-  const account = installAccount<Fetched>(asked, have, force)
+  const resolver = resolveDependencies<Fetched>(asked, have, force)
   const rounds: (readonly string[])[] = []
-  for (let wanted = account.next(ofHost); wanted.length > 0; wanted = account.next(ofHost)) {
+  for (let wanted = resolver.next(ofHost); wanted.length > 0; wanted = resolver.next(ofHost)) {
     rounds.push(wanted.map(({ type, name }) => `${type} ${name}`))
     for (const one of wanted) {
       const { type, name = "", origin, pin } = one
       const versions = place.get(`${type} ${origin.from === "name" ? origin.name : ""}`)
       const version = bestVersion([...(versions?.keys() ?? [])], pin)
       const needs = versions?.get(version ?? "")
-      if (needs === undefined) account.missed(one, "it is not published")
-      else account.arrived({ type, name, version, needs, wanted: one })
+      if (needs === undefined) resolver.onFailed(one, "it is not published")
+      else resolver.onFetched({ type, name, version, needs, wanted: one })
     }
   }
   const there = { roles: new Map(have.roles), collections: new Map(have.collections) }
   const placed: Fetched[] = []
-  for (const thing of account.placements()) {
-    if (!account.isSound(thing)) continue
+  for (const thing of resolver.placements()) {
+    if (!resolver.isSound(thing)) continue
     if (breaks.includes(thing.name)) {
-      account.missed(thing, "the disk is full")
+      resolver.onFailed(thing, "the disk is full")
       continue
     }
-    account.placed(thing)
+    resolver.onPlaced(thing)
     placed.push(thing)
     ;(thing.type === "role" ? there.roles : there.collections).set(thing.name, thing.version)
   }
-  return { outcomes: account.outcomes(), placed, there, rounds }
+  return { outcomes: resolver.outcomes(), placed, there, rounds }
 }
 
 const place = (things: Readonly<Record<string, Readonly<Record<string, Dependencies>>>>): Place =>

@@ -13,7 +13,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
 
-/** `number` is a wish: it is taken when nobody has it and it is free to be given. */
+/** `number` is a preference: the user gets it if it is free. */
 export interface NewUser extends UserDraft, Partial<Pick<User, "number">> {
   readonly secrets: UserSecrets
 }
@@ -30,7 +30,7 @@ export class Users extends Context.Service<
     readonly findByEmail: (email: string) => Effect.Effect<User | undefined, StorageFault>
     /** Ascending by number, ROOT included. */
     readonly list: Effect.Effect<readonly User[], StorageFault>
-    /** Takes the wished number, else the lowest free one, from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
+    /** Takes the requested number, else the lowest free one, from 2 to 150 (ROOT: 1). Numbers of removed users rest for a day before they are given again. */
     readonly create: (user: NewUser) => Effect.Effect<User, UserExists | Exhausted | StorageFault>
     /** Never takes the rights of the last administrator beside ROOT, also not where two take them from each other at the same time. */
     readonly setAdmin: (id: UserId, isAdmin: boolean) => Effect.Effect<User, UserNotFound | LastAdministrator | StorageFault>

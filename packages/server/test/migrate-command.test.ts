@@ -3,21 +3,21 @@ import { describe, expect, test } from "vitest"
 import { UsageError } from "../src/command/arguments.ts"
 import { migrationView } from "../src/command/migrate/progress.ts"
 import { reportText } from "../src/command/migrate/report-text.ts"
-import { readWish } from "../src/command/migrate/words.ts"
+import { readOptions } from "../src/command/migrate/words.ts"
 
 describe("the words of migrate", () => {
   test("say what to do and how", () => {
-    expect(readWish(["sdn", "--dry-run", "--create-zone", "--json"])).toMatchObject({
+    expect(readOptions(["sdn", "--dry-run", "--create-zone", "--json"])).toMatchObject({
       what: "sdn",
       dryRun: true,
       createZone: true,
       json: true,
       yes: false,
     })
-    expect(readWish(["--config", "x.yml", "rollback", "-y"])).toMatchObject({ what: "rollback", yes: true, config: "x.yml" })
+    expect(readOptions(["--config", "x.yml", "rollback", "-y"])).toMatchObject({ what: "rollback", yes: true, config: "x.yml" })
   })
   test.each([[], ["help"], ["sdn", "--help"]])("%s %s asks for help", (...argv) => {
-    expect(readWish(argv.filter((word) => word !== undefined))).toBeUndefined()
+    expect(readOptions(argv.filter((word) => word !== undefined))).toBeUndefined()
   })
   test.each([
     ["bridges"],
@@ -28,7 +28,7 @@ describe("the words of migrate", () => {
     ["report", "--dry-run"],
     ["sqlite", "--yes"],
   ])("%s %s is refused in one line", (...argv) => {
-    expect(() => readWish(argv)).toThrow(UsageError)
+    expect(() => readOptions(argv)).toThrow(UsageError)
   })
 })
 

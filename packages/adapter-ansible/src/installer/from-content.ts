@@ -12,7 +12,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import type { Arrival, Miss } from "./supply.ts"
+import type { FetchedPackage, MissingPackage } from "./package-source.ts"
 
 type Fetcher = Context.Service.Shape<typeof ContentFetcher>
 
@@ -77,7 +77,7 @@ export const bringFromUrl = (
   fetcher: Fetcher,
   wanted: WantedArtifact,
   whose: string,
-): Effect.Effect<Arrival | Miss, never, Scope.Scope> =>
+): Effect.Effect<FetchedPackage | MissingPackage, never, Scope.Scope> =>
   Effect.gen(function* () {
     const location = locationOf(wanted)
     if (location === undefined) return { wanted, because: "it has no URL" }

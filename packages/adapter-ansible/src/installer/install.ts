@@ -1,4 +1,4 @@
-import { type InstallAccount, installAccount, installedVersions } from "@rangewright/domain"
+import { type DependencyResolver, resolveDependencies, installedVersions } from "@rangewright/domain"
 import {
   ArtifactLibrary,
   ContentFetcher,
@@ -11,8 +11,8 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { bringFromUrl } from "./from-content.ts"
-import type { Supply } from "./supply.ts"
-import { type Understood, understand } from "./understand.ts"
+import type { PackageSource } from "./package-source.ts"
+import { type InspectedPackage, inspect } from "./inspect.ts"
 
 type HostCollections = Effect.Effect<ReadonlyMap<string, string | undefined>>
 type Library = Context.Service.Shape<typeof ArtifactLibrary>
@@ -20,31 +20,31 @@ type Fetcher = Context.Service.Shape<typeof ContentFetcher>
 
 /** Fetches what is asked for, then what that needs, and so on: all of one round at once. Nothing is installed yet. */
 const fetchAll = (
-  supply: Supply,
+  source: PackageSource,
   fetcher: Fetcher,
   hostCollections: HostCollections,
-  account: InstallAccount<Understood>,
+  resolver: DependencyResolver<InspectedPackage>,
   { scope, output = () => Effect.void }: InstallRequest,
 ): Effect.Effect<void, InstallerFault, Scope.Scope> =>
   Effect.gen(function* () {
     const whose = scope.type === "user" ? `user ${scope.userId}` : "everybody"
     while (true) {
-      const wanted = account.next(account.asksForCollections() ? yield* hostCollections : new Map())
+      const wanted = resolver.next(resolver.asksForCollections() ? yield* hostCollections : new Map())
       if (wanted.length === 0) return
       const [named, located] = [
         wanted.filter(({ origin }) => origin.from === "name"),
         wanted.filter(({ origin }) => origin.from !== "name"),
       ]
       const brought = yield* Effect.forEach(located, (one) => bringFromUrl(fetcher, one, whose))
-      const supplied = named.length === 0 ? [] : yield* supply.bring(named, output, whose)
+      const supplied = named.length === 0 ? [] : yield* source.fetch(named, output, whose)
       for (const one of [...brought, ...supplied]) {
-        if ("because" in one) account.missed(one.wanted, one.because)
+        if ("because" in one) resolver.onFailed(one.wanted, one.because)
         else
-          yield* understand(one).pipe(
-            Effect.map(account.arrived),
-            // of what only came along nobody has asked yet: it is missed when somebody does
+          yield* inspect(one).pipe(
+            Effect.map(resolver.onFetched),
+            // of what only came along nobody has asked yet: it fails when somebody does
             Effect.catch(({ message }) =>
-              Effect.sync(() => (one.wanted === undefined ? undefined : account.missed(one.wanted, message))),
+              Effect.sync(() => (one.wanted === undefined ? undefined : resolver.onFailed(one.wanted, message))),
             ),
           )
       }
@@ -55,17 +55,21 @@ const fetchAll = (
  * Puts into the library what can be there with all that it needs, each wholly or not at all. Who leaves before may end the whole; from
  * here on it is carried through.
  */
-const placeAll = ({ place }: Library, account: InstallAccount<Understood>, { scope }: InstallRequest): Effect.Effect<void> =>
+const placeAll = (
+  { place }: Library,
+  resolver: DependencyResolver<InspectedPackage>,
+  { scope }: InstallRequest,
+): Effect.Effect<void> =>
   Effect.uninterruptible(
     Effect.forEach(
-      account.placements(),
+      resolver.placements(),
       (thing) => {
-        if (!account.isSound(thing)) return Effect.void
+        if (!resolver.isSound(thing)) return Effect.void
         const { type, name, version, entries } = thing
         const told = version === undefined ? {} : { version }
         return place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
-          Effect.map(() => account.placed(thing)),
-          Effect.catch(({ message }) => Effect.sync(() => account.missed(thing, message))),
+          Effect.map(() => resolver.onPlaced(thing)),
+          Effect.catch(({ message }) => Effect.sync(() => resolver.onFailed(thing, message))),
         )
       },
       { discard: true },
@@ -73,7 +77,7 @@ const placeAll = ({ place }: Library, account: InstallAccount<Understood>, { sco
   )
 
 const install = (
-  supply: Supply,
+  source: PackageSource,
   library: Library,
   fetcher: Fetcher,
   hostCollections: HostCollections,
@@ -85,20 +89,20 @@ const install = (
         library.list(request.scope),
         ({ message }) => new InstallerFault({ doing: "install roles and collections", reason: "failed", detail: message }),
       )
-      const account = installAccount<Understood>(request, installedVersions(listing), request.force)
-      yield* fetchAll(supply, fetcher, hostCollections, account, request)
-      yield* placeAll(library, account, request)
-      return account.outcomes()
+      const resolver = resolveDependencies<InspectedPackage>(request, installedVersions(listing), request.force)
+      yield* fetchAll(source, fetcher, hostCollections, resolver, request)
+      yield* placeAll(library, resolver, request)
+      return resolver.outcomes()
     }),
   )
 
-/** An installer that takes what has a name from a supply, and what has a URL from there. It asks once what comes with the host's Ansible. */
+/** An installer that takes what has a name from a source, and what has a URL from there. It asks once what comes with the host's Ansible. */
 export const installerFrom = (
-  supply: Supply,
+  source: PackageSource,
   hostCollections: HostCollections,
 ): Effect.Effect<Context.Service.Shape<typeof RoleInstaller>, never, ArtifactLibrary | ContentFetcher> =>
   Effect.gen(function* () {
     const [library, fetcher] = [yield* ArtifactLibrary, yield* ContentFetcher]
     const ofHost = yield* Effect.cached(hostCollections)
-    return { available: supply.available, install: (request) => install(supply, library, fetcher, ofHost, request) }
+    return { available: source.available, install: (request) => install(source, library, fetcher, ofHost, request) }
   })

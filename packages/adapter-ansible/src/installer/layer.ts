@@ -1,10 +1,10 @@
 import { type ArtifactLibrary, ContentFetcher, type InstallerFault, RoleInstaller } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { folderSupply } from "./folder-supply.ts"
+import { folderSource } from "./folder-source.ts"
 import { hostCollections } from "../tool/host-ansible.ts"
 import { type GalaxyOptions, galaxySettings, type HostCollectionOptions } from "./galaxy-options.ts"
-import { galaxySupply } from "./galaxy-supply.ts"
+import { galaxySource } from "./galaxy-source.ts"
 import { installerFrom } from "./install.ts"
 
 export interface FolderInstallerOptions extends HostCollectionOptions {
@@ -21,7 +21,7 @@ export const folderInstallerLayer = ({
   Layer.effect(
     RoleInstaller,
     Effect.flatMap(ContentFetcher, (fetcher) =>
-      installerFrom(folderSupply(folder, fetcher), hostCollections(program, collections)),
+      installerFrom(folderSource(folder, fetcher), hostCollections(program, collections)),
     ),
   )
 
@@ -31,8 +31,8 @@ export const galaxyInstallerLayer = (
 ): Layer.Layer<RoleInstaller, InstallerFault, ArtifactLibrary | ContentFetcher> =>
   Layer.effect(
     RoleInstaller,
-    Effect.flatMap(galaxySupply(options), (supply) => {
+    Effect.flatMap(galaxySource(options), (source) => {
       const { program, collections } = galaxySettings(options)
-      return installerFrom(supply, hostCollections(program, collections))
+      return installerFrom(source, hostCollections(program, collections))
     }),
   )

@@ -49,7 +49,7 @@ export const knownLogins = ({ machines, secrets }: LoginPorts, rangeId: RangeId)
   })
 
 /** Stages that see to the machine's login. A system whose password nothing here can set keeps its template's. */
-const wishOf = ({ stage, os, input }: GuestTask): "generated" | "template" | undefined => {
+const passwordKindOf = ({ stage, os, input }: GuestTask): "generated" | "template" | undefined => {
   if ((stage !== "address" && stage !== "router") || os === "macos") return undefined
   return Object(input).login === "generated" ? "generated" : "template"
 }
@@ -83,8 +83,8 @@ export const withLogin = <A>(
       const sealed: KeptLogin = { current: seal(login.current), pending: seal(login.pending) }
       return machines.keepLogin(rangeId, vmid, sealed)
     }
-    const wish = wishOf(task)
-    const next = wish === "generated" ? (known.current ?? known.pending ?? newPassword()) : undefined
+    const kind = passwordKindOf(task)
+    const next = kind === "generated" ? (known.current ?? known.pending ?? newPassword()) : undefined
     let kept = known
     if (next !== undefined && next !== known.current && next !== known.pending) {
       kept = { ...known, pending: next }
@@ -94,7 +94,7 @@ export const withLogin = <A>(
     const tries = possible.filter((password, at) => possible.indexOf(password) === at)
     let refused: LoginRefused | undefined
     for (const inUse of tries) {
-      const set = wish === undefined || next === inUse ? {} : { set: { password: next } }
+      const set = kind === undefined || next === inUse ? {} : { set: { password: next } }
       const spoken = [kept.current, kept.pending].filter((password) => password !== undefined)
       const done = yield* attempt({ inUse, ...set, secrets: spoken }).pipe(
         Effect.asSome,
@@ -104,7 +104,7 @@ export const withLogin = <A>(
         }),
       )
       if (done._tag === "None") continue
-      const left = leftBy(wish === undefined ? inUse : next, kept)
+      const left = leftBy(kind === undefined ? inUse : next, kept)
       if (kept.current !== left.current || kept.pending !== left.pending) yield* keep(left)
       return done.value
     }

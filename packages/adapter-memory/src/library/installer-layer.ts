@@ -1,4 +1,11 @@
-import { bestVersion, type Fetched, installAccount, installedVersions, noSuchVersion, notPublished } from "@rangewright/domain"
+import {
+  bestVersion,
+  type Fetched,
+  resolveDependencies,
+  installedVersions,
+  noSuchVersion,
+  notPublished,
+} from "@rangewright/domain"
 import { type ArtifactEntry, ArtifactLibrary, InstallerFault, RoleInstaller } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,31 +28,31 @@ const memoryInstaller = (
         library.list(scope),
         ({ message }) => new InstallerFault({ doing: "install roles and collections", reason: "failed", detail: message }),
       )
-      const account = installAccount<Release>(asked, installedVersions(listing), force)
-      for (let wanted = account.next(new Map()); wanted.length > 0; wanted = account.next(new Map()))
+      const resolver = resolveDependencies<Release>(asked, installedVersions(listing), force)
+      for (let wanted = resolver.next(new Map()); wanted.length > 0; wanted = resolver.next(new Map()))
         for (const one of wanted) {
           const { type, origin, name = "", pin } = one
           const offered = (type === "role" ? galaxy.roles : galaxy.collections).get(origin.from === "name" ? origin.name : "")
           const version = bestVersion([...(offered?.keys() ?? [])], pin)
           const release = offered?.get(version ?? "")
-          if (origin.from !== "name") account.missed(one, "it comes from a URL, which is not looked up by name")
-          else if (offered === undefined) account.missed(one, notPublished)
-          else if (release === undefined) account.missed(one, noSuchVersion([...offered.keys()], pin))
+          if (origin.from !== "name") resolver.onFailed(one, "it comes from a URL, which is not looked up by name")
+          else if (offered === undefined) resolver.onFailed(one, notPublished)
+          else if (release === undefined) resolver.onFailed(one, noSuchVersion([...offered.keys()], pin))
           else {
             const { entries, roles = [], collections = [] } = release
-            account.arrived({ type, name, version, entries, needs: { roles, collections }, wanted: one })
+            resolver.onFetched({ type, name, version, entries, needs: { roles, collections }, wanted: one })
           }
         }
-      for (const thing of account.placements()) {
-        if (!account.isSound(thing)) continue
+      for (const thing of resolver.placements()) {
+        if (!resolver.isSound(thing)) continue
         const { type, name, version, entries } = thing
         const told = version === undefined ? {} : { version }
         yield* library.place({ scope, kind: type, name }, entries, { ...told, replace: true }).pipe(
-          Effect.map(() => account.placed(thing)),
-          Effect.catch(({ message }) => Effect.sync(() => account.missed(thing, message))),
+          Effect.map(() => resolver.onPlaced(thing)),
+          Effect.catch(({ message }) => Effect.sync(() => resolver.onFailed(thing, message))),
         )
       }
-      const outcomes = account.outcomes()
+      const outcomes = resolver.outcomes()
       for (const { name, outcome } of outcomes) yield* output?.(`${name}: ${outcome}\n`) ?? Effect.void
       return outcomes
     }),

@@ -63,12 +63,12 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
     list: (filter = {}) => Effect.sync(() => select(filter)),
     overview: (filter) => Effect.sync(() => select(filter).map((range) => ({ range, machines: machinesOf(store, range.id) }))),
     revision: Effect.sync(() => store.revision),
-    create: ({ config, owners, reservedNumbers, number: wish, systemLimits = noAmounts, ...draft }) =>
+    create: ({ config, owners, reservedNumbers, number: requested, systemLimits = noAmounts, ...draft }) =>
       atomically(function* () {
         if ([...store.ranges.keys()].some((id) => rangeIdKey(id) === rangeIdKey(draft.id)))
           return yield* Result.fail(new RangeExists({ what: takenRangeId(draft.id) }))
         const taken = new Set([...store.ranges.values()].map((range) => range.number))
-        const number = yield* allocateRangeNumber({ id: draft.id, number: wish, reservedNumbers }, taken)
+        const number = yield* allocateRangeNumber({ id: draft.id, number: requested, reservedNumbers }, taken)
         for (const userId of draft.createdBy === undefined ? owners : [...owners, draft.createdBy]) yield* knownUser(userId)
         const range = newlyMadeRange(draft, number, owners)
         const refused = refusedRange(quotaFacts(store), { id: range.id, payer: range.madeFor }, systemLimits)

@@ -37,7 +37,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
     findByRecordId: (id) => firstOf((user) => user.recordId === id),
     findByEmail: (email) => firstOf((user) => sameEmail(user.email, email)),
     list: Effect.sync(() => all().sort((a, b) => a.number - b.number)),
-    create: ({ secrets, number: wish, ...wanted }) =>
+    create: ({ secrets, number: requested, ...wanted }) =>
       atomically(function* (now) {
         if (store.users.has(wanted.id)) return yield* Result.fail(new UserExists({ field: "userID", value: wanted.id }))
         if (all().some((user) => accountIdOf(user) === accountIdOf(wanted)))
@@ -47,7 +47,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         for (const [number, at] of store.restingNumbers)
           if (now.getTime() - at >= userNumberRestMillis) store.restingNumbers.delete(number)
         const taken = new Set([...all().map((user) => user.number), ...store.restingNumbers.keys()])
-        const number = yield* allocateUserNumber(wanted.id, taken, wish)
+        const number = yield* allocateUserNumber(wanted.id, taken, requested)
         const user = newlyMadeUser(wanted, number)
         store.users.set(user.id, { user, secrets })
         newPasswordVersion(user.id)

@@ -50,7 +50,7 @@ export interface CachedObservation {
 /** A cached observation of the installation. Of machines that can no longer be read it keeps what was last known; failures are not cached. */
 export const cachedObservation = (look: Port["observe"]): CachedObservation => {
   const memory = machineMemory()
-  const observe: Port["observe"] = (wish) => Effect.tap(look(wish), ({ machines }) => Effect.sync(() => memory.learn(machines)))
+  const observe: Port["observe"] = (input) => Effect.tap(look(input), ({ machines }) => Effect.sync(() => memory.learn(machines)))
   const recalled = (zone: string): Effect.Effect<HypervisorInstallation, HypervisorFault> =>
     Effect.map(observe({ zone, snapshots: false }), (seen) => ({ ...seen, machines: seen.machines.map(memory.recall) }))
   const cache = Effect.runSync(

@@ -26,13 +26,13 @@ const refuseUnknownUsers = (tx: Transaction, named: readonly UserId[]) =>
 /** Makes a range whole: number, state, configuration, grants. */
 export const createRange = (
   tx: Transaction,
-  { config, owners, number: wish, reservedNumbers, systemLimits, ...draft }: NewRange,
+  { config, owners, number: requested, reservedNumbers, systemLimits, ...draft }: NewRange,
 ) =>
   Effect.gen(function* () {
     const taken = yield* tx((db) => db.selectFrom("ranges").select(["id", "number"]).execute())
     const idKey = rangeIdKey(draft.id)
     if (taken.some((row) => rangeIdKey(row.id) === idKey)) return yield* new RangeExists({ what: takenRangeId(draft.id) })
-    const asked = { id: draft.id, number: wish, reservedNumbers }
+    const asked = { id: draft.id, number: requested, reservedNumbers }
     const number = yield* Effect.fromResult(allocateRangeNumber(asked, new Set(taken.map((row) => row.number))))
     yield* refuseUnknownUsers(tx, draft.createdBy === undefined ? owners : [...owners, draft.createdBy])
     const range = newlyMadeRange(draft, number, owners)

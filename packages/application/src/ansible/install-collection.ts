@@ -8,7 +8,7 @@ import {
   type StorageFault,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { bring } from "./bring.ts"
+import { fetchAndInstall } from "./fetch-and-install.ts"
 
 const collectionClaims = ["local-collection", "galaxy-collection"] as const
 
@@ -28,9 +28,9 @@ export const installCollection = (
   force: boolean,
 ): Effect.Effect<void, Conflict | Failed | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
-    const first = yield* bring({ type: "collection", requirement }, scope, force)
+    const first = yield* fetchAndInstall({ type: "collection", requirement }, scope, force)
     if (first.outcome === "other-version") {
-      yield* bring({ type: "collection", requirement }, scope, true)
+      yield* fetchAndInstall({ type: "collection", requirement }, scope, true)
       return
     }
     if (first.outcome === "present") {

@@ -8,7 +8,7 @@ import {
   type StorageFault,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { bring } from "./bring.ts"
+import { fetchAndInstall } from "./fetch-and-install.ts"
 
 /** Roles that installations of the original rely on; they cannot be removed (contract C 8.2). */
 const coreRoles: ReadonlySet<string> = new Set(["lae.proxmox", "geerlingguy.packer", "ansible-thoteam.nexus3-oss"])
@@ -34,7 +34,7 @@ export const installRole = (
   force: boolean,
 ): Effect.Effect<void, Failed | InvalidInput, RoleInstaller> =>
   Effect.gen(function* () {
-    const { name, outcome, version } = yield* bring({ type: "role", requirement }, scope, force)
+    const { name, outcome, version } = yield* fetchAndInstall({ type: "role", requirement }, scope, force)
     const known = (version !== undefined) === (requirement.version !== undefined)
     if (outcome === "installed" || (outcome === "present" && known)) return
     return yield* new Failed({ what: otherVersion(name, version, requirement.version), hint: "Use force to replace it." })

@@ -22,7 +22,7 @@ import type { ItemOutcome } from "../source/item-outcome.ts"
 import { performArtifactStep } from "../source/perform-install.ts"
 import { SourceContents } from "../source/source-contents.ts"
 import { concludeDependencies, noteInstallation } from "./conclude-dependencies.ts"
-import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
+import { type DependencyChoice, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
 /** What an installation was asked to do. */
 const Request = Schema.Struct({
@@ -36,10 +36,10 @@ const readRequest = Schema.decodeUnknownEffect(Request)
 const unreadable = () => new Failed({ what: "Cannot continue the installation: its request cannot be read" })
 
 const asked = ({ options }: RunHead) =>
-  Effect.map(Effect.mapError(readRequest(options), unreadable), ({ recordId, user, ...wish }) => ({
+  Effect.map(Effect.mapError(readRequest(options), unreadable), ({ recordId, user, ...choice }) => ({
     recordId,
     // written by `installDependencies`, and read back from the store as it was
-    wish: { ...wish, user: user as UserId } satisfies DependencyWish,
+    choice: { ...choice, user: user as UserId } satisfies DependencyChoice,
   }))
 
 const blueprintOf = (recordId: RecordId) =>
@@ -52,13 +52,13 @@ const blueprintOf = (recordId: RecordId) =>
 const nothing = { snapshot: { id: "" as never, root: undefined, files: [] } }
 
 /** Where things come from and go to. A record that is no source's claims nothing. */
-const installationFor = (blueprint: Blueprint, wish: DependencyWish, step: InstallStep) =>
+const installationFor = (blueprint: Blueprint, choice: DependencyChoice, step: InstallStep) =>
   Effect.gen(function* () {
-    yield* stillWanted(wish)
+    yield* stillWanted(choice)
     const { origin, bundle, recordId } = blueprint
     const content =
       bundle === undefined || step.do !== "artifact" ? nothing : yield* (yield* SourceContents).ofId(bundle.snapshot)
-    return { ...wish, source: { recordId: origin?.source ?? recordId }, content } satisfies ArtifactInstallation
+    return { ...choice, source: { recordId: origin?.source ?? recordId }, content } satisfies ArtifactInstallation
   })
 
 /** One step. What a step of several items could not have fails the check that follows it. */
@@ -70,8 +70,8 @@ const install = work({
       if (step.do === "check") return yield* failFor(outcomesIn(factsOf(step.of)))
       // a blueprint has no rows to make or remove
       if (step.do === "prune" || step.do === "blueprint") return {}
-      const { recordId, wish } = yield* asked(head)
-      const installation = yield* installationFor(yield* blueprintOf(recordId), wish, step)
+      const { recordId, choice } = yield* asked(head)
+      const installation = yield* installationFor(yield* blueprintOf(recordId), choice, step)
       // what a tool says is for people; a journal that takes no writes ends the run by itself
       const outcomes = yield* performArtifactStep(installation, step, (said) => Effect.ignore(print(said)))
       if (step.do === "artifact") yield* failFor(outcomes)
@@ -93,11 +93,11 @@ export const blueprintInstall = runKind({
   name: "blueprint-install",
   doing: "an installation",
   request: Request,
-  plan: ({ recordId, user, ...wish }) =>
+  plan: ({ recordId, user, ...choice }) =>
     Effect.gen(function* () {
-      const plan = yield* planDependencies(yield* blueprintOf(recordId), { ...wish, user: user as UserId })
+      const plan = yield* planDependencies(yield* blueprintOf(recordId), { ...choice, user: user as UserId })
       const prepared = { plan: stillToInstall(plan), blueprints: [], pruned: [] }
-      return workPlan(installStepsOf(prepared, wish.force).map(({ declared, step }) => install.step(declared, step)))
+      return workPlan(installStepsOf(prepared, choice.force).map(({ declared, step }) => install.step(declared, step)))
     }),
   works: [install],
   owner: ({ id }) =>

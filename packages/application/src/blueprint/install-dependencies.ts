@@ -11,7 +11,7 @@ import { startAfterOthers } from "../source/start-after-others.ts"
 import { concludeDependencies } from "./conclude-dependencies.ts"
 import { blueprintInstall, dependencyOutcomes } from "./dependency-run.ts"
 import { blueprintSubject } from "./forget-blueprint.ts"
-import { type DependencyWish, planDependencies, stillToInstall } from "./plan-dependencies.ts"
+import { type DependencyChoice, planDependencies, stillToInstall } from "./plan-dependencies.ts"
 
 export type DependencyServices =
   | ArtifactLibrary
@@ -47,10 +47,10 @@ const isNothing = ({ artifacts, roles, collections, subscriptionRoles }: Install
   artifacts.length + roles.length + collections.length + subscriptionRoles.length === 0
 
 /** As a run of the blueprint, which goes on without its caller. */
-const runInstall = (blueprint: Blueprint, wish: DependencyWish) =>
+const runInstall = (blueprint: Blueprint, choice: DependencyChoice) =>
   Effect.gen(function* () {
-    const request = blueprintInstall.request(blueprintSubject(blueprint), { recordId: blueprint.recordId, ...wish })
-    const { id } = yield* startAfterOthers(request, wish.user)
+    const request = blueprintInstall.request(blueprintSubject(blueprint), { recordId: blueprint.recordId, ...choice })
+    const { id } = yield* startAfterOthers(request, choice.user)
     return dependencyOutcomes(yield* (yield* RunEngine).wait(id))
   })
 
@@ -60,13 +60,13 @@ const runInstall = (blueprint: Blueprint, wish: DependencyWish) =>
  */
 export const installDependencies = (
   blueprint: Blueprint,
-  wish: DependencyWish,
+  choice: DependencyChoice,
 ): Effect.Effect<readonly ItemOutcome[], Fault, DependencyServices> =>
   Effect.gen(function* () {
-    const plan = yield* planDependencies(blueprint, wish)
+    const plan = yield* planDependencies(blueprint, choice)
     const left = stillToInstall(plan)
     const obstacle = yield* subscriptionObstacle(left)
-    if (obstacle === undefined && !isNothing(left)) return [...presentOnes(plan), ...(yield* runInstall(blueprint, wish))]
+    if (obstacle === undefined && !isNothing(left)) return [...presentOnes(plan), ...(yield* runInstall(blueprint, choice))]
     const outcomes = obstacle === undefined ? presentOnes(plan) : [itemFailed("subscription_role", "", obstacle)]
     yield* concludeDependencies(blueprint, outcomes)
     return outcomes

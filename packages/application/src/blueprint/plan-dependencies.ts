@@ -8,16 +8,16 @@ import { blueprintConfig } from "./find-blueprint.ts"
 import { asShipped, dependencyContextOf } from "./dependency-context.ts"
 
 /** For whom dependencies are installed. */
-export interface DependencyWish extends InstallTarget {
+export interface DependencyChoice extends InstallTarget {
   /** Replaces what is there. */
   readonly force: boolean
 }
 
 /** What is there, where it would be installed to. */
-const presentFor = (wish: DependencyWish): Effect.Effect<Parameters<typeof planInstall>[1], LibraryFault, ArtifactLibrary> =>
+const presentFor = (choice: DependencyChoice): Effect.Effect<Parameters<typeof planInstall>[1], LibraryFault, ArtifactLibrary> =>
   Effect.gen(function* () {
     const library = yield* ArtifactLibrary
-    const there = yield* library.list(scopeFor("role", wish))
+    const there = yield* library.list(scopeFor("role", choice))
     const everybodys = yield* library.list({ type: "global" })
     return {
       ...there,
@@ -35,16 +35,20 @@ const presentFor = (wish: DependencyWish): Effect.Effect<Parameters<typeof planI
  */
 export const planDependencies = Effect.fnUntraced(function* (
   blueprint: Blueprint,
-  wish: DependencyWish,
+  choice: DependencyChoice,
 ): Effect.fn.Return<InstallPlan, Fault, ArtifactLibrary | Blueprints | SourceContents> {
   const { id, content, files } = yield* dependencyContextOf(blueprint)
   const config = yield* blueprintConfig(blueprint)
   const requirements = yield* (yield* Blueprints).requirements(blueprint.id)
   const shipped = { ...content, blueprints: [asShipped(id, blueprint, config, requirements)] }
-  const planned = planInstall({ id: "", content: shipped, ...(files === undefined ? {} : { files }) }, yield* presentFor(wish), {
-    selection: { blueprints: [id] },
-    force: wish.force,
-  })
+  const planned = planInstall(
+    { id: "", content: shipped, ...(files === undefined ? {} : { files }) },
+    yield* presentFor(choice),
+    {
+      selection: { blueprints: [id] },
+      force: choice.force,
+    },
+  )
   // it cannot be: the one blueprint that is asked for is there
   if (Result.isFailure(planned)) return yield* Effect.die(new Error(`blueprint ${blueprint.id} is not in its own plan`))
   const plan = planned.success

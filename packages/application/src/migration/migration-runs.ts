@@ -6,7 +6,7 @@ import { migrationWorks, runSteps } from "./migration-work.ts"
 import { planNetworks } from "./plan-networks.ts"
 import { undoNetworks } from "./undo-networks.ts"
 
-const Wish = Schema.Struct({ createZone: Schema.Boolean })
+const Options = Schema.Struct({ createZone: Schema.Boolean })
 
 /** Begins a note of the plan that tells of work that is left when the run has ended. */
 export const byHandMark = "By hand: "
@@ -16,7 +16,7 @@ const networkRun = (name: string, doing: string, direction: MigrationDirection) 
   runKind({
     name,
     doing,
-    request: Wish,
+    request: Options,
     whenBusy: "join",
     plan: ({ createZone }) =>
       Effect.gen(function* () {

@@ -130,11 +130,14 @@ export const wasRecorded = ({ steps }: RunState): boolean => {
 }
 
 /** The steps of a run: when no range changes any more, and what was planned still holds, the plan's own. */
-export const runSteps = (plan: MigrationPlan, wish: { readonly direction: MigrationDirection; readonly createZone: boolean }) => [
+export const runSteps = (
+  plan: MigrationPlan,
+  choice: { readonly direction: MigrationDirection; readonly createZone: boolean },
+) => [
   restStep.step({ key: restKey, title: "Wait until no range is being changed", estimate: 1 }, {}),
   checkStep.step(
     { key: checkKey, title: "Look whether the plan still holds", estimate: 2, after: [restKey] },
-    { ...wish, fingerprint: fingerprintOf(plan) },
+    { ...choice, fingerprint: fingerprintOf(plan) },
   ),
   ...plan.steps.map(stepOf),
 ]

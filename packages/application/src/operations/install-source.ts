@@ -5,7 +5,7 @@ import { fetchedBefore, fetchToInstall } from "../source/fetch-to-install.ts"
 import { dryRunInstall, installFrom } from "../source/install.ts"
 import { targetFor } from "../source/installation.ts"
 import { actingAs, visibleSource } from "../source/visible-source.ts"
-import { InstallRequest, InstallResponse, installWish } from "../wire/install.ts"
+import { InstallRequest, InstallResponse, installChoice } from "../wire/install.ts"
 import { BooleanText } from "../wire/parameters.ts"
 import { sourceStatuses, sourceWaitCutShort } from "../wire/statuses.ts"
 import { syncResult } from "../wire/sync-result.ts"
@@ -35,12 +35,12 @@ export const installSource = operation({
     Effect.gen(function* () {
       const source = yield* visibleSource(path.sourceID, { user, query })
       const target = yield* targetFor(user, body.global)
-      const wish = installWish(body)
+      const choice = installChoice(body)
       if (query.dryRun === true || body.dryRun === true) {
-        const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, wish)
+        const { plan, undeclared } = yield* dryRunInstall({ ...(yield* fetchedBefore(source)), ...target }, choice)
         return { ...syncResult(source.id, [], undeclared), ...plan }
       }
-      const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source, user.id)), ...target }, wish)
+      const { outcomes, undeclared } = yield* installFrom({ ...(yield* fetchToInstall(source, user.id)), ...target }, choice)
       return syncResult(source.id, outcomes, undeclared)
     }),
 })

@@ -39,8 +39,8 @@ export const upgradeFromSource = operation({
       const fetched = yield* fetchToInstall(source, user.id)
       const installed = yield* installedSelection(source, fetched.content.content, target)
       const selection = yield* onlyInstalled(installed, body.selection)
-      const wish = { selection, force: true, noDeps: body.noDeps ?? false }
-      const { outcomes, undeclared } = yield* installFrom({ ...fetched, ...target }, wish)
+      const choice = { selection, force: true, noDeps: body.noDeps ?? false }
+      const { outcomes, undeclared } = yield* installFrom({ ...fetched, ...target }, choice)
       return syncResult(source.id, outcomes, undeclared)
     }),
 })

@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { checkMembers, checkPath, checkRef, checkUrl } from "./check-origin.ts"
 import { releaseSource } from "./fetch-source.ts"
-import type { SourceWish } from "./register-source.ts"
+import type { SourceInput } from "./register-source.ts"
 import { sealedAccess } from "./source-access.ts"
 import { scheduleOf } from "./sync-schedule.ts"
 
-export type ChangeWish = Omit<SourceWish, "id" | "type">
+export type SourceChangeInput = Omit<SourceInput, "id" | "type">
 
 /** What was given to one server is shown to no other: with another server's URL, credentials have to be given again. */
 const forgotten = (source: Source, url: string | undefined): Pick<SourceChange, "access"> => {
@@ -21,30 +21,30 @@ const forgotten = (source: Source, url: string | undefined): Pick<SourceChange, 
 /** Refuses what does not fit the source or the user, in the order of the contract (C 2.4). */
 export const checkChange = Effect.fnUntraced(function* (
   source: Source,
-  wish: ChangeWish,
+  input: SourceChangeInput,
   user: User,
   archive: boolean,
 ): Effect.fn.Return<void, Fault> {
-  if (wish.global === true && !user.isAdmin)
+  if (input.global === true && !user.isAdmin)
     return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
-  yield* checkMembers(source.type, { ...wish, archive })
+  yield* checkMembers(source.type, { ...input, archive })
 })
 
 /** Changes what is named; fetches nothing. Empty members change nothing. From another place there is no content until the next sync. */
 export const changeSource = Effect.fnUntraced(function* (
   source: Source,
-  wish: ChangeWish,
+  input: SourceChangeInput,
   user: User,
 ): Effect.fn.Return<Source, Fault, ContentFetcher | SecretStore | Sources> {
-  const url = wish.url ? yield* checkUrl(wish.url) : undefined
-  const path = wish.path ? yield* checkPath(wish.path, user) : undefined
+  const url = input.url ? yield* checkUrl(input.url) : undefined
+  const path = input.path ? yield* checkPath(input.path, user) : undefined
   const changed = yield* (yield* Sources).change(source.recordId, {
     ...(url === undefined ? {} : { url }),
-    ...(wish.ref ? { ref: yield* checkRef(wish.ref) } : {}),
+    ...(input.ref ? { ref: yield* checkRef(input.ref) } : {}),
     ...(path === undefined ? {} : { path }),
-    ...(yield* scheduleOf(source.type, wish.schedule)),
+    ...(yield* scheduleOf(source.type, input.schedule)),
     ...forgotten(source, url),
-    ...(yield* sealedAccess(source.recordId, wish)),
+    ...(yield* sealedAccess(source.recordId, input)),
   })
   if (changed.snapshot === undefined && source.snapshot !== undefined) yield* releaseSource(source)
   return changed

@@ -30,7 +30,7 @@ import { sourceSubject } from "./source-subject.ts"
 import { startAfterOthers } from "./start-after-others.ts"
 
 /** What a fetch is for. What is absent does not happen. */
-const Wish = Schema.Struct({
+const FetchOptions = Schema.Struct({
   recordId: Schema.String,
   /** What the source says of itself counts from now on. */
   manifest: Schema.optionalKey(Schema.Literal(true)),
@@ -43,9 +43,9 @@ const Wish = Schema.Struct({
     Schema.Struct({ filename: Schema.String, contentType: Schema.String, size: Schema.Number, path: Schema.String }),
   ),
 })
-type Wish = typeof Wish.Type
+type FetchOptions = typeof FetchOptions.Type
 
-const decodeWish = Schema.decodeUnknownOption(Wish)
+const decodeOptions = Schema.decodeUnknownOption(FetchOptions)
 const step = "fetch"
 /**
  * What is fetched at once in this process; more of it waits for its turn. A server that stands still takes a turn until it is given up,
@@ -76,7 +76,7 @@ const tellTo = ({ print, progress }: Pick<StepContext, "print" | "progress">) =>
 
 const fetchWork = work({
   name: "fetch-source",
-  input: Wish,
+  input: FetchOptions,
   settle: ({ recordId, manifest, outcome, archive }, context) =>
     Effect.gen(function* () {
       const source = yield* sourceOf(recordId)
@@ -106,12 +106,12 @@ const errorText = (state: RunState, end: Conclusion): string => {
 }
 
 /** What a fetch that came to nothing means for its source. */
-const concludeFetch = Effect.fnUntraced(function* (wish: Wish, state: RunState, end: Conclusion) {
+const concludeFetch = Effect.fnUntraced(function* (options: FetchOptions, state: RunState, end: Conclusion) {
   const sources = yield* Sources
-  const source = yield* sources.findByRecordId(wish.recordId as RecordId)
+  const source = yield* sources.findByRecordId(options.recordId as RecordId)
   if (source === undefined || end.status === "success") return
-  if (wish.outcome) yield* sources.setOutcome(source.recordId, { status: "error", error: errorText(state, end) })
-  if (!wish.discard || source.snapshot !== undefined) return
+  if (options.outcome) yield* sources.setOutcome(source.recordId, { status: "error", error: errorText(state, end) })
+  if (!options.discard || source.snapshot !== undefined) return
   yield* sources.remove(source.recordId)
   yield* releaseSource(source)
 })
@@ -120,10 +120,10 @@ const concludeFetch = Effect.fnUntraced(function* (wish: Wish, state: RunState, 
 export const sourceFetch = runKind({
   name: "source-fetch",
   doing: "a fetch",
-  request: Wish,
-  plan: (wish) =>
-    Effect.map(sourceOf(wish.recordId), (source) =>
-      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10, uses: usesFor(source) }, wish)]),
+  request: FetchOptions,
+  plan: (options) =>
+    Effect.map(sourceOf(options.recordId), (source) =>
+      workPlan([fetchWork.step({ key: step, title: `Fetch source ${source.id}`, estimate: 10, uses: usesFor(source) }, options)]),
     ),
   works: [fetchWork],
   owner: ({ id }) =>
@@ -132,8 +132,8 @@ export const sourceFetch = runKind({
       (source) => source?.owner,
     ),
   finish: (end, state, head) => {
-    const wish = decodeWish(head.options)
-    return Option.isNone(wish) ? Effect.void : concludeFetch(wish.value, state, end)
+    const options = decodeOptions(head.options)
+    return Option.isNone(options) ? Effect.void : concludeFetch(options.value, state, end)
   },
 })
 
@@ -148,7 +148,7 @@ const faultOf = (source: Source, { tag, kind, message, hint, issues }: StepFailu
   return kind === "conflict" ? new Conflict(said) : new Failed(said)
 }
 
-export interface FetchWish {
+export interface FetchInput {
   readonly manifest?: true
   readonly outcome?: true
   readonly discard?: true
@@ -161,11 +161,11 @@ export interface FetchWish {
  */
 export const runFetch = Effect.fnUntraced(function* (
   source: Source,
-  wish: FetchWish,
+  input: FetchInput,
   by: UserId,
 ): Effect.fn.Return<FetchedSource, Fault, ContentFetcher | RunEngine | SecretStore | SourceContents | Sources> {
   const engine = yield* RunEngine
-  const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...wish })
+  const request = sourceFetch.request(sourceSubject(source.recordId), { recordId: source.recordId, ...input })
   // a run knows its source by its record, the caller by its id
   const gone = new SourceNotFound({ source: source.id })
   const { id } = yield* Effect.mapError(startAfterOthers(request, by), (fault) =>

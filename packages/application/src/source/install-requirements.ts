@@ -110,6 +110,6 @@ const unmet = (
   requirement === undefined
     ? []
     : unmetDeclarations(requirement, installed).map(({ blueprint, requirement: { version } }) => {
-        const [wish, fact] = [version ?? "it from another place", installed ?? "another one"]
-        return itemFailed(type, name, `blueprint ${blueprint} wants ${wish}, and ${fact} is installed`, version)
+        const [wanted, found] = [version ?? "it from another place", installed ?? "another one"]
+        return itemFailed(type, name, `blueprint ${blueprint} wants ${wanted}, and ${found} is installed`, version)
       })

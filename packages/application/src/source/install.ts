@@ -2,7 +2,7 @@ import {
   type DryRunPlan,
   dryRunOf,
   type Fault,
-  type InstallWish,
+  type InstallChoice,
   type PlannedArtifact,
   type UndeclaredDependency,
 } from "@rangewright/domain"
@@ -50,7 +50,7 @@ const releaseUnbegun = ({ source, content }: Installation) =>
  */
 export const installFrom = (
   installation: Installation,
-  { selection, force = false, noDeps = false }: InstallWish,
+  { selection, force = false, noDeps = false }: InstallChoice,
 ): Effect.Effect<InstallResult, Fault, InstallServices> =>
   Effect.gen(function* () {
     const { source, content, user, userRecord, global } = installation
@@ -67,15 +67,15 @@ export const installFrom = (
 /** What `installFrom` would do; changes nothing. What is there already is compared with what is shipped. */
 export const dryRunInstall = (
   installation: Installation,
-  wish: InstallWish,
+  choice: InstallChoice,
 ): Effect.Effect<
   { readonly plan: DryRunPlan; readonly undeclared: readonly UndeclaredDependency[] },
   Fault,
   ArtifactLibrary | Blueprints | ContentFetcher | CredentialHasher | Settings | Users
 > =>
   Effect.gen(function* () {
-    const { plan } = yield* prepareInstall(installation, wish)
-    const artifacts = yield* Effect.forEach(plan.artifacts, (artifact) => compared(installation, artifact, wish.force ?? false))
+    const { plan } = yield* prepareInstall(installation, choice)
+    const artifacts = yield* Effect.forEach(plan.artifacts, (artifact) => compared(installation, artifact, choice.force ?? false))
     return { plan: dryRunOf(installation.source, { ...plan, artifacts }), undeclared: plan.undeclared }
   })
 

@@ -25,7 +25,7 @@ export const installedSelection = (
     })
   })
 
-/** What of the wanted things is installed; `InvalidInput` names those that are not. Without a wish everything that is. */
+/** What of the wanted things is installed; `InvalidInput` names those that are not. Without a selection everything that is. */
 export const onlyInstalled = (
   installed: Selection,
   wanted: Partial<Selection> | null | undefined,

@@ -2,7 +2,7 @@ import {
   type Blueprint,
   type Forbidden,
   type InstallPlan,
-  type InstallWish,
+  type InstallChoice,
   InvalidInput,
   type PlannedBlueprint,
   planInstall,
@@ -48,7 +48,7 @@ const builtInTemplates: ReadonlySet<string> = new Set()
  */
 export const prepareInstall = (
   installation: Installation,
-  wish: InstallWish,
+  choice: InstallChoice,
 ): Effect.Effect<
   PreparedInstall,
   InvalidInput | Forbidden | UserNotFound | StorageFault | LibraryFault,
@@ -62,7 +62,7 @@ export const prepareInstall = (
     const planned = planInstall(
       { id: source.id, content, survey, files: snapshot.files },
       yield* presentFor(installation, content, all, rows),
-      wish,
+      choice,
     )
     if (Result.isFailure(planned)) return yield* unknownItems(source.id, planned.failure)
     const plan = planned.success

@@ -22,12 +22,12 @@ import { asRefusal } from "./content-refused.ts"
 import { runFetch } from "./fetch-run.ts"
 import { type FetchedSource, releaseSource } from "./fetch-source.ts"
 import type { RunEngine } from "@rangewright/run-engine"
-import { type AccessWish, sealedAccess } from "./source-access.ts"
+import { type AccessInput, sealedAccess } from "./source-access.ts"
 import type { SourceContents } from "./source-contents.ts"
 import { scheduleOf } from "./sync-schedule.ts"
 
 /** What a caller says of a source. */
-export interface SourceWish extends AccessWish {
+export interface SourceInput extends AccessInput {
   readonly id?: string
   readonly type: string
   readonly url?: string
@@ -53,20 +53,20 @@ const typeOf = (text: string): Effect.Effect<SourceType, InvalidInput> =>
 
 /** The id that was given, else one made from where the content comes from. */
 const idOf = Effect.fnUntraced(function* (
-  wish: SourceWish,
+  input: SourceInput,
   type: SourceType,
   user: User,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<{ readonly id: SourceId; readonly derived: boolean }, InvalidInput> {
-  const given = (wish.id ?? "").trim()
+  const given = (input.id ?? "").trim()
   const id =
     given !== ""
       ? given
       : deriveSourceId(
           user.id,
           type === "git"
-            ? { type, url: wish.url ?? "" }
-            : { type, name: type === "upload" ? (archive?.filename ?? "") : (wish.path ?? "").replace(/\/+$/u, "") },
+            ? { type, url: input.url ?? "" }
+            : { type, name: type === "upload" ? (archive?.filename ?? "") : (input.path ?? "").replace(/\/+$/u, "") },
         )
   if (id !== undefined && isSourceId(id)) return { id, derived: given === "" }
   const message = given === "" ? "none can be made from where the source comes from" : "the ID is not allowed"
@@ -80,7 +80,7 @@ const idOf = Effect.fnUntraced(function* (
 /** Fetches a source of the user's again where it is the one that is meant (contract C 2.1, checks 6 to 8). What it says of itself stays. */
 const registerAgain = Effect.fnUntraced(function* (
   source: Source,
-  wish: SourceWish,
+  input: SourceInput,
   type: SourceType,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
@@ -89,21 +89,21 @@ const registerAgain = Effect.fnUntraced(function* (
       what: `You have source ${source.id} already, of type ${source.type}`,
       hint: "Choose another ID with `id`.",
     })
-  if (type === "git" && wish.url && wish.url !== source.url)
+  if (type === "git" && input.url && input.url !== source.url)
     return yield* new Conflict({
       what: `You have source ${source.id} already, and it comes from ${showGitUrl(source.url)}`,
       hint: `Choose another ID with \`id\`, or change where it comes from: PATCH /sources/${source.id}.`,
     })
   const changed = yield* (yield* Sources).change(source.recordId, {
-    ...(yield* sealedAccess(source.recordId, wish)),
-    ...(yield* scheduleOf(type, wish.schedule)),
+    ...(yield* sealedAccess(source.recordId, input)),
+    ...(yield* scheduleOf(type, input.schedule)),
   })
   return yield* Effect.mapError(runFetch(changed, archive === undefined ? {} : { archive }, source.owner), asRefusal)
 })
 
 /** Where the content of a new source comes from, checked. */
 const originOf = Effect.fnUntraced(function* (
-  wish: SourceWish,
+  input: SourceInput,
   type: SourceType,
   user: User,
   archive: StoredFile | undefined,
@@ -112,13 +112,13 @@ const originOf = Effect.fnUntraced(function* (
     new InvalidInput({ what: `Cannot register the source: ${what}`, issues: [{ path, message: what }] })
   switch (type) {
     case "git":
-      if (!wish.url) return yield* missing("url", "a source of type git needs the URL of its repository")
-      return { url: yield* checkUrl(wish.url), ref: yield* checkRef(wish.ref ?? ""), path: "" }
+      if (!input.url) return yield* missing("url", "a source of type git needs the URL of its repository")
+      return { url: yield* checkUrl(input.url), ref: yield* checkRef(input.ref ?? ""), path: "" }
     case "upload":
       if (archive === undefined) return yield* missing("archive", "a source of type upload needs an archive")
       return { url: "", ref: "", path: "" }
     case "folder":
-      return { url: "", ref: "", path: yield* checkPath(wish.path, user) }
+      return { url: "", ref: "", path: yield* checkPath(input.path, user) }
   }
 })
 
@@ -137,16 +137,16 @@ const discardUnfetched = Effect.fnUntraced(function* (source: Source): Effect.fn
 /** Makes the row first, so that nobody else takes the id meanwhile; without content it goes again. */
 const registerNew = Effect.fnUntraced(function* (
   id: SourceId,
-  wish: SourceWish,
+  input: SourceInput,
   type: SourceType,
   user: User,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
   const sources = yield* Sources
-  const origin = yield* originOf(wish, type, user, archive)
+  const origin = yield* originOf(input, type, user, archive)
   const recordId = yield* newRecordId
-  const timed = yield* scheduleOf(type, wish.schedule)
-  const { access } = yield* sealedAccess(recordId, wish)
+  const timed = yield* scheduleOf(type, input.schedule)
+  const { access } = yield* sealedAccess(recordId, input)
   const source = yield* sources.create({
     ...origin,
     recordId,
@@ -169,17 +169,17 @@ const registerNew = Effect.fnUntraced(function* (
 
 /** Registers a source and fetches what it ships; installs nothing. One that the user has already is fetched again (contract C 2.1). */
 export const registerSource = Effect.fnUntraced(function* (
-  wish: SourceWish,
+  input: SourceInput,
   user: User,
   archive: StoredFile | undefined,
 ): Effect.fn.Return<FetchedSource, Fault, Services> {
-  if (wish.global === true && !user.isAdmin)
+  if (input.global === true && !user.isAdmin)
     return yield* new Forbidden({ reason: `Only administrators may install for everybody: ${user.id} is none` })
-  const type = yield* typeOf(wish.type)
+  const type = yield* typeOf(input.type)
   yield* checkMembers(type, { archive: archive !== undefined })
-  const { id, derived } = yield* idOf(wish, type, user, archive)
+  const { id, derived } = yield* idOf(input, type, user, archive)
   const there = yield* (yield* Sources).find(id)
-  if (there?.owner === user.id) return yield* registerAgain(there, wish, type, archive)
+  if (there?.owner === user.id) return yield* registerAgain(there, input, type, archive)
   if (there !== undefined) return yield* new SourceExists({ source: id, derived })
-  return yield* registerNew(id, wish, type, user, archive)
+  return yield* registerNew(id, input, type, user, archive)
 })

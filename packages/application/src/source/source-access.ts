@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
 /** What a caller says about how a private repository is opened. */
-export interface AccessWish {
+export interface AccessInput {
   /** `none`: what was given before is forgotten. */
   readonly access?: "none" | "token" | "ssh-key"
   readonly username?: string
@@ -38,14 +38,14 @@ const lineProblem = (text: string): string | undefined => {
   return /[\u0000-\u001f\u007f]/u.test(text) ? "it holds a control character" : undefined
 }
 
-/** What is wished, checked. `undefined`: nothing was said; `none`: it is to be forgotten. */
+/** What is given, checked. `undefined`: nothing was said; `none`: it is to be forgotten. */
 const plainOf = ({
   access,
   username,
   token,
   sshKey,
   hostKey,
-}: AccessWish): Effect.Effect<Plain | "none" | undefined, InvalidInput> =>
+}: AccessInput): Effect.Effect<Plain | "none" | undefined, InvalidInput> =>
   Effect.gen(function* () {
     const type = access ?? (token !== undefined ? "token" : sshKey !== undefined ? "ssh-key" : undefined)
     if (type === undefined) {
@@ -92,12 +92,12 @@ const plainOf = ({
     return { type, privateKey: sshKey, hostKey: hostKey.replace(/=$/u, "") }
   })
 
-/** What is wished, sealed for the source with this record: a key for `Sources.change`, absent where nothing was said. */
+/** What is given, sealed for the source with this record: a key for `Sources.change`, absent where nothing was said. */
 export const sealedAccess = Effect.fnUntraced(function* (
   recordId: RecordId,
-  wish: AccessWish,
+  input: AccessInput,
 ): Effect.fn.Return<{ readonly access?: string | undefined }, InvalidInput, SecretStore> {
-  const plain = yield* plainOf(wish)
+  const plain = yield* plainOf(input)
   if (plain === undefined) return {}
   if (plain === "none") return { access: undefined }
   return { access: (yield* SecretStore).seal(JSON.stringify(plain), sourceAccessContext(recordId)) }

@@ -16,12 +16,12 @@ export const nextSync = (schedule: string) =>
     return new Date(Math.round((yield* Clock.currentTimeMillis) + interval * (1 + jitter * (yield* Random.next))))
   })
 
-/** The wished schedule, as `Sources` takes it; nothing where nothing was said. */
+/** The given schedule, as `Sources` takes it; nothing where nothing was said. */
 export const scheduleOf = Effect.fnUntraced(function* (
   type: SourceType,
-  wish: string | undefined,
+  input: string | undefined,
 ): Effect.fn.Return<{ readonly schedule?: string | undefined; readonly nextSyncAt?: Date | undefined }, InvalidInput> {
-  const text = wish?.trim()
+  const text = input?.trim()
   if (text === undefined) return {}
   if (text === "off" || text === "" || text === "0") return { schedule: undefined, nextSyncAt: undefined }
   const millis = parseDuration(text)

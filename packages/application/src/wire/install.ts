@@ -1,4 +1,4 @@
-import { installItemKinds, type InstallWish } from "@rangewright/domain"
+import { installItemKinds, type InstallChoice } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import { syncResultFields } from "./sync-result.ts"
 
@@ -23,7 +23,7 @@ export const InstallRequest = Schema.Struct({
 }).annotate({ identifier: "InstallRequest" })
 
 /** The request in the words of the domain. */
-export const installWish = ({ selection, force, noDeps }: typeof InstallRequest.Type): InstallWish => ({
+export const installChoice = ({ selection, force, noDeps }: typeof InstallRequest.Type): InstallChoice => ({
   ...(selection === undefined || selection === null ? {} : { selection }),
   ...(force === undefined ? {} : { force }),
   ...(noDeps === undefined ? {} : { noDeps }),

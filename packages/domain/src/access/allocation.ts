@@ -23,15 +23,16 @@ export const lowestFree = (span: Span, taken: { readonly has: (n: number) => boo
   return undefined
 }
 
-/** The wished number where it can be given, else the lowest free one. `taken`: the numbers of all users and those that rest. */
+/** The requested number where it can be given, else the lowest free one. `taken`: the numbers of all users and those that rest. */
 export const allocateUserNumber = (
   userId: UserId,
   taken: ReadonlySet<number>,
-  wish?: number,
+  requested?: number,
 ): Result.Result<number, Exhausted> => {
   if (userId === rootUserId) return Result.succeed(rootUserNumber)
   const { from, to } = userNumberSpan
-  if (wish !== undefined && Number.isInteger(wish) && wish >= from && wish <= to && !taken.has(wish)) return Result.succeed(wish)
+  if (requested !== undefined && Number.isInteger(requested) && requested >= from && requested <= to && !taken.has(requested))
+    return Result.succeed(requested)
   const number = lowestFree(userNumberSpan, taken)
   return number === undefined
     ? Result.fail(
@@ -43,7 +44,7 @@ export const allocateUserNumber = (
     : Result.succeed(number)
 }
 
-/** The wished number of a new range, or the lowest free one. `taken`: the numbers of all ranges. */
+/** The requested number of a new range, or the lowest free one. `taken`: the numbers of all ranges. */
 export const allocateRangeNumber = (
   range: { readonly id: string; readonly number: number | undefined; readonly reservedNumbers: readonly number[] },
   taken: ReadonlySet<number>,

@@ -20,7 +20,7 @@ export {
   type PresentCopy,
   type VendoredRole,
 } from "./install-plan.ts"
-export { type InstallSource, type InstallWish, planInstall } from "./plan-install.ts"
+export { type InstallSource, type InstallChoice, planInstall } from "./plan-install.ts"
 export { unmetDeclarations } from "./requirements-left.ts"
 export { stillShipped } from "./still-shipped.ts"
 export { type BlueprintNeeds, type InstalledItem, planUninstall, type PlannedRemoval } from "./plan-uninstall.ts"

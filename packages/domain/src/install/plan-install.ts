@@ -20,7 +20,7 @@ export interface InstallSource {
   readonly survey?: SourceSurvey
 }
 
-export interface InstallWish {
+export interface InstallChoice {
   /** Absent: everything that the source ships; without a name: nothing. */
   readonly selection?: Partial<Selection>
   /** Replaces what is there. */
@@ -38,14 +38,14 @@ export interface InstallWish {
 export const planInstall = (
   source: InstallSource,
   present: Present,
-  wish: InstallWish,
+  choice: InstallChoice,
 ): Result.Result<InstallPlan, ReadonlyArray<UnknownItem>> => {
   const { content, survey = surveySource(content) } = source
-  const force = wish.force ?? false
+  const force = choice.force ?? false
   const { wanted, broken } =
-    wish.selection === undefined
+    choice.selection === undefined
       ? { wanted: everythingShipped(content), broken: content.broken }
-      : partBroken(content, wish.selection)
+      : partBroken(content, choice.selection)
   return Result.map(expandSelection(content, wanted), (selection) => {
     const chosen = new Set(selection.blueprints)
     const blueprints = content.blueprints.filter(({ id }) => chosen.has(id)).toSorted((a, b) => compareNames(a.id, b.id))
@@ -75,7 +75,7 @@ export const planInstall = (
         ...refusedBlueprints(source.id, broken),
       ].toSorted((a, b) => compareNames(a.blueprint.id, b.blueprint.id)),
       pruned: [...rows.keys()].filter((id) => !shippedIds.has(id)).toSorted(compareNames),
-      ...(wish.noDeps === true ? nothingLeft : requirementsLeft(content, blueprints, present, force)),
+      ...(choice.noDeps === true ? nothingLeft : requirementsLeft(content, blueprints, present, force)),
       undeclared: survey.undeclared,
     }
   })

@@ -28,7 +28,7 @@ export {
   wantedRole,
 } from "./requirement.ts"
 export { needsFiles, readNeeds } from "./needs.ts"
-export { type Fetched, type InstallAccount, installAccount, installLimits } from "./install-account.ts"
+export { type Fetched, type DependencyResolver, resolveDependencies, installLimits } from "./dependency-resolver.ts"
 export { type InstallOutcome } from "./install-outcome.ts"
 export {
   installedVersions,
@@ -37,7 +37,7 @@ export {
   notPublished,
   otherVersion,
   requirementProblem,
-} from "./standing.ts"
+} from "./installed-state.ts"
 export { readRoleVariables, type RoleVariable, roleVariableFiles, type RoleVariables } from "./role-variables.ts"
 export { allowedVariableNames, isVariableName } from "./variable-name.ts"
 export { roleOfArchive } from "./archive-name.ts"

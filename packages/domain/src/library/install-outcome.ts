@@ -1,4 +1,4 @@
-import type { Standing } from "./standing.ts"
+import type { InstalledState } from "./installed-state.ts"
 
 /** What became of one requirement, or of something that one needs. */
 export interface InstallOutcome {
@@ -16,7 +16,7 @@ export interface InstallOutcome {
 }
 
 /** The outcome of what is settled without anything being fetched. */
-export const outcomeOf = ({ type, asked, decision, version, because }: Standing): InstallOutcome => ({
+export const outcomeOf = ({ type, asked, decision, version, because }: InstalledState): InstallOutcome => ({
   type,
   name: asked,
   outcome: decision,

@@ -56,19 +56,19 @@ export const templatesToRead = (input: DeployInput): readonly Vmid[] => {
 
 const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
   const { range, settings } = input
-  const { desired, standings } = found
+  const { desired, machineStates } = found
   const { world, notes: foreignNotes } = judgedWorld(input, found.identified.own.values())
   const common = rangeTasks(input, desired, new Set(allocationsOf(found).map(({ node }) => node)))
   const vms = new Map<string, VmTasks>()
   for (const machine of desired.machines) {
-    const standing = standings.get(machine.name)
-    if (standing !== undefined)
+    const machineState = machineStates.get(machine.name)
+    if (machineState !== undefined)
       vms.set(
         machine.name,
         vmTasks(
           { rangeId: range.id, world, settings, poolKey: common.poolKey, networkKey: common.networkKey },
           machine,
-          standing,
+          machineState,
         ),
       )
   }
@@ -102,7 +102,7 @@ const outlineOf = (input: DeployInput, found: Survey): DeployOutline => {
       ...leftOutNotes(tasks.filter((t) => found.limited.has(t.machine ?? "") && !possible(t))),
       ...loginNotes(input, found, kept),
       ...idleChoiceNotes(input.choice, tasks),
-      ...stateNotes(found.standings),
+      ...stateNotes(found.machineStates),
       ...foreignNotes,
       ...overcommitted(world.cluster.nodes, addedMemory(found, placements)),
     ],
@@ -149,7 +149,7 @@ const stageHosts = (
         return held === undefined || held === machine.address
       })
       const after = [...vm.last, ...holders.map((own) => `delete:${own.mark.machine}`)]
-      return [[machine.name, { ref: vm.ref, isNew: found.standings.get(machine.name)?.kind === "new", after }] as const]
+      return [[machine.name, { ref: vm.ref, isNew: found.machineStates.get(machine.name)?.kind === "new", after }] as const]
     }),
   )
 
@@ -157,9 +157,9 @@ const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks:
   const kept = new Map(found.kept.map((one) => [one.machine, one]))
   return [
     ...found.desired.machines.flatMap((machine) => {
-      const standing = found.standings.get(machine.name)
-      if (standing === undefined) return []
-      const replacedTemplate = standing.kind === "new" ? standing.replaces?.mark.template : undefined
+      const machineState = found.machineStates.get(machine.name)
+      if (machineState === undefined) return []
+      const replacedTemplate = machineState.kind === "new" ? machineState.replaces?.mark.template : undefined
       const differences = vms.get(machine.name)?.differences ?? []
       const { name, template } = machine
       return [changeOf({ name, template, differences, replacedTemplate, kept: kept.get(name) }, tasks)]
@@ -175,25 +175,25 @@ const machineChanges = (found: Survey, vms: ReadonlyMap<string, VmTasks>, tasks:
   ]
 }
 
-const placementsOf = ({ standings }: Survey, keys: ReadonlySet<string>): readonly Placement[] =>
-  [...standings].flatMap(([machine, s]) => {
+const placementsOf = ({ machineStates }: Survey, keys: ReadonlySet<string>): readonly Placement[] =>
+  [...machineStates].flatMap(([machine, s]) => {
     if (s.kind === "there") return [{ machine, node: s.existing.observed.node, reason: "it is there already" }]
     return keys.has(`clone:${machine}`) ? [{ machine, node: s.placed.node, reason: s.placed.reason }] : []
   })
 
-const allocationsOf = ({ desired, standings }: Survey): readonly Allocation[] =>
+const allocationsOf = ({ desired, machineStates }: Survey): readonly Allocation[] =>
   desired.machines.flatMap(({ name, address }) => {
-    const s = standings.get(name)
+    const s = machineStates.get(name)
     if (s === undefined) return []
     return s.kind === "new"
       ? [{ machine: name, vmid: s.vmid, node: s.placed.node, address }]
       : [{ machine: name, vmid: s.existing.observed.vmid, node: s.existing.observed.node, address }]
   })
 
-const addedMemory = ({ desired, standings }: Survey, placements: readonly Placement[]) =>
+const addedMemory = ({ desired, machineStates }: Survey, placements: readonly Placement[]) =>
   placements.flatMap((p) => {
     const machine = desired.machines.find((m) => m.name === p.machine)
-    return machine === undefined || standings.get(p.machine)?.kind !== "new"
+    return machine === undefined || machineStates.get(p.machine)?.kind !== "new"
       ? []
       : [{ node: p.node, memoryMiB: machine.memoryMiB }]
   })

@@ -14,8 +14,8 @@ export const loginNotes = ({ settings, world, range }: DeployInput, found: Surve
   const tags = taggedTemplates(world.cluster.machines, range.id)
   return found.desired.machines.flatMap(({ name, template, os }) => {
     if (!worked.has(name) || settings.templatesWithLogin?.has(template) === true) return []
-    const standing = found.standings.get(name)
-    const claimed = standing?.kind === "there" ? world.systems?.get(standing.existing.observed.vmid) : undefined
+    const machineState = found.machineStates.get(name)
+    const claimed = machineState?.kind === "there" ? world.systems?.get(machineState.existing.observed.vmid) : undefined
     const osId = osIdOf({ kind: os, claimed, tagged: tags.get(template), template })
     if (guestLoginOf({ osId }) !== undefined) return []
     const why = osId === "linux" || osId === undefined ? "nothing says which system that has" : `it runs ${osId}`

@@ -13,7 +13,7 @@ import { timing } from "./timing.ts"
 import type { PlanSettings, PlanWorld } from "./world.ts"
 
 /** A machine to be made, or one that is there. */
-export type Standing =
+export type MachineState =
   | { readonly kind: "new"; readonly vmid: Vmid; readonly placed: Placed; readonly replaces: OwnMachine | undefined }
   | { readonly kind: "there"; readonly existing: OwnMachine }
 
@@ -38,13 +38,13 @@ export interface VmContext {
 const ownTag = (machine: DesiredMachine): DeployTag => (machine.isRouter ? "network" : "vm-deploy")
 
 /** From nothing, or from what is there, to a VM that runs as configured. At most one clone, one configure and one start. */
-export const vmTasks = (context: VmContext, machine: DesiredMachine, standing: Standing): VmTasks =>
-  standing.kind === "new" ? newVm(context, machine, standing) : changedVm(context, machine, standing.existing)
+export const vmTasks = (context: VmContext, machine: DesiredMachine, machineState: MachineState): VmTasks =>
+  machineState.kind === "new" ? newVm(context, machine, machineState) : changedVm(context, machine, machineState.existing)
 
 const newVm = (
   context: VmContext,
   machine: DesiredMachine,
-  { vmid, placed, replaces }: Extract<Standing, { readonly kind: "new" }>,
+  { vmid, placed, replaces }: Extract<MachineState, { readonly kind: "new" }>,
 ): VmTasks => {
   const { name } = machine
   const mark = { range: context.rangeId, machine: name }

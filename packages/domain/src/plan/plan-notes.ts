@@ -2,7 +2,7 @@ import type { GuestStage } from "./action.ts"
 import { guestsLeftOut } from "./guest-obstacles.ts"
 import type { DeployChoice } from "./input.ts"
 import type { DesiredRange } from "./desired.ts"
-import type { Standing } from "./machine-tasks.ts"
+import type { MachineState } from "./machine-tasks.ts"
 import type { Task } from "./task.ts"
 import type { PlanWorld } from "./world.ts"
 
@@ -32,8 +32,8 @@ export const absentNotes = ({ machines }: DesiredRange, tasks: readonly Task[], 
 }
 
 /** VMs that are in a state in which steps may have to wait or fail. */
-export const stateNotes = (standings: ReadonlyMap<string, Standing>): readonly string[] =>
-  [...standings].flatMap(([name, s]) => {
+export const stateNotes = (machineStates: ReadonlyMap<string, MachineState>): readonly string[] =>
+  [...machineStates].flatMap(([name, s]) => {
     if (s.kind !== "there") return []
     const { observed, detail } = s.existing
     return [

@@ -7,7 +7,7 @@ import { type Identified, identify, labelOf, type OwnMachine } from "./identify.
 import { type DeployInput, makesMachines } from "./input.ts"
 import type { PlanIssue } from "./issue.ts"
 import { otherTemplate, takenAddresses } from "./kept.ts"
-import type { Standing } from "./machine-tasks.ts"
+import type { MachineState } from "./machine-tasks.ts"
 import { blockedMachines, isOlderNetwork, networkIssues } from "./obstacles.ts"
 import { otherNetworkIssues } from "./other-networks.ts"
 import { place, singleNode } from "./placement.ts"
@@ -24,7 +24,7 @@ export interface Survey {
   readonly pruned: readonly OwnMachine[]
   /** Ours, not as configured, and left so. */
   readonly kept: readonly KeptMachine[]
-  readonly standings: ReadonlyMap<string, Standing>
+  readonly machineStates: ReadonlyMap<string, MachineState>
   readonly notes: readonly string[]
 }
 
@@ -66,11 +66,11 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
     defaultTarget: defaultTargetOf(input),
   })
   if (Result.isFailure(placed)) return Result.fail([...issues, ...placed.failure])
-  const standings = new Map(there)
+  const machineStates = new Map(there)
   for (const { machine, replaces } of toMake) {
     const vmid = replaces?.observed.vmid ?? world.reservations.get(machine.name)
     if (vmid === undefined) issues.push({ code: "no-vmid", message: `no VMID is reserved for ${machine.name}` })
-    else standings.set(machine.name, { kind: "new", vmid, placed: placed.success.get(machine.name)!, replaces })
+    else machineStates.set(machine.name, { kind: "new", vmid, placed: placed.success.get(machine.name)!, replaces })
   }
   return issues.length > 0
     ? Result.fail(issues)
@@ -80,7 +80,7 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
         limited: limited.success,
         pruned: unwanted.filter(isPruned),
         kept: [...older, ...staying.map(({ observed, mark }) => ({ machine: mark.machine, vmid: observed.vmid }))],
-        standings,
+        machineStates,
         notes: [
           ...taken.notes,
           ...doubtNotes(world),
@@ -89,13 +89,13 @@ export const survey = (input: DeployInput): Result.Result<Survey, readonly PlanI
             ? [`the network ${desired.network.name} is an older service's: it is used as it is, and stays when the range goes`]
             : []),
           ...unmovedNotes(input, desired, there),
-          ...takenNotes(world.reservations, input, standings),
+          ...takenNotes(world.reservations, input, machineStates),
         ],
       })
 }
 
 interface Sorted {
-  readonly there: ReadonlyMap<string, Standing>
+  readonly there: ReadonlyMap<string, MachineState>
   readonly toMake: readonly { readonly machine: DesiredMachine; readonly replaces: OwnMachine | undefined }[]
   /** Left as they are although the configuration names another template. */
   readonly older: readonly KeptMachine[]
@@ -108,7 +108,7 @@ const sortOut = (
   { own }: Identified,
   mayChange: (name: string) => boolean,
 ): Sorted => {
-  const there = new Map<string, Standing>()
+  const there = new Map<string, MachineState>()
   const toMake: Sorted["toMake"][number][] = []
   const older: KeptMachine[] = []
   for (const machine of desired.machines) {
@@ -142,11 +142,11 @@ const strangers = ({ foreign, unreadable }: Identified): readonly string[] => [
 ]
 
 /** What differs and no deploy changes: VMs stay where they are and keep the name that somebody gave them. */
-const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: ReadonlyMap<string, Standing>): readonly string[] =>
+const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: ReadonlyMap<string, MachineState>): readonly string[] =>
   desired.machines.flatMap((machine) => {
-    const standing = there.get(machine.name)
-    if (standing?.kind !== "there") return []
-    const { observed, detail } = standing.existing
+    const machineState = there.get(machine.name)
+    if (machineState?.kind !== "there") return []
+    const { observed, detail } = machineState.existing
     const target = input.settings.clusterMode ? (machine.targetNode ?? defaultTargetOf(input)) : undefined
     return [
       ...(target !== undefined && target !== observed.node
@@ -161,9 +161,9 @@ const unmovedNotes = (input: DeployInput, desired: DesiredRange, there: Readonly
 const takenNotes = (
   reservations: ReadonlyMap<string, Vmid>,
   { world }: DeployInput,
-  standings: ReadonlyMap<string, Standing>,
+  machineStates: ReadonlyMap<string, MachineState>,
 ): readonly string[] =>
-  [...standings].flatMap(([name, s]) => {
+  [...machineStates].flatMap(([name, s]) => {
     if (s.kind !== "new" || s.replaces !== undefined) return []
     const holder = world.cluster.machines.find((m) => m.vmid === reservations.get(name))
     return holder === undefined ? [] : [`VMID ${holder.vmid}, reserved for ${name}, is in use: another one will be taken`]

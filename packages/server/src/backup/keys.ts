@@ -51,7 +51,7 @@ export const keyOfCopy = (config: KeyConfig, folder: KeyFolder): Effect.Effect<M
   })
 
 /** Where keys are looked for when a backup is restored. */
-export interface KeyWish {
+export interface KeyOptions {
   /** A file that holds one. */
   readonly secretKey: string | undefined
   /** Where the passphrase is that opens the one in the backup. */
@@ -102,13 +102,13 @@ const keyInBackup = (head: BackupHead | undefined, passphraseAt: string) =>
 export const keysHere = (
   config: KeyConfig,
   folder: KeyFolder,
-  wish: KeyWish,
+  options: KeyOptions,
   head: BackupHead | undefined,
 ): Effect.Effect<KeysHere, Fault> =>
   Effect.gen(function* () {
     const inUse = (yield* givenKey(config, folder))?.key
-    const named = wish.secretKey === undefined ? [] : [yield* keyInFile(wish.secretKey)]
-    const unsealed = wish.keyPassphrase === undefined ? [] : [yield* keyInBackup(head, wish.keyPassphrase)]
+    const named = options.secretKey === undefined ? [] : [yield* keyInFile(options.secretKey)]
+    const unsealed = options.keyPassphrase === undefined ? [] : [yield* keyInBackup(head, options.keyPassphrase)]
     return { inUse, all: [...(inUse === undefined ? [] : [inUse]), ...named, ...unsealed, ...(yield* formerKeys(folder))] }
   })
 

@@ -12,7 +12,7 @@ import { formerKeyFile } from "../compose/key-files.ts"
 import { giveTreeToOwnerOf } from "../compose/owner.ts"
 import { ensureRootKey, type RootKeyState } from "../compose/root-key.ts"
 import type { Config } from "../config/config.ts"
-import { giveDatabaseOurKey, keyOfBackup, type KeysHere, keysHere, type KeyWish } from "./keys.ts"
+import { giveDatabaseOurKey, keyOfBackup, type KeysHere, keysHere, type KeyOptions } from "./keys.ts"
 import { certificateContext } from "./make-backup.ts"
 import type { BackupManifest } from "./manifest.ts"
 import { databaseName, replacedFolders } from "./parts.ts"
@@ -127,13 +127,13 @@ export const restoreInto = async (
   config: Config,
   { path: data }: HeldFolder,
   source: string,
-  wish: KeyWish,
+  options: KeyOptions,
 ): Promise<RestoreDone> => {
   const kind = kindOf(source)
   if (kind === "other")
     throw new Refusal({ type: "archive", reason: "broken", rule: "backup", detail: "it is no backup of this service" })
   const head = kind === "archive" ? await readHead(source) : undefined
-  const keys = await Effect.runPromise(keysHere(config, filesIn(data), wish, head))
+  const keys = await Effect.runPromise(keysHere(config, filesIn(data), options, head))
   if (head !== undefined) await Effect.runPromise(keyOfBackup(source, head, keys))
   if (config.databaseUrl !== undefined) await withStore(config, requireEmpty)
   try {

@@ -32,7 +32,7 @@ const requireMarked = (source: string, { unmarkedDatabase }: Arguments): void =>
   })
 }
 
-/** Nothing that is there is replaced unwished, nor a database that is in the middle of a migration; one that cannot be read may be. */
+/** Nothing that is there is replaced without being asked for, nor a database that is in the middle of a migration; one that cannot be read may be. */
 const requireFree = async (config: Config, { path }: HeldFolder, replace: boolean): Promise<void> => {
   const { database } = filesIn(path)
   if (!isUsed(path) && !existsSync(database)) return

@@ -28,7 +28,7 @@ old key stays beside the new one in the data folder, as secret-key. and its id: 
 Cut off at any point it leaves a working installation, and may be run again.
 `
 
-interface Wish {
+interface Options {
   readonly file: string | undefined
   readonly lost: boolean
   readonly config: string | undefined
@@ -41,7 +41,7 @@ const options = {
 } as const
 
 /** Reads the words after `rotate-key`; undefined: help is wanted. Fails with one clear line. */
-const readWish = (argv: readonly string[]): Wish | undefined => {
+const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [file, ...rest] = positionals
   if (values.help) return undefined
@@ -65,7 +65,12 @@ const keyIn = (file: string): Effect.Effect<MasterKey, KeyUnusable> =>
 
 const plural = (count: number): string => `${count} secret${count === 1 ? "" : "s"}`
 
-const told = ({ keyId, formerId, sealed, left }: KeyChange, { lost, file }: Wish, config: Config, folder: DataFolder): string => {
+const told = (
+  { keyId, formerId, sealed, left }: KeyChange,
+  { lost, file }: Options,
+  config: Config,
+  folder: DataFolder,
+): string => {
   const configure =
     config.secretKey === undefined || lost ? "" : ` Set secret_key to what ${file ?? ""} holds before the next start.`
   if (formerId === undefined && !lost) return `The database is sealed with the key ${keyId} already.${configure}\n`
@@ -81,19 +86,19 @@ const told = ({ keyId, formerId, sealed, left }: KeyChange, { lost, file }: Wish
 
 /** Gives the installation a new key while no service uses it. */
 export const rotateKey = async (argv: readonly string[]): Promise<number> => {
-  const wish = readWish(argv)
-  if (wish === undefined) {
+  const options = readOptions(argv)
+  if (options === undefined) {
     process.stdout.write(helpText)
     return 0
   }
-  const config = configAt(wish.config)
+  const config = configAt(options.config)
   const folder = holdUsedFolder(config.data)
   try {
-    const { file } = wish
-    const change = wish.lost
+    const { file } = options
+    const change = options.lost
       ? replaceLostKey(config, folder)
       : Effect.flatMap(file === undefined ? Effect.undefined : keyIn(resolve(file)), (key) => changeKey(config, folder, key))
-    process.stdout.write(told(await withStore(config, recorded("rotate-key", change)), wish, config, folder))
+    process.stdout.write(told(await withStore(config, recorded("rotate-key", change)), options, config, folder))
     return 0
   } finally {
     folder.release()

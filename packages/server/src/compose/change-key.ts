@@ -55,37 +55,37 @@ export const sealWith = (
 const keyToCome = (
   config: KeyConfig,
   folder: KeyFolder,
-  wished: MasterKey | undefined,
+  chosen: MasterKey | undefined,
 ): Effect.Effect<MasterKey, Conflict | KeyUnusable> => {
   if (config.secretKey === undefined) {
     // one that lies there from a change that was cut off never became the key
     rmSync(nextKeyFile(folder), { force: true })
-    return keepKey(nextKeyFile(folder), wished ?? newKey())
+    return keepKey(nextKeyFile(folder), chosen ?? newKey())
   }
-  return wished === undefined
+  return chosen === undefined
     ? Effect.fail(
         new Conflict({
           what: "Cannot change the key: the one in use comes from secret_key, where no new one can be written",
           hint: "Make a new one (umask 077; openssl rand -base64 32 > FILE), and name its file: rotate-key FILE",
         }),
       )
-    : Effect.succeed(wished)
+    : Effect.succeed(chosen)
 }
 
-/** Gives the installation a new key, the wished one where there is one. May be repeated after it was cut off at any point. */
+/** Gives the installation a new key, the chosen one where there is one. May be repeated after it was cut off at any point. */
 export const changeKey = (
   config: KeyConfig,
   folder: KeyFolder,
-  wished: MasterKey | undefined,
+  chosen: MasterKey | undefined,
 ): Effect.Effect<KeyChange, Fault, Database> =>
   Effect.gen(function* () {
     const known = yield* sealingKey
     const taken = (key: MasterKey): KeyChange => ({ keyId: keyId(key), formerId: undefined, sealed: 0, left: [] })
-    if (config.secretKey !== undefined && wished && known && (yield* opened(wished, known))) return taken(wished)
+    if (config.secretKey !== undefined && chosen && known && (yield* opened(chosen, known))) return taken(chosen)
     const current = yield* openKey(config, folder)
     const formerId = keyId(current.key)
-    if (wished !== undefined && keyId(wished) === formerId) return taken(wished)
-    const next = yield* keyToCome(config, folder, wished)
+    if (chosen !== undefined && keyId(chosen) === formerId) return taken(chosen)
+    const next = yield* keyToCome(config, folder, chosen)
     const done = yield* sealWith(current, next)
     if (config.secretKey === undefined) yield* takeNextKey(folder, formerId)
     return { keyId: keyId(next), formerId, ...done }

@@ -23,7 +23,7 @@ import { untilTold } from "../serve.ts"
 import { failed } from "./failed.ts"
 import { migrationView } from "./progress.ts"
 import { whileRecovering } from "./while-recovering.ts"
-import { exit, type Wish } from "./words.ts"
+import { exit, type Options } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(text.endsWith("\n") ? text : `${text}\n`)
 
@@ -47,7 +47,7 @@ const follow = (run: RunHead): Effect.Effect<RunState, Fault, RunEngine> =>
     return yield* engine.state(run.id)
   })
 
-const tellPlan = ({ json }: Wish, plan: MigrationPlan): void =>
+const tellPlan = ({ json }: Options, plan: MigrationPlan): void =>
   say(json ? JSON.stringify(migrationPreview(plan), null, 2) : renderMigration(plan))
 
 const agrees = async (plan: MigrationPlan): Promise<boolean> => {
@@ -65,40 +65,43 @@ const running = Effect.flatMap(RunJournal, (journal) => journal.active(installat
  * Plans, asks, moves the networks as a run and follows it, or joins the run that goes on. The same functions as behind the HTTP
  * interface; only the waiting is longer: a hypervisor that is away is waited for.
  */
-export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDirection, wish: Wish): Promise<number> => {
+export const moveNetworks = async (runtime: AppRuntime, direction: MigrationDirection, options: Options): Promise<number> => {
   const stop = new AbortController()
   const told = untilTold().then(() => stop.abort())
   const perform = <A>(effect: Effect.Effect<A, Fault, Service>): Promise<A> =>
     runtime.runPromise(effect as Effect.Effect<A, unknown, Service>, { signal: stop.signal })
   let run: RunHead | undefined
   const work = async (): Promise<number> => {
-    const going = wish.dryRun ? undefined : await perform(running)
+    const going = options.dryRun ? undefined : await perform(running)
     if (going === undefined) {
-      const plan = await perform(planNetworks(direction, wish.createZone))
+      const plan = await perform(planNetworks(direction, options.createZone))
       const barred = plan.blockers.length > 0
-      if (wish.dryRun || barred || plan.idle !== undefined) {
-        tellPlan(wish, plan)
+      if (options.dryRun || barred || plan.idle !== undefined) {
+        tellPlan(options, plan)
         return barred ? exit.failed : exit.done
       }
-      if (!wish.yes && !(await agrees(plan))) {
+      if (!options.yes && !(await agrees(plan))) {
         say("Nothing was changed.")
         return exit.failed
       }
     }
-    run = await perform(recorded(`migrate ${wish.what}`, startMigration(direction, wish.createZone, rootUserId)))
+    run = await perform(recorded(`migrate ${options.what}`, startMigration(direction, options.createZone, rootUserId)))
     if (run === undefined) return exit.done
     const { id } = run
     process.stderr.write(going === undefined ? `Run ${id}\n` : `Run ${id} is already running: this command joins it.\n`)
     const state = await perform(follow(run))
-    const result = await perform(migrationOutcome(direction, wish.createZone, id, state))
-    say(wish.json ? JSON.stringify({ result, runID: id }) : result)
+    const result = await perform(migrationOutcome(direction, options.createZone, id, state))
+    say(options.json ? JSON.stringify({ result, runID: id }) : result)
     return exit.done
   }
   const interrupted = told.then(() => {
     process.stderr.write(run === undefined ? "Ended. Nothing was changed.\n" : left(run))
     return exit.interrupted
   })
-  return Promise.race([work().catch((fault: unknown) => (stop.signal.aborted ? interrupted : failed(fault, wish))), interrupted])
+  return Promise.race([
+    work().catch((fault: unknown) => (stop.signal.aborted ? interrupted : failed(fault, options))),
+    interrupted,
+  ])
 }
 
 const left = ({ id }: RunHead): string =>

@@ -7,33 +7,33 @@ import { recorded } from "../recorded.ts"
 import { moveNetworks } from "./networks.ts"
 import { reportText } from "./report-text.ts"
 import { whileRecovering } from "./while-recovering.ts"
-import { exit, type Wish } from "./words.ts"
+import { exit, type Options } from "./words.ts"
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** Does what was asked for, and tells it on standard output; gives the exit status. Rejects with a fault. */
-export const perform = async (runtime: AppRuntime, wish: Wish): Promise<number> => {
+export const perform = async (runtime: AppRuntime, options: Options): Promise<number> => {
   const run = <A>(effect: Effect.Effect<A, Fault, Service>): Promise<A> =>
     runtime.runPromise(effect as Effect.Effect<A, unknown, Service>)
-  switch (wish.what) {
+  switch (options.what) {
     case "sdn":
-      return moveNetworks(runtime, "to-sdn", wish)
+      return moveNetworks(runtime, "to-sdn", options)
     case "rollback":
-      return moveNetworks(runtime, "to-bridges", wish)
+      return moveNetworks(runtime, "to-bridges", options)
     case "status": {
       const status = await run(readMigrationStatus)
-      say(wish.json ? JSON.stringify(status, null, 2) : status.message)
+      say(options.json ? JSON.stringify(status, null, 2) : status.message)
       return status.needs_migration ? exit.needed : exit.done
     }
     case "report": {
       const report = await run(readMigrationReport)
-      say(wish.json ? JSON.stringify(report, null, 2) : reportText(report))
+      say(options.json ? JSON.stringify(report, null, 2) : reportText(report))
       return exit.done
     }
     case "sqlite": {
-      const done = wish.dryRun ? importLegacy(true) : recorded("migrate sqlite", whileRecovering(importLegacy(false)))
+      const done = options.dryRun ? importLegacy(true) : recorded("migrate sqlite", whileRecovering(importLegacy(false)))
       const result = await run(done)
-      say(wish.json ? JSON.stringify({ result }) : result)
+      say(options.json ? JSON.stringify({ result }) : result)
       return exit.done
     }
   }

@@ -35,7 +35,7 @@ const subjects = ["sdn", "rollback", "status", "report", "sqlite"] as const
 export type Subject = (typeof subjects)[number]
 
 /** What was asked for. */
-export interface Wish {
+export interface Options {
   readonly what: Subject
   readonly dryRun: boolean
   readonly createZone: boolean
@@ -61,7 +61,7 @@ const fits: Readonly<Record<"dry-run" | "create-zone" | "yes", readonly Subject[
 }
 
 /** Reads the words after `migrate`; undefined: help is wanted. Fails with one clear line. */
-export const readWish = (argv: readonly string[]): Wish | undefined => {
+export const readOptions = (argv: readonly string[]): Options | undefined => {
   const { values, positionals } = parseWords(argv, options)
   const [first, ...rest] = positionals
   if (values.help || first === undefined || first === "help") return undefined

@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
 /** Something that was fetched, ready to be put into the library. */
-export interface Arrival {
+export interface FetchedPackage {
   readonly type: "role" | "collection"
   /** The name under which it is to be installed. */
   readonly name: string
@@ -15,21 +15,21 @@ export interface Arrival {
 }
 
 /** Something that could not be had, and why. */
-export interface Miss {
+export interface MissingPackage {
   readonly wanted: WantedArtifact
   readonly because: string
 }
 
 /** A place where roles and collections are published under names. */
-export interface Supply {
+export interface PackageSource {
   readonly available: Effect.Effect<InstallerAvailability>
   /**
    * Fetches all that is asked for at once; each of them arrives or is missed. What was fetched can be read until the scope ends. `wanted`
    * come from names, under names that are checked. `whose` tells those apart who share what can be fetched at a time.
    */
-  readonly bring: (
+  readonly fetch: (
     wanted: readonly WantedArtifact[],
     output: (text: string) => Effect.Effect<void>,
     whose: string,
-  ) => Effect.Effect<readonly (Arrival | Miss)[], InstallerFault, Scope.Scope>
+  ) => Effect.Effect<readonly (FetchedPackage | MissingPackage)[], InstallerFault, Scope.Scope>
 }

@@ -10,7 +10,7 @@ import { folderEntries } from "../library/folder-entries.ts"
 import { asLibraryFault } from "../library/faults.ts"
 import { look } from "../library/layout.ts"
 import { fetchedEntries } from "./from-content.ts"
-import type { Arrival, Miss, Supply } from "./supply.ts"
+import type { FetchedPackage, MissingPackage, PackageSource } from "./package-source.ts"
 
 /** One version of something that lies in the folder. */
 interface Offer {
@@ -59,15 +59,15 @@ const bringOffer = (
   wanted: WantedArtifact,
   { type, version, path, packed }: Offer,
   whose: string,
-): Effect.Effect<Arrival | Miss, never, Scope.Scope> => {
+): Effect.Effect<FetchedPackage | MissingPackage, never, Scope.Scope> => {
   const doing = `read the ${type} ${wanted.asked}`
   const unwrap = type === "role" ? { unwrap: { keep: roleFolders } } : {}
   const entries: Effect.Effect<readonly ArtifactEntry[], ContentFault | LibraryFault, Scope.Scope> = packed
     ? fetchedEntries(fetcher, { type: "archive", file: path, name: "offer.tar.gz", ...unwrap }, whose)
     : Effect.tryPromise({ try: () => folderEntries(doing, path), catch: asLibraryFault(doing) })
   return entries.pipe(
-    Effect.map((found): Arrival => ({ type, name: wanted.name ?? "", version, entries: found, wanted })),
-    Effect.catch(({ message }) => Effect.succeed<Miss>({ wanted, because: message })),
+    Effect.map((found): FetchedPackage => ({ type, name: wanted.name ?? "", version, entries: found, wanted })),
+    Effect.catch(({ message }) => Effect.succeed<MissingPackage>({ wanted, because: message })),
   )
 }
 
@@ -75,12 +75,12 @@ const bringOffer = (
  * A folder of this host as the place where things are published, for sites without a network: `roles/<name>/` or
  * `roles/<name>-<version>.tar.gz`, and `collections/<namespace>-<name>-<version>.tar.gz`. It is read anew each time.
  */
-export const folderSupply = (folder: string, fetcher: Context.Service.Shape<typeof ContentFetcher>): Supply => ({
+export const folderSource = (folder: string, fetcher: Context.Service.Shape<typeof ContentFetcher>): PackageSource => ({
   available: Effect.promise(async (): Promise<InstallerAvailability> => {
     const there = (await look(folder).catch(() => undefined))?.isDirectory() === true
     return there ? { available: true, version: "folder" } : { available: false, because: "its folder is not there" }
   }),
-  bring: (wanted, output, whose) =>
+  fetch: (wanted, output, whose) =>
     Effect.gen(function* () {
       const doing = "install roles and collections"
       const offers = yield* Effect.tryPromise({
@@ -89,7 +89,7 @@ export const folderSupply = (folder: string, fetcher: Context.Service.Shape<type
       })
       return yield* Effect.forEach(wanted, (one) => {
         const offer = choose(one, offers)
-        if (typeof offer === "string") return Effect.succeed<Miss>({ wanted: one, because: offer })
+        if (typeof offer === "string") return Effect.succeed<MissingPackage>({ wanted: one, because: offer })
         return Effect.andThen(
           output(`- taking ${offer.type} ${offer.name} ${offer.version ?? ""} from the folder\n`),
           bringOffer(fetcher, one, offer, whose),

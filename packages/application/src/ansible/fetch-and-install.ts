@@ -23,7 +23,7 @@ const failed = (what: string, hint?: string): Failed => new Failed({ what, ...(h
  * Brings in one role or collection with all that it needs, or nothing. The outcome is its own. What no name or version can be is refused
  * before anything is asked; a tool that cannot work is a failure.
  */
-export const bring = (
+export const fetchAndInstall = (
   wanted: Wanted,
   scope: LibraryScope,
   force: boolean,

@@ -1,7 +1,7 @@
 /** What one request for roles and collections comes to: which things are fetched, which of them are installed, and what is told of each. */
 import { type InstallOutcome, outcomeOf, shortReason } from "./install-outcome.ts"
 import { type Dependencies, fitsPin, isNeighbour, type WantedArtifact, wantedIn } from "./requirement.ts"
-import { type InstalledVersions, type Standing, standingOf } from "./standing.ts"
+import { type InstalledVersions, type InstalledState, installedStateOf } from "./installed-state.ts"
 
 /** How many things one request may bring in, and how far away what they need may be: a chain of needs must end. */
 export const installLimits = { things: 1000, rounds: 20 } as const
@@ -17,20 +17,20 @@ export interface Fetched {
   readonly wanted: WantedArtifact | undefined
 }
 
-/** The account of one request. Whoever carries it out asks `next` until that is nothing, then installs `placements` one after the other. */
-export interface InstallAccount<A extends Fetched> {
+/** Resolves the dependencies of one request. The caller fetches what `next` names until that is empty, then installs `placements` in order. */
+export interface DependencyResolver<A extends Fetched> {
   /** Whether it depends on collections of the host what is fetched next. */
   readonly asksForCollections: () => boolean
   /** What is to be fetched now, all at once. `ofHost`: collections that come with the host's tools; they count where one fits, and are nobody's copies. */
   readonly next: (ofHost: ReadonlyMap<string, string | undefined>) => ReadonlyArray<WantedArtifact>
-  readonly arrived: (thing: A) => void
+  readonly onFetched: (thing: A) => void
   /** It could not be had, or not be installed. */
-  readonly missed: (thing: WantedArtifact | A, because: string) => void
+  readonly onFailed: (thing: WantedArtifact | A, because: string) => void
   /** What is to be installed: each after what it needs, and nothing of which a need is not met. */
   readonly placements: () => ReadonlyArray<A>
-  /** Whether it is still one of them: what it needs may have been missed meanwhile. */
+  /** Whether it is still one of them: what it needs may have failed meanwhile. */
   readonly isSound: (thing: A) => boolean
-  readonly placed: (thing: A) => void
+  readonly onPlaced: (thing: A) => void
   /** One for each thing that was asked for, in that order; then those of what they need, as far as something became of it. */
   readonly outcomes: () => ReadonlyArray<InstallOutcome>
 }
@@ -42,7 +42,7 @@ interface Edge {
 
 type State<A> =
   | { readonly is: "pending" }
-  | { readonly is: "settled"; readonly standing: Standing }
+  | { readonly is: "settled"; readonly found: InstalledState }
   | { readonly is: "brought"; readonly thing: A; readonly needs: Array<Edge> }
 
 /** One name, whoever wants it. */
@@ -62,24 +62,24 @@ interface Slot<A> {
 
 const keyOf = ({ type, name, asked }: WantedArtifact): string => `${type} ${name ?? asked}`
 const keyOfThing = ({ type, name }: Fetched): string => `${type} ${name}`
-const failed = (wanted: WantedArtifact, because: string): Standing => ({
+const failed = (wanted: WantedArtifact, because: string): InstalledState => ({
   decision: "failed",
   type: wanted.type,
   asked: wanted.asked,
   because,
 })
-const settled = (standing: Standing) => ({ is: "settled", standing }) as const
+const settled = (found: InstalledState) => ({ is: "settled", found }) as const
 
 /**
- * Opens the account of a request. What is there in a fitting version is left alone; `force` installs again what is asked for. Another
+ * Begins to resolve a request. What is there in a fitting version is left alone; `force` installs again what is asked for. Another
  * version of something that is asked for stays where it is; one of something that is needed is replaced, as the field's tool does with
  * collections. Where needs contradict each other, what cannot be met fails with the reason, and is not installed.
  */
-export const installAccount = <A extends Fetched>(
+export const resolveDependencies = <A extends Fetched>(
   asked: Dependencies,
   installed: InstalledVersions,
   force: boolean,
-): InstallAccount<A> => {
+): DependencyResolver<A> => {
   const slots = new Map<string, Slot<A>>()
   const roots: Array<Edge> = []
   const clashes: Array<InstallOutcome> = []
@@ -87,7 +87,7 @@ export const installAccount = <A extends Fetched>(
   const along = new Map<string, A>()
   const done = new Set<A>()
   const states = new Map<A, State<A>>()
-  let wishes: Array<{ readonly wanted: WantedArtifact; readonly needs: Array<Edge> | undefined }> = wantedIn(asked).map(
+  let queue: Array<{ readonly wanted: WantedArtifact; readonly needs: Array<Edge> | undefined }> = wantedIn(asked).map(
     (wanted) => ({ wanted, needs: undefined }),
   )
   let rounds = 0
@@ -100,7 +100,7 @@ export const installAccount = <A extends Fetched>(
     slot.state = { is: "brought", thing, needs }
     states.set(thing, slot.state)
     if (!slots.has(keyOfThing(thing))) slots.set(keyOfThing(thing), slot)
-    wishes.push(...wantedIn(thing.needs).map((wanted) => ({ wanted, needs })))
+    queue.push(...wantedIn(thing.needs).map((wanted) => ({ wanted, needs })))
   }
   /** What came along already is not fetched. */
   const fetch = (slot: Slot<A>): void => {
@@ -118,8 +118,8 @@ export const installAccount = <A extends Fetched>(
     }
     slots.set(keyOf(wanted), slot)
     const again = force && isRoot
-    const own = standingOf(wanted, copiesOf(wanted.type), again)
-    const host = wanted.type === "collection" && !again ? standingOf(wanted, ofHost, false) : undefined
+    const own = installedStateOf(wanted, copiesOf(wanted.type), again)
+    const host = wanted.type === "collection" && !again ? installedStateOf(wanted, ofHost, false) : undefined
     if (own !== undefined && (isRoot || own.decision !== "other-version")) slot.state = settled(own)
     else if (host?.decision === "present") slot.state = settled(host)
     else if (slots.size > installLimits.things)
@@ -131,7 +131,7 @@ export const installAccount = <A extends Fetched>(
   const again = (slot: Slot<A>, wanted: WantedArtifact): void => {
     if (wanted.pin === undefined || slot.pins.has(wanted.pin) || slot.isFixed) return
     const { state } = slot
-    if (state.is === "settled" && state.standing.decision === "failed") return
+    if (state.is === "settled" && state.found.decision === "failed") return
     const joins = wanted.type === "collection" && wanted.origin.from === "name" && slot.wanted.origin.from === "name"
     const free = slot.pins.size === 0
     if (state.is !== "pending" && fitsPin(versionOf(state), wanted.pin)) {
@@ -148,7 +148,7 @@ export const installAccount = <A extends Fetched>(
     fetch(slot)
   }
 
-  const consider = ({ wanted, needs }: (typeof wishes)[number], ofHost: ReadonlyMap<string, string | undefined>): void => {
+  const consider = ({ wanted, needs }: (typeof queue)[number], ofHost: ReadonlyMap<string, string | undefined>): void => {
     if (needs !== undefined && isNeighbour(wanted)) return
     const edge = { key: keyOf(wanted), wanted }
     const slot = slots.get(edge.key)
@@ -161,7 +161,7 @@ export const installAccount = <A extends Fetched>(
   }
 
   const versionOf = (state: State<A>): string | undefined =>
-    state.is === "brought" ? state.thing.version : state.is === "settled" ? state.standing.version : undefined
+    state.is === "brought" ? state.thing.version : state.is === "settled" ? state.found.version : undefined
 
   /** Why a need is not met; undefined where it is. */
   const lack = ({ key, wanted: { type, asked: name, pin } }: Edge, known: ReadonlyMap<State<A>, string>): string | undefined => {
@@ -171,8 +171,8 @@ export const installAccount = <A extends Fetched>(
       state === undefined || state.is === "pending"
         ? "nothing came of it"
         : state.is === "settled"
-          ? state.standing.decision === "failed"
-            ? state.standing.because
+          ? state.found.decision === "failed"
+            ? state.found.because
             : undefined
           : known.get(state)
     if (why !== undefined) return shortReason(`it needs ${what}, which cannot be had: ${why}`)
@@ -236,7 +236,7 @@ export const installAccount = <A extends Fetched>(
   }
 
   const told = ({ wanted, state }: Slot<A>): InstallOutcome | undefined => {
-    if (state.is === "settled") return outcomeOf(state.standing)
+    if (state.is === "settled") return outcomeOf(state.found)
     if (state.is === "pending") return outcomeOf(failed(wanted, "nothing came of it"))
     const because = faults().get(state)
     const { type, version, name, wanted: by } = state.thing
@@ -246,15 +246,15 @@ export const installAccount = <A extends Fetched>(
   }
 
   return {
-    asksForCollections: () => wishes.some(({ wanted }) => wanted.type === "collection"),
+    asksForCollections: () => queue.some(({ wanted }) => wanted.type === "collection"),
     next: (ofHost) => {
       rounds += 1
       // it grows while it is gone through: what came along is needed by what came along
-      for (let at = 0; at < wishes.length; at += 1) {
-        const wish = wishes[at]
-        if (wish !== undefined) consider(wish, ofHost)
+      for (let at = 0; at < queue.length; at += 1) {
+        const next = queue[at]
+        if (next !== undefined) consider(next, ofHost)
       }
-      wishes = []
+      queue = []
       unsound = undefined
       const pending = [...new Set(slots.values())].filter(({ state }) => state.is === "pending")
       if (rounds <= installLimits.rounds) return pending.map(({ wanted }) => wanted)
@@ -262,7 +262,7 @@ export const installAccount = <A extends Fetched>(
         slot.state = settled(failed(slot.wanted, `it is needed by way of more than ${installLimits.rounds} other things`))
       return []
     },
-    arrived: (thing) => {
+    onFetched: (thing) => {
       unsound = undefined
       if (thing.wanted === undefined) {
         along.set(keyOfThing(thing), thing)
@@ -279,7 +279,7 @@ export const installAccount = <A extends Fetched>(
       else if (other !== undefined && other !== slot) slots.set(keyOf(wanted), other)
       else bring(slot, thing)
     },
-    missed: (thing, because) => {
+    onFailed: (thing, because) => {
       unsound = undefined
       const slot = slots.get("origin" in thing ? keyOf(thing) : keyOfThing(thing))
       if (slot === undefined) return
@@ -298,7 +298,7 @@ export const installAccount = <A extends Fetched>(
       const state = states.get(thing)
       return state !== undefined && isSoundState(state)
     },
-    placed: (thing) => void done.add(thing),
+    onPlaced: (thing) => void done.add(thing),
     outcomes: () => {
       const isRoot = new Set(roots.map(({ key }) => slots.get(key)))
       const own = roots.flatMap(({ key }) => {
@@ -306,7 +306,7 @@ export const installAccount = <A extends Fetched>(
         return (slot === undefined ? undefined : told(slot)) ?? []
       })
       const needed = reached(() => true).filter((slot) => !isRoot.has(slot))
-      const isNews = ({ state }: Slot<A>) => state.is !== "settled" || state.standing.decision === "failed"
+      const isNews = ({ state }: Slot<A>) => state.is !== "settled" || state.found.decision === "failed"
       return [...own, ...clashes, ...needed.filter(isNews).flatMap((slot) => told(slot) ?? [])]
     },
   }

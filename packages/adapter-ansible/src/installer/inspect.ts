@@ -11,15 +11,15 @@ import { type ContentFault, entriesFault, LibraryFault } from "@rangewright/port
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { entryText } from "./from-content.ts"
-import type { Arrival } from "./supply.ts"
+import type { FetchedPackage } from "./package-source.ts"
 
 /** Something that was fetched, with what it says that it needs. */
-export interface Understood extends Arrival, Fetched {}
+export interface InspectedPackage extends FetchedPackage, Fetched {}
 
 /** Reads what was fetched. Fails for what no library would take, so that nothing is installed that needs it. */
-export const understand = (arrival: Arrival): Effect.Effect<Understood, LibraryFault | ContentFault> =>
+export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage, LibraryFault | ContentFault> =>
   Effect.gen(function* () {
-    const { type, name, version, entries } = arrival
+    const { type, name, version, entries } = fetched
     const doing = `install the ${type} ${JSON.stringify(name.slice(0, 100))}`
     const intake = treeIntake(defaultTreeLimits)
     const problem = entries.map((entry) => intake.admit(entry)).find((found) => found !== undefined) ?? intake.finish()
@@ -35,5 +35,5 @@ export const understand = (arrival: Arrival): Effect.Effect<Understood, LibraryF
     const prepared = prepareArtifact({ kind: type, name, paths, textOf, installedOn: "", ...told })
     if (Result.isFailure(prepared))
       return yield* Effect.fail(new LibraryFault({ doing, reason: "broken", detail: prepared.failure }))
-    return { ...arrival, needs: readNeeds(type, textOf) }
+    return { ...fetched, needs: readNeeds(type, textOf) }
   })

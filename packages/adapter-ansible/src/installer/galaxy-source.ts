@@ -12,7 +12,7 @@ import { programFolders, readVersion, versionProblem } from "../tool/host-ansibl
 import { galaxySettings, type GalaxyOptions, type GalaxySettings } from "./galaxy-options.ts"
 import { readMessages, roleFailure, tidyReason } from "./galaxy-output.ts"
 import { hostFault, runTool, toolScope as scope, type Workbench } from "./galaxy-tool.ts"
-import type { Arrival, Miss, Supply } from "./supply.ts"
+import type { FetchedPackage, MissingPackage, PackageSource } from "./package-source.ts"
 
 const doing = "install roles and collections"
 type Output = (text: string) => Effect.Effect<void>
@@ -66,11 +66,11 @@ const fetchCollections = (bench: Workbench, scratch: string, wanted: readonly Wa
   })
 
 /** What the tool installed whole. A role's receipt is the last that it writes. */
-const fetched = (scratch: string): Effect.Effect<readonly Arrival[], InstallerFault> =>
+const fetched = (scratch: string): Effect.Effect<readonly FetchedPackage[], InstallerFault> =>
   Effect.tryPromise({
     try: async () => {
       const { roles, collections } = await libraryListing(scratch)(scope)
-      const arrivals: Arrival[] = []
+      const arrivals: FetchedPackage[] = []
       for (const [type, copies] of [
         ["role", roles],
         ["collection", collections],
@@ -88,16 +88,19 @@ const fetched = (scratch: string): Effect.Effect<readonly Arrival[], InstallerFa
 /** Matches what was asked for with what came; what was not asked for came along. */
 const settle = (
   wanted: readonly WantedArtifact[],
-  arrivals: readonly Arrival[],
+  arrivals: readonly FetchedPackage[],
   reasonOf: (one: WantedArtifact) => string,
-): readonly (Arrival | Miss)[] => {
+): readonly (FetchedPackage | MissingPackage)[] => {
   const asked = new Map(wanted.map((one) => [`${one.type} ${one.name}`, one]))
-  const came = arrivals.map((arrival) => ({ ...arrival, wanted: asked.get(`${arrival.type} ${arrival.name}`) }))
+  const came = arrivals.map((fetched) => ({ ...fetched, wanted: asked.get(`${fetched.type} ${fetched.name}`) }))
   const there = new Set(came.map(({ wanted: one }) => one))
-  return [...came, ...wanted.filter((one) => !there.has(one)).map((one): Miss => ({ wanted: one, because: reasonOf(one) }))]
+  return [
+    ...came,
+    ...wanted.filter((one) => !there.has(one)).map((one): MissingPackage => ({ wanted: one, because: reasonOf(one) })),
+  ]
 }
 
-const bring = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>
+const fetch = (bench: Workbench, wanted: readonly WantedArtifact[], output: Output) =>
   Effect.gen(function* () {
     const scratch = yield* scratchFolder(bench.settings)
     const [roles, collections] = [
@@ -138,7 +141,7 @@ const availabilityOf = (lines: readonly string[]): InstallerAvailability => {
 }
 
 /** A Galaxy server as the place where things are published, by the field's own tool. Fails when its folder cannot be used. */
-export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, InstallerFault> =>
+export const galaxySource = (options: GalaxyOptions): Effect.Effect<PackageSource, InstallerFault> =>
   Effect.gen(function* () {
     const settings = galaxySettings(options)
     const host = yield* openToolHost(settings.tools)
@@ -162,6 +165,6 @@ export const galaxySupply = (options: GalaxyOptions): Effect.Effect<Supply, Inst
     ).pipe(Effect.catch(({ facts: { detail } }) => Effect.succeed<InstallerAvailability>({ available: false, because: detail })))
     return {
       available: problem === undefined ? asked : Effect.succeed<InstallerAvailability>({ available: false, because: problem }),
-      bring: (wanted, output, whose) => turns(whose, bring(bench, wanted, output)),
+      fetch: (wanted, output, whose) => turns(whose, fetch(bench, wanted, output)),
     }
   })

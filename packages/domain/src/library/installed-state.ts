@@ -19,7 +19,7 @@ export const installedVersions = (scope: {
 }
 
 /** What is said of a requirement for which nothing is to be fetched. */
-export interface Standing {
+export interface InstalledState {
   readonly decision: "present" | "other-version" | "failed"
   readonly type: "role" | "collection"
   readonly asked: string
@@ -52,11 +52,11 @@ export const requirementProblem = ({ type, name, origin, pin }: WantedArtifact):
 }
 
 /** What is to be said of a requirement before anything is looked up; undefined: it is to be installed. */
-export const standingOf = (
+export const installedStateOf = (
   wanted: WantedArtifact,
   installed: ReadonlyMap<string, string | undefined>,
   force: boolean,
-): Standing | undefined => {
+): InstalledState | undefined => {
   const { type, asked, name, pin } = wanted
   const because = requirementProblem(wanted)
   if (because !== undefined) return { decision: "failed", type, asked, because }
