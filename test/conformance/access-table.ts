@@ -56,6 +56,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "rebootRange",
       "resetRange",
       "getSnapshots",
+      "getSnapshotSets",
       "snapshotsTake",
       "snapshotsRollback",
       "snapshotsRemove",

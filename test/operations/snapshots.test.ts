@@ -1,6 +1,7 @@
 import type { MemoryVm } from "@rangewright/adapter-memory"
 import type { HandlerRequest } from "@rangewright/application"
 import type { Range, User, Vmid } from "@rangewright/domain"
+import { beingTold } from "@rangewright/ports"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
@@ -403,6 +404,67 @@ describe("snapshots of a range", () => {
     expect(told.success).toBeUndefined()
     expect(told.errors).toHaveLength(vmids().length)
     expect(service.lab.world.calls.some(({ mutating }) => mutating)).toBe(false)
+  })
+
+  it("of one name are a set: who has it, who lacks it, since when, and whether it is whole", async () => {
+    type Sets = { readonly sets: readonly { readonly name: string }[]; readonly observedAt?: string }
+    const sets = async (query = {}) => (await call("getSnapshotSets", { query })) as Sets
+    expect(await sets()).toEqual({ sets: [], observedAt: expect.any(String) })
+    await take({ name: "clean", includeRAM: true })
+    const web = named("web")
+    await take({ name: "later", vmids: [web.vmid] })
+    service.lab.world.calls.length = 0
+    const told = await sets()
+    expect(kindsCalled()).toEqual([])
+    const ofOne = { vmid: web.vmid, vmname: web.name, snaptime: expect.any(Number), includesRAM: false }
+    const times = { oldest: expect.any(Number), newest: expect.any(Number) }
+    const others = machines().filter(({ vmid }) => vmid !== web.vmid)
+    const missing = others.map(({ vmid, name }) => ({ vmid, vmname: name }))
+    const later = { name: "later", complete: false, includesRAM: false, ...times, machines: [ofOne], missing }
+    const clean = { name: "clean", complete: true, includesRAM: true, ...times, machines: expect.any(Array), missing: [] }
+    expect(told.sets.find(({ name }) => name === "later")).toEqual(later)
+    expect(told.sets.find(({ name }) => name === "clean")).toEqual(clean)
+    change(web.vmid, { snapshots: service.lab.world.vms.get(web.vmid)!.snapshots!.map((one) => ({ ...one, incomplete: true })) })
+    expect((await sets({ refresh: true })).sets).toMatchObject([{ complete: false }, { complete: false }])
+  })
+
+  it("no set is complete while nothing is known of a machine", async () => {
+    await take({ name: "clean" })
+    service.lab.world.fault = ({ method }) => (method === "snapshots" ? { when: "before", reason: "away" } : undefined)
+    service.lab.store.snapshots.get(range.id)?.delete(named("web").vmid)
+    expect(await call("getSnapshotSets")).toMatchObject({
+      sets: [{ name: "clean", complete: false }],
+      errors: [{ vmid: named("web").vmid }],
+    })
+    service.lab.world.fault = () => undefined
+  })
+
+  it("a machine that somebody rolled back at the hypervisor is set up again, and its router is told again", async () => {
+    const router = named("router")
+    const stages = service.lab.store.stages.get(range.id)?.get(router.vmid)
+    const [key] = stages?.keys() ?? []
+    await take({ name: "first", vmids: [router.vmid] })
+    await take({ name: "second", vmids: [router.vmid] })
+    stages?.set(key ?? "", "something newer")
+    change(router.vmid, { parent: "first" })
+    await list({ refresh: true })
+    expect(service.lab.store.told.get(range.id)).toContain(beingTold)
+    expect(
+      service.lab.store.stages
+        .get(range.id)
+        ?.get(router.vmid)
+        ?.get(key ?? ""),
+    ).not.toBe("something newer")
+  })
+
+  it("a snapshot that somebody removed at the hypervisor is no rollback", async () => {
+    const router = named("router")
+    await take({ name: "first", vmids: [router.vmid] })
+    await take({ name: "second", vmids: [router.vmid] })
+    const { snapshots = [] } = service.lab.world.vms.get(router.vmid)!
+    change(router.vmid, { parent: "first", snapshots: snapshots.slice(0, 1) })
+    await list({ refresh: true })
+    expect(service.lab.store.told.get(range.id) ?? []).not.toContain(beingTold)
   })
 
   it("of a rollback that did not begin nothing is owed", async () => {

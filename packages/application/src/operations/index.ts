@@ -57,6 +57,7 @@ import { getSDNMigrationStatus } from "./get-sdn-migration-status.ts"
 import { migrateSQLiteToPostgreSQL } from "./migrate-sqlite.ts"
 import { migrateToSDN } from "./migrate-to-sdn.ts"
 import { rollbackSDNMigration } from "./rollback-sdn-migration.ts"
+import { getSnapshotSets } from "./get-snapshot-sets.ts"
 import { getSnapshots } from "./get-snapshots.ts"
 import { getSource } from "./get-source.ts"
 import { getSourceCatalog } from "./get-source-catalog.ts"
@@ -268,7 +269,7 @@ const ansible = [
 ]
 const template = [getTemplates, getTemplatesStatus]
 const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
-const snapshot = [getSnapshots, snapshotsTake, snapshotsRollback, snapshotsRemove]
+const snapshot = [getSnapshots, getSnapshotSets, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const testing = [startTesting, stopTesting, allow, deny, update]
 const vm = [destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]

@@ -1,10 +1,10 @@
 import type { Fault, Range, Vmid } from "@rangewright/domain"
-import { type KeptSnapshots, Machines } from "@rangewright/ports"
+import { type KeptSnapshots, Machines, type RangeMachine } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { reasonOf } from "../wire/bulk.ts"
 import { commaList } from "../wire/parameters.ts"
-import { named, snapshotInfos, type SnapshotList } from "../wire/snapshot.ts"
+import { named, type SnapshotError, snapshotInfos, type SnapshotList } from "../wire/snapshot.ts"
 import { selectMachines } from "./change-snapshots.ts"
 import { SnapshotReader } from "./snapshot-reader.ts"
 
@@ -19,13 +19,14 @@ const numbersIn = (text: string | undefined) => {
 }
 
 /**
- * The snapshots of machines of a range as they were last read; those that never were, and with `refresh` all of them, are read now.
+ * What is known of the snapshots of machines of a range, as it was last read; machines that never were, and with `refresh` all of them, are read
+ * now. `vmids`: a comma list; empty means all.
  */
-export const listSnapshots = (
+export const knownSnapshots = (
   range: Range,
   vmids: string | undefined,
   refresh: boolean,
-): Effect.Effect<typeof SnapshotList.Type, Fault, Machines | SnapshotReader> =>
+): Effect.Effect<KnownSnapshots, Fault, Machines | SnapshotReader> =>
   Effect.gen(function* () {
     const reader = yield* SnapshotReader
     const { numbers, others } = numbersIn(vmids)
@@ -46,7 +47,6 @@ export const listSnapshots = (
       { concurrency: readsAtOnce },
     )
     const trees = read.flatMap(({ machine, result }) => (Result.isSuccess(result) ? [{ machine, tree: result.success }] : []))
-    const snapshots = trees.flatMap(({ machine, tree }) => snapshotInfos(machine, tree))
     const errors = [
       ...others.map((item) => ({ error: `${JSON.stringify(item.slice(0, 50))} is no VMID` })),
       ...refused,
@@ -54,9 +54,26 @@ export const listSnapshots = (
         Result.isFailure(result) ? [{ ...named(machine), error: reasonOf(result.failure) }] : [],
       ),
     ]
-    const oldest = Math.min(...trees.map(({ tree }) => tree.readAt.getTime()))
-    return {
-      ...(snapshots.length === 0 ? {} : { snapshots, observedAt: new Date(oldest).toISOString() }),
-      ...(errors.length === 0 ? {} : { errors }),
-    }
+    return { trees, ...(errors.length === 0 ? {} : { errors }) }
+  })
+
+export interface KnownSnapshots {
+  readonly trees: readonly KnownTree[]
+  /** Machines of which nothing is known, and why. */
+  readonly errors?: readonly (typeof SnapshotError.Type)[]
+}
+interface KnownTree {
+  readonly machine: RangeMachine
+  readonly tree: KeptSnapshots
+}
+
+/** When the oldest of them was read. */
+export const observedAtOf = (trees: readonly KnownTree[]): string =>
+  new Date(Math.min(...trees.map(({ tree }) => tree.readAt.getTime()))).toISOString()
+
+/** The list of snapshots for clients. */
+export const listSnapshots = (...asked: Parameters<typeof knownSnapshots>) =>
+  Effect.map(knownSnapshots(...asked), ({ trees, ...rest }): typeof SnapshotList.Type => {
+    const snapshots = trees.flatMap(({ machine, tree }) => snapshotInfos(machine, tree))
+    return { ...(snapshots.length === 0 ? {} : { snapshots, observedAt: observedAtOf(trees) }), ...rest }
   })

@@ -1,7 +1,6 @@
 import { type Action, findSnapshot, letIn, type MachineRef, noSnapshots, stageFingerprint, type Step } from "@rangewright/domain"
 import {
   AccessRecords,
-  beingTold,
   type Hypervisor,
   type HypervisorFault,
   Machines,
@@ -11,6 +10,7 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Settlement } from "@rangewright/run-engine"
+import { noteTold } from "../range/note-told.ts"
 import { readSnapshots } from "../range/snapshot-reader.ts"
 
 type RollBack = Extract<Action, { readonly kind: "roll-back" }>
@@ -43,13 +43,7 @@ export const noteBefore = Effect.fnUntraced(function* ({
   if (action.kind === "roll-back") yield* noteOwed(action)
   const told = yield* mayLetIn(action)
   if (told === undefined || !("machine" in action)) return
-  const access = yield* AccessRecords
-  const { range } = action.machine.mark
-  const numbers = new Set([beingTold, ...((yield* access.told).get(range) ?? []), ...told])
-  yield* access.tell(
-    range,
-    [...numbers].sort((a, b) => a - b),
-  )
+  yield* noteTold(action.machine.mark.range, told)
 })
 
 const record = Effect.fnUntraced(function* ({ vmid, node, mark }: MachineRef, change: Change) {

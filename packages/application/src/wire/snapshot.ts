@@ -74,6 +74,38 @@ export const SnapshotList = Schema.Struct({
   observedAt: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "SnapshotList" })
 
+const SetMember = Schema.Struct({ vmid: Schema.Int, vmname: Schema.optionalKey(Schema.String) })
+
+/** Snapshots of one name: what machines are rolled back to together. */
+export const SnapshotSet = Schema.Struct({
+  name: Schema.String,
+  /** Every machine of the range has it, and it is whole on each. */
+  complete: Schema.Boolean,
+  /** It has the memory of one machine or more. */
+  includesRAM: Schema.Boolean,
+  /** When the first and the last one was taken, in seconds since 1970. */
+  oldest: Schema.Int,
+  newest: Schema.Int,
+  machines: Schema.Array(
+    Schema.Struct({
+      ...SetMember.fields,
+      snaptime: Schema.Int,
+      includesRAM: Schema.Boolean,
+      /** It is being taken or removed, or that broke off. */
+      incomplete: Schema.optionalKey(Schema.Boolean),
+    }),
+  ),
+  /** Machines of the range without it. */
+  missing: Schema.Array(SetMember),
+}).annotate({ identifier: "SnapshotSet" })
+
+export const SnapshotSets = Schema.Struct({
+  sets: Schema.Array(SnapshotSet),
+  /** Machines of which nothing is known: no set is complete while there are any. */
+  errors: Schema.optionalKey(Schema.Array(SnapshotError)),
+  observedAt: Schema.optionalKey(Schema.String),
+}).annotate({ identifier: "SnapshotSets" })
+
 export const named = ({ vmid, name }: Pick<RangeMachine, "vmid" | "name">) => ({
   vmid,
   ...(name === undefined ? {} : { vmname: name }),

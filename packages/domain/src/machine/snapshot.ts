@@ -42,6 +42,17 @@ export const testingSnapshotProblem = (name: string): string | undefined =>
 export const isTakenAt = (snapshot: MachineSnapshot, takenAt: number | undefined): boolean =>
   takenAt === undefined || snapshot.takenAt === takenAt
 
+/**
+ * The snapshot that a VM was rolled back to between two readings, as far as they show it: it is on one that was there before, and not because
+ * the one that it was on is gone. A second rollback to the same one cannot be seen.
+ */
+export const rolledBackTo = (before: SnapshotTree, now: SnapshotTree): MachineSnapshot | undefined => {
+  if (now.current === undefined || now.current === before.current) return undefined
+  const [was, is] = [findSnapshot(before, now.current), findSnapshot(now, now.current)]
+  if (was === undefined || is === undefined || was.takenAt !== is.takenAt) return undefined
+  return before.current === undefined || findSnapshot(now, before.current) !== undefined ? is : undefined
+}
+
 /** Names that the hypervisor has for itself. */
 const reserved: readonly string[] = ["current", "pending"]
 const shown = (name: string): string => JSON.stringify(name.length > 50 ? `${name.slice(0, 50)}…` : name)
