@@ -1,0 +1,243 @@
+import { type RunRequest, runPlannerLayer } from "@rangewright/application"
+import { isClosed, type Range, rangeOf, testingSnapshot, type Vmid, writeSnapshotText } from "@rangewright/domain"
+import { describe, expect, it } from "vitest"
+import { goOn, runUntilDeath } from "./support/crash.ts"
+import { makeCrashGate } from "./support/crash-gate.ts"
+import { boot, createRange, type Lab, makeCompany, startAndWait } from "./support/lab.ts"
+
+const machine = (name: string, octet: number): string => `
+  - vm_name: "{{ range_id }}-${name}"
+    hostname: ${name}
+    template: debian-12-x64-server-template
+    vlan: 10
+    ip_last_octet: ${octet}
+    ram_gb: 2
+    cpus: 2
+    linux: true`
+const config = `ludus:${machine("one", 11)}${machine("two", 12)}\n`
+
+const requests: Readonly<Record<"start" | "stop" | "force" | "allow" | "deny", RunRequest>> = {
+  start: { kind: "testing-start", description: writeSnapshotText("", "mstart") },
+  stop: { kind: "testing-stop", force: false },
+  force: { kind: "testing-stop", force: true },
+  allow: {
+    kind: "testing-change",
+    allow: { domains: ["a.example (203.0.113.1)"], ips: ["203.0.113.2"] },
+    deny: { domains: [], ips: [] },
+  },
+  deny: { kind: "testing-change", allow: { domains: [], ips: [] }, deny: { domains: ["a.example (203.0.113.1)"], ips: [] } },
+}
+
+const ours = ({ world }: Pick<Lab, "world">) =>
+  [...world.vms.values()].filter(({ template }) => !template).toSorted((a, b) => a.vmid - b.vmid)
+const routerOf = (lab: Pick<Lab, "world">) => ours(lab).find(({ name }) => name.includes("router"))!
+const testedOf = (lab: Pick<Lab, "world">) => ours(lab).filter(({ vmid }) => vmid !== routerOf(lab).vmid)
+const modeOf = ({ store }: Lab, { id }: Range) => store.ranges.get(id)!.testing
+
+/** What the router's rules were made with last, by the world: what it was given, not what the store says of it. */
+const loaded = ({ world }: Lab): string => {
+  const told = world.calls.filter(
+    ({ port, method, action }) => port === "guest" && method === "settle" && action?.kind === "guest" && action.stage === "firewall",
+  )
+  const last = told.at(-1)?.action
+  return last?.kind === "guest" ? JSON.stringify(last.input) : ""
+}
+
+/** A router and two machines, deployed, and taken as far as these requests take them. */
+const prepared = async (...before: readonly RunRequest[]): Promise<{ readonly lab: Lab; readonly range: Range }> => {
+  const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
+  const range = await createRange(lab)
+  const process = boot(lab)
+  expect((await startAndWait(process, range)).state.status).toBe("success")
+  for (const request of before) expect((await startAndWait(process, range, request)).state.status).toBe("success")
+  await process.dispose()
+  return { lab, range }
+}
+
+const endOf = (lab: Lab, range: Range) => ({
+  testing: modeOf(lab, range),
+  rules: loaded(lab),
+  machines: testedOf(lab).map(({ vmid, power, cpus, parent, snapshots = [] }) => ({
+    vmid,
+    power,
+    cpus,
+    parent,
+    snapshots: snapshots.map(({ name, description }) => ({ name, description })),
+    kept: lab.store.snapshots
+      .get(range.id)
+      ?.get(vmid)
+      ?.snapshots.map(({ name }) => name),
+  })),
+})
+
+const askAgain = async (lab: Lab, range: Range, request: RunRequest): Promise<void> => {
+  const process = boot(lab)
+  await startAndWait(process, range, request)
+  await process.dispose()
+}
+
+interface Scenario {
+  readonly before: readonly RunRequest[]
+  readonly request: RunRequest
+  /** What goes wrong in the world, crash or not. */
+  readonly spoil?: (lab: Lab) => void
+  /** What must hold at the moment of the crash. */
+  readonly holds?: (lab: Lab, range: Range) => void
+}
+
+/** Crashes before and after every call of a port, each time in a world of its own; the moments after which it did not end as if nothing had happened. */
+const crashEverywhere = async ({ before, request, spoil, holds }: Scenario) => {
+  const undisturbed = await prepared(...before)
+  spoil?.(undisturbed.lab)
+  const gate = makeCrashGate()
+  const process = boot(undisturbed.lab, gate)
+  const { state } = await startAndWait(process, undisturbed.range, request)
+  await process.dispose()
+  const end = endOf(undisturbed.lab, undisturbed.range)
+  const broken: unknown[] = []
+  let crashes = 0
+  for (let at = 1; at <= gate.points(); at++) {
+    const { lab, range } = await prepared(...before)
+    spoil?.(lab)
+    const dying = makeCrashGate(at)
+    const known = lab.store.runs.size
+    const acknowledged = await runUntilDeath(lab, range, request, dying)
+    if (dying.dead()) crashes += 1
+    try {
+      holds?.(lab, range)
+      // an earlier run of this kind is not the one that was asked for
+      if (lab.store.runs.size > known) await goOn(lab, range, request, acknowledged)
+      else await askAgain(lab, range, request)
+      expect(endOf(lab, range)).toEqual(end)
+      const running = [...lab.store.runs.values()].filter(
+        ({ record }) => record.status === "running" && rangeOf(record) !== undefined,
+      )
+      expect(running).toHaveLength(0)
+    } catch (error) {
+      broken.push({ at, moment: dying.trace.at(-1), error: String(error).slice(0, 1500) })
+    }
+  }
+  return { end, crashes, broken, status: state.status }
+}
+
+const failing = (kind: string, of: (lab: Lab) => Vmid) => (lab: Lab) => {
+  const vmid = of(lab)
+  lab.world.fault = ({ method, action }) =>
+    method === "dispatch" && action?.kind === kind && "machine" in action && action.machine.vmid === vmid
+      ? { when: "before", reason: "failed" }
+      : undefined
+}
+
+describe("a process that dies before or after any journal write or port call", { timeout: 480_000 }, () => {
+  it("goes on starting testing, and never says that the range is open while its router may be closed", async () => {
+    const open = loaded((await prepared()).lab)
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [],
+      request: requests.start,
+      holds: (lab, range) => {
+        // an open range has the open rules; a closed one has all its snapshots
+        if (!isClosed(modeOf(lab, range))) expect(loaded(lab)).toBe(open)
+        else for (const { snapshots = [] } of testedOf(lab)) expect(snapshots.map(({ name }) => name)).toEqual([testingSnapshot])
+        if (modeOf(lab, range).mode === "on") expect(loaded(lab)).not.toBe(open)
+      },
+    })
+    expect([status, end.testing.mode]).toEqual(["success", "on"])
+    expect(end.machines.map(({ kept }) => kept)).toEqual(end.machines.map(() => [testingSnapshot]))
+    expect(crashes).toBeGreaterThan(60)
+    expect(broken).toEqual([])
+  })
+
+  it("replaces old snapshots, and no machine is ever without one", async () => {
+    const again: RunRequest = { kind: "testing-start", description: writeSnapshotText("", "magain") }
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [requests.start, requests.stop],
+      request: again,
+      holds: (lab) => {
+        for (const { snapshots = [] } of testedOf(lab)) expect(snapshots.length).toBeGreaterThan(0)
+      },
+    })
+    expect(status).toBe("success")
+    for (const { snapshots } of end.machines)
+      expect(snapshots).toEqual([{ name: testingSnapshot, description: writeSnapshotText("", "magain") }])
+    expect(crashes).toBeGreaterThan(60)
+    expect(broken).toEqual([])
+  })
+
+  it("and where one snapshot cannot be taken, leaves none and an open range", async () => {
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [],
+      request: requests.start,
+      spoil: failing("take-snapshot", (lab) => testedOf(lab)[1]!.vmid),
+    })
+    expect([status, end.testing.mode]).toEqual(["failure", "off"])
+    expect(end.machines.map(({ snapshots }) => snapshots)).toEqual([[], []])
+    expect(crashes).toBeGreaterThan(20)
+    expect(broken).toEqual([])
+  })
+
+  it("goes on stopping testing, and opens the range only when every machine is rolled back", async () => {
+    const open = loaded((await prepared()).lab)
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [requests.start],
+      request: requests.stop,
+      spoil: (lab) => {
+        for (const { vmid } of testedOf(lab))
+          lab.world.vms.set(vmid, { ...lab.world.vms.get(vmid)!, stages: new Map([["infected", 1]]) })
+      },
+      holds: (lab, range) => {
+        const dirty = testedOf(lab).some(({ stages }) => stages.has("infected"))
+        if (dirty) expect(loaded(lab)).not.toBe(open)
+        if (dirty || loaded(lab) !== open) expect(isClosed(modeOf(lab, range))).toBe(true)
+      },
+    })
+    expect([status, end.testing]).toEqual(["success", { mode: "off", allowedDomains: [], allowedIps: [] }])
+    expect(end.rules).toBe(open)
+    expect(end.machines.map(({ power, parent }) => [power, parent])).toEqual(
+      end.machines.map(() => ["running", testingSnapshot]),
+    )
+    expect(crashes).toBeGreaterThan(60)
+    expect(broken).toEqual([])
+  })
+
+  it.each([
+    ["stop", "leaving"],
+    ["force", "off"],
+  ] as const)("and where a machine cannot be rolled back, a %s ends in %s", async (which, mode) => {
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [requests.start],
+      request: requests[which],
+      spoil: failing("roll-back", (lab) => testedOf(lab)[0]!.vmid),
+    })
+    expect([status, end.testing.mode]).toEqual(["failure", mode])
+    expect(crashes).toBeGreaterThan(40)
+    expect(broken).toEqual([])
+  })
+
+  it("goes on allowing: what is noted was told to the router before", async () => {
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [requests.start],
+      request: requests.allow,
+      holds: (lab, range) => {
+        for (const ip of modeOf(lab, range).allowedIps) expect(loaded(lab)).toContain(ip)
+      },
+    })
+    expect([status, end.testing.allowedIps]).toEqual(["success", ["203.0.113.2"]])
+    expect(end.rules).toContain("203.0.113.1")
+    expect(crashes).toBeGreaterThan(15)
+    expect(broken).toEqual([])
+  })
+
+  it("goes on denying: it is noted before the router is told", async () => {
+    const { end, crashes, broken, status } = await crashEverywhere({
+      before: [requests.start, requests.allow],
+      request: requests.deny,
+      holds: (lab, range) => {
+        if (!loaded(lab).includes("203.0.113.1")) expect(modeOf(lab, range).allowedDomains).toEqual([])
+      },
+    })
+    expect([status, end.testing.allowedDomains]).toEqual(["success", []])
+    expect(end.rules).not.toContain("203.0.113.1")
+    expect(crashes).toBeGreaterThan(15)
+    expect(broken).toEqual([])
+  })
+})
