@@ -1,8 +1,8 @@
 import type { MemoryVm } from "@rangewright/adapter-memory"
-import type { HandlerRequest } from "@rangewright/application"
+import { type HandlerRequest, rangeRequest } from "@rangewright/application"
 import { type Fault, type Range, testingSnapshot, testingStandIn, type User, type Vmid } from "@rangewright/domain"
 import { Ranges } from "@rangewright/ports"
-import * as Effect from "effect/Effect"
+import { RunEngine } from "@rangewright/run-engine"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { makeRangeService, type RangeService } from "./support/range-service.ts"
 
@@ -264,6 +264,48 @@ describe("testing mode of a range", () => {
     expect(JSON.stringify(machines().map(({ snapshots }) => snapshots))).toBe(before)
   })
 
+  it("the router is not rolled back meanwhile: it might be open again", async () => {
+    await call("snapshotsTake", { body: { name: "before" } })
+    await start()
+    const told = (await call("snapshotsRollback", { body: { name: "before" } })) as {
+      readonly success: readonly number[]
+      readonly errors: readonly { readonly vmid: number; readonly error: string }[]
+    }
+    expect(told.errors).toEqual([{ vmid: router().vmid, vmname: router().name, error: expect.stringContaining("testing is on") }])
+    expect(told.success).toHaveLength(machines().length - 1)
+    expect(router().parent).toBe("before")
+    expect(router().power).toBe("running")
+  })
+
+  it("what tells the router who may come in keeps the range cut off, and the range is as configured", async () => {
+    await start()
+    const closed = rules()
+    const head = await service.run(RunEngine.use((engine) => engine.start(rangeRequest(range, { kind: "access" }), ada.id)))
+    expect(await service.end(ada, head.id)).toMatchObject({ status: "success" })
+    expect(rules()).toBe(closed)
+    expect(JSON.stringify(await call("getRangeDrift", { range: await service.find("LAB") }))).not.toMatch(/firewall|names/u)
+    const shown = (await call("listRange", { range: await service.find("LAB") })) as Uint8Array
+    expect(JSON.parse(new TextDecoder().decode(shown))).toMatchObject({
+      testingEnabled: true,
+      testingState: "on",
+    })
+  })
+
+  it("warns of a machine with a card that the router does not see", async () => {
+    const { vmid, nics, name } = others()[0]!
+    change(vmid, {
+      nics: [...nics, { index: 1, model: "virtio", mac: "BC:24:11:00:00:09", bridge: "vmbr0", tag: undefined, firewall: false }],
+    })
+    expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*net1 on vmbr0`, "u"))
+  })
+
+  it("removing all machines ends it", async () => {
+    await start()
+    const { runID } = (await call("deleteRangeVMs", { range: await service.find("LAB") })) as { readonly runID?: string }
+    if (runID !== undefined) await service.end(ada, runID)
+    expect((await testing()).mode).toBe("off")
+  })
+
   it("needs a deploy before it", async () => {
     await call("createRange", { body: { name: "Bare", rangeID: "BARE" } })
     const fault = await refused(call("startTesting", { range: await service.find("BARE") }))
@@ -405,7 +447,7 @@ describe("testing mode of a range", () => {
     it("a range has only so many of them", async () => {
       const many = Array.from({ length: 999 }, (_one, i) => `203.0.${Math.floor(i / 250)}.${i % 250}`)
       const mode = { mode: "on" as const, allowedDomains: [], allowedIps: many }
-      await service.run(Ranges.use((ranges) => ranges.change(range.id, { testing: mode })) as Effect.Effect<unknown>)
+      await service.run(Ranges.use((ranges) => ranges.change(range.id, { testing: mode })))
       const told = await allow({ ips: ["203.0.113.1", "203.0.113.2"] })
       expect(told.allowed).toEqual(["203.0.113.1"])
       expect(told.errors).toEqual([{ item: "203.0.113.2", reason: expect.stringContaining("1000") }])

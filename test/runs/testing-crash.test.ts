@@ -37,7 +37,8 @@ const modeOf = ({ store }: Lab, { id }: Range) => store.ranges.get(id)!.testing
 /** What the router's rules were made with last, by the world: what it was given, not what the store says of it. */
 const loaded = ({ world }: Lab): string => {
   const told = world.calls.filter(
-    ({ port, method, action }) => port === "guest" && method === "settle" && action?.kind === "guest" && action.stage === "firewall",
+    ({ port, method, action }) =>
+      port === "guest" && method === "settle" && action?.kind === "guest" && action.stage === "firewall",
   )
   const last = told.at(-1)?.action
   return last?.kind === "guest" ? JSON.stringify(last.input) : ""
@@ -192,9 +193,7 @@ describe("a process that dies before or after any journal write or port call", {
     })
     expect([status, end.testing]).toEqual(["success", { mode: "off", allowedDomains: [], allowedIps: [] }])
     expect(end.rules).toBe(open)
-    expect(end.machines.map(({ power, parent }) => [power, parent])).toEqual(
-      end.machines.map(() => ["running", testingSnapshot]),
-    )
+    expect(end.machines.map(({ power, parent }) => [power, parent])).toEqual(end.machines.map(() => ["running", testingSnapshot]))
     expect(crashes).toBeGreaterThan(60)
     expect(broken).toEqual([])
   })

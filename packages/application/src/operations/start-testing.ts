@@ -2,7 +2,7 @@ import { writeSnapshotText } from "@rangewright/domain"
 import { CredentialHasher } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { operation } from "../operation/operation.ts"
-import { changeTesting, leftUndone } from "../range/change-testing.ts"
+import { changeTesting, warningsOf } from "../range/change-testing.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 import { TestingResult } from "../wire/testing.ts"
 
@@ -26,10 +26,9 @@ export const startTesting = operation({
       const description = writeSnapshotText("Taken when testing started", (yield* CredentialHasher).randomText(12))
       const doing = `start testing of range ${range.id}`
       const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-start", description }, "on", user.id)
-      const warnings = [...(state.plan?.notes ?? []), ...leftUndone(state)]
       return {
         result: `Testing started: range ${range.id} is cut off from the internet`,
-        ...(warnings.length === 0 ? {} : { warnings }),
+        ...warningsOf(state),
         runID: runId,
       }
     }),

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { changeTesting, leftUndone } from "../range/change-testing.ts"
+import { changeTesting, leftUndone, warningsOf } from "../range/change-testing.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
 import { TestingResult } from "../wire/testing.ts"
 
@@ -27,11 +27,10 @@ export const stopTesting = operation({
       const force = body?.force ?? false
       const doing = `stop testing of range ${range.id}`
       const { state, runId } = yield* changeTesting(doing, range, { kind: "testing-stop", force }, "off", user.id)
-      const undone = leftUndone(state)
-      const warnings = [...(state.plan?.notes ?? []), ...undone]
+      const rolledBack = leftUndone(state).length === 0 ? "" : ", and not all of its machines are rolled back"
       return {
-        result: `Testing stopped: range ${range.id} is open${undone.length === 0 ? "" : ", and not all of its machines are rolled back"}`,
-        ...(warnings.length === 0 ? {} : { warnings }),
+        result: `Testing stopped: range ${range.id} is open${rolledBack}`,
+        ...warningsOf(state),
         runID: runId,
       }
     }),

@@ -50,6 +50,15 @@ export const changeTesting = (
     return isDone(request, state, mode) ? { state, runId } : yield* failed(doing, range, runId, state)
   })
 
+/** What a client should know of a run that came to its end: what the router cannot prevent, and what could not be had of machines. */
+export const warningsOf = (state: RunState): { readonly warnings?: readonly string[] } => {
+  const told = [...state.steps.values()].flatMap(({ step, facts }) =>
+    (facts?.warnings ?? []).map((warning) => (step.machine === undefined ? warning : `${step.machine}: ${warning}`)),
+  )
+  const warnings = [...(state.plan?.notes ?? []), ...leftUndone(state), ...told]
+  return warnings.length === 0 ? {} : { warnings }
+}
+
 /** What was not done to machines in a run that came to its end all the same. */
 export const leftUndone = ({ steps }: RunState): readonly string[] =>
   [...steps.values()].flatMap(({ step, phase, failure, skippedBecause }) =>

@@ -254,6 +254,7 @@ const snapshotPlan = (range: Range, request: SnapshotRequest) =>
         return planRollBack({
           ...asked,
           atomic: request.atomic,
+          routerStays: isClosed(range.testing),
           world: { ...asked.world, cards: yield* cardsWithMemory(world, asked.world.trees, name) },
         })
       case "snapshot-remove":

@@ -39,6 +39,8 @@ export interface TakeInput extends Asked {
 export interface RollBackInput extends Asked {
   /** All of them or none: nothing is done when one is refused, and when one fails, those that come after it are left alone. */
   readonly atomic: boolean
+  /** True: the range is cut off, and the rules that the router had then may be open ones. */
+  readonly routerStays?: boolean
 }
 
 /** A machine that is asked for, and why nothing can be done to it. */
@@ -294,9 +296,13 @@ const settingsNow = ({ own: { detail, observed, owed } }: Able): MachineSettings
 export const planRollBack = (input: RollBackInput): Plan => {
   const { world, name, range, atomic } = input
   const elsewhere = startsElsewhere(name, world)
-  const { refusals, able: all } = checked(input, (one) => lacks(name)(one) ?? elsewhere(one))
-  const { left, able } = allOrNone(refusals, all, atomic)
   const isRouterOf = ({ own }: Able): boolean => isRouter(own.observed, range.id)
+  const stays = (one: Able): string | undefined =>
+    input.routerStays === true && isRouterOf(one)
+      ? `${labelOf(one.own.observed)} is the router, and testing is on: its rules of that time may let the range out. Stop testing first`
+      : undefined
+  const { refusals, able: all } = checked(input, (one) => lacks(name)(one) ?? stays(one) ?? elsewhere(one))
+  const { left, able } = allOrNone(refusals, all, atomic)
   const keyOf = ({ own }: Able): string => `roll-back:${own.mark.machine}`
   const others = able.filter((one) => !isRouterOf(one)).map(keyOf)
   const inTurn = [...others, ...able.filter(isRouterOf).map(keyOf)]
