@@ -68,7 +68,7 @@ it("a deploy that is asked for in the midst of a migration waits for its end, an
     ["success", ""],
   ])
   const [migration, deployment] = heads.map(({ id }) => lab.store.runs.get(id)!)
-  expect(deployment!.record.behind).toBe(migration!.record.id)
+  expect(deployment!.record.blockedBy).toBe(migration!.record.id)
   const first = deployment!.entries.find(({ event }) => event.type === "StepStarted")
   expect(first!.at.getTime()).toBeGreaterThanOrEqual(migration!.record.endedAt!.getTime())
   const { cards, vnets, unreachable: lost } = standing(lab)

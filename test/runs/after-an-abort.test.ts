@@ -45,7 +45,7 @@ describe("while an aborted run settles", () => {
       Effect.gen(function* () {
         const head = yield* engine.start(rangeRequest(range, deploy), admin)
         expect(stateOf(lab)).toBe("DEPLOYING")
-        expect(head).toMatchObject({ behind: first.id, plan: undefined })
+        expect(head).toMatchObject({ blockedBy: first.id, plan: undefined })
         expect((yield* engine.state(first.id)).status).toBe("running")
         expect((yield* engine.wait(first.id)).status).toBe("aborted")
         // the end of the aborted one shows no more
@@ -111,7 +111,7 @@ describe("while an aborted run settles", () => {
         expect((yield* engine.wait(second.id)).status).toBe("aborted")
         expect((yield* engine.state(first.id)).status).toBe("running")
         const third = yield* engine.start(rangeRequest(range, deploy), admin)
-        expect(third).toMatchObject({ behind: first.id, plan: undefined })
+        expect(third).toMatchObject({ blockedBy: first.id, plan: undefined })
         expect((yield* engine.wait(first.id)).status).toBe("aborted")
         expect((yield* engine.wait(third.id)).status).toBe("success")
         expect(eventsOf(lab, third)[0]).toMatchObject({ type: "Waiting", behind: first.id })

@@ -55,13 +55,13 @@ export const loadOrCreateCertificate = (
     const cert = pemPart(text, /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/u)
     const hint = `Remove ${path} to have a new one made, or configure a certificate of your own.`
     if (key === undefined || cert === undefined)
-      return yield* Effect.fail(new KeyUnusable({ what: path, because: "it does not hold a key and a certificate", hint }))
+      return yield* new KeyUnusable({ what: path, because: "it does not hold a key and a certificate", hint })
     const until = yield* Effect.try({
       try: () => new X509Certificate(cert).validToDate,
       catch: () => new KeyUnusable({ what: path, because: "its certificate cannot be read", hint }),
     })
     if (until <= now)
-      return yield* Effect.fail(new KeyUnusable({ what: path, because: `its certificate ended on ${until.toISOString()}`, hint }))
+      return yield* new KeyUnusable({ what: path, because: `its certificate ended on ${until.toISOString()}`, hint })
     return { cert, key }
   })
 

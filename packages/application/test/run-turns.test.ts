@@ -56,7 +56,7 @@ describe("of a run of a range and one of the installation that are unfinished", 
             const move = yield* journal.active(installation)
             const awaited = new Set(blockingRangeRuns(unfinished).map(({ id }) => id))
             for (const run of unfinished.filter((one) => one.subject.type === "range")) {
-              const waits = move !== undefined && run.behind === move.id
+              const waits = move !== undefined && run.blockedBy === move.id
               expect(awaited.has(run.id)).toBe(!waits)
               if (move !== undefined) expect(waits).toBe(run.startedAt > move.startedAt)
             }

@@ -77,8 +77,8 @@ export class ArtifactLibrary extends Context.Service<
     /** What is in it, sorted by path; undefined: it is not there. */
     readonly files: (artifact: ArtifactRef) => Effect.Effect<readonly ArtifactEntry[] | undefined, LibraryFault>
     /**
-     * Everything that a user has goes, then `last` is done, both before anything else may change. From then on nothing is placed for this
-     * record, whenever that was begun: `LibraryFault` `missing`. Where `last` fails the things are gone and the user may have others.
+     * Removes the user's artifacts, then runs `last`, under the lock of the library. From then on nothing is placed for this record, even if
+     * that began before: `LibraryFault` `missing`. If `last` fails, the artifacts are gone and the user may install others.
      */
     readonly removeUser: <E, R>(user: LeavingUser, last: Effect.Effect<void, E, R>) => Effect.Effect<void, LibraryFault | E, R>
   }

@@ -26,7 +26,7 @@ export interface RunRecord extends RunHead {
   /** Whether it has accepted a cancel. */
   readonly cancelRequested: boolean
   /** For a run of a range: the run of the installation, or cancelled run of the range, that must end before this one begins. */
-  readonly behind: RunId | undefined
+  readonly blockedBy: RunId | undefined
 }
 
 /** The subject has an unfinished run that does not give way. The engine turns this into a fault for callers. */
@@ -46,7 +46,7 @@ export class RunJournal extends Context.Service<
   {
     /**
      * Opens a run atomically, and returns it as stored. Fails with `SubjectTaken` when the subject has an unfinished run. A run of a range that
-     * opens while one of the installation is unfinished records it in `behind`: of the two, whichever opened later waits. One that opens while
+     * opens while one of the installation is unfinished records it in `blockedBy`: of the two, whichever opened later waits. One that opens while
      * a cancelled run of its range is unfinished records that one and replaces it: the cancelled run is no longer active and no longer sets
      * the range's state. Opening the same run again changes nothing.
      *

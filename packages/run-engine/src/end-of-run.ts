@@ -45,7 +45,7 @@ export const outcomeFault = (doing: string, runId: RunId, state: RunState): Fail
 
 /** Why a run waits for the hypervisor; undefined while it does not, or waits for another run. */
 const awayBecause = ({ waits }: RunState): string | undefined =>
-  [...waits.values()].find(({ behind }) => behind === undefined)?.reason
+  [...waits.values()].find(({ blockedBy }) => blockedBy === undefined)?.reason
 
 /**
  * Waits for the end of a run, whatever it is. `doing` completes "Cannot …". Fails with `HypervisorAway` as soon as the run waits for the

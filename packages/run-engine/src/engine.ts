@@ -189,7 +189,7 @@ const makeEngine = Effect.fnUntraced(function* (
       const record = yield* journal.open(head, kind.rangeState?.during, yield* kind.systemLimits ?? Effect.undefined)
       // another run started or ended meanwhile: the worker plans again, now that no other run can open
       const holds = yield* planningBasis(kind, head.subject, head.id).pipe(
-        Effect.map((later) => record.behind === undefined && later === basis),
+        Effect.map((later) => record.blockedBy === undefined && later === basis),
         Effect.orElseSucceed(() => false),
       )
       const first = holds ? plan : undefined

@@ -126,18 +126,18 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* (yield* Ranges).create(newRange("OTHER"))
         const journal = yield* RunJournal
         const second = deployRun("second", { subject: rangeSubject(rangeId("OTHER")) })
-        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ behind: undefined })
-        expect(yield* journal.open(migration, undefined)).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ blockedBy: undefined })
+        expect(yield* journal.open(migration, undefined)).toMatchObject({ blockedBy: undefined })
         // the one that was there goes on, and other subjects are free
         yield* journal.append(run.id, 0, [output("x")], later(1))
-        expect(yield* journal.open(fetchRun("fetch"), undefined)).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(fetchRun("fetch"), undefined)).toMatchObject({ blockedBy: undefined })
         expect(yield* journal.open(second, "DEPLOYING")).toEqual({
           ...second,
           status: "running",
           endedAt: undefined,
           lastSeq: 0,
           cancelRequested: false,
-          behind: migration.id,
+          blockedBy: migration.id,
         })
         expect(yield* (yield* Ranges).find(rangeId("OTHER"))).toMatchObject({ state: "DEPLOYING" })
         expect(
@@ -147,10 +147,10 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.close(run.id, 0, ended("success"), "SUCCESS", later(3))
         // which one it was stays known, also when that is gone; opening it again does not ask anew
         expect(yield* journal.prune(0)).toBe(2)
-        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ behind: migration.id })
-        expect(yield* journal.find(second.id)).toMatchObject({ behind: migration.id })
-        expect((yield* journal.unfinished).map(({ id, behind }) => [id, behind])).toContainEqual([second.id, migration.id])
-        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ blockedBy: migration.id })
+        expect(yield* journal.find(second.id)).toMatchObject({ blockedBy: migration.id })
+        expect((yield* journal.unfinished).map(({ id, blockedBy }) => [id, blockedBy])).toContainEqual([second.id, migration.id])
+        expect(yield* journal.open(run, "DEPLOYING")).toMatchObject({ blockedBy: undefined })
       }),
     )
 
@@ -164,7 +164,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         const deploys = names.map((name) => deployRun(name.toLowerCase(), { subject: rangeSubject(rangeId(name)) }))
         const open = (heads: readonly RunHead[]) => heads.map((head) => journal.open(head, undefined))
         const before = yield* Effect.all(open(deploys.slice(0, 2)), { concurrency: "unbounded" })
-        expect(before.map(({ behind }) => behind)).toEqual([undefined, undefined])
+        expect(before.map(({ blockedBy }) => blockedBy)).toEqual([undefined, undefined])
         const [seen, ...racing] = yield* Effect.all(
           [Effect.andThen(journal.open(migration, undefined), journal.unfinished), ...open(deploys.slice(2))],
           { concurrency: "unbounded" },
@@ -172,9 +172,9 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         // whoever the migration does not find, when it looks what it has to wait for, waits itself
         const found = new Set(seen.map(({ id }) => id))
         expect(before.every(({ id }) => found.has(id))).toBe(true)
-        for (const { id, behind } of racing) expect([undefined, migration.id], id).toContain(behind)
-        for (const { id, behind } of racing) if (!found.has(id)) expect(behind, id).toBe(migration.id)
-        expect((yield* journal.open(run, undefined)).behind).toBe(migration.id)
+        for (const { id, blockedBy } of racing) expect([undefined, migration.id], id).toContain(blockedBy)
+        for (const { id, blockedBy } of racing) if (!found.has(id)) expect(blockedBy, id).toBe(migration.id)
+        expect((yield* journal.open(run, undefined)).blockedBy).toBe(migration.id)
       }),
     )
 
@@ -235,7 +235,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         expect(yield* Effect.flip(journal.open(second, "DEPLOYING"))).toBeInstanceOf(SubjectTaken)
         yield* journal.requestCancel(run.id, 0, cancel, later(1), "ABORTED")
         expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: run.id, cancelRequested: true })
-        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ behind: run.id, cancelRequested: false })
+        expect(yield* journal.open(second, "DEPLOYING")).toMatchObject({ blockedBy: run.id, cancelRequested: false })
         expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: second.id })
         expect((yield* journal.unfinished).map(({ id }) => id).toSorted()).toEqual([run.id, second.id].toSorted())
         // the one that goes on is not out of the way: nothing passes it
@@ -248,7 +248,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.requestCancel(second.id, 0, cancel, later(4), "ABORTED")
         expect(yield* stateOf).toBe("ABORTED")
         yield* journal.close(second.id, 0, ended("aborted"), "ABORTED", later(4))
-        expect(yield* journal.open(third, "DEPLOYING")).toMatchObject({ behind: undefined })
+        expect(yield* journal.open(third, "DEPLOYING")).toMatchObject({ blockedBy: undefined })
         expect((yield* journal.unfinished).map(({ id }) => id)).toEqual([third.id])
       }),
     )
@@ -264,7 +264,7 @@ export const runJournalContract = (storage: StorageUnderTest): SuiteCollector =>
         yield* journal.open(second, "DEPLOYING")
         yield* journal.requestCancel(second.id, 0, cancel, later(3), "ABORTED")
         yield* journal.close(second.id, 0, ended("aborted"), "ABORTED", later(3))
-        expect(yield* journal.open(third, "DEPLOYING")).toMatchObject({ behind: run.id })
+        expect(yield* journal.open(third, "DEPLOYING")).toMatchObject({ blockedBy: run.id })
         expect(yield* journal.active(rangeSubject(lab))).toMatchObject({ id: third.id })
       }),
     )

@@ -33,7 +33,6 @@ export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage
     const paths = new Set(entries.map(({ path }) => path))
     const told = version === undefined ? {} : { version }
     const prepared = prepareArtifact({ kind: type, name, paths, textOf, installedOn: "", ...told })
-    if (Result.isFailure(prepared))
-      return yield* Effect.fail(new LibraryFault({ doing, reason: "broken", detail: prepared.failure }))
+    if (Result.isFailure(prepared)) return yield* new LibraryFault({ doing, reason: "broken", detail: prepared.failure })
     return { ...fetched, needs: readNeeds(type, textOf) }
   })

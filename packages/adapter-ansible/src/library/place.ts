@@ -154,8 +154,7 @@ export const placeArtifact = (
       textOf: (path) => texts.get(path),
       installedOn: new Date(yield* Clock.currentTimeMillis).toISOString(),
     })
-    if (Result.isFailure(prepared))
-      return yield* Effect.fail(new LibraryFault({ doing, reason: "broken", detail: prepared.failure }))
+    if (Result.isFailure(prepared)) return yield* new LibraryFault({ doing, reason: "broken", detail: prepared.failure })
     const whole = [...entries.filter(({ path }) => !prepared.success.added.has(path)), ...added(prepared.success)]
     const there = yield* onDisk(doing, () => treeThere(root, artifact))
     if (there !== undefined) {

@@ -73,7 +73,7 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
       const paths = new Set(files.keys())
       const textOf = (path: string) => textIn(files, path)
       const read = prepareArtifact({ ...artifact, paths, textOf, installedOn, ...options })
-      if (Result.isFailure(read)) return yield* Effect.fail(new LibraryFault({ doing, reason: "broken", detail: read.failure }))
+      if (Result.isFailure(read)) return yield* new LibraryFault({ doing, reason: "broken", detail: read.failure })
       const prepared = read.success
       addTexts(files, prepared.added)
       const there = artifacts.get(keyOf(artifact))
@@ -125,8 +125,7 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
         yield* refuse(artifactFault(doing, target))
         yield* refuseGone(doing, to)
         const files = artifacts.get(keyOf(artifact))
-        if (files === undefined)
-          return yield* Effect.fail(new LibraryFault({ doing, reason: "missing", detail: "it is not there" }))
+        if (files === undefined) return yield* new LibraryFault({ doing, reason: "missing", detail: "it is not there" })
         if (artifacts.has(keyOf(target)))
           return yield* Effect.fail(
             new LibraryFault({ doing, reason: "exists", detail: `there is ${describeArtifact(target)} already` }),

@@ -100,7 +100,7 @@ export interface MemoryStore {
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
-  /** VMIDs that we said are gone -> when, in milliseconds. */
+  /** Deleted VMIDs, hidden until a newer observation -> when, in milliseconds. */
   readonly gone: Map<Vmid, number>
   readonly reservations: Map<RangeId, Map<string, Vmid>>
   readonly stages: Map<RangeId, Map<Vmid, Map<string, string>>>

@@ -76,7 +76,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
         const before = going ?? unfinished().find(isAbout(head.subject))
         const yielding = before === undefined ? undefined : store.runs.get(before.id)
         if (yielding !== undefined) store.runs.set(yielding.record.id, { ...yielding, yielded: true })
-        const behind = rangeId === undefined ? undefined : (active(installation)?.id ?? before?.id)
+        const blockedBy = rangeId === undefined ? undefined : (active(installation)?.id ?? before?.id)
         const record = {
           ...head,
           options: asStored(head.options),
@@ -84,7 +84,7 @@ export const runJournalLayer = (store: MemoryStore): Layer.Layer<RunJournal> => 
           endedAt: undefined,
           lastSeq: 0,
           cancelRequested: false,
-          behind,
+          blockedBy,
         }
         store.runs.set(head.id, { record, entries: [], yielded: false, generation: 0, lease: undefined })
         if (rangeId !== undefined && text !== undefined) store.deployedConfigs.set(rangeId, text)

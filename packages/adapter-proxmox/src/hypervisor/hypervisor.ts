@@ -55,7 +55,7 @@ export const makeHypervisor = (
   const context: MachineContext = { client, identity, networks, options, bootTimes: makeBootTimes(), startedAt: new Map() }
   const power = makeSettledPower()
 
-  /** A node that is away takes its tasks along: where the machine lives on elsewhere, the task has come to no end there. */
+  /** If the node is down but the machine now runs on another one, the task counts as lost. */
   const outcomeOf = Effect.fnUntraced(function* (
     action: MachineAction,
     upid: Upid,

@@ -65,7 +65,7 @@ export const toRangeMachine = (row: StoredRow): RangeMachine => {
   }
 }
 
-/** VMIDs that we said are gone, until an observation that began later. */
+/** Deleted VMIDs, hidden until an observation that began later. */
 export const departedMachines = table("departed_machines", { vmid: key(vmid), at: time })
 
 const ClusterJson = Schema.Struct({

@@ -66,8 +66,8 @@ export const runs = table(
     generation: whole,
     leaseOwner: optional(text),
     leaseUntil: optional(count),
-    /** The run behind which it was opened; may be deleted. */
-    behind: optional(runId),
+    /** May be deleted. */
+    blockedBy: named("behind", optional(runId)),
   },
   {
     indexes: [

@@ -35,11 +35,10 @@ const freeAccount = (draft: UserDraft, id: UserId) =>
     const { hypervisorRealm: realm } = yield* Settings
     const account = { username: hypervisorUsernameOf(draft.name, id), realm }
     for (const other of yield* (yield* Users).list) {
-      if (other.id.toLowerCase() === id.toLowerCase()) return yield* Effect.fail(new UserExists({ field: "userID", value: id }))
-      if (other.hypervisorUsername === account.username)
-        return yield* Effect.fail(new UserExists({ field: "name", value: draft.name }))
+      if (other.id.toLowerCase() === id.toLowerCase()) return yield* new UserExists({ field: "userID", value: id })
+      if (other.hypervisorUsername === account.username) return yield* new UserExists({ field: "name", value: draft.name })
       if (other.email.toLowerCase() === draft.email.toLowerCase())
-        return yield* Effect.fail(new UserExists({ field: "email", value: draft.email }))
+        return yield* new UserExists({ field: "email", value: draft.email })
     }
     const name = accountIdOf({ hypervisorUsername: account.username, hypervisorRealm: account.realm })
     if ((yield* (yield* AccessControl).account(name)) !== undefined)

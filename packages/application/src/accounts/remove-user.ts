@@ -21,7 +21,7 @@ export const removeUser = (target: UserId, caller: User, options: { readonly del
   Effect.gen(function* () {
     const users = yield* Users
     if (target === rootUserId)
-      return yield* Effect.fail(new InvalidInput({ what: "Cannot delete user ROOT: it is the account the service starts with" }))
+      return yield* new InvalidInput({ what: "Cannot delete user ROOT: it is the account the service starts with" })
     if (target === caller.id)
       return yield* Effect.fail(
         new InvalidInput({

@@ -21,7 +21,7 @@ export const mayChangeArtifacts = Effect.fnUntraced(function* (
   yield* mayUploadArtifacts(user, target)
 })
 
-/** The same, but for the hypervisor's own account, which may upload (contract C 8, G2 and G3). Tests of the original match the last text. */
+/** The same, but for the hypervisor's own account, which may upload (contract C 8, G2 and G3). Clients compare the last text. */
 export const mayUploadArtifacts = Effect.fnUntraced(function* (
   user: User,
   { global }: { readonly global: boolean },

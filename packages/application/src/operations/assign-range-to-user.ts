@@ -29,9 +29,9 @@ export const assignRangeToUser = operation({
       const ranges = yield* Ranges
       const doing = `assign range ${range.id} to user ${path.userID.slice(0, 64)}`
       const user = yield* (yield* Users).find(path.userID as UserId)
-      if (user === undefined) return yield* Effect.fail(new UserNotFound({ userId: path.userID.slice(0, 64) }))
+      if (user === undefined) return yield* new UserNotFound({ userId: path.userID.slice(0, 64) })
       if ((yield* ranges.grants(range.id)).some((grant) => grant.userId === user.id))
-        return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: the user has access to it already` }))
+        return yield* new Conflict({ what: `Cannot ${doing}: the user has access to it already` })
       yield* changeAccess({
         doing,
         by: caller.id,

@@ -24,7 +24,7 @@ export const cancelRun = operation({
     Effect.gen(function* () {
       const run = yield* findRun(path.runID, user)
       if (!(yield* (yield* RunEngine).cancel(run.id, user.id)))
-        return yield* Effect.fail(new Conflict({ what: `Cannot cancel run ${run.id}: it is over` }))
+        return yield* new Conflict({ what: `Cannot cancel run ${run.id}: it is over` })
       return { result: `Run ${run.id} of ${subjectText(run.subject)} is being cancelled` }
     }),
 })

@@ -99,8 +99,7 @@ export const createRange = operation({
       const owners = yield* ownersOf(body.userID ?? [], user)
       const wanted = body.blueprintID ?? ""
       const blueprint = wanted === "" ? undefined : yield* readableBlueprint(wanted, user)
-      if (body.rangeID === "")
-        return yield* Effect.fail(new InvalidInput({ what: "Cannot create the range: a range ID is needed" }))
+      if (body.rangeID === "") return yield* new InvalidInput({ what: "Cannot create the range: a range ID is needed" })
       const range = yield* makeRange(
         {
           id: body.rangeID,

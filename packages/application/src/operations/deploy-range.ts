@@ -67,7 +67,7 @@ export const deployRange = operation({
         return { result, plan: planObject({ ...plan, notes: [...plan.notes, ...warnings] }, confirmationOf(options, plan)) }
       }
       const run = yield* (yield* RunEngine).start(rangeRequest(range, request), user.id)
-      const begins = run.behind === undefined ? "" : `; it begins automatically when run ${run.behind} has ended`
+      const begins = run.blockedBy === undefined ? "" : `; it begins automatically when run ${run.blockedBy} has ended`
       const said = [...keptTexts(run.plan?.kept), ...leftOutTexts(run.plan)]
       const result = [`Deploy of range ${range.id} started as run ${run.id}${begins}`, ...said].join("\n")
       return { result, runID: run.id }

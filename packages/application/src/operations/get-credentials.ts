@@ -26,7 +26,7 @@ export const getCredentials = operation({
     Effect.gen(function* () {
       const found = yield* (yield* Users).forAuthentication(user.id)
       const sealed = found?.secrets.sealedPassword
-      if (sealed === undefined) return yield* Effect.fail(new NotFound({ what: `User ${user.id} has no hypervisor login` }))
+      if (sealed === undefined) return yield* new NotFound({ what: `User ${user.id} has no hypervisor login` })
       const password = yield* (yield* SecretStore).open(sealed, userPasswordContext(user.id))
       return {
         result: {

@@ -33,7 +33,7 @@ export const getRangeLogHistoryById = operation({
           }),
         )
       if (rangeOf(run) !== range.id)
-        return yield* Effect.fail(new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` }))
+        return yield* new Forbidden({ reason: `Log entry ${run.id} belongs to another range than ${range.id}` })
       return { ...logHistoryEntry(yield* shownInHistory(run)), result: yield* runLog(run) }
     }),
 })

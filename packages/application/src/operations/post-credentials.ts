@@ -36,14 +36,12 @@ export const postCredentials = operation({
         return yield* Effect.fail(
           new Forbidden({ reason: "You are not an admin and cannot update the password for another user" }),
         )
-      if (targetId === rootUserId)
-        return yield* Effect.fail(new InvalidInput({ what: "Cannot set the password of ROOT: it has none" }))
+      if (targetId === rootUserId) return yield* new InvalidInput({ what: "Cannot set the password of ROOT: it has none" })
       const target = yield* (yield* Users).find(targetId)
-      if (target === undefined) return yield* Effect.fail(new UserNotFound({ userId: targetId }))
+      if (target === undefined) return yield* new UserNotFound({ userId: targetId })
       const own = [target.id, target.name, target.email]
       const problem = body.proxmoxPassword === "" ? "a password is needed" : passwordProblem(body.proxmoxPassword, own)
-      if (problem !== undefined)
-        return yield* Effect.fail(new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` }))
+      if (problem !== undefined) return yield* new InvalidInput({ what: `Cannot set the password of ${targetId}: ${problem}` })
       yield* changePassword(target, body.proxmoxPassword, caller.id)
       return { result: `Password of ${targetId} changed` }
     }),

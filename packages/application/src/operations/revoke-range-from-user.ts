@@ -36,7 +36,7 @@ export const revokeRangeFromUser = operation({
       )
       const user = yield* (yield* Users).find(path.userID as UserId)
       if (direct === undefined || user === undefined)
-        return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: the user was not given it` }))
+        return yield* new Conflict({ what: `Cannot ${doing}: the user was not given it` })
       const untold = yield* changeAccess({
         doing,
         by: caller.id,

@@ -25,10 +25,10 @@ export const setDefaultRangeId = operation({
   handle: ({ body, user }) =>
     Effect.gen(function* () {
       if (body.defaultRangeID === "")
-        return yield* Effect.fail(new InvalidInput({ what: "Cannot set the default range: a range ID is needed" }))
+        return yield* new InvalidInput({ what: "Cannot set the default range: a range ID is needed" })
       const ranges = yield* Ranges
       const range = yield* ranges.find(body.defaultRangeID as RangeId)
-      if (range === undefined) return yield* Effect.fail(new RangeNotFound({ rangeId: body.defaultRangeID }))
+      if (range === undefined) return yield* new RangeNotFound({ rangeId: body.defaultRangeID })
       if (!mayUse("range-access", user, yield* ranges.grants(range.id)))
         return yield* Effect.fail(
           new Forbidden({ reason: `Cannot change the default range of ${user.id}: you do not have access to range ${range.id}` }),

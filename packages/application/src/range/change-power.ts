@@ -38,7 +38,7 @@ export const changePower = (
   Effect.gen(function* () {
     const doing = `${words[change].doing} machines of range ${range.id}`
     if (wanted === undefined || wanted.length === 0)
-      return yield* Effect.fail(new Conflict({ what: `Cannot ${doing}: none was named`, hint: 'Name machines, or ["all"].' }))
+      return yield* new Conflict({ what: `Cannot ${doing}: none was named`, hint: 'Name machines, or ["all"].' })
     const named = namedMachines(wanted, yield* (yield* Machines).ofRange(range.id))
     if (!named.known)
       return yield* Effect.fail(

@@ -85,7 +85,7 @@ export const refuseTakenId = (wanted: WantedRange): Effect.Effect<void, Fault, R
     const taken =
       (yield* (yield* Ranges).list()).some((range) => rangeIdKey(range.id) === key) ||
       (maker !== undefined && !maker.isAdmin && (yield* (yield* Users).list).some(isOthers))
-    if (taken) return yield* Effect.fail(new RangeExists({ what: takenRangeId(id) }))
+    if (taken) return yield* new RangeExists({ what: takenRangeId(id) })
     yield* parentAllows(wanted)
     yield* parentStays(id)
     if (yield* (yield* AccessControl).poolExists(id))

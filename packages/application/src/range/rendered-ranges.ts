@@ -42,7 +42,7 @@ const current = (ranges: Ranges["Service"], details: boolean): Effect.Effect<Ren
     return rendered
   })
 
-/** Asked for only where it can matter: a machine of the range tells no address inside it. */
+/** The configuration is needed only when a machine reports no address inside its range. */
 const configFor = ({ range, machines }: RangeOverview, { configs }: Rendered) =>
   Effect.gen(function* () {
     if (machines.every(({ template, address }) => template || isInside(range, address))) return undefined

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import { CallerGone } from "../operation/caller-gone.ts"
 
 /**
- * What is there for a change of ranges that is no run (making one, giving rights on the hypervisor), at a moment when no run changes the
- * whole installation. While one does, this waits, and then checks anew, `waited` being true: what the caller knew may have changed. A check
- * that fails answers at once, as does one that finds nothing to do (`concerns`). Nothing may have been changed before, for a caller that
- * leaves and a service that stops end the wait: `InstallationBusy`. `doing` completes "Cannot …".
+ * Runs `check` while no run changes the whole installation, for changes of ranges that are no runs themselves (creating one, granting rights
+ * on the hypervisor). While such a run goes on, this waits and then checks again, with `waited` true: what the caller knew may have changed.
+ * A check that fails ends the wait at once, and so does one that finds nothing to do (`concerns`). The caller must not have changed anything
+ * yet: if it disconnects or the service stops, the wait fails with `InstallationBusy`. `doing` completes "Cannot …".
  */
 export const whenInstallationIdle = <A, E, R>(
   doing: string,
@@ -28,10 +28,12 @@ export const whenInstallationIdle = <A, E, R>(
     }
   })
 
-/** Of these unfinished runs, those of ranges that do not themselves wait for another one of them. */
+/** The runs of ranges that a run of the installation must wait for: not those that wait for it themselves. */
 export const blockingRangeRuns = (unfinished: readonly RunRecord[]): readonly RunRecord[] => {
   const ids = new Set(unfinished.map(({ id }) => id))
-  return unfinished.filter(({ subject, behind }) => subject.type === "range" && (behind === undefined || !ids.has(behind)))
+  return unfinished.filter(
+    ({ subject, blockedBy }) => subject.type === "range" && (blockedBy === undefined || !ids.has(blockedBy)),
+  )
 }
 
 /**

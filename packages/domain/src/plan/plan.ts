@@ -35,7 +35,6 @@ export interface ResourceUse {
   readonly ofHost?: true
 }
 
-/** One step of a plan. */
 export interface Step {
   /** Unique in the plan and stable: the same desired and observed state give the same keys (`clone:LAB-dc`). */
   readonly key: string

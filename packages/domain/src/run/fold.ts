@@ -135,7 +135,7 @@ export const openFold = (): RunFold => {
       case "StepSkipped":
         return step(event, at)
       case "Waiting":
-        waits.set(event.key, { reason: event.reason, behind: event.behind })
+        waits.set(event.key, { reason: event.reason, blockedBy: event.behind })
         return {}
       case "Continued":
         waits.delete(event.key)

@@ -21,10 +21,10 @@ export interface StepState {
   readonly skippedBecause: string | undefined
 }
 
-/** What a run or one of its steps waits for: the hypervisor, or the run `behind` which it was opened. */
+/** What a run or one of its steps waits for: the hypervisor, or the run that blocks it. */
 export interface Wait {
   readonly reason: string
-  readonly behind: RunId | undefined
+  readonly blockedBy: RunId | undefined
 }
 
 /** The state of a run: the fold of its journal. */

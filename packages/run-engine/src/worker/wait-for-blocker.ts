@@ -23,13 +23,13 @@ export const waitForBlocker = Effect.fnUntraced(function* (
   head: RunRecord,
   writer: JournalWriter,
 ): Effect.fn.Return<boolean, LeaseLost, RunJournal> {
-  const { behind } = head
-  if (behind === undefined) return true
+  const { blockedBy } = head
+  if (blockedBy === undefined) return true
   // there may be several: each was cancelled before the next one opened
   const next = untilStored(
     RunJournal.use((journal) =>
       Effect.map(journal.unfinished, (runs) =>
-        runs.find(({ id, subject }) => id === behind || (id !== head.id && subjectKey(subject) === subjectKey(head.subject))),
+        runs.find(({ id, subject }) => id === blockedBy || (id !== head.id && subjectKey(subject) === subjectKey(head.subject))),
       ),
     ),
   )

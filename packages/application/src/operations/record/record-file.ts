@@ -23,7 +23,7 @@ export const recordFile = operation({
       const blueprints = yield* Blueprints
       const picture =
         collection === "blueprints" && isRecordId(recordID) ? yield* blueprints.thumbnail(recordID, filename) : undefined
-      if (picture === undefined) return yield* Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
+      if (picture === undefined) return yield* new NotFound({ what: "The requested resource wasn't found." })
       return { contentType: picture.type, bytes: picture.bytes }
     }),
 })

@@ -49,7 +49,7 @@ export const recordUpdateBlueprint = operation({
       if (blueprint.recordId !== path.id) return yield* notFound()
       const change = blueprintText(body)
       const issues = blueprintTextIssues(change)
-      if (issues.length > 0) return yield* Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))
+      if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const picture = file === undefined ? {} : { thumbnail: yield* uploadedPicture(file) }
       // an empty text in the place of the picture removes it; the name of the present one says nothing
       const removal = body.thumbnail === "" ? { thumbnail: undefined } : {}

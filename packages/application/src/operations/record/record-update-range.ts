@@ -45,7 +45,7 @@ export const recordUpdateRange = operation({
       if (range === undefined) return yield* Effect.fail(notFound())
       yield* requireRangeAccess(range, user, "range-owner").pipe(Effect.catchTag("Forbidden", () => Effect.fail(notFound())))
       const issues = rangeTextProblems(body)
-      if (issues.length > 0) return yield* Effect.fail(new InvalidInput({ what: "Failed to update record.", issues }))
+      if (issues.length > 0) return yield* new InvalidInput({ what: "Failed to update record.", issues })
       const changed = yield* ranges.change(range.id, body)
       return rangeRecord(changed, (yield* (yield* Machines).ofRange(range.id)).filter((machine) => !machine.template).length)
     }),

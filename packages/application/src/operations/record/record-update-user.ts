@@ -54,7 +54,7 @@ export const recordUpdateUser = operation({
       const users = yield* Users
       const target = yield* users.findByRecordId(path.id as RecordId)
       if (target === undefined || target.id === rootUserId || (target.id !== user.id && !user.isAdmin))
-        return yield* Effect.fail(new NotFound({ what: "The requested resource wasn't found." }))
+        return yield* new NotFound({ what: "The requested resource wasn't found." })
       const rights = body.isAdmin === target.isAdmin ? undefined : body.isAdmin
       if (rights !== undefined && (!user.isAdmin || whyNotTheirs(target, user) !== undefined))
         return yield* Effect.fail(refused("isAdmin", "only another administrator may change this"))
