@@ -20,6 +20,7 @@ import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
 import { listen, type Listener } from "./http/server.ts"
+import type { OpenConsole } from "./http/websocket.ts"
 import { runNodeCommand } from "./ssh/commands.ts"
 import type { CommandResult } from "./ssh/network-commands.ts"
 import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
@@ -133,9 +134,12 @@ const openHttp = async (world: World, serve: Simulator["handle"], options: Liste
   const certificate = secure ? await (kept === undefined ? make() : keepCertificate(kept, make)) : undefined
   world.fingerprint = certificate?.fingerprint ?? ""
   world.certificate = certificate?.cert ?? ""
-  const onConsole = (port: number) => {
+  const onConsole = (port: number): OpenConsole | undefined => {
     const held = world.consoles.get(port)
-    if (held !== undefined) held.connected = true
+    // the proxy is there, and finds no QEMU to speak to
+    if (held === undefined || world.state.guests.get(held.vmid)?.status !== "running") return undefined
+    held.viewer = "here"
+    return { ...held, onClose: () => void (held.viewer = "gone") }
   }
   const listener = await listen({ handle: serve, onConsole, host, port: options.port ?? 0, certificate })
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host

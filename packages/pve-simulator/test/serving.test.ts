@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import ssh2 from "ssh2"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { createSimulator, type HttpListener, type Simulator } from "../src/index.ts"
 
 const run = promisify(execFile)
@@ -185,16 +185,30 @@ test("a node's shell runs the API and a few tools as root, by password or key, a
   client.end()
 })
 
-test("a console's ticket opens its socket once the API has checked it, and no other", async () => {
-  // Slow enough for a ticket of forty seconds and a console that waits for ten.
-  await sim.close()
-  sim = createSimulator({ speed: 10, nodes: 2 })
-  http = await sim.listen()
-  const api = `${http.url}/api2/json/nodes/pve1/qemu/100`
-  const { data } = (await curl("-d", "websocket=1", `${api}/vncproxy`)) as { data: { port: string; ticket: string } }
-  const open = async (ticket: string) =>
+/** A client's frame with this text; a mask of nothing leaves it readable. */
+const maskedFrame = (said: string): Buffer =>
+  Buffer.concat([Buffer.from([0x82, 0xfe, said.length >> 8, said.length & 0xff, 0, 0, 0, 0]), Buffer.from(said)])
+
+describe("a console", () => {
+  let api: string
+  beforeEach(async () => {
+    // its patience is real time, however fast the rest goes
+    await sim.close()
+    sim = createSimulator({ speed: 2000, nodes: 2 })
+    http = await sim.listen()
+    api = `${http.url}/api2/json/nodes/pve1/qemu/100`
+    sim.guest(100)!.status = "running"
+  })
+  const proxy = async (type: string) =>
+    (
+      (await curl("-d", type === "vncproxy" ? "websocket=1" : "", `${api}/${type}`)) as {
+        readonly data: { readonly port: string; readonly ticket: string; readonly user: string }
+      }
+    ).data
+  /** The answer's status where it is refused, else what the server accepts and says until it falls silent or closes. */
+  const open = async (port: string, ticket: string, said: readonly string[] = []) =>
     await new Promise<string>((resolve, reject) => {
-      const url = `${api}/vncwebsocket?port=${data.port}&vncticket=${encodeURIComponent(ticket)}`
+      const url = `${api}/vncwebsocket?port=${port}&vncticket=${encodeURIComponent(ticket)}`
       const request = httpsRequest(url, {
         rejectUnauthorized: false,
         headers: {
@@ -210,10 +224,11 @@ test("a console's ticket opens its socket once the API has checked it, and no ot
         const accept = String(response.headers["sec-websocket-accept"])
         const finish = (bytes: Buffer) => {
           socket.destroy()
-          resolve(`${accept} ${bytes.subarray(2).toString()}`)
+          resolve(`${accept} ${bytes[0] === 0x88 ? "closed" : bytes.subarray(2).toString()}`)
         }
         if (head.length > 0) finish(head)
         else socket.once("data", finish)
+        for (const text of said) socket.write(maskedFrame(text))
       })
       request.on("response", (response) => {
         response.resume()
@@ -221,8 +236,27 @@ test("a console's ticket opens its socket once the API has checked it, and no ot
       })
       request.on("error", reject).end()
     })
-  expect(await open("PVEVNC:00000000::forged")).toBe("401")
-  expect(await open(data.ticket)).toBe("s3pPLMBiTxaQ9kYGzzhZRbK+xOo= RFB 003.008\n")
+  const accepted = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+
+  test("opens its socket once the API has checked its ticket, and no other", async () => {
+    const { port, ticket } = await proxy("vncproxy")
+    expect(await open(port, "PVEVNC:00000000::forged")).toBe("401")
+    expect(await open(port, ticket)).toBe(`${accepted} RFB 003.008\n`)
+  })
+
+  test("with a terminal waits for its user and ticket, and ends for any other", async () => {
+    const { port, ticket, user } = await proxy("termproxy")
+    const login = `${user}:${ticket}\n`
+    expect(await open(port, ticket, [login.slice(0, 10), login.slice(10)])).toBe(`${accepted} OK`)
+    const other = await proxy("termproxy")
+    expect(await open(other.port, other.ticket, [login])).toBe(`${accepted} closed`)
+  })
+
+  test("of a machine that does not run is opened, and closed without a word", async () => {
+    sim.guest(100)!.status = "stopped"
+    const { port, ticket } = await proxy("vncproxy")
+    expect(await open(port, ticket)).toBe(`${accepted} closed`)
+  })
 })
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))

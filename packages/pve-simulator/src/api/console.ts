@@ -1,3 +1,4 @@
+import { realMillis } from "../core/clock.ts"
 import { failure, PveError } from "../core/errors.ts"
 import { randomHex } from "../core/random.ts"
 import { sleep, type Routine } from "../core/routine.ts"
@@ -7,8 +8,9 @@ import { isVncTicket, makeVncTicket } from "../http/identity.ts"
 const FIRST_PORT = 5900
 const LAST_PORT = 5999
 
-/** How long a console waits for its viewer. */
+/** How long a console waits for its viewer, and how often it looks whether that is still there, in real time. */
 const PATIENCE_MS = 10_000
+const LOOK_MS = 1000
 
 const consolePath = (call: Call): string => `/vms/${vmidOf(call)}`
 
@@ -17,7 +19,7 @@ const freePort = (call: Call): number => {
   throw failure("unable to find free port (5900-5999)")
 }
 
-/** Opens a console for ten seconds: a ticket, a port, and a task that ends when nobody comes. */
+/** Opens a console for ten real seconds: a ticket, a port, and a task that ends when nobody comes. */
 const open =
   (type: "vncproxy" | "termproxy") =>
   (call: Call): unknown => {
@@ -27,15 +29,16 @@ const open =
     const port = freePort(call)
     const upid = spawn(call, type, vmid, function* (): Routine<void> {
       try {
-        yield* sleep(world.clock, PATIENCE_MS)
-        while (world.consoles.get(port)?.connected === true) yield* sleep(world.clock, PATIENCE_MS)
+        yield* sleep(world.clock, realMillis(world.clock, PATIENCE_MS))
+        while (world.consoles.get(port)?.viewer === "here") yield* sleep(world.clock, realMillis(world.clock, LOOK_MS))
+        if (world.consoles.get(port)?.viewer === "none") throw failure("connection timed out")
       } finally {
         world.consoles.delete(port)
       }
-      throw failure("connection timed out")
     })
-    world.consoles.set(port, { upid, vmid, node: nodeOf(call).name, connected: false })
     const ticket = makeVncTicket(world, identity.authId, consolePath(call), port)
+    const login = `${identity.authId}:${ticket}`
+    world.consoles.set(port, { upid, vmid, node: nodeOf(call).name, type, login, viewer: "none" })
     const common = { port: String(port), ticket, upid, user: identity.authId }
     return type === "termproxy" ? common : { ...common, cert: world.certificate, password: randomHex(world.state.random, 8) }
   }

@@ -5,6 +5,8 @@ export type Cancel = () => void
 export interface SimClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Simulated milliseconds in a real one; absent: it stands still until it is moved. */
+  readonly speed?: number
   /** Calls `fn` once, `ms` simulated milliseconds from now; calls due at one instant run in the order they were asked for. */
   readonly schedule: (ms: number, fn: () => void) => Cancel
 }
@@ -130,6 +132,9 @@ export const settable = <C extends SimClock>(clock: C): C & SettableClock => {
   }
 }
 
+/** So many simulated milliseconds as these real ones take: for what waits for people and programs outside, whose time is not simulated. */
+export const realMillis = ({ speed = 1 }: SimClock, ms: number): number => ms * speed
+
 /** Longest delay a Node timer takes; longer ones are armed again. */
 const LONGEST_TIMER = 2_000_000_000
 
@@ -144,6 +149,7 @@ export const createRealClock = (options: { readonly speed?: number } = {}): SimC
   const started = performance.now()
   const elapsed = () => (performance.now() - started) * speed
   return {
+    speed,
     now: () => Math.round(origin + elapsed()),
     schedule: (ms, fn) => {
       const due = elapsed() + Math.max(0, ms)

@@ -17,6 +17,17 @@ export interface WorkerLoad {
 }
 
 /** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
+/** A console that waits for its viewer, or has one, or had one. */
+export interface Console {
+  readonly upid: string
+  readonly vmid: number
+  readonly node: string
+  readonly type: "vncproxy" | "termproxy"
+  /** What a terminal's viewer says first. */
+  readonly login: string
+  viewer: "none" | "here" | "gone"
+}
+
 export interface World {
   state: State
   readonly clock: SettableClock
@@ -37,7 +48,7 @@ export interface World {
   /** Running stages: guest to the process that stops it. */
   readonly stages: Map<number, Map<number, Running>>
   /** Consoles that wait for their viewer or have one, by port. */
-  readonly consoles: Map<number, { readonly upid: string; readonly vmid: number; readonly node: string; connected: boolean }>
+  readonly consoles: Map<number, Console>
   /** Network cards (`110 net0`) that are just being moved. */
   readonly unplugged: Set<string>
   /** SHA-256 fingerprint of each node's certificate. */

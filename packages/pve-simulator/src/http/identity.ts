@@ -1,3 +1,4 @@
+import { realMillis } from "../core/clock.ts"
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import { PveError } from "../core/errors.ts"
 import type { Author } from "../core/tasks.ts"
@@ -54,7 +55,7 @@ export const makeVncTicket = (world: World, authId: string, path: string, port: 
 export const isVncTicket = (world: World, ticket: string, authId: string, path: string, port: number): boolean => {
   const parts = /^(?:.{8}:)?PVEVNC:([0-9A-F]{8})::(.+)$/.exec(ticket)
   if (parts === null) return false
-  if (nowSeconds(world) - Number.parseInt(parts[1]!, 16) > VNC_TICKET_LIFE) return false
+  if (nowSeconds(world) - Number.parseInt(parts[1]!, 16) > realMillis(world.clock, VNC_TICKET_LIFE)) return false
   return sameText(parts[2]!, sign(world, `vnc:${parts[1]}:${authId}:${path}:${port}`))
 }
 

@@ -5,7 +5,7 @@ import type { Certificate } from "./certificate.ts"
 import { MAX_BODY } from "./form.ts"
 import { ConnectionReset } from "./handle.ts"
 import type { SimRequest, SimResponse } from "./message.ts"
-import { acceptConsole } from "./websocket.ts"
+import { acceptConsole, type OpenConsole } from "./websocket.ts"
 
 /** An open port. */
 export interface Listener {
@@ -46,7 +46,7 @@ const write = (response: ServerResponse, answer: SimResponse): void => {
 /** Serves `handle` on a port (0: any free one) with TLS if a certificate is given. */
 export const listen = async (options: {
   readonly handle: (request: SimRequest) => Promise<SimResponse>
-  readonly onConsole: (port: number) => void
+  readonly onConsole: (port: number) => OpenConsole | undefined
   readonly host: string
   readonly port: number
   readonly certificate: Certificate | undefined

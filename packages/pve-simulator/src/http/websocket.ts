@@ -8,17 +8,73 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 /** The greeting of a VNC server; a viewer that reads it knows that it is connected. */
 const GREETING = Buffer.from("RFB 003.008\n")
 
-const frame = (opcode: number, payload: Buffer): Buffer => Buffer.concat([Buffer.from([0x80 | opcode, payload.length]), payload])
+/** A console whose socket may be opened. */
+export interface OpenConsole {
+  readonly type: "vncproxy" | "termproxy"
+  /** What a terminal waits for before it says anything, without the line's end. */
+  readonly login: string
+  readonly onClose: () => void
+}
 
-/**
- * Opens the socket of a console after the API has checked its ticket. It greets as a VNC server and answers pings and
- * the close; there is no screen behind it.
- */
+const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 } as const
+
+const frame = (opcode: number, payload = Buffer.alloc(0)): Buffer =>
+  Buffer.concat([Buffer.from([0x80 | opcode, payload.length]), payload])
+
+interface Frame {
+  readonly opcode: number
+  readonly payload: Buffer
+  /** Bytes that it takes. */
+  readonly size: number
+}
+
+/** The first frame of a client, whose bytes are masked; undefined while it is not complete. Longer ones than 64 KiB are none of a terminal's. */
+const firstFrame = (data: Buffer): Frame | undefined => {
+  const short = (data[1] ?? 0) & 0x7f
+  const head = short === 126 ? 4 : 2
+  if (data.length < head + 4) return undefined
+  const length = short === 126 ? data.readUInt16BE(2) : short
+  const size = head + 4 + length
+  if (data.length < size) return undefined
+  const mask = data.subarray(head, head + 4)
+  const payload = Buffer.from(data.subarray(head + 4, size).map((byte, i) => byte ^ mask[i % 4]!))
+  return { opcode: data[0]! & 0x0f, payload, size }
+}
+
+const longest = 65_536
+
+/** Answers pings and the close; a terminal says `OK` to who gives its ticket, and ends for others. There is nothing behind either. */
+const serve = (socket: Duplex, { type, login }: OpenConsole): void => {
+  let waiting = Buffer.alloc(0)
+  let said = ""
+  let isKnown = type === "vncproxy"
+  if (isKnown) socket.write(frame(opcodes.binary, GREETING))
+  const take = ({ opcode, payload }: Frame): void => {
+    if (opcode === opcodes.ping) socket.write(frame(opcodes.pong))
+    if (opcode === opcodes.close) socket.end(frame(opcodes.close))
+    if (isKnown || opcode > opcodes.binary) return
+    said += payload.toString()
+    if (!said.includes("\n")) return
+    isKnown = said === `${login}\n`
+    if (isKnown) socket.write(frame(opcodes.binary, Buffer.from("OK")))
+    else socket.end(frame(opcodes.close))
+  }
+  socket.on("data", (data: Buffer) => {
+    waiting = Buffer.concat([waiting, data])
+    for (let next = firstFrame(waiting); next !== undefined; next = firstFrame(waiting)) {
+      waiting = waiting.subarray(next.size)
+      take(next)
+    }
+    if (waiting.length > longest || said.length > longest) socket.destroy()
+  })
+}
+
+/** Opens the socket of a console after the API has checked its ticket. One that has nothing to show is opened, and closed without a word. */
 export const acceptConsole = async (
   request: IncomingMessage,
   socket: Duplex,
   check: () => Promise<SimResponse>,
-  onOpen: (port: number) => void,
+  onOpen: (port: number) => OpenConsole | undefined,
 ): Promise<void> => {
   socket.on("error", () => socket.destroy())
   const answer = await check().catch(() => undefined)
@@ -30,7 +86,6 @@ export const acceptConsole = async (
     )
     return
   }
-  onOpen(Number((JSON.parse(answer.body) as { data?: { port?: string } }).data?.port))
   const accept = createHash("sha1")
     .update(key + GUID)
     .digest("base64")
@@ -39,10 +94,11 @@ export const acceptConsole = async (
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n${protocol}\r\n`,
   )
-  socket.write(frame(2, GREETING))
-  socket.on("data", (data: Buffer) => {
-    const opcode = (data[0] ?? 0) & 0x0f
-    if (opcode === 9) socket.write(frame(10, Buffer.alloc(0)))
-    if (opcode === 8) socket.end(frame(8, Buffer.alloc(0)))
-  })
+  const console = onOpen(Number((JSON.parse(answer.body) as { data?: { port?: string } }).data?.port))
+  if (console === undefined) {
+    socket.end(frame(opcodes.close))
+    return
+  }
+  socket.on("close", console.onClose)
+  serve(socket, console)
 }
