@@ -149,7 +149,7 @@ describe("whatever the configuration says", () => {
 })
 
 describe("testing mode", () => {
-  const testing = { exempt: ["10.7.99.5"], allowed: ["93.184.216.34"] }
+  const testing = { exempt: [{ address: "10.7.99.5", macs: ["02:00:00:00:01:00"] }], allowed: ["93.184.216.34"], names: [] }
   const from = input(
     { external_default: "ACCEPT", inter_vlan_default: "REJECT", rules: [rule({ vlan_src: 10, vlan_dst: 20 })] },
     { testing },

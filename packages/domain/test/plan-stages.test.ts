@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { coverOf, type Json, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
+import { coverOf, type Json, macOf, maskAction, maskSecrets, type Plan, secretsOf, stageFingerprint } from "../src/index.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
 import { grant, inputFor, planned, range, settings, stepOf } from "./plan-model.ts"
 
@@ -74,10 +74,39 @@ describe("what a stage is given", () => {
   test("firewall and names in testing mode: what is allowed passes and stays pinned", () => {
     const testing = { mode: "on" as const, allowedDomains: ["example.org (93.184.215.14)"], allowedIps: ["203.0.113.9"] }
     const tested = planned(inputFor(labWorld(), labConfig(), {}, { range: { ...range, testing } }))
-    const rules = inputOf(tested, `firewall:${routerName}`)["rules"]
-    for (const ip of ["93.184.215.14", "203.0.113.9"]) expect(rules).toContain(ip)
-    expect(inputOf(tested, `dns:${routerName}`)["records"]).toContainEqual({ name: "example.org", address: "93.184.215.14" })
+    const { rules, guard } = inputOf(tested, `firewall:${routerName}`)
+    for (const ip of ["93.184.215.14", "203.0.113.9"])
+      expect([rules, guard].every((text) => JSON.stringify(text).includes(ip))).toBe(true)
+    expect(inputOf(tested, `dns:${routerName}`)).toMatchObject({
+      closed: {
+        listen: ["10.7.10.254", "10.7.20.254", "10.7.99.254"],
+        domains: [{ name: "example.org", address: "93.184.215.14", set: "name_example.org" }],
+      },
+    })
+    expect(inputOf(first, `dns:${routerName}`)).not.toHaveProperty("closed")
+    expect(inputOf(first, `firewall:${routerName}`)["guard"]).toMatch(/^# open\n/u)
     expect(inputOf(first, `dns:${routerName}`)["records"]).toContainEqual({ name: "web", address: "10.7.20.5" })
+  })
+
+  test("firewall in testing mode: a machine that keeps its way out is known by the card that it has, or will have", () => {
+    const config = labConfig({ kali: { testing: { snapshot: true, block_internet: false } } })
+    const testing = { mode: "on" as const, allowedDomains: [], allowedIps: [] }
+    const world = labWorld()
+    const guard = (mac?: string) => {
+      const input = inputFor(world, config, { force: true }, { range: { ...range, testing } })
+      const details = [...input.world.details].map(([vmid, detail]) => {
+        const nics = detail.nics.map((nic) => (mac === undefined || detail.name !== "LAB-kali" ? nic : { ...nic, mac }))
+        return [vmid, { ...detail, nics }] as const
+      })
+      const known = { ...input, world: { ...input.world, details: new Map(details) } }
+      return inputOf(planned(known), `firewall:${routerName}`)["guard"]
+    }
+    const before = guard()
+    const mac = /ip saddr 10\.7\.99\.5 ether saddr \{ ([0-9a-f:]{17}) \} accept/u.exec(JSON.stringify(before))?.[1]
+    expect(mac).toBe(macOf(world.reservations.get("LAB-kali") as number, 0).toLowerCase())
+    for (const step of planned(inputFor(world, config)).steps) world.run(step)
+    expect(guard()).toBe(before)
+    expect(guard("BC:24:11:00:00:01")).toContain("ip saddr 10.7.99.5 ether saddr { bc:24:11:00:00:01 } accept")
   })
 
   test("domain stages: one domain, written in whatever case, with its first controller as name server", () => {

@@ -30,3 +30,14 @@ export const parseCidr = (text: string): Cidr | undefined => {
 }
 
 export const overlaps = (a: Cidr, b: Cidr): boolean => a.first <= b.last && b.first <= a.last
+
+/** Networks as addresses and `first-last`, ascending and apart from each other. */
+export const spans = (networks: ReadonlyArray<Cidr>): ReadonlyArray<string> => {
+  const apart: Array<{ first: number; last: number }> = []
+  for (const { first, last } of networks.toSorted((a, b) => a.first - b.first)) {
+    const before = apart.at(-1)
+    if (before !== undefined && first <= before.last + 1) before.last = Math.max(before.last, last)
+    else apart.push({ first, last })
+  }
+  return apart.map(({ first, last }) => (first === last ? addressText(first) : `${addressText(first)}-${addressText(last)}`))
+}

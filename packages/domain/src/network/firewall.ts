@@ -14,12 +14,16 @@ export interface FirewallInput {
   readonly hostAddresses: ReadonlyArray<string>
   /** Absent: testing mode is off. */
   readonly testing?: TestingFirewall | undefined
+  /** True: the router has a tunnel of its own to the outside. */
+  readonly hasTunnel?: boolean | undefined
 }
 export interface TestingFirewall {
-  /** Addresses of machines that keep their way out. */
-  readonly exempt: ReadonlyArray<string>
-  /** Addresses outside that all machines may reach. */
+  /** Machines that keep their way out, with their hardware addresses as far as they are known. */
+  readonly exempt: ReadonlyArray<{ readonly address: string; readonly macs: ReadonlyArray<string> }>
+  /** Addresses and networks outside that all machines may reach. */
   readonly allowed: ReadonlyArray<string>
+  /** Names outside whose addresses all machines may reach. */
+  readonly names: ReadonlyArray<string>
 }
 
 /** All rules in the order in which they are tried. Of the configuration's rules the last one listed comes first. */
@@ -50,12 +54,18 @@ export const packetFilter = (input: FirewallInput): PacketFilter => {
 /** Begins the comments of the rules that let users in. */
 export const grantComment = "Access Grant: "
 
+/** Whether a rule of the configuration is about what machines send outside, but not to the VPN. */
+export const reachesOutside = ({ source, destination }: FirewallRule): boolean =>
+  destination.zone === "public" && source.zone !== "public" && source.zone !== "wireguard"
+
+/** The hypervisor's addresses, which no machine reaches. */
+export const hostsOf = ({ hostAddresses }: FirewallInput): ReadonlyArray<string> =>
+  [...new Set([natHost, ...hostAddresses])].filter((address) => parseCidr(address) !== undefined)
+
 const usesVpn = (rule: FirewallRule): boolean => rule.source.zone === "wireguard" || rule.destination.zone === "wireguard"
 
-const defaultRules = (
-  { network, rangeNumber, grants, hostAddresses }: FirewallInput,
-  range: AddressMatch,
-): ReadonlyArray<PacketRule> => {
+const defaultRules = (input: FirewallInput, range: AddressMatch): ReadonlyArray<PacketRule> => {
+  const { network, rangeNumber, grants } = input
   const chain = "LUDUS_DEFAULTS"
   const deny = (address: string, what: string): PacketRule => ({
     chain,
@@ -66,7 +76,6 @@ const defaultRules = (
   })
   // What is no network blocks nothing; `checkRangeConfig` and the parser say so.
   const blocked = network.alwaysBlocked.flatMap((text) => parseCidr(text)?.text ?? [])
-  const hosts = [...new Set([natHost, ...hostAddresses])].filter((address) => parseCidr(address) !== undefined)
   return [
     ...blocked.toReversed().map((text): PacketRule => ({
       chain,
@@ -86,11 +95,11 @@ const defaultRules = (
       comment: "Default: closed VPN connection",
     },
     { chain, source: { network: natHost }, fromOutside: true, action: "ACCEPT", comment: "Default: Ludus access rule" },
-    ...hosts.map((address) => deny(address, "the host")),
+    ...hostsOf(input).map((address) => deny(address, "the host")),
     ...network.rules
       .filter(usesVpn)
       .toReversed()
-      .flatMap((rule) => expand(chain, rule, rangeNumber)),
+      .flatMap((rule) => expandRule(chain, rule, rangeNumber)),
     deny(vpnServer, "the VPN server"),
     ...grants.map(({ userId, userNumber }): PacketRule => ({
       chain,
@@ -115,7 +124,7 @@ const testingRules = ({ testing, rangeNumber }: FirewallInput, range: AddressMat
   const chain = "LUDUS_TESTING"
   const outside: AddressMatch = { network: rangeNetwork(rangeNumber).text, outside: true }
   return [
-    ...testing.exempt.map((address): PacketRule => ({
+    ...testing.exempt.map(({ address }): PacketRule => ({
       chain,
       source: { network: address },
       destination: outside,
@@ -129,6 +138,9 @@ const testingRules = ({ testing, rangeNumber }: FirewallInput, range: AddressMat
       action: "ACCEPT",
       comment: comment(`Ludus Testing: Allow ${address}`),
     })),
+    ...(testing.names.length === 0
+      ? []
+      : [{ chain, passedGuard: true, action: "ACCEPT", comment: "Ludus Testing: Allow addresses of domains" } as const]),
   ]
 }
 
@@ -150,11 +162,11 @@ const userRules = ({ network, rangeNumber, testing }: FirewallInput, range: Addr
     action: network.externalDefault,
     comment: "User Default: External Rule",
   }
-  return [...own.flatMap((rule) => expand(chain, rule, rangeNumber)), toRange, ...(testing === undefined ? [toOutside] : [])]
+  return [...own.flatMap((rule) => expandRule(chain, rule, rangeNumber)), toRange, ...(testing === undefined ? [toOutside] : [])]
 }
 
 /** One rule for each element of the port list. */
-const expand = (chain: UserChain, rule: FirewallRule, rangeNumber: number): ReadonlyArray<PacketRule> => {
+export const expandRule = (chain: UserChain, rule: FirewallRule, rangeNumber: number): ReadonlyArray<PacketRule> => {
   const ports: ReadonlyArray<PortRange | undefined> = rule.ports === "all" ? [undefined] : rule.ports
   return ports.map((range) => ({
     chain,

@@ -1,5 +1,8 @@
 import { type AddressMatch, type PacketFilter, type PacketRule, userChains } from "./packet-rule.ts"
 
+/** How the guard marks what it lets through to an address of a domain that is allowed. */
+export const guardMark = "0x20000000"
+
 /** A name of a network interface as Linux allows it, without what the filter's syntax gives a meaning (`+`, blanks, quotes). */
 const interfaceName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/u
 
@@ -28,6 +31,7 @@ const line = (rule: PacketRule, outside: string): string =>
     ...(rule.protocol === undefined || rule.protocol === "all" ? [] : [`-p ${rule.protocol}`]),
     ...(rule.ports === undefined ? [] : [`-m ${rule.protocol} --dport ${ports(rule.ports)}`]),
     ...(rule.midway === true ? ["-p tcp ! --syn -m conntrack --ctstate NEW"] : []),
+    ...(rule.passedGuard === true ? [`-m mark --mark ${guardMark}/${guardMark}`] : []),
     ...(rule.established === true ? ["-m conntrack --ctstate RELATED,ESTABLISHED"] : []),
     ...(rule.comment === undefined ? [] : [`-m comment --comment "${rule.comment.replaceAll(/["\\]/gu, String.raw`\$&`)}"`]),
     `-j ${rule.action}`,

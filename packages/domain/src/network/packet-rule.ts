@@ -22,6 +22,8 @@ export interface PacketRule {
   readonly established?: boolean | undefined
   /** The packet is the first that is seen of a TCP connection, and begins none: the connection is older than the rules. */
   readonly midway?: boolean | undefined
+  /** The guard knows its destination as an address of a domain that is allowed. */
+  readonly passedGuard?: boolean | undefined
   readonly protocol?: Protocol | undefined
   readonly ports?: PortRange | undefined
   /** What happens to the packet, or the chain that decides. */

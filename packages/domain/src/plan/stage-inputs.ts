@@ -1,7 +1,13 @@
 /** What each stage inside a machine is given. Keys that hold secrets are those that `isSecretKey` names. */
 import { dnsNames } from "../network/dns.ts"
-import { grantComment, packetFilter, type TestingFirewall } from "../network/firewall.ts"
+import { allowedDomain, type AllowedDomain } from "../network/allowed-domain.ts"
+import { type FirewallInput, grantComment, packetFilter, type TestingFirewall } from "../network/firewall.ts"
+import { closedNames } from "../network/closed-names.ts"
+import { renderGuard } from "../network/guard.ts"
 import { renderIptablesRestore } from "../network/iptables.ts"
+import { macOf } from "../machine/mark.ts"
+import { parseCidr } from "../network/cidr.ts"
+import { identify } from "./identify.ts"
 import { gatewayAddress, machineAddress, natHost, vpnAddress, wanAddress } from "../network/addressing.ts"
 import type { MachineConfig } from "../range/config/index.ts"
 import { isClosed } from "../range/range.ts"
@@ -181,17 +187,19 @@ const outerInterface = "outside"
 export const firewall = (context: StageContext): Json => {
   const { config, range, grants, settings } = context.input
   const users = new Map(grants.map((g) => [g.userId, g.userNumber]))
-  const filter = packetFilter({
+  const filter: FirewallInput = {
     rangeNumber: range.number,
     network: config.network,
     grants: [...users].map(([userId, userNumber]) => ({ userId, userNumber })).sort((a, b) => a.userNumber - b.userNumber),
     hostAddresses: settings.protectedAddresses,
     testing: testingFirewall(context),
-  })
+    hasTunnel: config.router.outboundWireguard !== undefined,
+  }
   return object({
     interface: 0,
     placeholder: outerInterface,
-    rules: renderIptablesRestore(filter, outerInterface),
+    rules: renderIptablesRestore(packetFilter(filter), outerInterface),
+    guard: renderGuard(filter),
     commands: config.router.iptablesCommands,
   })
 }
@@ -208,23 +216,49 @@ export const letIn = (input: Json): readonly number[] => {
   return [...new Set(numbers)].sort((a, b) => a - b)
 }
 
+const allowedDomains = ({ input }: StageContext): readonly AllowedDomain[] => {
+  const all = input.range.testing.allowedDomains.flatMap((entry) => allowedDomain(entry) ?? [])
+  return [...new Map(all.map((each) => [each.name, each])).values()]
+}
+
 const testingFirewall = (context: StageContext): TestingFirewall | undefined => {
   const { config, range } = context.input
   if (!isClosed(range.testing)) return undefined
-  const pinned = range.testing.allowedDomains.flatMap((entry) => /\(([0-9.]+)\)$/u.exec(entry)?.[1] ?? [])
+  const domains = allowedDomains(context)
+  const macsOf = hardwareAddresses(context)
   return {
-    exempt: config.machines.filter((m) => !m.testing.blockInternet).map((m) => addressOf(context, m)),
-    allowed: [...new Set([...range.testing.allowedIps, ...pinned])],
+    exempt: config.machines
+      .filter((m) => !m.testing.blockInternet)
+      .map((m) => ({ address: addressOf(context, m), macs: macsOf(m) })),
+    allowed: [...new Set([...range.testing.allowedIps, ...domains.flatMap(({ address }) => address ?? [])])].filter(
+      (text) => parseCidr(text) !== undefined,
+    ),
+    names: domains.map(({ name }) => name),
   }
 }
 
-/** Names in the range, and those that testing mode has pinned to an address (contract B 6.4). */
+/** What a machine has in its VLAN, as routers spell it; of one that is still to be made, what it will have. */
+const hardwareAddresses = ({
+  input: { range, world },
+  nameOf,
+}: StageContext): ((machine: MachineConfig) => readonly string[]) => {
+  const { own } = identify(range.id, world)
+  return ({ name, vlan }) => {
+    const there = own.get(nameOf(name))
+    const reserved = world.reservations.get(nameOf(name))
+    const planned = reserved === undefined ? [] : [macOf(reserved, 0)]
+    const macs = there === undefined ? planned : there.detail.nics.flatMap((nic) => (nic.tag === vlan ? [nic.mac] : []))
+    return macs.map((mac) => mac.toLowerCase()).filter((mac) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/u.test(mac))
+  }
+}
+
+/** Names in the range; in testing mode also what the name service of its machines knows of the outside (contract B 6.4). */
 export const dns = (context: StageContext): Json => {
   const { config, range } = context.input
-  const names = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })
-  const pinned = range.testing.allowedDomains.flatMap((entry) => {
-    const [, name, ip] = /^(\S+) \(([0-9.]+)\)$/u.exec(entry) ?? []
-    return name === undefined || ip === undefined ? [] : [{ name, address: ip }]
+  const { records } = dnsNames(config, { rangeId: range.id, rangeNumber: range.number })
+  const closed = closedNames(range.number, context.legs, allowedDomains(context))
+  return object({
+    records: records.map(({ name, address }) => ({ name, address })),
+    closed: isClosed(range.testing) ? closed : undefined,
   })
-  return { records: [...names.records, ...pinned].map((r) => ({ name: r.name, address: r.address })) }
 }

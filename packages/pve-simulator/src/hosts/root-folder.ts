@@ -208,7 +208,7 @@ export const makeRootFolder = async (
   await writeFile(join(root, "etc/shadow"), await shadow(people), { mode: 0o600 })
   await writeFile(join(root, "etc/sudoers"), sudoers, { mode: 0o440 })
   await writeFile(join(root, "etc/ssh/host_key"), hostKey, { mode: 0o600 })
-  const dnsmasq = service("dnsmasq", "-x /run/dnsmasq.pid -7 /etc/dnsmasq.d,.dpkg-dist,.dpkg-old")
+  const dnsmasq = service("dnsmasq", "-x /run/dnsmasq.pid -u dnsmasq -7 /etc/dnsmasq.d,.dpkg-dist,.dpkg-old")
   await writeFile(join(root, "etc/init.d/dnsmasq"), dnsmasq, { mode: 0o755 })
   for (const [i, { name: person }] of people.entries()) {
     if (person === "root") continue

@@ -1,0 +1,138 @@
+/**
+ * Sends from a machine, to each address, one packet or connection of each kind, marked with its kind and the phase; then asks the router for
+ * names. Prints what the router answered: by question `CODE ADDRESS,ADDRESS`, or `none`. Arguments: phase, the machine's address, its
+ * router, others' addresses to send from, addresses to send to.
+ */
+export const prober = `
+import json, random, socket, struct, sys, threading
+phase, own, router, pretended, goals = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4]), json.loads(sys.argv[5])
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+def mark(kind): return ("rw:%s.%s;" % (kind, phase)).encode()
+def total(data):
+    if len(data) % 2: data += b"\\0"
+    s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while s >> 16: s = (s & 0xffff) + (s >> 16)
+    return ~s & 0xffff
+def packet(goal, number, body, source=own, options=b"", ttl=64):
+    head = struct.pack("!BBHHHBBH4s4s", 0x40 + 5 + len(options) // 4, 0, 20 + len(options) + len(body), random.randrange(65536), 0, ttl, number, 0, socket.inet_aton(source), socket.inet_aton(goal)) + options
+    try: raw.sendto(head + body, (goal, 0))
+    except OSError: pass
+def udp(goal, port, kind, **more):
+    body = mark(kind)
+    packet(goal, 17, struct.pack("!HHHH", random.randrange(20000, 60000), port, 8 + len(body), 0) + body, **more)
+def syn(goal, kind, source=own):
+    body = mark(kind)
+    head = lambda check: struct.pack("!HHIIBBHHH", 0, 0, 7, 0, 0x50, 2, 1024, check, 0)
+    ports = struct.pack("!HH", random.randrange(20000, 60000), 80)
+    seg = ports + struct.pack("!IIBBHHH", 7, 0, 0x50, 2, 1024, 0, 0) + body
+    check = total(socket.inet_aton(source) + socket.inet_aton(goal) + struct.pack("!BBH", 0, 6, len(seg)) + seg)
+    packet(goal, 6, seg[:16] + struct.pack("!H", check) + seg[18:], source)
+def icmp(goal, kind, size=0):
+    body = mark(kind) + b"x" * size
+    head = struct.pack("!BBHHH", 8, 0, 0, random.randrange(65536), 1)
+    packet(goal, 1, head[:2] + struct.pack("!H", total(head + body)) + head[4:] + body)
+def connect(goal, port):
+    try:
+        with socket.create_connection((goal, port), 3) as c:
+            c.sendall(mark("tcp%d" % port)); c.recv(100)
+    except OSError: pass
+threads = []
+for goal in goals:
+    for port in (53, 80, 123, 443): udp(goal, port, "udp%d" % port)
+    udp(goal, 80, "options", options=b"\\x94\\x04\\0\\0")
+    udp(goal, 80, "ttl", ttl=3)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.sendto(mark("fragments") + b"x" * 3000, (goal, 80))
+    syn(goal, "syn")
+    icmp(goal, "icmp"); icmp(goal, "bigicmp", 1200)
+    for number in (4, 41, 47, 50, 132, 136): packet(goal, number, b"\\0" * 16 + mark("proto%d" % number))
+    for source in pretended:
+        udp(goal, 80, "from" + source, source=source); syn(goal, "synfrom" + source, source)
+    for port in (53, 80, 443, 853): threads.append(threading.Thread(target=connect, args=(goal, port)))
+
+said = {}
+def ask(name, kind=1, tcp=False):
+    key = name + " " + str(kind) + (" tcp" if tcp else "")
+    query = struct.pack("!HHHHHH", random.randrange(65536), 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in name.split(".")) + b"\\0" + struct.pack("!HH", kind, 1)
+    try:
+        if tcp:
+            with socket.create_connection((router, 53), 5) as c:
+                c.sendall(struct.pack("!H", len(query)) + query)
+                data = c.recv(4096)[2:]
+        else:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as c:
+                c.settimeout(5); c.sendto(query, (router, 53)); data = c.recv(4096)
+    except OSError:
+        said[key] = "none"; return
+    found, at = [], 12 + len(query) - 12
+    for _ in range(struct.unpack("!H", data[6:8])[0]):
+        if data[at] & 0xc0: at += 2
+        else:
+            while data[at]: at += 1 + data[at]
+            at += 1
+        rtype, _, _, size = struct.unpack("!HHIH", data[at:at + 10])
+        if rtype == 1: found.append(socket.inet_ntoa(data[at + 10:at + 14]))
+        at += 10 + size
+    said[key] = str(data[3] & 15) + " " + ",".join(sorted(found))
+questions = [("t%d.%s.evil.example" % (kind, phase), kind) for kind in (1, 28, 16, 255, 10, 5, 15, 65)]
+questions += [("x" * 63 + "." + phase + ".evil.example", 1), ("web", 1), ("allowed.example", 1), ("sub.allowed.example", 1), ("notallowed.example", 1), ("rebind.allowed.example", 1), ("moving.example", 1), ("secret" + phase, 16)]
+threads += [threading.Thread(target=ask, args=q) for q in questions]
+threads.append(threading.Thread(target=ask, args=("tcp." + phase + ".evil.example", 16, True)))
+for t in threads: t.start()
+for t in threads: t.join()
+print(json.dumps(said))
+`
+
+/** The kinds of packets and connections that the prober sends. */
+export const kinds: readonly string[] = [
+  ...[53, 80, 123, 443].map((port) => `udp${port}`),
+  ...[53, 80, 443, 853].map((port) => `tcp${port}`),
+  ...[4, 41, 47, 50, 132, 136].map((number) => `proto${number}`),
+  "options",
+  "ttl",
+  "fragments",
+  "syn",
+  "icmp",
+  "bigicmp",
+]
+
+/**
+ * Flows that begin once and go on, each packet marked with `flow-KIND-NUMBER`: a TCP connection and a UDP one to each address. Never opens a
+ * new one. With `flood` it also sends to the first address as fast as it can, from ever new ports.
+ */
+export const flows = `
+import random, socket, struct, sys, threading, time
+name, goals, flood = sys.argv[1], sys.argv[3:], sys.argv[2]
+def tcp(goal):
+    try:
+        c = socket.create_connection((goal, 80), 5)
+        c.settimeout(0.02)
+        n = 0
+        while True:
+            n += 1
+            c.sendall(b"rw:flow-%s-tcp;" % name.encode())
+            try: c.recv(65536)
+            except TimeoutError: pass
+    except OSError: pass
+def udp(goal):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(0.02)
+    while True:
+        try: s.sendto(b"rw:flow-%s-udp;" % name.encode(), (goal, 80)); s.recv(65536)
+        except OSError: time.sleep(0.005)
+def storm(goal):
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    own = socket.inet_aton(sys.argv[2])
+    while True:
+        for _ in range(10):
+            body = b"rw:flood;"
+            ports = struct.pack("!HH", random.randrange(1024, 65536), random.randrange(1, 65536))
+            seg = [(17, ports + struct.pack("!HH", 8 + len(body), 0) + body), (6, ports + struct.pack("!IIBBHHH", 7, 0, 0x50, 2, 1024, 0, 0) + body)][random.randrange(2)]
+            try: raw.sendto(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(seg[1]), 0, 0, 64, seg[0], 0, own, socket.inet_aton(goal)) + seg[1], (goal, 0))
+            except OSError: pass
+        time.sleep(0.005)
+for goal in goals:
+    threading.Thread(target=tcp, args=(goal,)).start()
+    threading.Thread(target=udp, args=(goal,)).start()
+if flood != "-": threading.Thread(target=storm, args=(goals[0],)).start()
+`

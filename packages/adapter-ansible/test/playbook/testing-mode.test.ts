@@ -1,0 +1,448 @@
+import {
+  allowedDomain,
+  closedNames,
+  type Json,
+  packetFilter,
+  parseRangeConfig,
+  renderGuard,
+  renderIptablesRestore,
+} from "@rangewright/domain"
+import type { RealHost } from "@rangewright/pve-simulator"
+import * as Result from "effect/Result"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { type Internet, openInternet, type Seen } from "./support/internet.ts"
+import { type Lab, openLab, rangeNumber, routerInput, routerName } from "./support/lab.ts"
+import { obstacle, patience, skipNote } from "./support/obstacle.ts"
+import { flows, kinds, prober } from "./support/probes.ts"
+
+const config = `ludus:
+  - {vm_name: "{{ range_id }}-web", hostname: web, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
+  - {vm_name: "{{ range_id }}-free", hostname: free, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 12, ram_gb: 2, cpus: 2, linux: true, testing: {snapshot: false, block_internet: false}}
+  - {vm_name: "{{ range_id }}-far", hostname: far, template: debian-12-x64-server-template, vlan: 20, ip_last_octet: 20, ram_gb: 2, cpus: 2, linux: true}
+network:
+  inter_vlan_default: REJECT
+  rules:
+    - {name: far to the web, vlan_src: 20, vlan_dst: public, protocol: tcp, ports: 443, action: ACCEPT}
+`
+const [web, free, far]: readonly [string, string, string] = ["10.7.10.10", "10.7.10.12", "10.7.20.20"]
+/** Outside: one that becomes allowed, one that never is, those that names have, a member of the VPN, one without a grant. */
+const [good, bad, named, moved, client, stranger] = [
+  "198.18.0.1",
+  "198.18.0.2",
+  "198.18.0.5",
+  "198.18.0.6",
+  "198.51.100.4",
+  "198.51.100.5",
+] as const
+
+interface Testing {
+  readonly ips: readonly string[]
+  readonly domains: readonly string[]
+}
+
+/** What the stages of the router are given: open, or closed but for what is allowed. */
+const inputs = (macOfFree: string, testing?: Testing): { readonly firewall: Json; readonly dns: Json } => {
+  const parsed = parseRangeConfig(config)
+  if (Result.isFailure(parsed)) throw new Error(JSON.stringify(parsed.failure))
+  const domains = (testing?.domains ?? []).flatMap((entry) => allowedDomain(entry) ?? [])
+  const filter = {
+    rangeNumber,
+    network: parsed.success.config.network,
+    grants: [{ userId: "bob", userNumber: 4 }],
+    hostAddresses: [],
+    testing:
+      testing === undefined
+        ? undefined
+        : {
+            exempt: [{ address: free, macs: [macOfFree] }],
+            allowed: [...testing.ips, ...domains.flatMap(({ address }) => address ?? [])],
+            names: domains.map(({ name }) => name),
+          },
+  }
+  const rules = renderIptablesRestore(packetFilter(filter), "outside") ?? ""
+  return {
+    firewall: { interface: 0, placeholder: "outside", rules, guard: renderGuard(filter) },
+    dns: {
+      records: [{ name: "web", address: web }],
+      ...(testing === undefined ? {} : { closed: closedNames(rangeNumber, [10, 20], domains) }),
+    },
+  }
+}
+
+/** Prints the addresses that a router answers for a name. */
+const question = `
+import socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in sys.argv[2].split(".")) + b"\\0\\0\\1\\0\\1", (sys.argv[1], 53))
+data = s.recv(4096)
+count = struct.unpack("!H", data[6:8])[0]
+print(",".join(socket.inet_ntoa(data[len(data) - 16 * (i + 1) + 12:][:4]) for i in range(count)))
+`
+
+/** Asks the router for names of the outside, again and again. */
+const asker = `
+import itertools, socket, struct, time  # def storm
+for n in itertools.count():
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.sendto(struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in ("n%d" % n, "kill", "example")) + b"\\0\\0\\x10\\0\\1", ("10.7.10.254", 53))
+    time.sleep(0.01)
+`
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { timeout: patience }, () => {
+  let lab: Lab
+  let router: RealHost
+  let internet: Internet
+  let mac: string
+  const running: Promise<unknown>[] = []
+
+  const load = async (testing?: Testing): Promise<void> => {
+    const { firewall, dns } = inputs(mac, testing)
+    const tasks = [lab.task(routerName, "firewall", firewall), lab.task(routerName, "dns", dns)]
+    for (const done of await Promise.all(tasks.map((task) => lab.perform(task))))
+      expect(done).toMatchObject({ fault: "", ok: true })
+  }
+  /** Puts the files of the filter into the router without loading them. */
+  const write = async (testing?: Testing): Promise<void> => {
+    const { rules = "", guard = "" } = inputs(mac, testing).firewall as Readonly<Record<string, string>>
+    await writeFile(join(router.root, "etc/rangewright/filter.rules"), rules.replaceAll("-i outside ", "-i eth0 "))
+    await writeFile(join(router.root, "etc/rangewright/guard.nft"), guard)
+  }
+  const on = async (host: RealHost, ...command: readonly [string, ...string[]]): Promise<string> => {
+    const { code, output, errors } = await host.run(...command)
+    if (code !== 0) throw new Error(`${command.join(" ").slice(0, 80)} failed on ${host.name}: ${errors}`)
+    return output
+  }
+  const probe = async (
+    phase: string,
+    from = "web",
+    own = web,
+    pretended: readonly string[] = [],
+  ): Promise<Readonly<Record<string, string>>> =>
+    JSON.parse(
+      await on(
+        lab.host(`LAB-${from}`),
+        ...(["python3", "-c", prober, phase, own, `${own.slice(0, -2)}254`] as const),
+        ...[pretended, [good, bad]].map((addresses) => JSON.stringify(addresses)),
+      ),
+    ) as Readonly<Record<string, string>>
+  /** The machine that keeps its way out says something: whatever another machine sent before has arrived by then, or never will. */
+  const drained = async (): Promise<Seen> => {
+    const mark = `drain${Math.random()}`
+    const send = `import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", ("${named}", 80))`
+    await until(async () => {
+      await on(lab.host("LAB-free"), "python3", "-c", send)
+      return `${mark} ${named}` in (await internet.seen())
+    })
+    return internet.take()
+  }
+  const arrived = (seen: Seen, phase: string, to: string): readonly string[] =>
+    kinds.filter((kind) => `${kind}.${phase} ${to}` in seen)
+  /** Whether somebody outside gets a connection to a machine's SSH server. */
+  const enters = (source: string): boolean => {
+    const code = `import socket; print(socket.create_connection(("${web}", 22), 3, ("${source}", 0)).recv(3))`
+    try {
+      return internet.run("python3", "-c", code).includes("SSH")
+    } catch {
+      return false
+    }
+  }
+  const flow = (name: string, flood: string, ...goals: readonly string[]): void =>
+    void running.push(lab.host("LAB-web").run("python3", "-c", flows, name, flood, ...goals))
+  const stopFlows = async (): Promise<void> => {
+    if (running.length === 0) return
+    await lab.host("LAB-web").run("pkill", "-KILL", "-f", "def storm")
+    await Promise.all(running.splice(0))
+  }
+  const refused = async () =>
+    (await on(router, "/etc/rangewright/load-rules", "refused"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Readonly<Record<string, string | number | boolean>>)
+  const check = async (what: string): Promise<number> => (await router.run("/etc/rangewright/load-rules", "check", what)).code
+
+  beforeAll(async () => {
+    lab = await openLab()
+    await lab.setConfig(config)
+    internet = await openInternet(lab.hosts.outside, [good, bad, named, moved, client, stranger])
+    await internet.answer("allowed.example", [named])
+    await internet.answer("sub.allowed.example", [named])
+    await internet.answer("moving.example", [good])
+    await internet.answer("rebind.allowed.example", ["192.0.2.254"])
+    router = await lab.addRouter([10, 20])
+    await lab.addMachine({ name: "LAB-web", vlan: 10, octet: 10 })
+    await lab.addMachine({ name: "LAB-free", vlan: 10, octet: 12 })
+    await lab.addMachine({ name: "LAB-far", vlan: 20, octet: 20 })
+    mac = (await lab.host("LAB-free").cards())[0]?.mac ?? ""
+    const legs = [10, 20].map((vlan) => ({ vlan, address: `10.7.${vlan}.254/24` }))
+    const set = await lab.perform(lab.task(routerName, "router", { ...(routerInput as object), legs } as Json))
+    expect(set).toMatchObject({ fault: "", ok: true })
+    await load()
+  }, patience)
+  afterEach(async () => {
+    await stopFlows()
+  })
+  afterAll(async () => {
+    internet?.close()
+    await lab?.close()
+  }, patience)
+
+  /** What arrived outside of what a machine sent to both addresses in every way there is, and what the router answered it. */
+  const sendAll = async (phase: string, pretended: readonly string[] = []) => {
+    await internet.take()
+    const said = await probe(phase, "web", web, pretended)
+    const seen = await drained()
+    expect([enters("192.0.2.254"), enters(client), enters(stranger)]).toEqual([true, true, false])
+    return { said, seen, good: arrived(seen, phase, good), bad: arrived(seen, phase, bad) }
+  }
+  /** Waits until the router has refused this many more packets. */
+  const refuseMore = async (more: number): Promise<void> => {
+    const before = Number((await refused()).at(-1)?.["packets"])
+    await until(async () => Number((await refused()).at(-1)?.["packets"]) > before + more)
+  }
+  const toUs = (seen: Seen): Seen => Object.fromEntries(Object.entries(seen).filter(([key]) => !key.endsWith(` ${named}`)))
+  const asked = (seen: Seen): readonly string[] => Object.keys(seen).filter((key) => key.startsWith("asked "))
+  const answer = async (name: string): Promise<string> =>
+    on(lab.host("LAB-web"), "python3", "-c", question, "10.7.10.254", name).then((text) => text.trim())
+
+  it("lets everything out before it begins", async () => {
+    const open = await sendAll("open")
+    expect([open.good, open.bad]).toEqual([kinds, kinds])
+    expect(open.said).toMatchObject({ "web 1": `0 ${web}`, "allowed.example 1": `0 ${named}` })
+    expect(open.seen).toHaveProperty(["asked t16.open.evil.example 16"])
+    expect([await check("all"), await refused()]).toEqual([0, [{ packets: 0, full: false }]])
+  })
+
+  it("lets nothing out from its beginning on, whatever it is, also of what was open and where connections cannot be forgotten", async () => {
+    await internet.take()
+    flow("old", "-", bad, good)
+    for (const to of [bad, good])
+      for (const protocol of ["tcp", "udp"]) await until(async () => `flow-old-${protocol} ${to}` in (await internet.seen()))
+    await router.run("mount", "--bind", "/usr/bin/true", "/usr/sbin/conntrack")
+    await load({ ips: [], domains: [] })
+    await router.run("umount", "/usr/sbin/conntrack")
+    const closed = await sendAll("closed", [free, far, "192.0.2.107", "192.0.2.254", client])
+    expect(toUs(closed.seen)).toEqual({})
+    const { "web 1": own, ...others } = closed.said
+    expect(own).toBe(`0 ${web}`)
+    expect(Object.entries(others).filter(([, said]) => said !== "5 ")).toEqual([])
+    await stopFlows()
+    expect(await check("all")).toBe(0)
+  })
+
+  it("tells what it did not let out", async () => {
+    const all = await refused()
+    const about = { source: web, destination: bad }
+    expect(all).toContainEqual({ ...about, protocol: 6, port: 853, packets: expect.any(Number) })
+    expect(all).toContainEqual({ ...about, protocol: 17, port: 123, packets: 1 })
+    expect(all).toContainEqual({ ...about, protocol: 1, packets: 2 })
+    expect(all).toContainEqual({ ...about, protocol: 47, packets: 1 })
+    expect(all.at(-1)).toEqual({ packets: expect.any(Number), full: false })
+  })
+
+  it("leaves their way and their names to machines that keep them, and to rules of the configuration", async () => {
+    // the router cannot translate one protocol without ports for two machines at once
+    await on(router, "conntrack", "-F")
+    await internet.take()
+    const said = await probe("kept", "free", free)
+    const kept = await drained()
+    expect([arrived(kept, "kept", good), arrived(kept, "kept", bad)]).toEqual([kinds, kinds])
+    expect(kept).toHaveProperty(["asked t16.kept.evil.example 16"])
+    expect(said).toMatchObject({ "web 1": `0 ${web}`, "notallowed.example 1": `0 ${bad}` })
+    await probe("far", "far", far)
+    const fromFar = await drained()
+    expect([arrived(fromFar, "far", good), arrived(fromFar, "far", bad)]).toEqual([["tcp443"], ["tcp443"]])
+    expect(asked(fromFar)).toEqual([])
+  })
+
+  it("opens what is allowed, and at no moment anything else, under a flood", async () => {
+    flow("new", web, bad, good)
+    await refuseMore(2000)
+    await internet.take()
+    await load({ ips: [good], domains: [`allowed.example (${named})`] })
+    await refuseMore(2000)
+    const allowed = await sendAll("allowed")
+    expect([allowed.good, allowed.bad]).toEqual([kinds, []])
+    expect(Object.keys(allowed.seen).filter((key) => key.endsWith(` ${bad}`))).toEqual([])
+    expect(asked(allowed.seen).toSorted()).toEqual([
+      "asked allowed.example 1",
+      "asked rebind.allowed.example 1",
+      "asked sub.allowed.example 1",
+    ])
+    expect(allowed.said).toMatchObject({
+      "allowed.example 1": `0 ${named}`,
+      "sub.allowed.example 1": `0 ${named}`,
+      "notallowed.example 1": "5 ",
+      "moving.example 1": "5 ",
+      "t16.allowed.evil.example 16": "5 ",
+    })
+    expect(allowed.said["rebind.allowed.example 1"]).toMatch(/^\d+ $/u)
+    await stopFlows()
+  })
+
+  it("follows the addresses of what is allowed", async () => {
+    const send = (to: string) =>
+      on(
+        lab.host("LAB-web"),
+        "python3",
+        "-c",
+        `import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:follow;", ("${to}", 80))`,
+      )
+    await internet.take()
+    await send(moved)
+    expect(await drained()).not.toHaveProperty([`follow ${moved}`])
+    await internet.answer("allowed.example", [moved])
+    await until(async () => (await answer("allowed.example")) === moved)
+    await send(moved)
+    await send(named)
+    expect(await drained()).toMatchObject({ [`follow ${moved}`]: 1, [`follow ${named}`]: 1 })
+  })
+
+  it("closes at once what is denied, also what is open", async () => {
+    flow("denied", web, good)
+    await until(async () => `flow-denied-tcp ${good}` in (await internet.seen()))
+    await load({ ips: [], domains: [`allowed.example (${named})`] })
+    await refuseMore(1000)
+    const denied = await sendAll("denied")
+    expect(Object.keys(denied.seen).filter((key) => key.endsWith(` ${good}`) || key.endsWith(` ${bad}`))).toEqual([])
+    await stopFlows()
+    // what a name was answered stays open while the name is allowed, and no longer
+    const send = `import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:denied;", ("${moved}", 80))`
+    await on(lab.host("LAB-web"), "python3", "-c", send)
+    expect(await drained()).toHaveProperty([`denied ${moved}`])
+    await load({ ips: [], domains: [] })
+    await on(lab.host("LAB-web"), "python3", "-c", send)
+    expect(await drained()).not.toHaveProperty([`denied ${moved}`])
+    expect(await answer("allowed.example")).toBe("")
+  })
+
+  it("is on in a router that comes up", async () => {
+    await internet.take()
+    await router.stop()
+    await router.start()
+    const rebooted = await sendAll("rebooted")
+    expect(toUs(rebooted.seen)).toEqual({})
+    expect(rebooted.said).toMatchObject({ "web 1": `0 ${web}`, "allowed.example 1": "5 " })
+    expect(await check("all")).toBe(0)
+  })
+
+  it("is cut off or as before wherever its loading is killed, and so is its end", async () => {
+    const programs = ["nft", "iptables-restore"] as const
+    for (const name of programs) {
+      const real = name === "nft" ? "/root/real-nft" : "/usr/sbin/iptables-nft-restore"
+      const text = `#!/bin/sh\necho >>/run/calls\n[ ! -e /run/fatal ] || [ "$(wc -l </run/calls)" != "$(cat /run/fatal)" ] || kill -KILL 0\nexec ${real} "$@"\n`
+      await writeFile(join(router.root, `root/${name}`), text, { mode: 0o755 })
+    }
+    await on(router, "cp", "/usr/sbin/nft", "/root/real-nft")
+    await on(router, "ln", "-sf", "/root/iptables-restore", "/etc/alternatives/iptables-restore")
+    await on(router, "mount", "--bind", "/root/nft", "/usr/sbin/nft")
+    const killedAt = async (call: number): Promise<boolean> => {
+      await on(router, "sh", "-c", `echo ${call} >/run/fatal; : >/run/calls`)
+      const { code } = await router.run("setsid", "--wait", "/etc/rangewright/load-rules", "load", "filter")
+      await on(router, "rm", "/run/fatal")
+      return code !== 0
+    }
+    const none: Testing = { ips: [], domains: [] }
+    /** What gets out: of a flow that is open, of new ones, and questions to the router. */
+    const getsOut = async (): Promise<readonly boolean[]> => {
+      await drained()
+      const seen = await drained()
+      return [`flow-kill-udp ${bad}` in seen, `flood ${bad}` in seen, asked(seen).some((name) => name.includes("kill"))]
+    }
+    await write()
+    await on(router, "/etc/rangewright/load-rules", "load", "filter")
+    flow("kill", web, bad)
+    running.push(lab.host("LAB-web").run("python3", "-c", asker))
+    const outcomes: string[] = []
+    for (const [begin, end] of [
+      [undefined, none],
+      [none, undefined],
+    ] as const) {
+      let call = 1
+      for (let isKilled = true; isKilled; call += 1) {
+        await write(begin)
+        await on(router, "/etc/rangewright/load-rules", "load", "filter")
+        await write(end)
+        isKilled = await killedAt(call)
+        const way = await getsOut()
+        expect(
+          [
+            [true, true, true],
+            [false, false, false],
+          ],
+          `${begin === undefined ? "begin" : "end"} ${call}`,
+        ).toContainEqual(way)
+        outcomes.push(
+          `${begin === undefined ? "begin" : "end"} ${isKilled ? "killed" : "whole"} ${way[0] === true ? "open" : "closed"}`,
+        )
+        if (isKilled) expect(await check("filter")).toBe(3)
+      }
+    }
+    expect([...new Set(outcomes)]).toEqual([
+      "begin killed open",
+      "begin killed closed",
+      "begin whole closed",
+      "end killed closed",
+      "end killed open",
+      "end whole open",
+    ])
+    await stopFlows()
+    await on(router, "ln", "-sf", "/usr/sbin/iptables-nft-restore", "/etc/alternatives/iptables-restore")
+    await on(router, "umount", "--lazy", "/usr/sbin/nft")
+    await load(none)
+  })
+
+  it("never passes IPv6 on, also where the kernel would", async () => {
+    const give = (address: string, card: string) => ["-6", "address", "replace", address, "dev", card, "nodad"] as const
+    const switchOn = "for f in all default eth0 eth1; do echo 0 >/proc/sys/net/ipv6/conf/$f/disable_ipv6; done"
+    await on(router, "sh", "-c", `${switchOn}; echo 1 >/proc/sys/net/ipv6/conf/all/forwarding`)
+    await on(router, "ip", ...give("2001:db8:1::1/64", "eth0"))
+    await on(router, "ip", ...give("2001:db8:2::1/64", "eth1"))
+    await on(lab.host("LAB-web"), "ip", ...give("2001:db8:2::2/64", "eth0"))
+    await on(lab.host("LAB-web"), "ip", "-6", "route", "replace", "default", "via", "2001:db8:2::1")
+    internet.run("ip", ...give("2001:db8:1::2/64", "eth0"))
+    const code = `import socket; socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b"rw:six;", ("2001:db8:1::2", 80))`
+    const send = () => on(lab.host("LAB-web"), "python3", "-c", code)
+    await send()
+    expect(await drained()).not.toHaveProperty(["six 2001:db8:1::2"])
+    await on(router, "nft", "delete", "table", "inet", "rangewright")
+    await until(async () => (await send(), "six 2001:db8:1::2" in (await internet.seen())))
+    await write()
+    await on(router, "/etc/rangewright/load-rules", "load", "filter")
+    await internet.take()
+    await send()
+    expect(await drained()).not.toHaveProperty(["six 2001:db8:1::2"])
+    await load({ ips: [], domains: [] })
+  })
+
+  it("sees what was changed by hand, and mends it", async () => {
+    for (const [program, ...words] of [
+      ["nft", "insert", "rule", "inet", "rangewright", "out", "accept"],
+      ["iptables", "-I", "FORWARD", "-j", "ACCEPT"],
+      ["nft", "delete", "table", "inet", "rangewright"],
+    ] as const) {
+      await on(router, program, ...words)
+      expect(await check("filter")).toBe(3)
+      // one of them is enough
+      expect(Object.keys(toUs(await drained())).filter((key) => key.endsWith(bad))).toEqual([])
+      if (words[0] === "delete") await load({ ips: [], domains: [] })
+      else await on(router, "/etc/rangewright/load-rules", "load", "filter")
+      expect(await check("all")).toBe(0)
+    }
+    expect(toUs((await sendAll("mended")).seen)).toEqual({})
+  })
+
+  it("lets everything out when it is over, and forgets what it refused", async () => {
+    await load()
+    const over = await sendAll("over")
+    expect([over.good, over.bad]).toEqual([kinds, kinds])
+    expect(over.said).toMatchObject({ "web 1": `0 ${web}`, "notallowed.example 1": `0 ${bad}` })
+    expect([await check("all"), await refused()]).toEqual([0, [{ packets: 0, full: false }]])
+  })
+})

@@ -1,0 +1,168 @@
+/**
+ * The guard of a range's router: a table of its own, beside the filter, which judges every packet between the range and the outside while
+ * testing mode is on. What passes has passed both. It looks at no connection that a machine opened, so what is not allowed now ends now.
+ */
+import type { FirewallRule, PortRange } from "../range/config/model.ts"
+import { natHost, rangeNetwork, vpnNetwork } from "./addressing.ts"
+import { parseCidr, spans } from "./cidr.ts"
+import { expandRule, type FirewallInput, hostsOf, reachesOutside, type TestingFirewall } from "./firewall.ts"
+import { guardMark } from "./iptables.ts"
+import type { AddressMatch, PacketRule } from "./packet-rule.ts"
+
+/** Where the name service listens that knows no names of the outside but those that are allowed. */
+export const closedNamesPort = 5300
+/** How the router marks what its own tunnel sends. */
+const tunnelMark = 51
+/** Hours for which an address passes after an allowed name was answered with it, and after it was last used. */
+const answerHours = 1
+/** How many destinations the router remembers of those that it refused, and how many addresses of one name. */
+const atMost = 4096
+
+const protocolNumbers = { tcp: 6, udp: 17, udplite: 136, icmp: 1, "ipv6-icmp": 58, esp: 50, ah: 51, sctp: 132 } as const
+const withPorts = "{ 6, 17, 132, 136 }"
+const names = "meta l4proto { 6, 17 } th dport 53"
+
+/** The set that the addresses of an allowed name are in; undefined for a name that is too long for one. */
+export const nameSet = (name: string): string | undefined => {
+  const longest = 200
+  return name.length > longest ? undefined : `name_${name}`
+}
+
+/** The guard as the input of `nft`. Its first line says whether the range is closed. */
+export const renderGuard = (input: FirewallInput): string => {
+  const { testing } = input
+  const parts =
+    testing === undefined
+      ? [chain("forward", "filter hook forward priority -10; policy accept", ["meta nfproto ipv6 drop"])]
+      : closed(input, testing)
+  return `# ${testing === undefined ? "open" : "closed"}\ntable inet rangewright {\n${parts.flat().join("\n")}\n}\n`
+}
+
+const block = (what: string, lines: readonly string[]): readonly string[] => [
+  `  ${what} {`,
+  ...lines.map((line) => `    ${line}`),
+  "  }",
+]
+const chain = (name: string, type: string | undefined, rules: readonly string[]): readonly string[] =>
+  block(`chain ${name}`, [...(type === undefined ? [] : [`type ${type};`]), ...rules])
+const set = (name: string, type: string, time: string): readonly string[] =>
+  block(`set ${name}`, [`type ${type};`, `size ${atMost};`, "flags dynamic,timeout;", `timeout ${time};`])
+
+const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<readonly string[]> => {
+  const range = rangeNetwork(input.rangeNumber).text
+  const sets = testing.names.flatMap((name) => nameSet(name) ?? [])
+  return [
+    ...sets.map((name) => set(name, "ipv4_addr", `${answerHours}h`)),
+    set("refused", "ipv4_addr . ipv4_addr . inet_proto . inet_service", "1d"),
+    set("refused_other", "ipv4_addr . ipv4_addr . inet_proto", "1d"),
+    block("counter refused_packets", []),
+    chain("refuse", undefined, [
+      "counter name refused_packets",
+      `meta l4proto ${withPorts} update @refused { ip saddr . ip daddr . meta l4proto . th dport counter }`,
+      `meta l4proto != ${withPorts} update @refused_other { ip saddr . ip daddr . meta l4proto counter }`,
+      "meta l4proto 6 reject with tcp reset",
+      "reject with icmpx type admin-prohibited",
+    ]),
+    chain("out", undefined, outward(input, testing, sets)),
+    chain("in", undefined, inward(input, testing, sets)),
+    chain("forward", "filter hook forward priority -10; policy drop", [
+      "meta nfproto ipv6 drop",
+      `ip saddr ${range} ip daddr ${range} accept`,
+      `ip saddr ${range} goto out`,
+      `ip daddr ${range} goto in`,
+    ]),
+    chain("names", "nat hook prerouting priority -110; policy accept", [
+      ...exempt(testing, `${names} accept`),
+      `ip saddr ${range} fib daddr type local ${names} redirect to :${closedNamesPort}`,
+    ]),
+    // chains change one after another: one that has no rules for that moment lets nothing through
+    chain("input", "filter hook input priority -10; policy drop", [
+      `meta l4proto { 6, 17 } th dport ${closedNamesPort} ct status dnat accept`,
+      `meta l4proto { 6, 17 } th dport ${closedNamesPort} drop`,
+      ...exempt(testing, `${names} accept`),
+      // also what asked the open name service before, and programs of the router that work for machines
+      `${names} drop`,
+      "accept",
+    ]),
+    chain("output", "filter hook output priority -10; policy drop", [
+      `oifname "lo" ${names} drop`,
+      'oifname "lo" accept',
+      "ct direction reply ct state established,related accept",
+      `ip daddr ${range} accept`,
+      "ip daddr 255.255.255.255 udp sport 67 accept",
+      // else a router that forgets its connections would cut off whoever told it to
+      `ip daddr ${natHost} tcp sport 22 accept`,
+      `meta skuid "dnsmasq" ip daddr ${natHost} ${names} accept`,
+      ...(input.hasTunnel === true ? [`meta mark ${tunnelMark} accept`] : []),
+    ]),
+  ]
+}
+
+/** From the range to the outside. */
+const outward = (input: FirewallInput, testing: TestingFirewall, sets: readonly string[]): readonly string[] => {
+  const allowed = elements(testing.allowed)
+  const kept = elements([...hostsOf(input), ...input.network.alwaysBlocked])
+  return [
+    // whoever opens connections from outside was let in by the filter
+    "ct direction reply ct state established,related accept",
+    // the filter says who speaks to the VPN
+    `ip daddr ${vpnNetwork.text} accept`,
+    `ip daddr ${kept} reject with icmpx type admin-prohibited`,
+    ...exempt(testing, "accept"),
+    ...(allowed === undefined ? [] : [`ip daddr ${allowed} accept`]),
+    // an address stays open while it is used; the mark tells the filter
+    ...sets.map((name) => `ip daddr @${name} update @${name} { ip daddr } meta mark set meta mark or ${guardMark} accept`),
+    ...ownRules(input).map((rule) => userRule(rule, "out")),
+    "jump refuse",
+  ]
+}
+
+/** From the outside to the range: also replies only from where their connection could be opened now. */
+const inward = (input: FirewallInput, testing: TestingFirewall, sets: readonly string[]): readonly string[] => {
+  const allowed = elements(testing.allowed)
+  const free = elements(bound(testing).map(({ address }) => address))
+  return [
+    "ct direction original accept",
+    "ct state related meta l4proto 1 accept",
+    `ip saddr ${vpnNetwork.text} accept`,
+    ...(free === undefined ? [] : [`ip daddr ${free} accept`]),
+    ...(allowed === undefined ? [] : [`ip saddr ${allowed} accept`]),
+    ...sets.map((name) => `ip saddr @${name} accept`),
+    ...ownRules(input).map((rule) => userRule(rule, "in")),
+    "drop",
+  ]
+}
+
+/** Machines that keep their way out and are known by a hardware address too: else whoever takes the address would have it. */
+const bound = ({ exempt: machines }: TestingFirewall) => machines.filter(({ macs }) => macs.length > 0)
+const exempt = (testing: TestingFirewall, action: string): readonly string[] =>
+  bound(testing).map(({ address, macs }) => `ip saddr ${address} ether saddr { ${macs.join(", ")} } ${action}`)
+
+/** IPv4 networks as a set without overlaps, which older versions of `nft` refuse; undefined for none. */
+const elements = (networks: readonly string[]): string | undefined => {
+  const all = spans(networks.flatMap((text) => parseCidr(text) ?? []))
+  return all.length === 0 ? undefined : `{ ${all.join(", ")} }`
+}
+
+const ownRules = ({ network, rangeNumber }: FirewallInput): ReadonlyArray<PacketRule> =>
+  network.rules
+    .filter((rule: FirewallRule) => reachesOutside(rule))
+    .toReversed()
+    .flatMap((rule) => expandRule("LUDUS_USER_RULES", rule, rangeNumber))
+
+/** A rule that the configuration has for what goes outside; `in`: for what comes back. */
+const userRule = ({ source, protocol, ports, action }: PacketRule, way: "out" | "in"): string => {
+  const verdict = action === "ACCEPT" ? "accept" : way === "out" && action === "REJECT" ? "jump refuse" : "drop"
+  return [
+    machines(source, way === "out" ? "saddr" : "daddr"),
+    ...(protocol === undefined || protocol === "all" ? [] : [`meta l4proto ${protocolNumbers[protocol]}`]),
+    ...(ports === undefined ? [] : [`th ${way === "out" ? "dport" : "sport"} ${portText(ports)}`]),
+    verdict,
+  ].join(" ")
+}
+
+const machines = (match: AddressMatch | undefined, side: "saddr" | "daddr"): string => {
+  if (match === undefined) return ""
+  return `ip ${side} ${"first" in match ? `${match.first}-${match.last}` : match.network}`
+}
+const portText = ({ first, last }: PortRange): string => (first === last ? `${first}` : `${first}-${last}`)

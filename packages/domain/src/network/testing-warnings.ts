@@ -1,0 +1,40 @@
+/** What testing mode cannot close, or leaves open because the configuration asks for it: for people, as sentences. */
+import type { FirewallRule, MachineConfig, RangeConfig, Zone } from "../range/config/model.ts"
+import { renderName } from "../range/config/variables.ts"
+import { reachesOutside } from "./firewall.ts"
+
+/** Rules of the configuration that let machines out while testing mode is on. */
+export const publicRules = ({ network }: Pick<RangeConfig, "network">): ReadonlyArray<FirewallRule> =>
+  network.rules.filter((rule) => rule.action === "ACCEPT" && reachesOutside(rule))
+
+export const testingWarnings = (config: RangeConfig, range: { readonly rangeId: string }): ReadonlyArray<string> => {
+  const { network, machines } = config
+  const exempt = machines.filter(({ testing }) => !testing.blockInternet)
+  const toVpn = network.rules.filter(({ action, destination }) => action === "ACCEPT" && destination.zone === "wireguard")
+  return [
+    ...publicRules(config).map(
+      (rule) =>
+        `the firewall rule "${rule.name}" lets ${zoneText(rule.source.zone)} reach the outside in testing mode too: remove it if that is not meant`,
+    ),
+    ...exempt.map((machine) => exemptText(machine, config, range)),
+    ...(network.wireguardDefault === "ACCEPT" || toVpn.length > 0
+      ? ["machines may open connections to VPN clients in testing mode too, and a client can pass on what they send"]
+      : []),
+  ]
+}
+
+const exemptText = (machine: MachineConfig, { network, machines }: RangeConfig, range: { readonly rangeId: string }): string => {
+  const name = renderName(machine.name, range)
+  const near = machines.some((other) => other.vlan === machine.vlan && other.testing.blockInternet)
+  const reached = near || network.interVlanDefault === "ACCEPT" || network.rules.some((rule) => opens(rule, machine.vlan))
+  return [
+    `${name} keeps its way out in testing mode (testing.block_internet is false)`,
+    ...(reached ? ["machines that reach it can send through it if it passes on what they send"] : []),
+    ...(near ? [`a machine in VLAN ${machine.vlan} that takes both its address and its hardware address has its way out`] : []),
+  ].join("; ")
+}
+
+const opens = ({ action, destination }: FirewallRule, vlan: number): boolean =>
+  action === "ACCEPT" && (destination.zone === vlan || destination.zone === "all")
+
+const zoneText = (zone: Zone): string => (zone === "all" ? "all machines" : `VLAN ${zone}`)
