@@ -51,12 +51,12 @@ describe("a machine is placed", () => {
     expect(added()).not.toBe("pve1")
   })
 
-  test("counting what the plans of other ranges promised there", () => {
+  test("counting what the plans of other ranges reserved there", () => {
     const input = inputFor(three(), labConfig({ dc: null, dc2: null, ws: null, kali: null }), {}, cluster)
-    const promised = [{ node: "pve1", memoryMiB: 65_536, cpus: 8 }]
+    const reserved = [{ node: "pve1", memoryMiB: 65_536, cpus: 8 }]
     const used = (plan: Plan) => plan.placements.map((p) => p.node)
     expect(used(planned(input))).toContain("pve1")
-    expect(used(planned({ ...input, world: { ...input.world, promised } }))).not.toContain("pve1")
+    expect(used(planned({ ...input, world: { ...input.world, reserved } }))).not.toContain("pve1")
   })
 
   test("on nodes that are up only", () => {

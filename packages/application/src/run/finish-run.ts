@@ -1,7 +1,7 @@
 import { type Conclusion, isClosed, noTesting, rangeOf, type RunHead, type RunState } from "@rangewright/domain"
 import { GuestAutomation, type Hypervisor, Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { untilStored } from "@rangewright/run-engine"
+import { retryStorage } from "@rangewright/run-engine"
 import { takeBack } from "./take-back.ts"
 
 /** Names of machines that the run deleted and did not clone again: their VMIDs are free for others. */
@@ -33,16 +33,16 @@ export const finishRun = Effect.fnUntraced(function* (
   if ((head.kind === "delete-range" || head.kind === "destroy") && forget !== undefined) yield* forget
   if (head.kind === "delete-range") {
     yield* onRemoval
-    yield* untilStored(ranges.remove(rangeId))
+    yield* retryStorage(ranges.remove(rangeId))
     return true
   }
   if (head.kind === "destroy") {
-    const range = yield* untilStored(ranges.find(rangeId))
+    const range = yield* retryStorage(ranges.find(rangeId))
     // a range that went meanwhile has no testing mode to end
     if (range !== undefined && isClosed(range.testing))
-      yield* untilStored(ranges.change(range.id, { testing: noTesting })).pipe(Effect.ignore)
+      yield* retryStorage(ranges.change(range.id, { testing: noTesting })).pipe(Effect.ignore)
   }
   const gone = goneMachines(state)
-  if (gone.length > 0) yield* untilStored(machines.release(rangeId, gone))
+  if (gone.length > 0) yield* retryStorage(machines.release(rangeId, gone))
   return false
 })

@@ -53,7 +53,7 @@ import { readRangeConfig, refusedConfig } from "../range/read-config.ts"
 import { Settings } from "../settings.ts"
 import { type PlanMoment, RunPlanner } from "./planner.ts"
 import { testingPlan } from "./plan-testing.ts"
-import { learnPromises, makePromises, type Promises } from "./promises.ts"
+import { loadReservations, makeReservations, type CapacityReservations } from "./reservations.ts"
 import { cardsWithMemory, incapableOf, planSettings, readMachines, readRange, snapshotsOf, withTemplates } from "./read-world.ts"
 import type { DeployOptions, RunRequest, SnapshotRequest } from "./request.ts"
 
@@ -115,16 +115,16 @@ const deployInput = (range: Range, config: RangeConfig, by: UserId, reserve: boo
     return { range, config, grants, settings, world: { ...world, ...otherWorld } }
   })
 
-const countingIn = (promises: Promises, input: DeployInput): DeployInput => {
+const withReservations = (reservations: CapacityReservations, input: DeployInput): DeployInput => {
   const { world } = input
-  return { ...input, world: { ...world, promised: promises.toOthers(input.range.id, world.cluster) } }
+  return { ...input, world: { ...world, reserved: reservations.reservedByOthers(input.range.id, world.cluster) } }
 }
 
 const storedText = (range: Range) =>
   Effect.flatMap(Ranges, (ranges) => Effect.map(ranges.config(range.id), (stored) => stored?.text))
 const deployedText = (range: Range) => Effect.flatMap(Ranges, (ranges) => ranges.deployedConfig(range.id))
 
-const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by: UserId, moment: PlanMoment) =>
+const deployPlan = (reservations: CapacityReservations, range: Range, choice: DeployOptions, by: UserId, moment: PlanMoment) =>
   Effect.gen(function* () {
     if (isClosed(range.testing) && !choice.force)
       return yield* new Conflict({
@@ -135,12 +135,12 @@ const deployPlan = (promises: Promises, range: Range, choice: DeployOptions, by:
     const config = yield* deployableConfig(range, text, by, choice.onlyRoles)
     const reserve = moment !== "preview"
     const input = yield* withTemplates({ ...(yield* deployInput(range, config, by, reserve)), choice })
-    yield* learnPromises(promises)
-    // looked up, planned and promised in one go: of two plans at the same time one knows of the other
+    yield* loadReservations(reservations)
+    // looked up, planned and reserved in one go: of two plans at the same time one knows of the other
     return yield* planned(
       `deploy range ${range.id}`,
-      Result.map(planDeploy(countingIn(promises, input)), (plan) => {
-        if (reserve) promises.make(range.id, plan, input.world.cluster.at.getTime())
+      Result.map(planDeploy(withReservations(reservations, input)), (plan) => {
+        if (reserve) reservations.reserve(range.id, plan, input.world.cluster.at.getTime())
         return plan
       }),
     ).pipe(Effect.tap((plan) => requireConfirmed(range, choice, plan)))
@@ -274,11 +274,11 @@ const make = Effect.gen(function* () {
     | Settings
     | Users
   const services = yield* Effect.context<Needs>()
-  const promises = makePromises()
+  const reservations = makeReservations()
   const plan = (range: Range, request: RunRequest, by: UserId, moment: PlanMoment): Effect.Effect<Plan, Fault, Needs> => {
     switch (request.kind) {
       case "deploy":
-        return deployPlan(promises, range, request.options, by, moment)
+        return deployPlan(reservations, range, request.options, by, moment)
       case "access":
         return accessPlan(range, by, moment)
       case "destroy":

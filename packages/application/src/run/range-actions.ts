@@ -21,7 +21,7 @@ import {
   monotonicMillis,
   Ranges,
 } from "@rangewright/ports"
-import { type Settlement, type StepActions, type StepContext, untilStored } from "@rangewright/run-engine"
+import { type Settlement, type StepActions, type StepContext, retryStorage } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 import { keepSettled, noteBefore } from "./keep.ts"
@@ -169,13 +169,13 @@ const end = (step: Step, token: Json, context: StepContext): Effect.Effect<Settl
 /** Ends the action of a step, and keeps what it changed. A machine that was rolled back is set to what it had, whatever was asked for meanwhile. */
 const endAndKeep = Effect.fnUntraced(function* (step: Step, token: Json, context: StepContext) {
   const settlement = yield* end(step, token, context)
-  yield* untilStored(keepSettled(step, settlement))
+  yield* retryStorage(keepSettled(step, settlement))
   const { action } = step
   const configure = action.kind === "roll-back" ? afterRollBack(action) : undefined
   if (action.kind !== "roll-back" || configure === undefined) return settlement
   yield* setBack(action, configure)
-  yield* untilStored(keepSettled({ ...step, action: configure }, settlement))
-  const isRunning = (yield* untilStored((yield* Machines).find(action.machine.vmid)))?.power === "running"
+  yield* retryStorage(keepSettled({ ...step, action: configure }, settlement))
+  const isRunning = (yield* retryStorage((yield* Machines).find(action.machine.vmid)))?.power === "running"
   const warnings = [...(settlement.facts.warnings ?? []), ...(isRunning ? yield* untilItStarts(action, configure) : [])]
   return warnings.length === 0 ? settlement : { ...settlement, facts: { ...settlement.facts, warnings } }
 })

@@ -1,6 +1,6 @@
 import { type Action, type Fault, type RunHead, type RunState, testingSnapshot, type Vmid } from "@rangewright/domain"
 import { Hypervisor, Machines, monotonicMillis } from "@rangewright/ports"
-import { untilStored } from "@rangewright/run-engine"
+import { retryStorage } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { insist } from "./insist.ts"
 import { readSnapshots } from "../range/snapshot-reader.ts"
@@ -20,7 +20,7 @@ const removeAgain = ({ machine, snapshot: { name, description } }: Taken, until:
     const removed = yield* Effect.result(insist(removal, { until }))
     if (removed._tag === "Failure") yield* Effect.logWarning(removed.failure.message)
     const kept = yield* insist(readSnapshots(machine), { until })
-    yield* untilStored((yield* Machines).keepSnapshots(machine.mark.range, machine.vmid, kept))
+    yield* retryStorage((yield* Machines).keepSnapshots(machine.mark.range, machine.vmid, kept))
   }).pipe(
     Effect.catch((fault: Fault) =>
       Effect.logWarning(

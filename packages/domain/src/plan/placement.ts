@@ -4,7 +4,7 @@ import type { DesiredMachine } from "./desired.ts"
 import type { PlanIssue } from "./issue.ts"
 import type { Placement } from "./plan.ts"
 import { hindrance, offlineHolder, type Template, templateFor, templatesNamed } from "./templates.ts"
-import type { PlanSettings, PlanWorld, PromisedRoom } from "./world.ts"
+import type { PlanSettings, PlanWorld, ReservedCapacity } from "./world.ts"
 
 /** Where a machine that does not exist yet goes, and what it is cloned from. */
 export interface Placed extends Placement {
@@ -15,7 +15,7 @@ export interface PlacementInput {
   /** Those to be cloned, in the order of the plan. */
   readonly machines: readonly DesiredMachine[]
   /** Those that are there and will be started: their memory is counted where they are. */
-  readonly waking: readonly PromisedRoom[]
+  readonly waking: readonly ReservedCapacity[]
   readonly world: PlanWorld
   readonly settings: PlanSettings
   /** The configuration's node for machines that name none. */
@@ -36,7 +36,7 @@ export const singleNode = (world: PlanWorld, settings: PlanSettings): string | u
  */
 export const place = (input: PlacementInput): Result.Result<ReadonlyMap<string, Placed>, readonly PlanIssue[]> => {
   const loads = new Map(input.world.cluster.nodes.map((n) => [n.name, loadOf(n)]))
-  for (const room of [...input.waking, ...(input.world.promised ?? [])]) loads.get(room.node)?.add(room)
+  for (const room of [...input.waking, ...(input.world.reserved ?? [])]) loads.get(room.node)?.add(room)
   const placed = new Map<string, Placed>()
   const issues: PlanIssue[] = []
   for (const machine of input.machines) {

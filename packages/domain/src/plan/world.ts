@@ -17,7 +17,7 @@ export interface PlanNetwork {
 }
 
 /** Room on a node that another range's plan has given to a machine which does not take it yet. */
-export interface PromisedRoom {
+export interface ReservedCapacity {
   readonly node: string
   readonly memoryMiB: number
   readonly cpus: number
@@ -49,7 +49,7 @@ export interface PlanWorld {
   /** Why the hypervisor's lists are not believed. Absent: they are. */
   readonly doubt?: string | undefined
   /** Absent: nothing is known of other plans. */
-  readonly promised?: readonly PromisedRoom[]
+  readonly reserved?: readonly ReservedCapacity[]
   /** What stands in the way of work inside machines: a plan that needs such work is none. Absent: nothing does. */
   readonly guestObstacles?: readonly GuestObstacle[]
 }

@@ -5,7 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import { untilStored } from "../retry/backoff.ts"
+import { retryStorage } from "../retry/backoff.ts"
 import type { Signals } from "./signals.ts"
 
 /** Entries per read of a journal. */
@@ -57,13 +57,13 @@ export const openJournal = Effect.fnUntraced(function* (
   const append = Effect.fnUntraced(function* (events: readonly RunEvent[]) {
     const at = new Date(yield* Clock.currentTimeMillis)
     // never interrupted half-way: a stop waits for it
-    const entries = yield* untilStored(Effect.uninterruptible(journal.append(runId, generation, events, at)))
+    const entries = yield* retryStorage(Effect.uninterruptible(journal.append(runId, generation, events, at)))
     // a cancel needs no lease and may have come in between: read in order
     if (entries[0]?.seq === fold.state().lastSeq + 1) take(entries)
-    else yield* Effect.orDie(untilStored(refresh))
+    else yield* Effect.orDie(retryStorage(refresh))
   })
 
-  yield* untilStored(refresh)
+  yield* retryStorage(refresh)
   const read = fold.state().lastSeq
   if (read < lastSeq) return yield* new JournalUnreadable({ runId, because: `its entry ${read + 1} is missing` })
   yield* Effect.gen(function* () {

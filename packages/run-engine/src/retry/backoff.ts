@@ -9,10 +9,10 @@ export const backoffSeconds = (tries: number, most: number): number => Math.min(
 const storeBackoffMost = 15
 
 /**
- * Repeats while the store is not usable: a full disk pauses a run and does not fail it. Repeating must be safe, even where the first attempt
- * reached the disk. A damaged record is a defect.
+ * Retries while the store is not usable: a full disk pauses a run and does not fail it. The effect must be safe to repeat, even if the first
+ * attempt reached the disk. A damaged record is a defect.
  */
-export const untilStored = Effect.fnUntraced(function* <A, E, R>(
+export const retryStorage = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
 ): Effect.fn.Return<A, Exclude<E, StorageFault>, R> {
   for (let tries = 0; ; tries++) {

@@ -14,7 +14,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
-import { untilStored } from "../retry/backoff.ts"
+import { retryStorage } from "../retry/backoff.ts"
 
 type StepResources = Pick<Step, "uses" | "estimate">
 
@@ -168,7 +168,7 @@ export const makeSlots = Effect.fnUntraced(function* (leaseSeconds: number) {
   const standings = new Map<RunId, RunStanding>()
   const ofHost = yield* makeSlotAllocator((asked) => Effect.sync(() => shareSlots(ledgers, asked, (run) => standings.get(run))))
   const ofWorld =
-    shared === undefined ? ofHost : yield* makeSlotAllocator((asked) => untilStored(shared.share(asked, leaseSeconds)))
+    shared === undefined ? ofHost : yield* makeSlotAllocator((asked) => retryStorage(shared.share(asked, leaseSeconds)))
 
   const queueOf = (use: ResourceUse): ResourceQueue => {
     const { resource, slots } = use

@@ -2,7 +2,7 @@ import type { Fault, Plan, RunHead } from "@rangewright/domain"
 import { LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { backoffSeconds, untilStored } from "../retry/backoff.ts"
+import { backoffSeconds, retryStorage } from "../retry/backoff.ts"
 import { makeMayPass } from "../retry/decide.ts"
 import type { JournalWriter } from "../journal/journal-writer.ts"
 import type { RunKind } from "../kind/run-kind.ts"
@@ -21,7 +21,7 @@ export const planRun = Effect.fnUntraced(function* (
   writer: JournalWriter,
 ): Effect.fn.Return<Result.Result<Plan, string>, LeaseLost> {
   const waiting = makeWaiting(writer.write)
-  const attempt = untilStored(kind.plan(head, true))
+  const attempt = retryStorage(kind.plan(head, true))
   const mayPass = makeMayPass()
   const goesOn = (fault: Fault): boolean => !writer.state().cancelRequested && mayPass(fault)
   const untilPlanned = Effect.gen(function* () {

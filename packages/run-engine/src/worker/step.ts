@@ -2,7 +2,7 @@ import type { Fault, Json, RunEvent, RunHead, Step, StepFailure } from "@rangewr
 import { GuestFault, HypervisorFault, LeaseLost } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { backoffSeconds, untilStored } from "../retry/backoff.ts"
+import { backoffSeconds, retryStorage } from "../retry/backoff.ts"
 import { redacted } from "./redacted.ts"
 import { stepContext } from "./step-context.ts"
 import { decide, type Decision, triesAtMost } from "../retry/decide.ts"
@@ -74,7 +74,7 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
   const reallocate = Effect.fnUntraced(function* (step: Step): Effect.fn.Return<RetryOrFail, LeaseLost> {
     const seen = yield* Effect.result(probe.observe)
     if (Result.isFailure(seen)) return (yield* awaitHypervisor(step, seen.failure, 0)) ? yield* reallocate(step) : seen.failure
-    const given = yield* Effect.result(untilStored(actions.reallocate?.(step, seen.success) ?? Effect.undefined))
+    const given = yield* Effect.result(retryStorage(actions.reallocate?.(step, seen.success) ?? Effect.undefined))
     if (Result.isFailure(given)) return given.failure
     if (given.success !== undefined) yield* writer.write({ type: "Reallocated", ...given.success })
     return "retry"
@@ -110,11 +110,11 @@ export const makeStepRunner = ({ actions }: RunKind, head: RunHead, writer: Jour
         if (writer.state().steps.get(key)?.phase === "planned") return "dropped"
         state.started = true
       }
-      const token = yield* untilStored(actions.dispatch(step, context))
+      const token = yield* retryStorage(actions.dispatch(step, context))
       yield* writer.write({ type: "StepDispatched", key, attempt: state.attempt, token })
       state.token = token
     }
-    const { facts, output } = yield* untilStored(actions.settle(step, state.token, context))
+    const { facts, output } = yield* retryStorage(actions.settle(step, state.token, context))
     const settled: RunEvent = { type: "StepSettled", key, facts }
     yield* output === "" ? writer.write(settled) : writer.write({ type: "Output", key, text: redacted(output, step) }, settled)
     return "settled"

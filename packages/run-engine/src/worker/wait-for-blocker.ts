@@ -1,7 +1,7 @@
 import { type RunEvent, subjectKey } from "@rangewright/domain"
 import { type LeaseLost, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { untilStored } from "../retry/backoff.ts"
+import { retryStorage } from "../retry/backoff.ts"
 import { untilEnded } from "../journal/until-ended.ts"
 import type { JournalWriter } from "../journal/journal-writer.ts"
 
@@ -26,7 +26,7 @@ export const waitForBlocker = Effect.fnUntraced(function* (
   const { blockedBy } = head
   if (blockedBy === undefined) return true
   // there may be several: each was cancelled before the next one opened
-  const next = untilStored(
+  const next = retryStorage(
     RunJournal.use((journal) =>
       Effect.map(journal.unfinished, (runs) =>
         runs.find(({ id, subject }) => id === blockedBy || (id !== head.id && subjectKey(subject) === subjectKey(head.subject))),
@@ -36,7 +36,7 @@ export const waitForBlocker = Effect.fnUntraced(function* (
   for (let first = yield* next; first !== undefined; first = yield* next) {
     if (writer.state().cancelRequested) return false
     yield* writer.write(waitingFor(first))
-    yield* Effect.raceFirst(untilStored(untilEnded(first.id)), writer.cancelled)
+    yield* Effect.raceFirst(retryStorage(untilEnded(first.id)), writer.cancelled)
     if (writer.state().cancelRequested) return false
     yield* writer.write({ type: "Continued", reason: `run ${first.id} has ended`, behind: first.id })
   }

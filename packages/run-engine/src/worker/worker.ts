@@ -14,7 +14,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { untilStored } from "../retry/backoff.ts"
+import { retryStorage } from "../retry/backoff.ts"
 import { LeaseCheck, makeWorkerLease } from "./lease.ts"
 import { planRun } from "./plan-run.ts"
 import { openJournal, type JournalWriter } from "../journal/journal-writer.ts"
@@ -62,7 +62,7 @@ export const executeRun = (
     const end = Effect.fnUntraced(function* ({ status, message }: Conclusion) {
       const at = new Date(yield* Clock.currentTimeMillis)
       const state = kind.rangeState?.after(status)
-      yield* untilStored(
+      yield* retryStorage(
         Effect.uninterruptible(journal.close(head.id, generation, { type: "Ended", status, message }, state, at)),
       )
     })
@@ -71,7 +71,7 @@ export const executeRun = (
       const removal = Effect.map(Clock.currentTimeMillis, (now) =>
         context.onRemoved(head, { ...state, status: end.status, endedAt: new Date(now) }),
       )
-      return yield* untilStored(kind.finish(head, state, end, removal)).pipe(
+      return yield* retryStorage(kind.finish(head, state, end, removal)).pipe(
         Effect.catch((fault) => Effect.as(Effect.logWarning(fault.message), false)),
       )
     })
@@ -108,7 +108,7 @@ export const executeRun = (
     context.journals.set(head.id, writer)
     yield* Effect.addFinalizer(() => Effect.sync(() => context.journals.delete(head.id)))
 
-    const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(untilStored(writer.refresh)))
+    const close = (conclusion: Conclusion) => Effect.andThen(end(conclusion), Effect.orDie(retryStorage(writer.refresh)))
 
     const conclude = Effect.fnUntraced(function* (end: Conclusion) {
       if (!(yield* finish(writer.state(), end))) yield* close(end)

@@ -1,6 +1,6 @@
 import type { ObservedCluster, ObservedMachine, Plan, RangeId, Step, Vmid } from "@rangewright/domain"
 import { describe, expect, it } from "vitest"
-import { makePromises } from "../src/run/promises.ts"
+import { makeReservations } from "../src/run/reservations.ts"
 
 const [one, other] = ["ONE" as RangeId, "OTHER" as RangeId]
 const hour = 3_600_000
@@ -19,26 +19,26 @@ const cluster = (at = 0, ...running: readonly number[]): ObservedCluster => ({
   machines: running.map((vmid) => ({ vmid, power: "running" }) as ObservedMachine),
 })
 
-describe("room that was promised", () => {
+describe("reserved capacity", () => {
   it("is what a plan's new machines take, and counts for other ranges only", () => {
-    const promises = makePromises()
-    promises.make(one, planOf(clone(1), configure(1), configure(9)), 0)
-    expect(promises.toOthers(other, cluster())).toMatchObject([{ node: "pve2", memoryMiB: 1024, cpus: 1 }])
-    expect(promises.toOthers(one, cluster())).toEqual([])
+    const reservations = makeReservations()
+    reservations.reserve(one, planOf(clone(1), configure(1), configure(9)), 0)
+    expect(reservations.reservedByOthers(other, cluster())).toMatchObject([{ node: "pve2", memoryMiB: 1024, cpus: 1 }])
+    expect(reservations.reservedByOthers(one, cluster())).toEqual([])
   })
 
   it("is taken by a machine that runs, for good", () => {
-    const promises = makePromises()
-    promises.make(one, planOf(clone(1), configure(1), clone(2), configure(2)), 0)
-    expect(promises.toOthers(other, cluster(0, 1))).toMatchObject([{ cpus: 2 }])
-    expect(promises.toOthers(other, cluster())).toMatchObject([{ cpus: 2 }])
+    const reservations = makeReservations()
+    reservations.reserve(one, planOf(clone(1), configure(1), clone(2), configure(2)), 0)
+    expect(reservations.reservedByOthers(other, cluster(0, 1))).toMatchObject([{ cpus: 2 }])
+    expect(reservations.reservedByOthers(other, cluster())).toMatchObject([{ cpus: 2 }])
   })
 
   it("is replaced by the range's next plan, and lapses after an hour", () => {
-    const promises = makePromises()
-    promises.make(one, planOf(clone(1), configure(1)), 0)
-    promises.make(one, planOf(clone(3), configure(3)), 0)
-    expect(promises.toOthers(other, cluster(hour))).toMatchObject([{ cpus: 3 }])
-    expect(promises.toOthers(other, cluster(hour + 1))).toEqual([])
+    const reservations = makeReservations()
+    reservations.reserve(one, planOf(clone(1), configure(1)), 0)
+    reservations.reserve(one, planOf(clone(3), configure(3)), 0)
+    expect(reservations.reservedByOthers(other, cluster(hour))).toMatchObject([{ cpus: 3 }])
+    expect(reservations.reservedByOthers(other, cluster(hour + 1))).toEqual([])
   })
 })
