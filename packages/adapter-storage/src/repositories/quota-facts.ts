@@ -2,6 +2,7 @@ import {
   type Amounts,
   configSizes,
   isAnyLimited,
+  noAmounts,
   payerOf,
   type QuotaFacts,
   type Range,
@@ -82,8 +83,6 @@ const factsFrom = (limits: Pick<QuotaFacts, "ofUsers" | "ofGroups">, rows: Await
 /** All facts of one moment, where the two reads are of one transaction. */
 export const readFacts = async (db: Kysely<Tables>): Promise<QuotaFacts> => factsFrom(await readLimits(db), await readUses(db))
 
-const unlimited: Amounts = { ram: 0, cpus: 0, vms: 0, ranges: 0 }
-
 /** The facts; undefined where nobody is limited, and nothing needs to be counted. */
 const factsIfLimited = (tx: Transaction, system: Amounts) =>
   Effect.gen(function* () {
@@ -97,7 +96,7 @@ const factsIfLimited = (tx: Transaction, system: Amounts) =>
 export const refuseRangeOverQuota = (
   tx: Transaction,
   { id, madeFor }: Pick<Range, "id" | "madeFor">,
-  system: Amounts = unlimited,
+  system: Amounts = noAmounts,
 ) =>
   Effect.gen(function* () {
     const facts = yield* factsIfLimited(tx, system)

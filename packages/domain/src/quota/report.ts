@@ -1,5 +1,5 @@
 import type { GroupName } from "../access/group.ts"
-import type { RangeId, UserId } from "../access/ids.ts"
+import type { UserId } from "../access/ids.ts"
 import { type Amounts, type EffectiveLimits, effectiveLimits, noAmounts } from "./limits.ts"
 import { type CountedRange, useOf } from "./use.ts"
 
@@ -33,4 +33,4 @@ export const quotaReport = (facts: QuotaFacts, user: UserId, system: Amounts): Q
 
 /** What a user would take with one range changed to this, or made anew. */
 export const useWith = (facts: QuotaFacts, user: UserId, range: Pick<CountedRange, "id" | "machines" | "coming">): Amounts =>
-  useOf([...chargedTo(facts, user).filter(({ id }: { readonly id: RangeId }) => id !== range.id), range])
+  useOf([...chargedTo(facts, user).filter(({ id }) => id !== range.id), range])
