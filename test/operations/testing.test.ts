@@ -83,6 +83,7 @@ describe("testing mode of a range", () => {
     const open = rules()
     const told = await start()
     expect(told.result).toContain("LAB")
+    expect(told.warnings).toEqual([expect.stringMatching(/^LAB-kali keeps its way out/u)])
     expect(held()).toEqual(others().map(() => testingSnapshot))
     for (const part of ["router", "kali"]) expect(named(part).snapshots ?? []).toEqual([])
     expect(await testing()).toEqual({ mode: "on", allowedDomains: [], allowedIps: [] })
@@ -185,6 +186,14 @@ describe("testing mode of a range", () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
     const fault = both.find((one) => one.status === "rejected")?.reason as Fault
     expect(fault.kind).toBe("conflict")
+  })
+
+  it("is refused while a run changes the range", async () => {
+    const { runID } = (await call("deployRange", { body: { force: true } })) as { readonly runID: string }
+    const fault = await refused(start())
+    expect([fault.kind, fault.message]).toEqual(["conflict", expect.stringContaining(runID)])
+    await service.end(ada, runID)
+    expect((await testing()).mode).toBe("off")
   })
 
   it("takes a snapshot anew that is too old, and is never without one in between", async () => {

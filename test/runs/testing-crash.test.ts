@@ -14,7 +14,8 @@ const machine = (name: string, octet: number): string => `
     ram_gb: 2
     cpus: 2
     linux: true`
-const config = `ludus:${machine("one", 11)}${machine("two", 12)}\n`
+const one = `ludus:${machine("one", 11)}\n`
+const two = `ludus:${machine("one", 11)}${machine("two", 12)}\n`
 
 const requests: Readonly<Record<"start" | "stop" | "force" | "allow" | "deny", RunRequest>> = {
   start: { kind: "testing-start", description: writeSnapshotText("", "mstart") },
@@ -44,8 +45,11 @@ const loaded = ({ world }: Lab): string => {
   return last?.kind === "guest" ? JSON.stringify(last.input) : ""
 }
 
-/** A router and two machines, deployed, and taken as far as these requests take them. */
-const prepared = async (...before: readonly RunRequest[]): Promise<{ readonly lab: Lab; readonly range: Range }> => {
+/** A router and its machines, deployed, and taken as far as these requests take them. */
+const prepared = async (
+  config: string,
+  before: readonly RunRequest[] = [],
+): Promise<{ readonly lab: Lab; readonly range: Range }> => {
   const lab: Lab = { ...makeCompany(), planner: runPlannerLayer, config }
   const range = await createRange(lab)
   const process = boot(lab)
@@ -78,6 +82,7 @@ const askAgain = async (lab: Lab, range: Range, request: RunRequest): Promise<vo
 }
 
 interface Scenario {
+  readonly config?: string
   readonly before: readonly RunRequest[]
   readonly request: RunRequest
   /** What goes wrong in the world, crash or not. */
@@ -87,8 +92,8 @@ interface Scenario {
 }
 
 /** Crashes before and after every call of a port, each time in a world of its own; the moments after which it did not end as if nothing had happened. */
-const crashEverywhere = async ({ before, request, spoil, holds }: Scenario) => {
-  const undisturbed = await prepared(...before)
+const crashEverywhere = async ({ config = one, before, request, spoil, holds }: Scenario) => {
+  const undisturbed = await prepared(config, before)
   spoil?.(undisturbed.lab)
   const gate = makeCrashGate()
   const process = boot(undisturbed.lab, gate)
@@ -98,7 +103,7 @@ const crashEverywhere = async ({ before, request, spoil, holds }: Scenario) => {
   const broken: unknown[] = []
   let crashes = 0
   for (let at = 1; at <= gate.points(); at++) {
-    const { lab, range } = await prepared(...before)
+    const { lab, range } = await prepared(config, before)
     spoil?.(lab)
     const dying = makeCrashGate(at)
     const known = lab.store.runs.size
@@ -131,8 +136,9 @@ const failing = (kind: string, of: (lab: Lab) => Vmid) => (lab: Lab) => {
 
 describe("a process that dies before or after any journal write or port call", { timeout: 480_000 }, () => {
   it("goes on starting testing, and never says that the range is open while its router may be closed", async () => {
-    const open = loaded((await prepared()).lab)
+    const open = loaded((await prepared(two)).lab)
     const { end, crashes, broken, status } = await crashEverywhere({
+      config: two,
       before: [],
       request: requests.start,
       holds: (lab, range) => {
@@ -166,6 +172,7 @@ describe("a process that dies before or after any journal write or port call", {
 
   it("and where one snapshot cannot be taken, leaves none and an open range", async () => {
     const { end, crashes, broken, status } = await crashEverywhere({
+      config: two,
       before: [],
       request: requests.start,
       spoil: failing("take-snapshot", (lab) => testedOf(lab)[1]!.vmid),
@@ -177,8 +184,9 @@ describe("a process that dies before or after any journal write or port call", {
   })
 
   it("goes on stopping testing, and opens the range only when every machine is rolled back", async () => {
-    const open = loaded((await prepared()).lab)
+    const open = loaded((await prepared(two)).lab)
     const { end, crashes, broken, status } = await crashEverywhere({
+      config: two,
       before: [requests.start],
       request: requests.stop,
       spoil: (lab) => {

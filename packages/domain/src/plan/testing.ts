@@ -3,6 +3,7 @@ import type { RangeId, Vmid } from "../access/ids.ts"
 import { cardText } from "../machine/observed.ts"
 import { isRouter } from "../machine/router.ts"
 import { findSnapshot, isSnapshotOf, type SnapshotTree, testingSnapshot, testingStandIn } from "../machine/snapshot.ts"
+import { testingWarnings } from "../network/testing-warnings.ts"
 import { type RangeConfig, renderName } from "../range/config/index.ts"
 import { noTesting, type TestingMode, type TestingState } from "../range/range.ts"
 import { identify, labelOf, type OwnMachine } from "./identify.ts"
@@ -223,7 +224,7 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
       range.id,
       [...firsts, ...secured, ...removed, ...replaced, ...cleared, entering, ...rules, on],
       [taking, router],
-      strayCards(range.id, world),
+      [...testingWarnings(config, { rangeId: range.id }), ...strayCards(range.id, world)],
     ),
   )
 }

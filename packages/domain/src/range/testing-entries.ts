@@ -30,11 +30,11 @@ export const domainProblem = (name: string): string | undefined => {
 
 /** Networks that no rule may open: those of ranges and of the installation, and what is no single host. */
 const closedNetworks: readonly (readonly [Cidr, string])[] = [
-  [natNetwork, "the installation's own network"],
-  [vpnNetwork, "the network of the VPN"],
+  [natNetwork, "in the installation's own network"],
+  [vpnNetwork, "in the network of the VPN"],
   ...(
     [
-      ["10.0.0.0/8", "the network of ranges"],
+      ["10.0.0.0/8", "in the network of ranges"],
       ["0.0.0.0/8", "no address of a host"],
       ["127.0.0.0/8", "an address of each host itself"],
       ["169.254.0.0/16", "an address of one link"],
