@@ -85,7 +85,7 @@ test("a tarball holds what is needed and nothing of the workspace", () => {
     expect(files).toContain("package/package.json")
     expect(files).toContain("package/dist/index.js")
     expect(files).toContain("package/dist/index.d.ts")
-    expect(files.filter((f) => /test|node_modules|tsconfig/u.test(f))).toEqual([])
+    expect(files.filter((f) => /(?:^|[/.])tests?[/.]|node_modules|tsconfig/u.test(f))).toEqual([])
     const manifest = run("tar", ["-xzOf", join(artifacts, name), "package/package.json"], root)
     expect(manifest).not.toMatch(/workspace:|catalog:/u)
   }
