@@ -27,15 +27,9 @@ import { createDatabase, newRange, onFile, temporaryFolder } from "./support.ts"
 
 /** What a later version may do to a table on SQLite, which cannot change columns: build it anew. */
 class RebuildRanges extends Migration {
-  override up(): void {
-    this.addSql(
-      `create table ranges_new (id text not null primary key, record_id text not null, number integer not null, name text not null,
-        description text not null, purpose text not null, state text not null,
-        allowed_domains text not null, allowed_ips text not null, last_deployment_at bigint null, last_active_at bigint null,
-        auto_shutdown text null, created_by text null references users (id) on delete set null, created_at bigint not null,
-        updated_at bigint not null, taken_over integer not null default false, id_key text null,
-        testing_mode text not null default 'off', made_for text null constraint ranges_made_for_foreign references users (id) on delete set null)`,
-    )
+  override async up(): Promise<void> {
+    const [{ sql = "" } = {}] = await this.execute("select sql from sqlite_schema where name = 'ranges'")
+    this.addSql(String(sql).replace(/^create table \W?ranges\W?/iu, "create table ranges_new "))
     this.addSql("insert into ranges_new select * from ranges")
     this.addSql("drop table ranges")
     this.addSql("alter table ranges_new rename to ranges")
