@@ -2,6 +2,7 @@ import {
   Conflict,
   type MigrationAction,
   MigrationActionJson,
+  movedSettings,
   type MigrationDirection,
   type MigrationPlan,
   type MigrationStep,
@@ -9,7 +10,7 @@ import {
   stageFingerprint,
   type Step,
 } from "@rangewright/domain"
-import { MigrationRecords, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
+import { Machines, MigrationRecords, NetworkMigration, type NetworkMigrationAction } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -50,6 +51,15 @@ export const MigrationStepJson = Schema.Struct({
   action: MigrationActionJson,
 })
 
+/** What a machine is owed from a rollback is moved with it, or paying it would undo the move. Repeating it is safe. */
+const moveOwed = Effect.fnUntraced(function* ({ vmid, guard, nics }: Extract<MigrationAction, { readonly kind: "move-nics" }>) {
+  if (guard.type !== "mark") return
+  const machines = yield* Machines
+  const { range } = guard.mark
+  const owed = (yield* machines.owed(range)).get(vmid)
+  if (owed !== undefined) yield* machines.owe(range, vmid, { ...owed, settings: movedSettings(owed.settings, nics) })
+})
+
 export const networkStep = work({
   name: "network-step",
   input: MigrationStepJson,
@@ -59,6 +69,7 @@ export const networkStep = work({
       if (isGone(token)) return { changed: false }
       if (!isWorldly(action)) yield* keepOrDrop(action)
       else yield* (yield* NetworkMigration).settle(action, token)
+      if (action.kind === "move-nics") yield* moveOwed(action)
       return { changed: action.kind !== "verify-networks" && action.kind !== "verify-machines" }
     }),
 })

@@ -19,7 +19,7 @@ export {
 export { idleText, MigrationBlocked, renderMigration } from "./render.ts"
 export { isNicKey, nicNetwork, nicsAtMost, type NicText, onNetwork } from "./nic.ts"
 export { lastVxlanTag, type NetworkPair, networkPairs } from "./layout.ts"
-export { nicChange } from "./moves.ts"
+export { movedSettings, nicChange } from "./moves.ts"
 export { planMigration } from "./to-sdn.ts"
 export { planReturn } from "./to-bridges.ts"
 export { type MachineReport, migrationReport, type NicReport } from "./report.ts"

@@ -1,3 +1,4 @@
+import type { MachineSettings } from "../plan/action.ts"
 import type { MigrationAction, NicMove } from "./action.ts"
 import type { OwnMachine } from "./machines.ts"
 import { nicNetwork, onNetwork } from "./nic.ts"
@@ -19,6 +20,12 @@ export const moversOf = (own: readonly OwnMachine[], successors: ReadonlyMap<str
     })
     return nics.length === 0 ? [] : [{ own: one, nics }]
   })
+
+/** What a machine is to be set to after a rollback, where cards of its network have been moved since: on the network that took its place. */
+export const movedSettings = (settings: MachineSettings, moves: readonly NicMove[]): MachineSettings => ({
+  ...settings,
+  nics: settings.nics.map((nic) => ({ ...nic, bridge: moves.find(({ from }) => from === nic.bridge)?.to ?? nic.bridge })),
+})
 
 /** What becomes of the machine, for people. */
 export const moveOf = ({ own: { machine, range }, nics }: Mover): MachineMove => ({
