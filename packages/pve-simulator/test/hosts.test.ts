@@ -176,6 +176,42 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await simulator.close()
   })
 
+  it("are cloned with their files, as they are and as a snapshot has them, also from a template and from a clone that never ran", async () => {
+    const { guests, simulator, call, until } = await withGuest(710, 70)
+    const task = async (method: string, path: string, body = ""): Promise<void> => {
+      const upid = encodeURIComponent(String(await call(method, path, body)))
+      await vi.waitFor(
+        async () => expect(await call("GET", `/nodes/pve/tasks/${upid}/status`)).toMatchObject({ exitstatus: "OK" }),
+        { timeout: 20_000 },
+      )
+    }
+    const started = async (vmid: number) => {
+      await call("POST", `/nodes/pve/qemu/${vmid}/status/start`)
+      await until(() => guests.addresses(vmid) !== undefined)
+      return guests.host(vmid)
+    }
+    const clone = (from: number, to: number, more = "&full=1") =>
+      task("POST", `/nodes/pve/qemu/${from}/clone`, `newid=${to}${more}`)
+    const host = await started(710)
+    await host.run("sh", "-c", "echo first >/etc/made; echo mine >/home/ada/own; chown ada /home/ada/own")
+    await task("POST", "/nodes/pve/qemu/710/snapshot", "snapname=before")
+    await host.run("sh", "-c", "echo second >/etc/made")
+    await clone(710, 711, "&full=1&snapname=before")
+    await task("POST", "/nodes/pve/qemu/710/status/stop")
+    await task("DELETE", "/nodes/pve/qemu/710/snapshot/before")
+    await task("POST", "/nodes/pve/qemu/710/template")
+    await clone(710, 712, "")
+    await clone(712, 713)
+    await call("DELETE", "/nodes/pve/qemu/712")
+    const made = async (vmid: number) => (await (await started(vmid)).run("cat", "/etc/made")).output
+    expect([await made(711), await made(713)]).toEqual(["first\n", "second\n"])
+    const copy = await guests.host(713)
+    expect((await copy.run("stat", "-c", "%U", "/home/ada/own")).output).toBe("ada\n")
+    await copy.run("sh", "-c", "echo third >/etc/made")
+    expect((await (await guests.host(711)).run("cat", "/etc/made")).output).toBe("first\n")
+    await simulator.close()
+  })
+
   it("stand behind the simulator's guests: one that starts is a host with its cards, and its agent tells the host's addresses", async () => {
     const { guests, simulator, call, until } = await withGuest(700, 40)
     await call("POST", "/nodes/pve/qemu/700/status/start")

@@ -21,6 +21,7 @@ export interface Source {
   readonly guest: Guest
   readonly config: Config
   readonly os: Guest["os"]
+  readonly snapshot?: string
 }
 
 /** A clone that was accepted, with everything chosen. */

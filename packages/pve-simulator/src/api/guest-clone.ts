@@ -2,6 +2,7 @@ import { copyDisks, type Plan, type Source } from "./clone-disks.ts"
 import { forget, joinPool } from "./guest-create.ts"
 import { configLock, configLockFailure } from "./guest-locks.ts"
 import { checkBridge } from "./guest-rights.ts"
+import { untilBacked } from "../core/backed.ts"
 import { failure, forbidden } from "../core/errors.ts"
 import { guestName, isCloudInit, isNet, lockOf, ownDisks, touch, volumeOf } from "../core/guest-config.ts"
 import { newGuest } from "../core/new-guest.ts"
@@ -22,7 +23,7 @@ const sourceOf = (call: Call): Source => {
   if (name === undefined || name === "current") return { guest, config: guest.config, os: guest.os }
   const snapshot = guest.snapshots.get(name)
   if (snapshot === undefined) throw failure(`snapshot '${name}' does not exist`)
-  return { guest, config: snapshot.config, os: snapshot.os }
+  return { guest, config: snapshot.config, os: snapshot.os, snapshot: name }
 }
 
 /** Everything that can be refused at once is refused here, in the server's order. */
@@ -97,11 +98,16 @@ function* cloneTask(call: Call, plan: Plan, task: TaskHandle): Routine<void> {
           configLock(sourceId),
           world.timing.cloneLock,
           () => configLockFailure(sourceId),
-          () => copyDisks(world, plan, guest, made, task),
+          function* (): Routine<void> {
+            world.backing?.copy(sourceId, newid, plan.source.snapshot)
+            yield* copyDisks(world, plan, guest, made, task)
+            yield* untilBacked(world, newid)
+          },
         )
       } catch (error) {
         for (const volume of made) removeVolume(world, volume.node, volume.volid)
         forget(world, newid)
+        world.backing?.gone(newid)
         throw error
       }
       touch(world, guest)

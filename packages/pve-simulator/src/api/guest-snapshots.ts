@@ -1,3 +1,4 @@
+import { untilBacked } from "../core/backed.ts"
 import { failure } from "../core/errors.ts"
 import { digestOf, isCdrom, lockOf, memoryMb, ownDisks, parsePairs, touch, volumeOf } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
@@ -40,11 +41,6 @@ const withoutLock = (config: Config): Config => {
   return rest
 }
 
-/** Files of real hosts are copied in real time. */
-function* untilDone(world: World, { vmid }: Guest): Routine<void> {
-  while (world.backing?.isBusy(vmid) === true) yield* sleep(world.clock, 1000)
-}
-
 const create = (call: Call): string => {
   const { world } = call
   const name = text(call, "snapname")
@@ -65,7 +61,7 @@ const create = (call: Call): string => {
           world.clock,
           world.timing.snapshotTask + (memory ? (memoryMb(guest.config) * 1024 ** 2) / world.timing.memoryBytesPerMs : 0),
         )
-        yield* untilDone(world, guest)
+        yield* untilBacked(world, guest.vmid)
         for (const [key, disk] of ownDisks(guest.config))
           if (!isCdrom(disk)) task.log(`snapshotting 'drive-${key}' (${volumeOf(disk)})`)
       } finally {
@@ -150,7 +146,7 @@ const rollback = (call: Call): string => {
       guest.config["lock"] = "rollback"
       world.backing?.goBack(guest.vmid, snapshot.name)
       yield* sleep(world.clock, world.timing.snapshotTask)
-      yield* untilDone(world, guest)
+      yield* untilBacked(world, guest.vmid)
       touch(world, guest)
       guest.config = rolledBack(world, guest.config, snapshot.config)
       guest.pending = {}

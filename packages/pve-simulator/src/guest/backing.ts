@@ -17,9 +17,11 @@ export interface GuestBacking {
   readonly down: (vmid: number) => void
   /** The guest is deleted; another may get its number. */
   readonly gone: (vmid: number) => void
+  /** A new guest's disks are copies of another's, as they are now or as they were kept under this name. */
+  readonly copy: (from: number, to: number, name?: string) => void
   /** Keeps the guest's disks as they are now under this name. */
   readonly keep: (vmid: number, name: string) => void
-  /** The guest's disks are again what was kept under this name, and as its template made them where nothing was. It is down. */
+  /** The guest's disks are again what was kept under this name, and as they were before its first boot where nothing was. It is down. */
   readonly goBack: (vmid: number, name: string) => void
   /** What was kept under this name is not needed any more. */
   readonly drop: (vmid: number, name: string) => void

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { mkdir, rm } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { listens, must, processTree, type Ran, run } from "./command.ts"
+import { copyFolder } from "./copy-folder.ts"
 import { type Account, makeRootFolder } from "./root-folder.ts"
 import type { Port, Switch } from "./switch.ts"
 
@@ -19,6 +20,8 @@ export interface HostSpec {
   readonly name: string
   /** The first is `eth0`. */
   readonly nics: readonly HostNic[]
+  /** A folder whose copy it begins with, in place of a template's. */
+  readonly files?: string
 }
 
 /** An IPv4 address of a network card. */
@@ -48,6 +51,8 @@ export interface RealHost {
   /** Puts a folder that was kept in the place of its own; false where none was kept under this name. Only while it does not run. */
   readonly goBack: (name: string) => Promise<boolean>
   readonly drop: (name: string) => Promise<void>
+  /** Copies its folder, or the one that was kept under this name; false where none was. */
+  readonly copy: (to: string, name?: string) => Promise<boolean>
   /** Stops it and removes its folders. */
   readonly remove: () => Promise<void>
 }
@@ -110,10 +115,11 @@ export interface HostPlace {
 }
 
 /** Makes a host and runs it. */
-export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Promise<RealHost> => {
+export const makeHost = async (place: HostPlace, { name, nics, files }: HostSpec): Promise<RealHost> => {
   const { own, network } = place
   const root = join(place.folder, own)
-  await makeRootFolder(root, name, nics, place.accounts, place.hostKey)
+  if (files === undefined) await makeRootFolder(root, name, nics, place.accounts, place.hostKey)
+  else await copyFolder(files, root)
   let child: ChildProcess | undefined
 
   const start = async (cardsNow: readonly HostNic[] = nics): Promise<void> => {
@@ -139,11 +145,6 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
   }
   const keptAt = (kept: string): string => join(place.folder, `${own}.kept`, kept)
   const everything = { recursive: true, force: true } as const
-  const copied = async (from: string, to: string): Promise<Ran> => {
-    await rm(to, everything)
-    await mkdir(to, { recursive: true })
-    return run("cp", ["-a", "--reflink=auto", `${from}/.`, to])
-  }
   await start()
   return {
     name,
@@ -153,16 +154,17 @@ export const makeHost = async (place: HostPlace, { name, nics }: HostSpec): Prom
     addresses: async () => (await cards()).map(({ address }) => address),
     stop,
     start,
-    keep: async (kept) => {
-      const { code, errors } = await copied(root, keptAt(kept))
-      // files that go meanwhile are as on a disk whose power is cut
-      if (code !== 0 && !errors.includes("No such file")) throw new Error(`host ${name} cannot be kept as ${kept}: ${errors}`)
-    },
+    keep: (kept) => copyFolder(root, keptAt(kept)),
     goBack: async (kept) => {
       if (child !== undefined) throw new Error(`host ${name} runs: it cannot be rolled back to ${kept}`)
       if (!existsSync(keptAt(kept))) return false
-      const { code, errors } = await copied(keptAt(kept), root)
-      if (code !== 0) throw new Error(`host ${name} cannot be rolled back to ${kept}: ${errors}`)
+      await copyFolder(keptAt(kept), root)
+      return true
+    },
+    copy: async (to, kept) => {
+      const from = kept === undefined ? root : keptAt(kept)
+      if (!existsSync(from)) return false
+      await copyFolder(from, to)
       return true
     },
     drop: (kept) => rm(keptAt(kept), everything),

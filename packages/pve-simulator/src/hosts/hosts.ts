@@ -13,6 +13,8 @@ export interface RealHosts {
   /** The namespace that stands for the service's host: in front of a command it runs there. */
   readonly outside: readonly string[]
   readonly add: (spec: HostSpec) => Promise<RealHost>
+  /** The path of a new folder beside those of the hosts, which goes with them. */
+  readonly newFolder: () => string
   /** Joins that namespace to the machine's own network, so that programs there and here can speak to each other. */
   readonly link: () => Promise<Link>
   /** Everything goes: processes, namespaces, folders. */
@@ -41,6 +43,7 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
   const hosts: RealHost[] = []
   const outside = `${id}-outside`
   let made = 0
+  let folders = 0
 
   const setUp = async () => {
     const network = await makeSwitch(id)
@@ -62,6 +65,7 @@ export const makeRealHosts = async (options: HostsOptions): Promise<RealHosts> =
       hosts.push(host)
       return host
     },
+    newFolder: () => join(folder, `files-${(folders += 1)}`),
     link: () => makeLink(id, outside),
     remove: async () => {
       await Promise.all(hosts.map((host) => host.stop()))

@@ -1,4 +1,6 @@
+import { rm } from "node:fs/promises"
 import type { BackedGuest, GuestBacking } from "../guest/backing.ts"
+import { copyFolder } from "./copy-folder.ts"
 import type { HostAddress, RealHost } from "./host.ts"
 import type { RealHosts } from "./hosts.ts"
 import type { Port } from "./switch.ts"
@@ -29,6 +31,8 @@ const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =
  */
 export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unknown) => void = () => {}): RealGuests => {
   const made = new Map<number, RealHost>()
+  /** What clones have before their first boot. */
+  const files = new Map<number, string>()
   const seen = new Map<number, readonly HostAddress[]>()
   const timers = new Map<number, NodeJS.Timeout>()
   const going = new Map<number, Promise<unknown>>()
@@ -73,7 +77,8 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
         if (timers.has(guest.vmid)) await forget(guest.vmid)
         const nics = guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
         const known = made.get(guest.vmid)
-        const host = known ?? (await hosts.add({ name: guest.name, nics }))
+        const copied = files.get(guest.vmid)
+        const host = known ?? (await hosts.add({ name: guest.name, nics, ...(copied === undefined ? {} : { files: copied }) }))
         made.set(guest.vmid, host)
         if (known !== undefined) await known.start(nics)
         watch(guest.vmid, host)
@@ -86,11 +91,28 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
         await made.get(vmid)?.stop()
       })
     },
-    gone: (vmid) => then(vmid, () => forget(vmid)),
+    gone: (vmid) =>
+      then(vmid, async () => {
+        await forget(vmid)
+        const copied = files.get(vmid)
+        files.delete(vmid)
+        if (copied !== undefined) await rm(copied, { recursive: true, force: true })
+      }),
+    copy: (from, to, name) =>
+      then(to, async () => {
+        await going.get(from)?.catch(() => {})
+        const folder = hosts.newFolder()
+        const before = files.get(from)
+        if (await made.get(from)?.copy(folder, name)) files.set(to, folder)
+        else if (before !== undefined) {
+          await copyFolder(before, folder)
+          files.set(to, folder)
+        }
+      }),
     keep: (vmid, name) => then(vmid, async () => made.get(vmid)?.keep(name)),
     goBack: (vmid, name) =>
       then(vmid, async () => {
-        // what was kept before its first boot is what its template makes
+        // what was kept before its first boot is what it began with
         if ((await made.get(vmid)?.goBack(name)) === false) await forget(vmid)
       }),
     drop: (vmid, name) => then(vmid, async () => made.get(vmid)?.drop(name)),

@@ -1,0 +1,10 @@
+import { mkdir, rm } from "node:fs/promises"
+import { run } from "./command.ts"
+
+/** Makes `to` a copy of a host's folder. Files that go meanwhile are as on a disk whose power is cut. */
+export const copyFolder = async (from: string, to: string): Promise<void> => {
+  await rm(to, { recursive: true, force: true })
+  await mkdir(to, { recursive: true })
+  const { code, errors } = await run("cp", ["-a", "--reflink=auto", `${from}/.`, to])
+  if (code !== 0 && !errors.includes("No such file")) throw new Error(`cannot copy ${from} to ${to}: ${errors}`)
+}
