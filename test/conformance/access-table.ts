@@ -142,9 +142,6 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "getSDNMigrationReport",
       "getGroupQuotas",
       "setGroupQuota",
-      "setUserQuota",
-      "getAllQuotaStatus",
-      "getQuotaDefaults",
     ],
   ],
   // anybody who is there, also ROOT
@@ -164,7 +161,18 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ],
   ["404 + + + + 404 +", ["recordUpdateUser"]],
   // administrators, and ROOT
-  ["403 403 + + + + +", ["listAllUsers", "deleteUser", "setUserAdmin", "migrateSQLiteToPostgreSQL"]],
+  [
+    "403 403 + + + + +",
+    [
+      "listAllUsers",
+      "deleteUser",
+      "setUserAdmin",
+      "setUserQuota",
+      "getAllQuotaStatus",
+      "getQuotaDefaults",
+      "migrateSQLiteToPostgreSQL",
+    ],
+  ],
   // administrators, who have the range also as whom they act as
   ["403 403 + 403 + 403 +", ["assignRangeToUser", "revokeRangeFromUser", "listRangeUsers"]],
   ["+ + + 403 403 + +", ["InstallCollection", "InstallRole", "installSubscriptionRoles"]],
