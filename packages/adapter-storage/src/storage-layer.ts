@@ -1,17 +1,4 @@
-import type {
-  AccessRecords,
-  AuditTrail,
-  Blueprints,
-  Groups,
-  Machines,
-  MigrationRecords,
-  Quotas,
-  Ranges,
-  RunJournal,
-  Sources,
-  StorageFault,
-  Users,
-} from "@rangewright/ports"
+import type { StorageFault, StoragePorts } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Database } from "./engine/database.ts"
@@ -46,24 +33,7 @@ const databaseLayer = (options: StorageOptions, older: OlderData | undefined): L
  * All storage ports, and the database under them for `storageHealth`, `backupTo` and `fillFrom`. Making the layer opens the database and
  * brings it up to date, unless `older` says to refuse what is not; it fails where that cannot be done, also when the data was written by a newer version.
  */
-export const storageLayer = (
-  options: StorageOptions,
-  older?: OlderData,
-): Layer.Layer<
-  | AccessRecords
-  | AuditTrail
-  | Blueprints
-  | Database
-  | Groups
-  | Machines
-  | MigrationRecords
-  | Quotas
-  | Ranges
-  | RunJournal
-  | Sources
-  | Users,
-  StorageFault
-> =>
+export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.Layer<StoragePorts | Database, StorageFault> =>
   Layer.mergeAll(
     accessRecordsLayer,
     auditLayer,

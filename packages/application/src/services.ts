@@ -1,32 +1,22 @@
 import type {
-  AccessRecords,
   Archives,
   ArtifactLibrary,
-  AuditTrail,
-  Blueprints,
   ContentFetcher,
   CredentialHasher,
-  Groups,
   GuestAutomation,
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
   LegacyData,
   LicenseProvider,
-  Machines,
-  MigrationRecords,
   NameLookup,
   NetworkMigration,
   NodeShell,
-  Quotas,
-  Ranges,
   RoleInstaller,
-  RunJournal,
   SecretStore,
-  Sources,
+  StoragePorts,
   SubscriptionProvider,
   TokenSigner,
-  Users,
 } from "@rangewright/ports"
 import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
@@ -42,34 +32,24 @@ import type { SourceContents } from "./source/source-contents.ts"
 
 /** Every port. */
 export type PortServices =
-  | AccessRecords
   | Archives
   | ArtifactLibrary
-  | AuditTrail
-  | Blueprints
   | ContentFetcher
   | CredentialHasher
-  | Groups
   | GuestAutomation
   | Hypervisor
   | HypervisorAccess
   | HypervisorNetwork
   | LegacyData
   | LicenseProvider
-  | Machines
-  | MigrationRecords
   | NameLookup
   | NetworkMigration
   | NodeShell
-  | Quotas
-  | Ranges
   | RoleInstaller
-  | RunJournal
   | SecretStore
-  | Sources
+  | StoragePorts
   | SubscriptionProvider
   | TokenSigner
-  | Users
 
 /** All that the service is made of. */
 export type AppServices =

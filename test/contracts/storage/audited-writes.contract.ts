@@ -14,6 +14,7 @@ import {
   Sources,
   StorageFault,
   Users,
+  type StoragePorts,
 } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it, type SuiteCollector } from "vitest"
@@ -31,7 +32,7 @@ import {
   userId,
   vmid,
 } from "./samples.ts"
-import { later, promises, startedAt, type StoragePorts, type StorageUnderTest } from "./storage-under-test.ts"
+import { later, promises, startedAt, type StorageUnderTest } from "./storage-under-test.ts"
 
 const entry = (at: Date, outcome: string = begun): AuditEntry => ({
   at,

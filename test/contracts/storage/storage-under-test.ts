@@ -1,36 +1,10 @@
-import type {
-  AccessRecords,
-  AuditTrail,
-  Blueprints,
-  Groups,
-  Machines,
-  MigrationRecords,
-  Quotas,
-  Ranges,
-  RunJournal,
-  Sources,
-  StorageFault,
-  Users,
-} from "@rangewright/ports"
+import type { StorageFault, StoragePorts } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { it } from "vitest"
 import { skewed } from "../../runs/support/skewed-clock.ts"
-
-export type StoragePorts =
-  | AccessRecords
-  | AuditTrail
-  | Blueprints
-  | Groups
-  | Machines
-  | MigrationRecords
-  | Quotas
-  | Ranges
-  | RunJournal
-  | Sources
-  | Users
 
 /** An adapter of the storage ports, as the contracts see it. */
 export interface StorageUnderTest {

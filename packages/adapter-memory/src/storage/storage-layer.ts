@@ -1,17 +1,4 @@
-import type {
-  AccessRecords,
-  AuditTrail,
-  Blueprints,
-  Groups,
-  LegacyData,
-  Machines,
-  MigrationRecords,
-  Quotas,
-  Ranges,
-  RunJournal,
-  Sources,
-  Users,
-} from "@rangewright/ports"
+import type { LegacyData, StoragePorts } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { accessRecordsLayer } from "./access-records.ts"
 import { auditLayer } from "./audit.ts"
@@ -29,22 +16,7 @@ import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
 
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
-export const memoryStorageLayer = (
-  store: MemoryStore,
-): Layer.Layer<
-  | AccessRecords
-  | AuditTrail
-  | Blueprints
-  | Groups
-  | LegacyData
-  | Machines
-  | MigrationRecords
-  | Quotas
-  | Ranges
-  | RunJournal
-  | Sources
-  | Users
-> =>
+export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts | LegacyData> =>
   Layer.mergeAll(
     accessRecordsLayer(store),
     auditLayer(store),

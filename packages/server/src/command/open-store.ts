@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DataFolderError } from "../compose/data-folder.ts"
-import type { StoragePorts } from "../compose/assemble.ts"
+import type { Storage } from "../compose/assemble.ts"
 import type { Config } from "../config/config.ts"
 
 /** The file of the configured database; undefined on PostgreSQL. */
@@ -19,7 +19,7 @@ export const databaseFile = (config: Config): string | undefined =>
  */
 export const withStore = async <A>(
   config: Config,
-  effect: Effect.Effect<A, Fault, Exclude<StoragePorts, LegacyData>>,
+  effect: Effect.Effect<A, Fault, Exclude<Storage, LegacyData>>,
   { make = false, look = false } = {},
 ): Promise<A> => {
   const file = databaseFile(config)

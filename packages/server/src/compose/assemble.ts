@@ -15,24 +15,14 @@ import {
   type SettingsShape,
 } from "@rangewright/application"
 import type {
-  AccessRecords,
-  AuditTrail,
-  Blueprints,
   CredentialHasher,
-  Groups,
   GuestFault,
   LegacyData,
-  Machines,
-  MigrationRecords,
-  Quotas,
   NameLookup,
-  Ranges,
-  RunJournal,
   SecretStore,
-  Sources,
   StorageFault,
+  StoragePorts,
   TokenSigner,
-  Users,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
@@ -42,21 +32,8 @@ import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
 
-/** All storage ports, and the database under them. */
-export type StoragePorts =
-  | AccessRecords
-  | AuditTrail
-  | Blueprints
-  | Database
-  | Groups
-  | LegacyData
-  | Machines
-  | MigrationRecords
-  | Quotas
-  | Ranges
-  | RunJournal
-  | Sources
-  | Users
+/** All storage ports, what an older installation left, and the database under them. */
+export type Storage = StoragePorts | Database | LegacyData
 
 /** What holds the installation's secrets. */
 export type CryptoPorts = CredentialHasher | SecretStore | TokenSigner
@@ -66,7 +43,7 @@ export interface Parts<E> {
   readonly settings: SettingsShape
   readonly crypto: Layer.Layer<CryptoPorts, E, Database>
   readonly subscription: Layer.Layer<SubscriptionPorts, E, ContentPorts>
-  readonly storage: Layer.Layer<StoragePorts, E>
+  readonly storage: Layer.Layer<Storage, E>
   readonly hypervisor: Layer.Layer<HypervisorPorts>
   /** Takes the place of what the hypervisor's adapter brings. */
   readonly guest: GuestLayer | undefined

@@ -11,7 +11,7 @@ import type { Config } from "../config/config.ts"
 import { effectLog, makeLog, type Log } from "../observe/log.ts"
 import { makeMetrics } from "../observe/metrics.ts"
 import { version } from "../version.ts"
-import { assemble, type CryptoPorts, type StoragePorts } from "./assemble.ts"
+import { assemble, type CryptoPorts, type Storage } from "./assemble.ts"
 import { bindContent, type ContentPorts } from "./content.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { bindGuest } from "./guest.ts"
@@ -50,9 +50,9 @@ const process = new ContainerModule(({ bind }) => {
 /** The adapters that the configuration chose. */
 const adaptersWith = (simulator: Simulator | undefined) =>
   new ContainerModule(({ bind }) => {
-    bind<Layer.Layer<StoragePorts, unknown>>(T.storage)
+    bind<Layer.Layer<Storage, unknown>>(T.storage)
       .toResolvedValue(
-        (config: Config, folder: DataFolder): Layer.Layer<StoragePorts, unknown> =>
+        (config: Config, folder: DataFolder): Layer.Layer<Storage, unknown> =>
           Layer.merge(
             storageLayer(config.databaseUrl === undefined ? { file: folder.database } : { databaseUrl: config.databaseUrl }),
             legacyLayer(config.legacyDirectory),
@@ -87,7 +87,7 @@ const runtimeOf = ({ background, owner }: Given) =>
           log: Log,
           crypto: Layer.Layer<CryptoPorts, unknown, Database>,
           subscription: Layer.Layer<SubscriptionPorts, unknown, ContentPorts>,
-          storage: Layer.Layer<StoragePorts, unknown>,
+          storage: Layer.Layer<Storage, unknown>,
           hypervisor: BoundHypervisor,
           content: Layer.Layer<ContentPorts, unknown>,
           library: Layer.Layer<LibraryPorts, unknown, ContentPorts>,

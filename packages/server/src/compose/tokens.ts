@@ -5,7 +5,7 @@ import type * as ManagedRuntime from "effect/ManagedRuntime"
 import type { Config } from "../config/config.ts"
 import type { Log } from "../observe/log.ts"
 import type { Metrics } from "../observe/metrics.ts"
-import type { CryptoPorts, Service, StoragePorts } from "./assemble.ts"
+import type { CryptoPorts, Service, Storage } from "./assemble.ts"
 import type { ContentPorts } from "./content.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
@@ -27,7 +27,7 @@ export const T = {
   metrics: token<Metrics>("metrics"),
   crypto: token<Layer.Layer<CryptoPorts, unknown, Database>>("crypto"),
   subscription: token<Layer.Layer<SubscriptionPorts, unknown, ContentPorts>>("subscription"),
-  storage: token<Layer.Layer<StoragePorts, unknown>>("storage"),
+  storage: token<Layer.Layer<Storage, unknown>>("storage"),
   content: token<Layer.Layer<ContentPorts, unknown>>("content"),
   library: token<Layer.Layer<LibraryPorts, unknown, ContentPorts>>("library"),
   hypervisor: token<BoundHypervisor>("hypervisor"),

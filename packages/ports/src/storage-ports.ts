@@ -1,0 +1,25 @@
+import type { AccessRecords } from "./access-records.ts"
+import type { AuditTrail } from "./audit.ts"
+import type { Blueprints } from "./blueprints.ts"
+import type { Groups } from "./groups.ts"
+import type { Machines } from "./machines.ts"
+import type { MigrationRecords } from "./migration-records.ts"
+import type { Quotas } from "./quotas.ts"
+import type { Ranges } from "./ranges.ts"
+import type { RunJournal } from "./run-journal.ts"
+import type { Sources } from "./sources.ts"
+import type { Users } from "./users.ts"
+
+/** What the store keeps. An adapter of the store has them all. */
+export type StoragePorts =
+  | AccessRecords
+  | AuditTrail
+  | Blueprints
+  | Groups
+  | Machines
+  | MigrationRecords
+  | Quotas
+  | Ranges
+  | RunJournal
+  | Sources
+  | Users
