@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Internet, openInternet } from "../../packages/adapter-ansible/test/playbook/support/internet.ts"
+import { obstacle, patience, skipNote } from "../../packages/adapter-ansible/test/playbook/support/obstacle.ts"
+import { flows } from "../../packages/adapter-ansible/test/playbook/support/probes.ts"
+import type { ApiClient } from "./support/client.ts"
+import { eventually } from "./support/eventually.ts"
+import { removeFolders } from "./support/folder.ts"
+import { addUser, deploy, expectSuccess, follow, rangeOf } from "./support/lab.ts"
+import { endAll } from "./support/program.ts"
+import { openRealLab, type RealLab } from "./support/real-lab.ts"
+import { machine } from "./support/shop-lab.ts"
+
+const rangeId = "TEST"
+const [good, bad] = ["198.18.0.1", "198.18.0.2"]
+const config = `ludus:
+${machine("web", 10)}${machine("free", 20, "    testing: {snapshot: false, block_internet: false}\n")}`
+
+describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(obstacle)}`, { timeout: 2 * patience }, () => {
+  let lab: RealLab
+  let user: ApiClient
+  let internet: Internet
+  let second: number
+  const at = (vlan: number): string => `10.${second}.${vlan}.11`
+  const python = (code: string): string => `python3 -c '${code}'`
+  const send = (vlan: number, mark: string) =>
+    lab.on(
+      at(vlan),
+      python(
+        `import socket; [socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:${mark};", (a, 80)) for a in ("${good}", "${bad}")]`,
+      ),
+    )
+  /** Which addresses a machine reaches; the one that keeps its way out says when all that will arrive has arrived. */
+  const reached = async (mark: string): Promise<readonly string[]> => {
+    expect(await send(10, mark)).toMatchObject({ code: 0 })
+    await eventually(
+      "a packet of the machine that keeps its way out",
+      async () => (await send(20, `${mark}-after`), internet.seen()),
+      (seen) => `${mark}-after ${bad}` in seen,
+    )
+    const seen = await internet.take()
+    return [good, bad].filter((to) => `${mark} ${to}` in seen || `flow-busy-udp ${to}` in seen || `flow-busy-tcp ${to}` in seen)
+  }
+  const change = (what: string, body: unknown = {}) =>
+    user.ask(what.startsWith("st") ? "PUT" : "POST", `/testing/${what}?rangeID=${rangeId}`, body)
+
+  beforeAll(async () => {
+    lab = await openRealLab(30)
+    const service = await lab.start()
+    const key = await addUser(service.root, rangeId)
+    user = service.as(key)
+    second = (await rangeOf(user, rangeId)).rangeNumber
+    expect(await user.upload(`/range/config?rangeID=${rangeId}`, config)).toMatchObject({ status: 200 })
+    internet = await openInternet(lab.place.launcher, [good, bad])
+    const run = await deploy(user, rangeId)
+    await follow(user, run, [])
+    await expectSuccess(user, run)
+  }, 2 * patience)
+  afterAll(async () => {
+    internet?.close()
+    lab?.simulator.program.signal("SIGTERM")
+    await lab?.simulator.program.ended
+    await endAll()
+    removeFolders()
+  }, patience)
+
+  it("blocks when it is started, lets pass what is allowed until it is denied, and opens when it is stopped", async () => {
+    expect(await reached("before")).toEqual([good, bad])
+    const busy = `setsid nohup ${python(flows)} busy - ${good} ${bad} >/dev/null 2>&1 &`
+    expect(await lab.on(at(10), busy)).toMatchObject({ code: 0 })
+    await eventually("a busy connection", internet.seen, (seen) => `flow-busy-tcp ${bad}` in seen)
+
+    expect(await change("start")).toMatchObject({ status: 200 })
+    await internet.take()
+    expect(await reached("started")).toEqual([])
+    expect(await change("allow", { ips: [good] })).toMatchObject({ status: 200, body: { allowed: [good] } })
+    expect(await reached("allowed")).toEqual([good])
+    expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })
+    await internet.take()
+    expect(await reached("denied")).toEqual([])
+    expect(await change("stop")).toMatchObject({ status: 200 })
+    expect(await reached("stopped")).toEqual([good, bad])
+  })
+})
