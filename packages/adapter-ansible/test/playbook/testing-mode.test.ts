@@ -395,7 +395,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await stopFlows()
     await on(router, "ln", "-sf", "/usr/sbin/iptables-nft-restore", "/etc/alternatives/iptables-restore")
     await on(router, "umount", "--lazy", "/usr/sbin/nft")
-    await load(none)
+    await write(none)
+    await on(router, "/etc/rangewright/load-rules", "load", "filter")
   })
 
   it("never passes IPv6 on, also where the kernel would", async () => {
@@ -418,7 +419,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     await internet.take()
     await send()
     expect(await drained()).not.toHaveProperty(["six 2001:db8:1::2"])
-    await load({ ips: [], domains: [] })
+    await write({ ips: [], domains: [] })
+    await on(router, "/etc/rangewright/load-rules", "load", "filter")
   })
 
   it("sees what was changed by hand, and mends it", async () => {
@@ -436,6 +438,19 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       expect(await check("all")).toBe(0)
     }
     expect(toUs((await sendAll("mended")).seen)).toEqual({})
+  })
+
+  it("answers an allowed name with its pinned address where the name service cannot tell the guard what it answers", async () => {
+    const older = `#!/bin/sh\n[ "$1" != --version ] || { echo "Compile time options: no-nftset"; exit; }\nexec /root/real-dnsmasq "$@"\n`
+    await writeFile(join(router.root, "root/dnsmasq"), older, { mode: 0o755 })
+    await on(router, "cp", "/usr/sbin/dnsmasq", "/root/real-dnsmasq")
+    await on(router, "mount", "--bind", "/root/dnsmasq", "/usr/sbin/dnsmasq")
+    await internet.answer("allowed.example", [moved])
+    const { dns } = inputs(mac, { ips: [], domains: [`allowed.example (${named})`] })
+    const done = await lab.perform(lab.task(routerName, "dns", dns))
+    await on(router, "umount", "--lazy", "/usr/sbin/dnsmasq")
+    expect(done).toMatchObject({ fault: "", ok: true })
+    expect([await answer("allowed.example"), await answer("sub.allowed.example")]).toEqual([named, named])
   })
 
   it("lets everything out when it is over, and forgets what it refused", async () => {
