@@ -48,7 +48,8 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     const outside = `${lab.id}-outside`
     await run("ip", "-n", outside, "address", "add", `${far.address}/32`, "dev", "lo")
     const serve = ["python3", "-m", "http.server", String(far.port), "--bind", far.address, "--directory", "/var/empty"]
-    server = spawn("ip", ["netns", "exec", outside, ...serve], { stdio: "ignore" })
+    const [program = "", ...before] = lab.place.launcher
+    server = spawn(program, [...before, ...serve], { stdio: "ignore" })
     service = await lab.start()
     key = await addUser(service.root, rangeId)
     second = (await rangeOf(user(), rangeId)).rangeNumber
