@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { type Internet, openInternet, type Seen } from "./support/internet.ts"
 import { type Lab, openLab, rangeNumber, routerInput, routerName } from "./support/lab.ts"
 import { obstacle, patience, skipNote } from "./support/obstacle.ts"
-import { flows, kinds, prober } from "./support/probes.ts"
+import { flows, forger, kinds, prober } from "./support/probes.ts"
 
 const config = `ludus:
   - {vm_name: "{{ range_id }}-web", hostname: web, template: debian-12-x64-server-template, vlan: 10, ip_last_octet: 10, ram_gb: 2, cpus: 2, linux: true}
@@ -183,7 +183,6 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     const legs = [10, 20].map((vlan) => ({ vlan, address: `10.7.${vlan}.254/24` }))
     const set = await lab.perform(lab.task(routerName, "router", { ...(routerInput as object), legs } as Json))
     expect(set).toMatchObject({ fault: "", ok: true })
-    await load()
   }, patience)
   afterEach(async () => {
     await stopFlows()
@@ -210,6 +209,15 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
   const asked = (seen: Seen): readonly string[] => Object.keys(seen).filter((key) => key.startsWith("asked "))
   const answer = async (name: string): Promise<string> =>
     on(lab.host("LAB-web"), "python3", "-c", question, "10.7.10.254", name).then((text) => text.trim())
+
+  it("begins on a router that passes nothing on, and answers no names, before it has rules", async () => {
+    await internet.take()
+    const said = await probe("early")
+    expect(new Set(Object.values(said))).toEqual(new Set(["none"]))
+    await load()
+    const seen = await drained()
+    expect([arrived(seen, "early", good), arrived(seen, "early", bad), asked(seen)]).toEqual([[], [], []])
+  })
 
   it("lets everything out before it begins", async () => {
     const open = await sendAll("open")
@@ -259,6 +267,20 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     const fromFar = await drained()
     expect([arrived(fromFar, "far", good), arrived(fromFar, "far", bad)]).toEqual([["tcp443"], ["tcp443"]])
     expect(asked(fromFar)).toEqual([])
+  })
+
+  it("answers nothing to made-up sources, and lends no machine's way to another VLAN", async () => {
+    await internet.take()
+    const nowhere = "198.18.0.9"
+    await on(lab.host("LAB-web"), "python3", "-c", forger, nowhere, "192.0.2.107", "forged")
+    await on(lab.host("LAB-web"), "python3", "-c", forger, nowhere, "10.7.10.254", "forged")
+    const thief = lab.host("LAB-far")
+    const own = (await thief.cards())[0]?.mac ?? ""
+    await on(thief, "ip", "link", "set", "dev", "eth0", "address", mac)
+    await on(thief, "python3", "-c", forger, free, bad, "stolen")
+    await on(thief, "ip", "link", "set", "dev", "eth0", "address", own)
+    const seen = await drained()
+    expect(Object.keys(seen).filter((key) => key.endsWith(` ${nowhere}`) || key.startsWith("stolen"))).toEqual([])
   })
 
   it("opens what is allowed, and at no moment anything else, under a flood", async () => {

@@ -13,6 +13,7 @@ import type { AddressMatch, PacketRule } from "./packet-rule.ts"
 export const closedNamesPort = 5300
 /** How the router marks what its own tunnel sends. */
 const tunnelMark = 51
+const tunnelInterface = "outbound"
 /** Hours for which an address passes after an allowed name was answered with it, and after it was last used. */
 const answerHours = 1
 /** How many destinations the router remembers of those that it refused, and how many addresses of one name. */
@@ -71,6 +72,7 @@ const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<r
       `ip saddr ${range} goto out`,
       `ip daddr ${range} goto in`,
     ]),
+    chain("sources", "filter hook prerouting priority -300; policy accept", sources(input)),
     chain("names", "nat hook prerouting priority -110; policy accept", [
       ...exempt(testing, `${names} accept`),
       `ip saddr ${range} fib daddr type local ${names} redirect to :${closedNamesPort}`,
@@ -95,6 +97,18 @@ const closed = (input: FirewallInput, testing: TestingFirewall): ReadonlyArray<r
       `meta skuid "dnsmasq" ip daddr ${natHost} ${names} accept`,
       ...(input.hasTunnel === true ? [`meta mark ${tunnelMark} accept`] : []),
     ]),
+  ]
+}
+
+/**
+ * Whatever claims an address to which another way leads comes from nobody there: the router would answer somebody outside, or take one machine
+ * for another of another VLAN.
+ */
+const sources = ({ hasTunnel }: FirewallInput): readonly string[] => {
+  const others = hasTunnel === true ? `{ "lo", "${tunnelInterface}" }` : '"lo"'
+  return [
+    `iifname != ${others} ip saddr != 0.0.0.0 fib saddr . iif oif missing drop`,
+    'iifname != "lo" ip6 saddr != { ::, fe80::/10 } drop',
   ]
 }
 

@@ -16,6 +16,13 @@ export const testingWarnings = (config: RangeConfig, range: { readonly rangeId: 
       (rule) =>
         `the firewall rule "${rule.name}" lets ${zoneText(rule.source.zone)} reach the outside in testing mode too: remove it if that is not meant`,
     ),
+    ...(config.router.iptablesCommands.length > 0
+      ? ["router.iptables_commands run as root on the router, which keeps testing mode: what they start can open it later"]
+      : []),
+    ...config.router.roles.map(
+      ({ name }) =>
+        `the role ${name} runs as root on the router, which keeps testing mode: what it leaves there can open it later`,
+    ),
     ...exempt.map((machine) => exemptText(machine, config, range)),
     ...(network.wireguardDefault === "ACCEPT" || toVpn.length > 0
       ? ["machines may open connections to VPN clients in testing mode too, and a client can pass on what they send"]

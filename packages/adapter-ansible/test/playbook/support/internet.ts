@@ -25,8 +25,8 @@ def sniff():
         if kind == 0x0800: to = socket.inet_ntoa(frame[30:34])
         elif kind == 0x86dd: to = socket.inet_ntop(socket.AF_INET6, frame[38:54])
         else: continue
-        # a router that refuses what was sent from here sends it back
-        if kind == 0x0800 and frame[23] == 1 and frame[34] == 3: continue
+        # a router that refuses what was sent from here sends it back; from this address nothing is ever sent
+        if kind == 0x0800 and frame[23] == 1 and frame[34] == 3 and to != "198.18.0.9": continue
         note("to " + to)
         for mark in re.findall(rb"rw:([^;]+);", frame): note(mark.decode("ascii", "replace") + " " + to)
 

@@ -83,6 +83,27 @@ for t in threads: t.join()
 print(json.dumps(said))
 `
 
+/** Sends a UDP packet, a SYN and an echo request from a made-up source. Arguments: source, address to send to, mark. */
+export const forger = `
+import socket, struct, sys
+source, goal, mark = sys.argv[1], sys.argv[2], ("rw:%s;" % sys.argv[3]).encode()
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+def total(data):
+    if len(data) % 2: data += b"\\0"
+    s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while s >> 16: s = (s & 0xffff) + (s >> 16)
+    return ~s & 0xffff
+ends = socket.inet_aton(source) + socket.inet_aton(goal)
+def send(number, body):
+    raw.sendto(struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(body), 0, 0, 64, number, 0) + ends + body, (goal, 0))
+send(17, struct.pack("!HHHH", 7, 9999, 8 + len(mark), 0) + mark)
+syn = struct.pack("!HHIIBBHHH", 7, 22, 7, 0, 0x50, 2, 1024, 0, 0) + mark
+check = total(ends + struct.pack("!BBH", 0, 6, len(syn)) + syn)
+send(6, syn[:16] + struct.pack("!H", check) + syn[18:])
+echo = struct.pack("!BBHHH", 8, 0, 0, 7, 1) + mark
+send(1, echo[:2] + struct.pack("!H", total(echo)) + echo[4:])
+`
+
 /** The kinds of packets and connections that the prober sends. */
 export const kinds: readonly string[] = [
   ...[53, 80, 123, 443].map((port) => `udp${port}`),
