@@ -83,7 +83,10 @@ describe("testing mode of a range", () => {
     const open = rules()
     const told = await start()
     expect(told.result).toContain("LAB")
-    expect(told.warnings).toEqual([expect.stringMatching(/^LAB-kali keeps its way out/u)])
+    expect(told.warnings).toEqual([
+      expect.stringMatching(/^LAB-kali keeps its way out/u),
+      expect.stringMatching(/^LAB-kali gets no snapshot and is not rolled back/u),
+    ])
     expect(held()).toEqual(others().map(() => testingSnapshot))
     for (const part of ["router", "kali"]) expect(named(part).snapshots ?? []).toEqual([])
     expect(await testing()).toEqual({ mode: "on", allowedDomains: [], allowedIps: [] })
@@ -129,17 +132,20 @@ describe("testing mode of a range", () => {
     }
   })
 
-  it.each(["firewall", "dns"])("counts as cut off when %s of the router fails, and a second start ends it", async (stage) => {
-    breaks("guest", () => true, stage)
-    const fault = await refused(start())
-    heals()
-    expect(fault.hint).toContain("entering")
-    expect((await testing()).mode).toBe("entering")
-    const taken = JSON.stringify(others().map(({ snapshots }) => snapshots))
-    await start()
-    expect((await testing()).mode).toBe("on")
-    expect(JSON.stringify(others().map(({ snapshots }) => snapshots))).toBe(taken)
-  })
+  it.each(["firewall", "dns"])(
+    "says that the router may be open when its %s fails, and a second start ends it",
+    async (stage) => {
+      breaks("guest", () => true, stage)
+      const fault = await refused(start())
+      heals()
+      expect(fault.hint).toMatch(/entering.*router may still be open/u)
+      expect((await testing()).mode).toBe("entering")
+      const taken = JSON.stringify(others().map(({ snapshots }) => snapshots))
+      await start()
+      expect((await testing()).mode).toBe("on")
+      expect(JSON.stringify(others().map(({ snapshots }) => snapshots))).toBe(taken)
+    },
+  )
 
   it("a start that broke off can be stopped", async () => {
     const open = rules()
@@ -179,6 +185,158 @@ describe("testing mode of a range", () => {
     const told = await stop(true)
     expect(told.warnings?.join("\n")).toContain(name)
     expect((await testing()).mode).toBe("off")
+  })
+
+  describe("a machine that cannot be looked at", () => {
+    const away = (isAway: boolean) => {
+      const { vmid } = others()[1]!
+      service.lab.world.nodes.set("far", { ...service.lab.world.nodes.get("node1")!, name: "far", online: !isAway })
+      change(vmid, { node: "far" })
+    }
+
+    it("keeps testing from starting", async () => {
+      away(true)
+      const fault = await refused(start())
+      expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(others()[1]!.name)])
+      expect(held().join("")).toBe("")
+      expect((await testing()).mode).toBe("off")
+    })
+
+    it("keeps testing from stopping, and force names it", async () => {
+      await start()
+      away(true)
+      const fault = await refused(stop())
+      expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(others()[1]!.name)])
+      expect(fault.hint).toContain("force")
+      expect((await testing()).mode).toBe("on")
+      const told = await stop(true)
+      expect(told.result).toContain("not all of its machines are rolled back")
+      expect(told.warnings?.join("\n")).toContain(others()[1]!.name)
+      expect((await testing()).mode).toBe("off")
+    })
+  })
+
+  it("is not stopped, unless forced, while a VM in the pool has lost our mark", async () => {
+    await start()
+    const { vmid, name } = others()[1]!
+    change(vmid, { description: "mine" })
+    const fault = await refused(stop())
+    expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(name)])
+    expect((await testing()).mode).toBe("on")
+    const told = await stop(true)
+    expect(told.result).toContain("not all of its machines are rolled back")
+    expect(told.warnings?.join("\n")).toContain(name)
+  })
+
+  it("says at the start that a VM which is not ours keeps it from being stopped", async () => {
+    const { vmid, name } = others()[1]!
+    change(vmid, { description: "mine" })
+    expect((await start()).warnings?.join("\n")).toMatch(new RegExp(`${name}.*only force stops testing`, "u"))
+  })
+
+  /** Uploads this and deploys it, whatever testing mode says. */
+  const deployed = async (config: string) => {
+    await call("putConfig", {
+      range: await service.find("LAB"),
+      body: { force: true },
+      file: { filename: "file", contentType: "", bytes: new TextEncoder().encode(config) },
+    })
+    const { runID } = (await call("deployRange", { range: await service.find("LAB"), body: { force: true } })) as Told
+    await service.end(ada, runID)
+  }
+  /** The configuration with a machine that is to have no snapshot. */
+  const spared = () =>
+    service.lab.config.replace(
+      'hostname: "{{ range_id }}-web01"',
+      'hostname: "{{ range_id }}-web01"\n    testing:\n      snapshot: false\n      block_internet: true',
+    )
+  const withoutWeb = () => service.lab.config.replace(/ {2}- vm_name: "[^"]*-web01"\n[\s\S]*?\n(?= {2}- vm_name)/u, "")
+
+  it("rolls back also what the configuration names no longer, or no longer wants a snapshot of", async () => {
+    await start()
+    await deployed(spared())
+    for (const { vmid } of others()) change(vmid, { stages: new Map([["infected", 1]]), parent: undefined })
+    await stop()
+    for (const { parent } of others()) expect(parent).toBe(testingSnapshot)
+    await deployed(service.lab.config)
+    await start()
+    await deployed(withoutWeb())
+    expect(named("web01")).toBeDefined()
+    for (const { vmid } of others()) change(vmid, { parent: undefined })
+    await stop()
+    expect(named("web01").parent).toBe(testingSnapshot)
+  })
+
+  it("does not start while what is to have no snapshot has one of an earlier time: a stop would go back to it", async () => {
+    await start()
+    await stop()
+    await deployed(spared())
+    const fault = await refused(start())
+    expect([fault.kind, fault.message]).toEqual(["precondition", expect.stringContaining(named("web01").name)])
+    expect((await testing()).mode).toBe("off")
+    await call("snapshotsRemove", { body: { name: testingSnapshot, vmids: [named("web01").vmid] } })
+    expect((await start()).warnings?.join("\n")).toMatch(/LAB-web01 gets no snapshot/u)
+    await stop()
+    expect(named("web01").parent).toBeUndefined()
+  })
+
+  it.each(["firewall", "dns"])(
+    "a stop that fails with %s says that the range is off and its router is not open",
+    async (stage) => {
+      const open = rules()
+      await start()
+      breaks("guest", () => true, stage)
+      const fault = await refused(stop())
+      heals()
+      expect(fault.kind).toBe("failed")
+      expect(fault.hint).toMatch(/^The machines are rolled back and.*router.*closed.*Deploy/u)
+      expect(await testing()).toEqual({ mode: "off", allowedDomains: [], allowedIps: [] })
+      for (const { parent } of others()) expect(parent).toBe(testingSnapshot)
+      await service.deploy(ada, await service.find("LAB"))
+      expect(rules()).toBe(open)
+    },
+  )
+
+  it("a stop with force whose router is not opened names the machines that are not rolled back", async () => {
+    await start()
+    const { vmid, name } = others()[2]!
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      ((action?.kind === "roll-back" && action.machine.vmid === vmid) ||
+        (action?.kind === "guest" && action.stage === "firewall"))
+        ? { when: "before", reason: "failed" }
+        : undefined
+    const fault = await refused(stop(true))
+    heals()
+    expect(fault.hint).toMatch(new RegExp(`Not rolled back: ${name}\\. .*still closed`, "u"))
+    expect((await testing()).mode).toBe("off")
+  })
+
+  it("takes snapshots anew when a start that failed is resumed: its own may be old by then", async () => {
+    await start()
+    await stop()
+    const { vmid } = others()[1]!
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      action?.kind === "take-snapshot" &&
+      action.machine.vmid === vmid &&
+      action.snapshot.name === testingSnapshot
+        ? { when: "before", reason: "failed" }
+        : undefined
+    await refused(start())
+    heals()
+    const last = [...service.lab.store.runs.values()].at(-1)!.record.id
+    const before = service.lab.world.calls.length
+    const { runID } = (await call("resumeRun", { path: { runID: last } })) as Told
+    expect(await service.end(ada, runID)).toMatchObject({ status: "success" })
+    const taken = service.lab.world.calls
+      .slice(before)
+      .flatMap(({ method, action }) =>
+        method === "dispatch" && action?.kind === "take-snapshot" && action.snapshot.name === testingSnapshot
+          ? [action.machine.vmid]
+          : [],
+      )
+    expect(taken.toSorted((a, b) => a - b)).toEqual(others().map((one) => one.vmid))
   })
 
   it("two starts at once: one is refused", async () => {
@@ -372,23 +530,38 @@ describe("testing mode of a range", () => {
       expect((await testing()).allowedIps).toEqual([])
     })
 
-    it("is kept only when the router has it, and taken back before the router is told", async () => {
-      breaks("guest", () => true, "firewall")
-      const failed = await allow({ ips: ["203.0.113.1"] })
-      expect(failed.allowed).toBeUndefined()
-      expect(failed.errors?.map(({ item }) => item)).toEqual(["203.0.113.1"])
-      expect((await testing()).allowedIps).toEqual([])
-      heals()
-      await allow({ ips: ["203.0.113.1"] })
-      breaks("guest", () => true, "firewall")
-      expect((await deny({ ips: ["203.0.113.1"] })).denied).toBeUndefined()
-      expect((await testing()).allowedIps).toEqual([])
-      heals()
-      // the router still has it: to say it again tells the router
-      const stale = rules()
-      await deny({ ips: ["203.0.113.1"] })
-      expect(rules()).not.toBe(stale)
-    })
+    it.each(["firewall", "dns"])(
+      "a change that fails with %s leaves testing mode entering, and a start ends it",
+      async (stage) => {
+        await allow({ ips: ["203.0.113.1", "203.0.113.2"] })
+        const taken = JSON.stringify(others().map(({ snapshots }) => snapshots))
+        breaks("guest", () => true, stage)
+        const failed = await allow({ ips: ["203.0.113.3"] })
+        expect(failed.allowed).toBeUndefined()
+        expect(failed.errors).toEqual([
+          { item: "203.0.113.3", reason: expect.stringMatching(/entering.*more.*Start testing again/u) },
+        ])
+        expect(await testing()).toMatchObject({ mode: "entering", allowedIps: ["203.0.113.1", "203.0.113.2"] })
+        for (const again of [allow({ ips: ["203.0.113.4"] }), deny({ ips: ["203.0.113.9"] })]) {
+          const fault = await refused(again)
+          expect([fault.kind, fault.hint]).toEqual(["conflict", expect.stringContaining("Start testing again")])
+        }
+        heals()
+        await start()
+        breaks("guest", () => true, stage)
+        expect((await deny({ ips: ["203.0.113.1", "203.0.113.9"] })).denied).toEqual([
+          expect.stringContaining("203.0.113.9 is not"),
+        ])
+        expect(await testing()).toMatchObject({ mode: "entering", allowedIps: ["203.0.113.2"] })
+        heals()
+        const stale = rules()
+        await start()
+        // where only the names failed, the router had the rules already
+        expect(rules() === stale).toBe(stage === "dns")
+        expect(await testing()).toMatchObject({ mode: "on", allowedIps: ["203.0.113.2"] })
+        expect(JSON.stringify(others().map(({ snapshots }) => snapshots))).toBe(taken)
+      },
+    )
 
     it.each([
       "203.0.113.0/24",

@@ -17,8 +17,8 @@ export const startTesting = operation({
   output: { type: "json", schema: TestingResult },
   statuses: {
     200: "the snapshots are taken, and the range is cut off",
-    409: "testing is on already, or stopping it did not come to its end; a run is changing the range; it has not been deployed; a machine cannot have a snapshot: every reason is listed",
-    500: "a snapshot or a rule failed: the text says whether the range is cut off",
+    409: "testing is on already, or stopping it did not come to its end; a run is changing the range; it has not been deployed; a machine cannot be looked at or cannot have a snapshot: every reason is listed",
+    500: "a snapshot or a rule failed: the text says which; in the testing state entering the router may still be open",
     502: hypervisorAway,
   },
   handle: ({ range, user }) =>

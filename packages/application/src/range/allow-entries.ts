@@ -8,11 +8,10 @@ import {
   Failed,
   type Fault,
   type Range,
-  rangeSubject,
   type TestingState,
   type UserId,
 } from "@rangewright/domain"
-import { type Machines, type NameFault, NameLookup, type Ranges, RunJournal } from "@rangewright/ports"
+import { type Machines, type NameFault, NameLookup, type Ranges } from "@rangewright/ports"
 import type { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
 import { requireMode } from "../run/plan-testing.ts"
@@ -106,23 +105,15 @@ const once = (entries: readonly Entry[]): readonly Entry[] => [...new Map(entrie
 const entries = (some: readonly Entry[]): readonly string[] => some.map(({ entry }) => entry)
 const nothing: AllowedEntries = { domains: [], ips: [] }
 
-/** Whether the last change failed, so that the router may let through what is noted as denied. */
-const isRouterBehind = (range: Range) =>
-  Effect.map(
-    RunJournal.use((journal) => journal.list({ subject: rangeSubject(range.id), kinds: ["testing-change"], limit: 1 })),
-    ([last]) => last !== undefined && last.status !== "success" && last.status !== "running",
-  )
-
-/** Carries out what can be, in one run, and with `again` also where there is nothing. What a run cannot do is told of each of its items; that there can be no run now is told of the request. */
+/** Carries out what can be, in one run. What a run cannot do is told of each of its items; that there can be no run now is told of the request. */
 const carryOut = (
   doing: string,
   range: Range,
   change: { readonly allow: AllowedEntries; readonly deny: AllowedEntries },
   items: readonly string[],
   by: UserId,
-  again = false,
 ): Effect.Effect<Told, Fault, Machines | Ranges | RunEngine> =>
-  items.length === 0 && !again
+  items.length === 0
     ? Effect.succeed({ done: [], errors: [] })
     : changeTesting(doing, range, { kind: "testing-change", ...change }, "on", by).pipe(
         Effect.as({ done: items, errors: [] }),
@@ -186,7 +177,6 @@ export const denyEntries = (range: Range, { domains, ips }: Payload, by: UserId)
       { allow: nothing, deny: { domains: known.flatMap(({ gone }) => gone), ips: knownIps } },
       [...known.map(({ item }) => item), ...knownIps],
       by,
-      yield* isRouterBehind(range),
     )
     return { done: [...told.done, ...strange], errors: [...errors, ...told.errors] }
   })

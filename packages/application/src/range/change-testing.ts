@@ -14,27 +14,52 @@ import * as Effect from "effect/Effect"
 import type { TestingRequest } from "../run/request.ts"
 import { startRun } from "./run-to-end.ts"
 
-/** What a run that failed leaves, and what to do about it. */
-const whereItStands: Readonly<Record<TestingMode, string>> = {
-  off: "The range is open as before.",
-  entering: "The range counts as cut off (testing state entering). Start testing again, or stop it.",
-  on: "Testing is still on.",
-  leaving:
-    "The range stays cut off (testing state leaving). Stop testing again; with force it is opened whatever became of its machines.",
+const stillEntering = "Start testing again, or stop it: only the testing state on says that the router is closed."
+
+const rolledBackText = ({ steps }: RunState): string => {
+  const not = [...steps.values()].flatMap(({ step: { machine, action }, phase }) =>
+    phase !== "settled" && (action.kind === "roll-back" || action.kind === "refuse")
+      ? [machine ?? `VM ${action.kind === "refuse" ? action.vmid : action.machine.vmid}`]
+      : [],
+  )
+  return not.length === 0 ? "The machines are rolled back and" : `Not rolled back: ${not.join(", ")}. All the same`
 }
 
-const failed = (doing: string, range: Range, runId: RunId, state: RunState) =>
+/** What a run that failed leaves, and what to do about it. */
+const whereItStands = (kind: TestingRequest["kind"], mode: TestingMode, state: RunState): string => {
+  switch (mode) {
+    case "off":
+      return kind === "testing-stop"
+        ? `${rolledBackText(state)} testing is off, but the router is still closed, or only partly open. Deploy the range: that opens it.`
+        : "The range is open as before."
+    case "entering":
+      return kind === "testing-change"
+        ? `The testing state is entering: the router may let through more than is listed as allowed. ${stillEntering}`
+        : `The testing state is entering: the router may still be open, or partly. ${stillEntering}`
+    case "on":
+      return "Testing is still on."
+    case "leaving":
+      return "The testing state is leaving: the router lets through what it did before the stop. Stop testing again; with force the router is opened whatever became of the machines."
+  }
+}
+
+const failed = (doing: string, range: Range, kind: TestingRequest["kind"], runId: RunId, state: RunState) =>
   Effect.gen(function* () {
     const now = (yield* (yield* Ranges).find(range.id))?.testing ?? range.testing
     const because = state.message === "" ? `the run was ${state.status}` : state.message
     return yield* Effect.fail(
-      new Failed({ what: `Cannot ${doing}: ${because}`, hint: `${whereItStands[now.mode]} GET /runs/${runId} shows more.` }),
+      new Failed({
+        what: `Cannot ${doing}: ${because}`,
+        hint: `${whereItStands(kind, now.mode, state)} GET /runs/${runId} shows more.`,
+      }),
     )
   })
 
-/** Whether a run did what was asked for: it succeeded, or what failed of it did not keep the range from this mode. */
-const isDone = ({ kind }: TestingRequest, { steps, status }: RunState, mode: TestingMode): boolean =>
-  status === "success" || (kind !== "testing-change" && steps.get(testingKey(mode))?.phase === "settled")
+/** Whether a run did what was asked for: it succeeded, or what failed of it kept neither the range from this mode nor the router from its rules. */
+const isDone = ({ steps, status }: RunState, mode: TestingMode): boolean =>
+  status === "success" ||
+  (steps.get(testingKey(mode))?.phase === "settled" &&
+    [...steps.values()].every(({ step: { action }, phase }) => action.kind !== "guest" || phase === "settled"))
 
 /** Runs a request that leaves the range in this mode to its end. Callers that leave do not end the run. */
 export const changeTesting = (
@@ -47,7 +72,7 @@ export const changeTesting = (
   Effect.gen(function* () {
     const { id: runId } = yield* startRun(doing, range, request, by)
     const state = yield* anyEndOfRun(doing, runId)
-    return isDone(request, state, mode) ? { state, runId } : yield* failed(doing, range, runId, state)
+    return isDone(state, mode) ? { state, runId } : yield* failed(doing, range, request.kind, runId, state)
   })
 
 /** What a client should know of a run that came to its end: what the router cannot prevent, and what could not be had of machines. */
@@ -61,8 +86,9 @@ export const warningsOf = (state: RunState): { readonly warnings?: readonly stri
 
 /** What was not done to machines in a run that came to its end all the same. */
 export const leftUndone = ({ steps }: RunState): readonly string[] =>
-  [...steps.values()].flatMap(({ step, phase, failure, skippedBecause }) =>
-    step.machine === undefined || phase === "settled" || phase === "planned"
+  [...steps.values()].flatMap(({ step: { machine, action, title }, phase, failure, skippedBecause }) => {
+    const of = machine ?? (action.kind === "refuse" ? `VM ${action.vmid}` : undefined)
+    return of === undefined || phase === "settled" || phase === "planned"
       ? []
-      : [`${step.machine}: ${failure?.message ?? skippedBecause ?? `${step.title} was not done`}`],
-  )
+      : [`${of}: ${failure?.message ?? skippedBecause ?? `${title} was not done`}`]
+  })

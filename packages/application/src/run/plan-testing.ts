@@ -4,6 +4,7 @@ import {
   type DeployInput,
   type DeployTag,
   type Fault,
+  machinesInTesting,
   noTesting,
   type Plan,
   planChangeTesting,
@@ -14,7 +15,6 @@ import {
   planUpdateWindows,
   type Range,
   type RangeConfig,
-  testedMachines,
   testingSnapshot,
   type TestingState,
 } from "@rangewright/domain"
@@ -47,16 +47,17 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
   switch (kind) {
     case "testing-start":
       if (mode === "on") return conflict(range, "start testing", "testing is on already", "Stop it first.")
-      if (mode === "leaving")
-        return conflict(
-          range,
-          "start testing",
-          "stopping it did not come to its end, and the range is still cut off",
-          "Stop it again.",
-        )
+      if (mode === "leaving") return conflict(range, "start testing", "stopping it did not come to its end", "Stop it again.")
       return Effect.void
     case "testing-stop":
-      return mode === "off" ? conflict(range, "stop testing", "testing is not on", "Start it first.") : Effect.void
+      return mode === "off"
+        ? conflict(
+            range,
+            "stop testing",
+            "testing is not on",
+            "Start it first. If a stop failed before it had opened the router, deploy the range.",
+          )
+        : Effect.void
     case "testing-change":
       if (mode === "on") return Effect.void
       return mode === "off"
@@ -64,8 +65,10 @@ export const requireMode = (range: Range, kind: TestingRequest["kind"]): Effect.
         : conflict(
             range,
             "change what is allowed while testing",
-            `${mode === "entering" ? "starting" : "stopping"} it did not come to its end, and the range is cut off`,
-            mode === "entering" ? "Start it again, or stop it." : "Stop it again.",
+            mode === "entering"
+              ? "starting it, or an earlier change, did not come to its end, so the router may let through more than is listed as allowed"
+              : "stopping it did not come to its end",
+            mode === "entering" ? "Start testing again, or stop it." : "Stop it again.",
           )
     case "testing-update":
       return mode === "off"
@@ -147,12 +150,9 @@ export const testingPlan = <E extends Fault, R>(
         }),
       )
     const router = yield* routerPlan(doing, of)
-    if (request.kind === "testing-change") {
-      const { deny } = request
-      return planChangeTesting({ range, router, testing, first: deny.domains.length + deny.ips.length > 0 })
-    }
+    if (request.kind === "testing-change") return planChangeTesting({ range, router, testing })
     const { world } = of.input
-    const vmids = testedMachines(range.id, config, world).map(({ observed }) => observed.vmid)
+    const vmids = machinesInTesting(range.id, config, world).map(({ observed }) => observed.vmid)
     const trees = yield* snapshotsOf(world, vmids)
     if (request.kind === "testing-start") {
       const at = new Date(yield* Clock.currentTimeMillis)

@@ -23,7 +23,7 @@ export const VMObject = Schema.Struct({
 }).annotate({ identifier: "VMObject" })
 
 /**
- * A range with its machines. `testingState` is ours: how far testing mode is. It counts as enabled in all states but `off`. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
+ * A range with its machines. `testingState` is ours: how far testing mode is. It counts as enabled in all states but `off`; only `on` says that the router is closed. `observedAt`, `awaySince` and `doubt` are ours: how fresh the machines' state is, and why it is in doubt what the
  * hypervisor does not show. So is `guestAutomation`: it is there where the service is configured to do nothing inside machines, so that no
  * deploy sets up their networks, firewalls, domains and roles.
  */

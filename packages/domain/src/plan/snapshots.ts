@@ -72,7 +72,7 @@ const identified = (found: Identified, { range, world, name }: Asked, vmid: Vmid
       undefined,
       foreign === undefined
         ? `VM ${vmid} is not a machine of range ${range.id}`
-        : `VM ${vmid} is in the pool of range ${range.id}, and is not ours: ${foreign.why}`,
+        : `${labelOf(foreign.machine)} is in the pool of range ${range.id}, and is not ours: ${foreign.why}`,
     )
   const { lock } = own.detail
   const tree = world.trees.get(vmid)

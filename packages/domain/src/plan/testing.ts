@@ -1,8 +1,8 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import { cardText } from "../machine/observed.ts"
+import { cardText, type ObservedMachine } from "../machine/observed.ts"
 import { isRouter } from "../machine/router.ts"
-import { findSnapshot, isSnapshotOf, type SnapshotTree, testingSnapshot, testingStandIn } from "../machine/snapshot.ts"
+import { findSnapshot, type SnapshotTree, testingSnapshot, testingStandIn } from "../machine/snapshot.ts"
 import { testingWarnings } from "../network/testing-warnings.ts"
 import { type RangeConfig, renderName } from "../range/config/index.ts"
 import { noTesting, type TestingMode, type TestingState } from "../range/range.ts"
@@ -22,7 +22,7 @@ interface TestedRange {
 interface TestingInput {
   readonly range: TestedRange
   readonly config: RangeConfig
-  /** With the snapshots of `testedMachines`. */
+  /** With the snapshots of `machinesInTesting`. */
   readonly world: SnapshotWorld
   /** Loads the rules and names of the wanted state on the router (`planDeploy`). */
   readonly router: Plan
@@ -39,13 +39,35 @@ export interface StopTestingInput extends TestingInput {
   readonly force: boolean
 }
 
-/** The machines that testing mode takes snapshots of, as far as they are there: all that are configured, but those that say otherwise. */
-export const testedMachines = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly OwnMachine[] => {
-  const { own } = identify(rangeId, world)
-  return config.machines
-    .filter(({ testing }) => testing.snapshot)
-    .flatMap(({ name }) => own.get(renderName(name, { rangeId })) ?? [])
+const routerTest = (rangeId: RangeId, config: RangeConfig) => {
+  const name = renderName(config.router.name, { rangeId })
+  return (machine: ObservedMachine): boolean => isRouter(machine, rangeId) || machine.name === name
 }
+
+/** What testing mode has to do with in a range: all but its router. */
+const inTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld) => {
+  const isItsRouter = routerTest(rangeId, config)
+  const { own, foreign, unreadable } = identify(rangeId, world)
+  const hasNone = new Set(
+    config.machines.filter(({ testing }) => !testing.snapshot).map(({ name }) => renderName(name, { rangeId })),
+  )
+  const machines = [...own.values()].filter(({ observed }) => !isItsRouter(observed))
+  return {
+    /** Also those that are in the configuration no longer. */
+    machines,
+    /** Those that are to have no snapshot. */
+    spared: new Set(machines.filter(({ mark }) => hasNone.has(mark.machine))),
+    foreign: foreign.filter(({ machine }) => !isItsRouter(machine)),
+    unreadable: unreadable.filter(({ machine }) => !isItsRouter(machine)),
+  }
+}
+
+/** The machines whose snapshots testing mode is planned from. */
+export const machinesInTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly OwnMachine[] =>
+  inTesting(rangeId, config, world).machines
+
+const hasOne = (tree: SnapshotTree | undefined): boolean =>
+  tree !== undefined && findSnapshot(tree, testingSnapshot) !== undefined
 
 /** Cards of machines that are plugged in where the router does not see them: testing mode does not hold there. */
 const strayCards = (rangeId: RangeId, world: PlanWorld): readonly string[] => {
@@ -90,16 +112,8 @@ const keysOf = (steps: readonly Step[]): readonly string[] => steps.map(({ key }
 const isGuest = ({ action }: Step): boolean => action.kind === "guest"
 
 /** The router's steps: what runs inside it waits for these, the rest need not. */
-const routerSteps = ({ steps }: Plan, after: readonly string[], behind: readonly string[] = []): readonly Step[] =>
-  steps.map((step) =>
-    isGuest(step)
-      ? {
-          ...step,
-          after: [...step.after, ...after],
-          ...(behind.length === 0 ? {} : { behind: [...(step.behind ?? []), ...behind] }),
-        }
-      : step,
-  )
+const routerSteps = ({ steps }: Plan, after: readonly string[]): readonly Step[] =>
+  steps.map((step) => (isGuest(step) ? { ...step, after: [...step.after, ...after] } : step))
 
 const planOf = (rangeId: RangeId, steps: readonly Step[], plans: readonly Plan[], warnings: readonly string[]): Plan => ({
   rangeId,
@@ -125,12 +139,15 @@ const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
 
 type Standing = "none" | "kept" | "stale"
 
-/** Whether a machine's snapshot is one to go back to. While testing mode is being entered it is, for it was taken for that. */
-const standingOf = ({ range, config, description, at }: StartTestingInput, tree: SnapshotTree | undefined): Standing => {
+/**
+ * Whether a machine's snapshot is one to go back to. While testing mode is being entered it is, for it was taken for that. Else only its age
+ * counts: one with the mark of the request may be from long before the run was resumed.
+ */
+const standingOf = ({ range, config, at }: StartTestingInput, tree: SnapshotTree | undefined): Standing => {
   const known = tree === undefined ? undefined : findSnapshot(tree, testingSnapshot)
   if (known === undefined) return "none"
   if (known.incomplete) return "none"
-  if (range.testing.mode === "entering" || isSnapshotOf(known, description)) return "kept"
+  if (range.testing.mode === "entering") return "kept"
   const hours = (at.getTime() / 1000 - known.takenAt) / 3600
   const { staleHours } = config.defaults
   return staleHours > 0 && hours <= staleHours ? "kept" : "stale"
@@ -143,7 +160,8 @@ const standingOf = ({ range, config, description, at }: StartTestingInput, tree:
  */
 export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, router, description } = input
-  const tested = testedMachines(range.id, config, world)
+  const { machines, spared, foreign, unreadable } = inTesting(range.id, config, world)
+  const tested = machines.filter((own) => !spared.has(own))
   const standings = new Map(tested.map((own) => [own, standingOf(input, world.trees.get(own.observed.vmid))] as const))
   const vmidsIn = (...some: readonly Standing[]): readonly Vmid[] =>
     tested.flatMap((own) => (some.includes(standings.get(own) ?? "none") ? [own.observed.vmid] : []))
@@ -159,7 +177,7 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
     name: testingSnapshot,
     memory,
     world: seen(testingSnapshot),
-    vmids: vmidsIn("none", "stale"),
+    vmids: [...vmidsIn("none", "stale"), ...unreadable.map(({ machine }) => machine.vmid)],
   })
   const hasStandIn = (vmid: Vmid): boolean => {
     const tree = world.trees.get(vmid)
@@ -184,7 +202,12 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
     name: testingStandIn,
     vmids: tested.flatMap(({ observed: { vmid } }) => (stale.has(vmid) || hasStandIn(vmid) ? [vmid] : [])),
   })
-  const issues = [...refusalsOf(taking), ...refusalsOf(standIns), ...refusalsOf(removal)]
+  const issues = [
+    ...refusalsOf(taking),
+    ...refusalsOf(standIns),
+    ...refusalsOf(removal),
+    ...(range.testing.mode === "entering" ? [] : [...spared].flatMap((own) => leftOverIssues(own, world))),
+  ]
   if (issues.length > 0) return Result.fail(issues)
 
   const staleNames = new Set(tested.flatMap(({ observed, mark }) => (stale.has(observed.vmid) ? [mark.machine] : [])))
@@ -224,10 +247,37 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
       range.id,
       [...firsts, ...secured, ...removed, ...replaced, ...cleared, entering, ...rules, on],
       [taking, router],
-      [...testingWarnings(config, { rangeId: range.id }), ...strayCards(range.id, world)],
+      [
+        ...testingWarnings(config, { rangeId: range.id }),
+        ...[...spared].map((own) => sparedText(own, world)),
+        ...foreign.map(
+          ({ machine, why }) =>
+            `${labelOf(machine)} is in the range's pool and is not ours: it gets no snapshot and is not rolled back, and only force stops testing while it is there (${why})`,
+        ),
+        ...strayCards(range.id, world),
+      ],
     ),
   )
 }
+
+const withoutSnapshot = "(testing.snapshot is false)"
+
+const sparedText = ({ observed, mark }: OwnMachine, { trees }: SnapshotWorld): string =>
+  hasOne(trees.get(observed.vmid))
+    ? `${mark.machine} is to have no snapshot ${withoutSnapshot}, but has got one since testing began: a stop rolls it back`
+    : `${mark.machine} gets no snapshot and is not rolled back when testing stops ${withoutSnapshot}`
+
+/** A stop rolls back what has a snapshot: one that is not of this time would bring back a state that nobody means. */
+const leftOverIssues = ({ observed }: OwnMachine, { trees }: SnapshotWorld): readonly PlanIssue[] =>
+  hasOne(trees.get(observed.vmid))
+    ? [
+        {
+          code: "no-snapshot",
+          message: `${labelOf(observed)} is to have no snapshot ${withoutSnapshot}, and has ${testingSnapshot} of an earlier time, to which a stop would roll it back`,
+          hint: `Remove that snapshot (${testingSnapshot}) of these machines, or set testing.snapshot to true and deploy.`,
+        },
+      ]
+    : []
 
 /** As it will be when its step has come: so that its removal can be planned. */
 const withStandIn = (tree: SnapshotTree): SnapshotTree => ({
@@ -241,40 +291,61 @@ const required = ({ tolerated: _tolerated, ...step }: Step): Step => step
 const forceHint = "Repeat with force to open the range all the same: the machines that are not rolled back stay as they are."
 
 /**
- * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the router's rules,
- * and the note that it is off. With force the rules are opened whatever became of the machines.
+ * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the note that it is
+ * off, and the router's rules. With force that comes whatever became of the machines. The note is before the rules, so that a range that is
+ * noted as closed never is open: one that is noted as open and is not, does no harm. A machine that cannot be looked at is not rolled back, and
+ * so is one in the pool that is not ours. What has a snapshot is rolled back also where the configuration names it no longer.
  */
 export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
   const { range, config, world, router, force } = input
-  const vmids = testedMachines(range.id, config, world).map(({ observed }) => observed.vmid)
+  const { machines, spared, foreign, unreadable } = inTesting(range.id, config, world)
+  const hadNone = (own: OwnMachine): boolean => {
+    const tree = world.trees.get(own.observed.vmid)
+    return spared.has(own) && tree !== undefined && !hasOne(tree)
+  }
+  const vmids = [
+    ...machines.filter((own) => !hadNone(own)).map(({ observed }) => observed.vmid),
+    ...[...unreadable, ...foreign].map(({ machine }) => machine.vmid),
+  ]
   const back = planRollBack({ range, world, name: testingSnapshot, vmids, atomic: false })
   const issues = force ? [] : refusalsOf(back, forceHint)
   if (issues.length > 0) return Result.fail(issues)
   const leaving = recordStep(range.id, { ...range.testing, mode: "leaving" }, [])
   const backSteps = back.steps.map((step) => ({ ...step, after: [...step.after, leaving.key] }))
   const backKeys = keysOf(backSteps.filter(({ action }) => action.kind !== "refuse"))
-  const rules = force ? routerSteps(router, [leaving.key], backKeys) : routerSteps(router, [leaving.key, ...backKeys])
-  const off = recordStep(range.id, noTesting, keysOf(rules))
-  return Result.succeed(planOf(range.id, [leaving, ...backSteps, ...rules, off], [back, router], []))
+  const off: Step = force
+    ? { ...recordStep(range.id, noTesting, [leaving.key]), behind: backKeys }
+    : recordStep(range.id, noTesting, [leaving.key, ...backKeys])
+  const rules = routerSteps(router, [off.key])
+  return Result.succeed(planOf(range.id, [leaving, ...backSteps, off, ...rules], [back, router], []))
 }
 
 /**
- * The plan that changes what is allowed. What is no longer allowed is noted before the rules change, and what is newly allowed after that: what
- * is noted is never less than what passes, but for a moment in which the run is not over.
+ * The plan that changes what is allowed. It is noted first that testing mode begins anew, without what is no longer allowed; then the router is
+ * told; then it is noted that testing mode is on, with what is newly allowed. So a change that did not come to its end shows: the router may
+ * let through more than is noted, and a start tells it again.
  */
 export const planChangeTesting = ({
   range,
   router,
   testing,
-  first,
 }: {
   readonly range: TestedRange
   readonly router: Plan
+  /** What is to be allowed. */
   readonly testing: TestingState
-  /** Whether it is noted before the router is told. */
-  readonly first: boolean
 }): Plan => {
-  const rules = routerSteps(router, first ? [testingKey(testing.mode)] : [])
-  const record = recordStep(range.id, testing, first ? [] : keysOf(rules))
-  return planOf(range.id, first ? [record, ...rules] : [...rules, record], [router], [])
+  const { allowedDomains, allowedIps } = range.testing
+  const entering = recordStep(
+    range.id,
+    {
+      mode: "entering",
+      allowedDomains: allowedDomains.filter((entry) => testing.allowedDomains.includes(entry)),
+      allowedIps: allowedIps.filter((entry) => testing.allowedIps.includes(entry)),
+    },
+    [],
+  )
+  const rules = routerSteps(router, [entering.key])
+  const on = recordStep(range.id, { ...testing, mode: "on" }, [entering.key, ...keysOf(rules)])
+  return planOf(range.id, [entering, ...rules, on], [router], [])
 }

@@ -4,7 +4,7 @@ import type { RangeId, RecordId, UserId } from "../access/ids.ts"
 export const rangeStates = ["NEVER DEPLOYED", "DEPLOYING", "SUCCESS", "ERROR", "ABORTED", "DESTROYING", "DESTROYED"] as const
 export type RangeState = (typeof rangeStates)[number]
 
-/** How far testing mode is: while a run begins or ends it, and after one that broke off there, it is `entering` or `leaving`. */
+/** How far testing mode is: while a run begins, changes or ends it, and after one that broke off there, it is `entering` or `leaving`. */
 export const testingModes = ["off", "entering", "on", "leaving"] as const
 export type TestingMode = (typeof testingModes)[number]
 
@@ -18,7 +18,7 @@ export interface TestingState {
 
 export const noTesting: TestingState = { mode: "off", allowedDomains: [], allowedIps: [] }
 
-/** Whether the range is to be cut off: from before the first rule is set until after the last one is gone. */
+/** Whether the range is to be cut off: from before its router is told until every machine is rolled back. Its router may be open nonetheless: only in the mode `on` it is not. */
 export const isClosed = ({ mode }: Pick<TestingState, "mode">): boolean => mode !== "off"
 
 /** A range as the service keeps it. Its configuration text is kept apart. */
