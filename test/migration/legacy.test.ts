@@ -122,6 +122,7 @@ describe("an installation of the first generation", () => {
     install()
     const { store, world, run } = service()
     const told = [
+      "! the range of user JD: testing is on, and its router has the rules of the old service, so its testing state is entering: start testing again, or stop it",
       "! the API key of user AB: its hash is not one of bcrypt with a cost of 4 to 14",
       "! user AB: the file users/ann/range-config.yml was left out: it is a link",
       "! user EV: ../../etc is no name of an account",
@@ -144,8 +145,8 @@ describe("an installation of the first generation", () => {
       ["AB", 7, false, "ann"],
     ])
     expect([...store.ranges.values()].map(({ id, number, state, testing }) => [id, number, state, testing])).toEqual([
-      ["JD", 3, "SUCCESS", { enabled: true, allowedDomains: ["example.com (192.0.2.9)", "other.example"], allowedIps: [] }],
-      ["AB", 7, "NEVER DEPLOYED", { enabled: false, allowedDomains: [], allowedIps: [] }],
+      ["JD", 3, "SUCCESS", { mode: "entering", allowedDomains: ["example.com (192.0.2.9)", "other.example"], allowedIps: [] }],
+      ["AB", 7, "NEVER DEPLOYED", { mode: "off", allowedDomains: [], allowedIps: [] }],
     ])
     expect(store.ranges.get("JD" as RangeId)?.lastDeploymentAt).toEqual(new Date("2024-05-06T05:08:09.123Z"))
     expect(store.users.get("JD" as UserId)?.user.defaultRangeId).toBe("JD")

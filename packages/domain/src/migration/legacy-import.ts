@@ -1,6 +1,6 @@
 import { isRangeId, isReservedUserId, isUserId, type RangeId, rootUserId, type UserId } from "../access/ids.ts"
 import { rangeNumberSpan, userNumberSpan } from "../access/allocation.ts"
-import type { RangeState, TestingState } from "../range/range.ts"
+import { isClosed, type RangeState, type TestingState } from "../range/range.ts"
 import type { LegacyInstallation, LegacyRange, LegacyUser } from "./legacy.ts"
 import { legacyLine, legacyState, legacyTesting } from "./legacy-values.ts"
 
@@ -182,6 +182,10 @@ const importedUser = (user: LegacyUser, range: LegacyRange): ImportedUser => {
 const importedRange = ({ id, config }: LegacyUser, range: LegacyRange, skipped: string[]): ImportedRange => {
   const { testing, refused } = legacyTesting(range.testing)
   if (refused > 0) skipped.push(`the range of user ${id}: ${refused} allowed domains or addresses of testing mode that are none`)
+  if (isClosed(testing))
+    skipped.push(
+      `the range of user ${id}: testing is on, and its router has the rules of the old service, so its testing state is ${testing.mode}: start testing again, or stop it`,
+    )
   return {
     id: id as RangeId,
     number: range.number,

@@ -28,7 +28,7 @@ const isAllowedDomain = (text: string): boolean => {
   return found !== null && (found[1] === undefined || addressNumber(found[1]) !== undefined)
 }
 
-/** Testing mode as it was. What is allowed ends up in rules of a firewall, so only names and addresses get there. */
+/** Testing mode as it was, but never `on`: its router has the rules of the old service, and only a start closes it by today's. What is allowed ends up in rules of a firewall, so only names and addresses get there. */
 export const legacyTesting = ({
   enabled,
   domains,
@@ -37,7 +37,7 @@ export const legacyTesting = ({
   const allowedDomains = [...new Set(domains)].filter(isAllowedDomain).slice(0, allowedAtMost)
   const allowedIps = [...new Set(addresses)].filter((text) => addressNumber(text) !== undefined).slice(0, allowedAtMost)
   return {
-    testing: { mode: enabled ? "on" : "off", allowedDomains, allowedIps },
+    testing: { mode: enabled ? "entering" : "off", allowedDomains, allowedIps },
     refused: new Set(domains).size + new Set(addresses).size - allowedDomains.length - allowedIps.length,
   }
 }
