@@ -228,6 +228,29 @@ describe("testing mode of a range", () => {
     expect(told.warnings?.join("\n")).toContain(name)
   })
 
+  it.each([{ tags: ["router"] }, { name: "LAB-router-debian11-x64" }])(
+    "rolls back also a machine that was made to look like the router: %j",
+    async (disguise) => {
+      await start()
+      const { vmid } = others()[1]!
+      change(vmid, { ...disguise, parent: undefined })
+      await stop()
+      expect(service.lab.world.vms.get(vmid)?.parent).toBe(testingSnapshot)
+    },
+  )
+
+  it("is not stopped, unless forced, while a machine is in no list and nobody can say whether it is there", async () => {
+    await start()
+    const { vmid } = others()[1]!
+    const vm = service.lab.world.vms.get(vmid)!
+    service.lab.world.vms.delete(vmid)
+    service.lab.world.fault = ({ method }) => (method === "seek" ? { when: "before", reason: "away" } : undefined)
+    expect((await refused(stop())).message).toContain(String(vmid))
+    heals()
+    service.lab.world.vms.set(vmid, vm)
+    expect((await testing()).mode).toBe("on")
+  })
+
   it("says at the start that a VM which is not ours keeps it from being stopped", async () => {
     const { vmid, name } = others()[1]!
     change(vmid, { description: "mine" })

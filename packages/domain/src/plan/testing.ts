@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import type { RangeId, Vmid } from "../access/ids.ts"
-import { cardText, type ObservedMachine } from "../machine/observed.ts"
+import { cardText } from "../machine/observed.ts"
 import { isRouter } from "../machine/router.ts"
 import { findSnapshot, type SnapshotTree, testingSnapshot, testingStandIn } from "../machine/snapshot.ts"
 import { testingWarnings } from "../network/testing-warnings.ts"
@@ -39,26 +39,25 @@ export interface StopTestingInput extends TestingInput {
   readonly force: boolean
 }
 
-const routerTest = (rangeId: RangeId, config: RangeConfig) => {
-  const name = renderName(config.router.name, { rangeId })
-  return (machine: ObservedMachine): boolean => isRouter(machine, rangeId) || machine.name === name
-}
-
-/** What testing mode has to do with in a range: all but its router. */
+/**
+ * What testing mode has to do with in a range: all but its router. What the configuration names is known by its mark: a name or a tag at the
+ * hypervisor makes no machine a router.
+ */
 const inTesting = (rangeId: RangeId, config: RangeConfig, world: PlanWorld) => {
-  const isItsRouter = routerTest(rangeId, config)
+  const nameOf = (name: string): string => renderName(name, { rangeId })
   const { own, foreign, unreadable } = identify(rangeId, world)
-  const hasNone = new Set(
-    config.machines.filter(({ testing }) => !testing.snapshot).map(({ name }) => renderName(name, { rangeId })),
+  const configured = new Map(config.machines.map(({ name, testing }) => [nameOf(name), testing]))
+  const router = nameOf(config.router.name)
+  const machines = [...own.values()].filter(
+    ({ observed, mark }) => mark.machine !== router && (configured.has(mark.machine) || !isRouter(observed, rangeId)),
   )
-  const machines = [...own.values()].filter(({ observed }) => !isItsRouter(observed))
   return {
     /** Also those that are in the configuration no longer. */
     machines,
     /** Those that are to have no snapshot. */
-    spared: new Set(machines.filter(({ mark }) => hasNone.has(mark.machine))),
-    foreign: foreign.filter(({ machine }) => !isItsRouter(machine)),
-    unreadable: unreadable.filter(({ machine }) => !isItsRouter(machine)),
+    spared: new Set(machines.filter(({ mark }) => configured.get(mark.machine)?.snapshot === false)),
+    foreign,
+    unreadable,
   }
 }
 
@@ -70,9 +69,10 @@ const hasOne = (tree: SnapshotTree | undefined): boolean =>
   tree !== undefined && findSnapshot(tree, testingSnapshot) !== undefined
 
 /** Cards of machines that are plugged in where the router does not see them: testing mode does not hold there. */
-const strayCards = (rangeId: RangeId, world: PlanWorld): readonly string[] => {
-  const own = [...identify(rangeId, world).own.values()]
-  const router = own.find(({ observed }) => isRouter(observed, rangeId))
+const strayCards = (rangeId: RangeId, config: RangeConfig, world: PlanWorld): readonly string[] => {
+  const { own: machines } = identify(rangeId, world)
+  const own = [...machines.values()]
+  const router = machines.get(renderName(config.router.name, { rangeId }))
   const inside = new Set(router?.detail.nics.slice(1).map(({ bridge }) => bridge))
   return own.flatMap((machine) =>
     machine === router
@@ -254,7 +254,7 @@ export const planStartTesting = (input: StartTestingInput): Result.Result<Plan, 
           ({ machine, why }) =>
             `${labelOf(machine)} is in the range's pool and is not ours: it gets no snapshot and is not rolled back, and only force stops testing while it is there (${why})`,
         ),
-        ...strayCards(range.id, world),
+        ...strayCards(range.id, config, world),
       ],
     ),
   )
