@@ -292,8 +292,8 @@ const forceHint = "Repeat with force to open the range all the same: the machine
 
 /**
  * The plan that stops testing: the note that it ends, then every machine back to its snapshot, and only when all are back the note that it is
- * off, and the router's rules. With force that comes whatever became of the machines. The note is before the rules, so that a range that is
- * noted as closed never is open: one that is noted as open and is not, does no harm. A machine that cannot be looked at is not rolled back, and
+ * off, and the router's rules. With force that comes whatever became of the machines. The note is before the rules: a range that is noted as
+ * open and is not does no harm, the other way round it does. A machine that cannot be looked at is not rolled back, and
  * so is one in the pool that is not ours. What has a snapshot is rolled back also where the configuration names it no longer.
  */
 export const planStopTesting = (input: StopTestingInput): Result.Result<Plan, readonly PlanIssue[]> => {
