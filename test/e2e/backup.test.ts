@@ -144,15 +144,18 @@ describe("a lost host", { timeout: 180_000 }, () => {
         changes++
       }
     })()
-    const backups = Array.from({ length: 4 }, (_, n) => join(folder, `${n}.tar.gz`))
-    for (const file of backups) await done(site.data, ["backup", file], site.environment)
+    const backups: string[] = []
+    while (backups.length < 4 || changes < 4) {
+      const file = join(folder, `${backups.length}.tar.gz`)
+      await done(site.data, ["backup", file], site.environment)
+      backups.push(file)
+    }
     ended = true
     await changing
-    expect(changes).toBeGreaterThan(3)
     const { bundle } = await seen(site.service, site.key)
     await stop(site.service)
     rmSync(site.repository, { recursive: true })
-    for (const file of backups) {
+    for (const file of backups.slice(-4)) {
       const data = join(folder, `${file}.data`)
       await done(data, ["restore", file, "--secret-key", join(site.data, "secret-key")], site.environment)
       const service = await startService(data, site.environment)

@@ -374,8 +374,14 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     /** What gets out: of a flow that is open, of new ones, and questions to the router. */
     const getsOut = async (): Promise<readonly boolean[]> => {
       await drained()
-      const seen = await drained()
-      return [`flow-kill-udp ${bad}` in seen, `flood ${bad}` in seen, asked(seen).some((name) => name.includes("kill"))]
+      let way = [false, false, false]
+      // where one gets out, the others do, too, though perhaps not in the same moment
+      for (let moment = 0; moment < 30 && (moment === 0 || (way.includes(true) && way.includes(false))); moment += 1) {
+        const seen = await drained()
+        const now = [`flow-kill-udp ${bad}` in seen, `flood ${bad}` in seen, asked(seen).some((name) => name.includes("kill"))]
+        way = way.map((before, at) => before || now[at] === true)
+      }
+      return way
     }
     await write()
     await on(router, "/etc/rangewright/load-rules", "load", "filter")
