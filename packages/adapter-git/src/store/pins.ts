@@ -15,7 +15,10 @@ export const pinsIn = (folder: string) => {
   return {
     add: async (id: SnapshotId, holder: string): Promise<void> => {
       await mkdir(join(folder, id), { recursive: true })
-      await writeFile(fileOf(id, holder), holder)
+      // one that is there stays as it is: a backup may be reading it, and only its name counts
+      await writeFile(fileOf(id, holder), holder, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error
+      })
     },
     remove: (id: SnapshotId, holder: string): Promise<void> => rm(fileOf(id, holder), { force: true }),
     held: async (id: string): Promise<boolean> => (await readdir(join(folder, id)).catch(() => [])).length > 0,
