@@ -78,6 +78,12 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     await internet.take()
     expect(await reached("denied")).toEqual([])
     expect(await change("stop")).toMatchObject({ status: 200 })
+    // the machine was started, and boots
+    await eventually(
+      "the machine that was rolled back",
+      () => lab.on(at(10), "true"),
+      ({ code }) => code === 0,
+    )
     expect(await reached("stopped")).toEqual([good, bad])
   })
 })
