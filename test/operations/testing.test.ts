@@ -65,6 +65,15 @@ describe("testing mode of a range", () => {
         ? { when: "before", reason: "failed" }
         : undefined
   }
+  const failsToTake = (vmid: number) => {
+    service.lab.world.fault = ({ method, action }) =>
+      method === "dispatch" &&
+      action?.kind === "take-snapshot" &&
+      action.machine.vmid === vmid &&
+      action.snapshot.name === testingSnapshot
+        ? { when: "before", reason: "failed" }
+        : undefined
+  }
   const heals = () => {
     service.lab.world.fault = () => undefined
   }
@@ -290,7 +299,7 @@ describe("testing mode of a range", () => {
     expect(named("web01").parent).toBe(testingSnapshot)
   })
 
-  it("does not start while what is to have no snapshot has one of an earlier time: a stop would go back to it", async () => {
+  it("does not start while what is to have no snapshot has one of an earlier time: a stop would roll back to it", async () => {
     await start()
     await stop()
     await deployed(spared())
@@ -339,13 +348,7 @@ describe("testing mode of a range", () => {
     await start()
     await stop()
     const { vmid } = others()[1]!
-    service.lab.world.fault = ({ method, action }) =>
-      method === "dispatch" &&
-      action?.kind === "take-snapshot" &&
-      action.machine.vmid === vmid &&
-      action.snapshot.name === testingSnapshot
-        ? { when: "before", reason: "failed" }
-        : undefined
+    failsToTake(vmid)
     await refused(start())
     heals()
     const last = [...service.lab.store.runs.values()].at(-1)!.record.id
@@ -398,13 +401,7 @@ describe("testing mode of a range", () => {
     await start()
     await stop()
     const { vmid } = others()[1]!
-    service.lab.world.fault = ({ method, action }) =>
-      method === "dispatch" &&
-      action?.kind === "take-snapshot" &&
-      action.machine.vmid === vmid &&
-      action.snapshot.name === testingSnapshot
-        ? { when: "before", reason: "failed" }
-        : undefined
+    failsToTake(vmid)
     await refused(start())
     heals()
     expect((await testing()).mode).toBe("off")

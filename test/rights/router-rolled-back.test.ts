@@ -35,7 +35,7 @@ it("a router that is rolled back to a snapshot is told again who may come in: si
   expect(rules()).not.toContain(cat)
 })
 
-it("another machine that goes back to a snapshot changes nothing of whom the router lets in", async () => {
+it("another machine that is rolled back changes nothing of whom the router lets in", async () => {
   const scene = await open()
   const { process, site } = scene
   const { vmid } = [...site.world.vms.values()].find(({ name, pool }) => pool === "LAB" && !name.includes("router"))!

@@ -1,4 +1,4 @@
-import type { Amounts, GroupName, GroupNotFound, QuotaFacts, UserId, UserNotFound } from "@rangewright/domain"
+import type { Amounts, GroupName, GroupNotFound, QuotaFacts, SetLimits, UserId, UserNotFound } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { StorageFault } from "./faults.ts"
@@ -9,7 +9,8 @@ export class Quotas extends Context.Service<
   {
     /** The user's own limits. */
     readonly ofUser: (user: UserId) => Effect.Effect<Amounts, StorageFault>
-    /** As things are at one moment. */
+    readonly limits: Effect.Effect<SetLimits, StorageFault>
+    /** For reports and warnings: what changes while it is read may be in it in part. Decisions are made where they are stored. */
     readonly facts: Effect.Effect<QuotaFacts, StorageFault>
     /** Sets what is named for each user; 0 takes a limit away. All or nothing. */
     readonly limitUsers: (users: readonly UserId[], limits: Partial<Amounts>) => Effect.Effect<void, UserNotFound | StorageFault>

@@ -34,6 +34,7 @@ export const quotasLayer = (store: MemoryStore): Layer.Layer<Quotas> => {
   const { atomically } = writesTo(store)
   return Layer.succeed(Quotas, {
     ofUser: (user) => Effect.sync(() => store.userQuotas.get(user) ?? noAmounts),
+    limits: Effect.sync(() => ({ ofUsers: store.userQuotas, ofGroups: store.groupQuotas })),
     facts: Effect.sync(() => quotaFacts(store)),
     limitUsers: (users, limits) =>
       atomically(function* () {

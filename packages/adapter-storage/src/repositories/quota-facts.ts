@@ -9,6 +9,7 @@ import {
   type RangeId,
   refusedDeploy,
   refusedRange,
+  type SetLimits,
 } from "@rangewright/domain"
 import * as Effect from "effect/Effect"
 import type { Kysely } from "kysely"
@@ -21,7 +22,7 @@ import type { Tables } from "../schema/tables.ts"
 
 const utf8 = (stored: Uint8Array): string => fromStorable(Buffer.from(stored).toString("utf8"))
 
-const readLimits = async (db: Kysely<Tables>) => {
+export const readLimits = async (db: Kysely<Tables>): Promise<SetLimits> => {
   const users = (await db.selectFrom("user_quotas").selectAll().execute()).map(toUserQuota)
   const groups = (await db.selectFrom("group_quotas").selectAll().execute()).map(toGroupQuota)
   return {
@@ -54,7 +55,7 @@ const readUses = async (db: Kysely<Tables>) => ({
 })
 
 /** The rows decoded. A damaged one throws, so that nothing is decided without it. */
-const factsFrom = (limits: Pick<QuotaFacts, "ofUsers" | "ofGroups">, rows: Awaited<ReturnType<typeof readUses>>): QuotaFacts => {
+const factsFrom = (limits: SetLimits, rows: Awaited<ReturnType<typeof readUses>>): QuotaFacts => {
   const groups = Map.groupBy(rows.members, ({ user_id }) => user_id)
   const direct = Map.groupBy(rows.direct, ({ range_id }) => range_id)
   const machines = Map.groupBy(
@@ -80,7 +81,7 @@ const factsFrom = (limits: Pick<QuotaFacts, "ofUsers" | "ofGroups">, rows: Await
   }
 }
 
-/** All facts of one moment, where the two reads are of one transaction. */
+/** Of one moment only in a transaction. */
 export const readFacts = async (db: Kysely<Tables>): Promise<QuotaFacts> => factsFrom(await readLimits(db), await readUses(db))
 
 /** The facts; undefined where nobody is limited, and nothing needs to be counted. */

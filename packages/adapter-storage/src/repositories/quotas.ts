@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import { amountsOf, groupQuotas, toUserQuota, userQuotas } from "../records/quota.ts"
 import { first } from "../schema/table.ts"
-import { readFacts } from "./quota-facts.ts"
+import { readFacts, readLimits } from "./quota-facts.ts"
 import { requireGroup, requireUser } from "./require.ts"
 
 export const quotasLayer: Layer.Layer<Quotas, never, Database> = Layer.effect(
@@ -15,6 +15,7 @@ export const quotasLayer: Layer.Layer<Quotas, never, Database> = Layer.effect(
     const own = database.prepared("read a quota", "select * from user_quotas where user_id = ?", first(toUserQuota))
     return {
       ofUser: (user) => Effect.map(own(user), (quota) => (quota === undefined ? noAmounts : amountsOf(quota))),
+      limits: database.read("read quotas", readLimits),
       facts: database.read("read quotas", readFacts),
       limitUsers: (users, limits: Partial<Amounts>) =>
         database.serializedWrite("limit users", (tx) =>

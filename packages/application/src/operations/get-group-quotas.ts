@@ -17,7 +17,7 @@ export const getGroupQuotas = operation({
   statuses: { 200: "limits of every group" },
   handle: () =>
     Effect.gen(function* () {
-      const { ofGroups } = yield* (yield* Quotas).facts
+      const { ofGroups } = yield* (yield* Quotas).limits
       return (yield* (yield* Groups).list()).map(({ name, members, managers }) => {
         const { ram, cpus, vms, ranges } = ofGroups.get(name) ?? noAmounts
         return {

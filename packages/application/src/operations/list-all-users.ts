@@ -18,7 +18,7 @@ export const listAllUsers = operation({
   handle: () =>
     Effect.gen(function* () {
       const all = yield* (yield* Users).list
-      const { ofUsers } = yield* (yield* Quotas).facts
+      const { ofUsers } = yield* (yield* Quotas).limits
       return all.filter(({ id }) => id !== rootUserId).map((user) => userObject(user, ofUsers.get(user.id)))
     }),
 })

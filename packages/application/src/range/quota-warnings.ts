@@ -1,4 +1,4 @@
-import { noAmounts, type Range, refusedDeploy } from "@rangewright/domain"
+import { isAnyLimited, noAmounts, type Range, refusedDeploy } from "@rangewright/domain"
 import { Quotas, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
@@ -7,8 +7,10 @@ import { Settings } from "../settings.ts"
 export const quotaWarnings = (range: Range) =>
   Effect.gen(function* () {
     const { quotaDefaults = noAmounts } = yield* Settings
+    const quotas = yield* Quotas
+    if (!isAnyLimited(yield* quotas.limits, quotaDefaults)) return []
     const config = yield* (yield* Ranges).config(range.id)
     if (config === undefined) return []
-    const refused = refusedDeploy(yield* (yield* Quotas).facts, range.id, config.text, quotaDefaults)
+    const refused = refusedDeploy(yield* quotas.facts, range.id, config.text, quotaDefaults)
     return refused === undefined ? [] : [refused.message]
   })

@@ -21,7 +21,7 @@ type OfRange = Pick<RangeMachine, "node" | "vmid" | "rangeId" | "isRouter">
 export class SnapshotReader extends Context.Service<
   SnapshotReader,
   {
-    /** Reads the snapshots of a machine live, and keeps them. One that somebody rolled back at the hypervisor is known to have gone back inside, too. */
+    /** Reads the snapshots of a machine live, and keeps them. Where somebody rolled it back at the hypervisor, its stages are those of the snapshot from then on. */
     readonly read: (machine: OfRange) => Effect.Effect<KeptSnapshots, HypervisorFault | StorageFault>
   }
 >()("rangewright/SnapshotReader") {}

@@ -27,7 +27,7 @@ export const noSnapshots: SnapshotTree = { snapshots: [], current: undefined }
 export const findSnapshot = ({ snapshots }: SnapshotTree, name: string): MachineSnapshot | undefined =>
   snapshots.find((snapshot) => snapshot.name === name)
 
-/** What a machine goes back to when testing stops. */
+/** What a machine is rolled back to when testing stops. */
 export const testingSnapshot = "ludus_automated_clean_snapshot"
 /** Stands in for it while it is replaced. */
 export const testingStandIn = "ludus_automated_stand_in"

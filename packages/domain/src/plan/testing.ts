@@ -140,7 +140,7 @@ const without = (tree: SnapshotTree, name: string): SnapshotTree => ({
 type Standing = "none" | "kept" | "stale"
 
 /**
- * Whether a machine's snapshot is one to go back to. While testing mode is being entered it is, for it was taken for that. Else only its age
+ * Whether a machine's snapshot is one to roll back to. While testing mode is being entered it is, for it was taken for that. Else only its age
  * counts: one with the mark of the request may be from long before the run was resumed.
  */
 const standingOf = ({ range, config, at }: StartTestingInput, tree: SnapshotTree | undefined): Standing => {

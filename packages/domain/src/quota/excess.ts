@@ -1,7 +1,7 @@
 import type { RangeId, UserId } from "../access/ids.ts"
 import { defineFault } from "../fault/fault.ts"
 import { type Amounts, type QuotaResource, quotaResources } from "./limits.ts"
-import { type QuotaFacts, quotaReport, useWith } from "./report.ts"
+import { type QuotaFacts, quotaReport, type SetLimits, useWith } from "./report.ts"
 import { configSizes, type CountedRange } from "./use.ts"
 
 const names: Readonly<Record<QuotaResource, string>> = { ram: "RAM", cpus: "CPUs", vms: "VMs", ranges: "ranges" }
@@ -59,5 +59,5 @@ export const refusedRange = (
     : exceeded(facts, system, { doing: `create range ${id}`, payer, range: { id, machines: [], coming: [] } })
 
 /** Whether anybody is limited at all: where nobody is, nothing needs to be counted. */
-export const isAnyLimited = ({ ofUsers, ofGroups }: Pick<QuotaFacts, "ofUsers" | "ofGroups">, system: Amounts): boolean =>
+export const isAnyLimited = ({ ofUsers, ofGroups }: SetLimits, system: Amounts): boolean =>
   [system, ...ofUsers.values(), ...ofGroups.values()].some((limits) => quotaResources.some((one) => limits[one] > 0))

@@ -3,11 +3,14 @@ import type { UserId } from "../access/ids.ts"
 import { type Amounts, type EffectiveLimits, effectiveLimits, noAmounts } from "./limits.ts"
 import { type CountedRange, useOf } from "./use.ts"
 
-/** Everything that quotas are decided from, as it was at one moment. */
-export interface QuotaFacts {
-  /** Limits that users and groups have of their own; who is not in them has none. */
+/** Limits that users and groups have of their own; who is not in them has none. */
+export interface SetLimits {
   readonly ofUsers: ReadonlyMap<UserId, Amounts>
   readonly ofGroups: ReadonlyMap<GroupName, Amounts>
+}
+
+/** Everything that quotas are decided from. */
+export interface QuotaFacts extends SetLimits {
   readonly groupsOf: (user: UserId) => readonly GroupName[]
   readonly ranges: readonly CountedRange[]
 }
