@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,6 +15,9 @@ export interface Authority {
   readonly sign: (subject: string, extensions: readonly string[], by?: string) => Signed
   readonly remove: () => void
 }
+
+/** Without the program there are no certificates to test with. */
+export const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
 
 export const makeAuthority = (): Authority => {
   const folder = mkdtempSync(join(tmpdir(), "rangewright-authority-"))

@@ -2,12 +2,16 @@ import { NameLookup } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { type AddressInfo, connect, createServer as createPlainServer, type Server, type Socket } from "node:net"
 import { createServer } from "node:tls"
-import { afterAll, afterEach, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, expect, test as anyTest } from "vitest"
 import { type InternetOptions, nameLookupLayer } from "../src/index.ts"
-import { makeAuthority, type Signed } from "./authority.ts"
+import { type Authority, hasOpenssl, makeAuthority, type Signed } from "./authority.ts"
 
-const authority = makeAuthority()
-afterAll(authority.remove)
+const test = anyTest.skipIf(!hasOpenssl)
+let authority: Authority
+beforeAll(() => {
+  if (hasOpenssl) authority = makeAuthority()
+})
+afterAll(() => authority?.remove())
 const servers: Server[] = []
 const sockets = new Set<Socket>()
 afterEach(async () => {
