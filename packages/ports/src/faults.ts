@@ -234,6 +234,19 @@ export class InstallerFault extends defineFault(
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
 
+/** A template cannot be built. `detail` names the fact, in the tool's words where it has some; no fact holds a secret. */
+export class BuildFault extends defineFault(
+  "BuildFault",
+  (f: {
+    readonly doing: string
+    /** `missing`: the tool, or something it needs, is not here · `timeout`: it took too long · `failed`: it could not do it. */
+    readonly reason: "missing" | "timeout" | "failed"
+    readonly detail: string
+    readonly hint?: string
+  }) => (f.reason === "timeout" ? "timeout" : f.reason === "missing" ? "unavailable" : "failed"),
+  (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
+) {}
+
 /** Why the registry of subscription roles could not give what was wanted. */
 export type SubscriptionReason =
   /** It cannot be reached, or the connection broke. The same call may work later. */
