@@ -1,10 +1,12 @@
-import { failure } from "../core/errors.ts"
+import type { Disc } from "../core/disc.ts"
+import { badParameter, failure } from "../core/errors.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { StorageState } from "../core/state.ts"
 import {
   allocate,
   findVolume,
   hasClones,
+  isFileBased,
   isOnNode,
   parseSize,
   removeVolume,
@@ -147,6 +149,59 @@ const removeContent = (call: Call): string => {
   })
 }
 
+/** A name as a storage keeps it. */
+const storedName = (name: string): string => name.trim().replace(/^.*[/\\]/u, "").replaceAll(/[^-a-zA-Z0-9_.]/gu, "_")
+
+const extensions: Readonly<Record<string, RegExp>> = {
+  iso: /[^/]\.(?:iso|img)$/iu,
+  vztmpl: /[^/]\.tar\.(?:gz|xz|zst|bz2)$/iu,
+  import: /[^/]\.(?:ova|qcow2|raw|vmdk)$/iu,
+}
+
+/** A file that came with the call, under its name in place of what had it. */
+const upload = (call: Call): string => {
+  const { world } = call
+  const node = nodeOf(call).name
+  const storage = usableStorage(world, text(call, "storage"), node)
+  if (!isFileBased(storage)) throw failure(`can't upload to storage type '${storage.type}'`)
+  const type = text(call, "content")
+  const filename = storedName(text(call, "filename"))
+  if (filename === "") throw failure("missing filename")
+  if (call.upload === undefined) throw failure("temporary file '' does not exist")
+  if (extensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
+  if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' does not support '${type}' content`)
+  const { size, checksum, disc } = call.upload
+  return spawn(call, "imgcopy", "", function* (task): Routine<void> {
+    const wanted = optionalText(call, "checksum")
+    if (wanted !== undefined && checksum?.toLowerCase() !== wanted.toLowerCase())
+      throw failure(`checksum mismatch: got '${checksum}' != expect '${wanted}'`)
+    task.log(`target node: ${node}`)
+    task.log(`target file: ${String(storage.options["path"] ?? "")}/template/${type}/${filename}`)
+    task.log(`file size is: ${size}`)
+    yield* sleep(world.clock, size / world.timing.copyBytesPerMs)
+    if (storage.full || world.faults.isStorageFull(storage.id)) throw failure("import failed: No space left on device")
+    keepFile(call, storage, `${type}/${filename}`, size, disc)
+    task.log("finished file import successfully")
+  })
+}
+
+const keepFile = (call: Call, storage: StorageState, name: string, sizeBytes: number, disc?: Disc): void => {
+  const node = nodeOf(call).name
+  const id = `${storage.id}:${name}`
+  storage.volumes.set(storage.shared ? id : `${node}/${id}`, {
+    volid: id,
+    node,
+    vmid: undefined,
+    sizeBytes,
+    usedBytes: sizeBytes,
+    format: name.split(".").at(-1) ?? "iso",
+    content: name.slice(0, name.indexOf("/")),
+    ctime: nowSeconds(call.world),
+    parent: undefined,
+    ...(disc === undefined ? {} : { disc }),
+  })
+}
+
 /** A download by the node: an image of half a gigabyte appears under its name. */
 const download = (call: Call): string => {
   const { world } = call
@@ -154,22 +209,15 @@ const download = (call: Call): string => {
   const storage = usableStorage(world, text(call, "storage"), node)
   const type = text(call, "content")
   if (!storage.content.includes(type)) throw failure(`storage '${storage.id}' is not configured for content-type '${type}'`)
-  const name = `${storage.id}:${type}/${text(call, "filename")}`
-  return spawn(call, "download", text(call, "filename"), function* (task): Routine<void> {
-    task.log(`downloading ${text(call, "url")} to ${name}`)
+  const filename = storedName(text(call, "filename"))
+  if (extensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
+  return spawn(call, "download", filename, function* (task): Routine<void> {
+    if (findVolume(world, node, `${storage.id}:${type}/${filename}`) !== undefined && optionalText(call, "checksum") === undefined)
+      throw failure(`refusing to override existing file '${filename}'`)
+    task.log(`downloading ${text(call, "url")} to ${storage.id}:${type}/${filename}`)
     const bytes = 512 * 1024 ** 2
     yield* sleep(world.clock, bytes / world.timing.copyBytesPerMs)
-    storage.volumes.set(storage.shared ? name : `${node}/${name}`, {
-      volid: name,
-      node,
-      vmid: undefined,
-      sizeBytes: bytes,
-      usedBytes: bytes,
-      format: name.split(".").at(-1) ?? "iso",
-      content: type,
-      ctime: nowSeconds(world),
-      parent: undefined,
-    })
+    keepFile(call, storage, `${type}/${filename}`, bytes)
   })
 }
 
@@ -248,5 +296,6 @@ export const storageRoutes: Routes = {
   "POST /nodes/{node}/storage/{storage}/content": createVolume,
   "GET /nodes/{node}/storage/{storage}/content/{volume}": volumeInfo,
   "DELETE /nodes/{node}/storage/{storage}/content/{volume}": removeContent,
+  "POST /nodes/{node}/storage/{storage}/upload": upload,
   "POST /nodes/{node}/storage/{storage}/download-url": download,
 }

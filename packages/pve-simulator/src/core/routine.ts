@@ -66,6 +66,23 @@ export function* sleep(clock: SimClock, ms: number): Routine<void> {
   yield (resume) => clock.schedule(ms, resume)
 }
 
+/** Waits for what goes on outside simulated time. */
+export function* until<A>(promise: Promise<A>): Routine<A> {
+  let outcome: { readonly value: A } | { readonly error: unknown } | undefined
+  yield (resume) => {
+    void promise.then(
+      (value) => ((outcome = { value }), resume()),
+      (error: unknown) => ((outcome = { error }), resume()),
+    )
+    return () => undefined
+  }
+  // set before it is resumed, which the compiler does not see
+  const ended = outcome as { readonly value: A } | { readonly error: unknown } | undefined
+  if (ended === undefined) throw new Error("resumed before its end")
+  if ("error" in ended) throw ended.error
+  return ended.value
+}
+
 /**
  * Waits for a routine at most `ms` simulated milliseconds, then fails with what `late` makes; the routine goes on by itself, as a process does
  * that nobody waits for any more.

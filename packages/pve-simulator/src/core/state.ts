@@ -1,3 +1,4 @@
+import type { Disc } from "./disc.ts"
 import type { RandomState } from "./random.ts"
 
 /** Everything the simulated cluster remembers: plain data, so that it can be copied, compared and stored. */
@@ -98,6 +99,8 @@ export interface Volume {
   readonly ctime: number
   /** The base volume of a linked clone. */
   readonly parent: string | undefined
+  /** What is on an image of a disc that was uploaded. */
+  readonly disc?: Disc
 }
 
 /** A guest's options as its configuration file holds them. */

@@ -38,7 +38,8 @@ export const usableStorage = (world: World, id: string, node: string): StorageSt
   return storage
 }
 
-const isFileBased = (storage: StorageState): boolean => ["dir", "nfs", "cifs", "cephfs", "btrfs"].includes(storage.type)
+/** Whether volumes of a storage are files in a folder. */
+export const isFileBased = (storage: StorageState): boolean => ["dir", "nfs", "cifs", "cephfs", "btrfs"].includes(storage.type)
 
 /** Whether a linked clone can be made of a base volume there. */
 export const canLink = (storage: StorageState, format: string): boolean =>

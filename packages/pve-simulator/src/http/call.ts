@@ -5,6 +5,7 @@ import type { Guest, NodeState } from "../core/state.ts"
 import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
 import type { Identity } from "./identity.ts"
+import type { Upload } from "./upload.ts"
 
 /** One authorised and checked request on its way to its handler. */
 export interface Call {
@@ -14,6 +15,8 @@ export interface Call {
   readonly parameters: Readonly<Record<string, unknown>>
   /** Members that stand beside `data` in the answer (`total`, `changes`). */
   readonly beside: Record<string, unknown>
+  /** The file that came with it. */
+  readonly upload?: Upload
 }
 
 /** Answers a call with the value of `data`, at once or after waiting. */

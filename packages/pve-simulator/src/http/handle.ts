@@ -1,6 +1,6 @@
 import { badParameter, PveError } from "../core/errors.ts"
 import { hasQuorum } from "../core/quorum.ts"
-import { isRoutine, sleep, start, type Routine } from "../core/routine.ts"
+import { isRoutine, sleep, start, until, type Routine } from "../core/routine.ts"
 import { asText } from "../core/text.ts"
 import type { World } from "../core/world.ts"
 import type { CallLog } from "../faults/calls.ts"
@@ -12,6 +12,7 @@ import { authenticate, type Identity } from "./identity.ts"
 import { jsonResponse, textResponse, type SimRequest, type SimResponse } from "./message.ts"
 import { checkPermission } from "./permissions.ts"
 import { matchRoute, normalisePath, type Match } from "./router.ts"
+import type { Upload } from "./upload.ts"
 import { serve } from "./workers.ts"
 
 /** The whole REST surface: what it is made of. */
@@ -129,7 +130,8 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
   const { world } = api
   const headers = request.headers ?? {}
   refuseContent(request, headers)
-  const identity = match?.method.user === "world" ? anonymous : authenticate(world, target.verb, headers)
+  // a browser's form cannot send the token that other changes need
+  const identity = match?.method.user === "world" ? anonymous : authenticate(world, request.upload === undefined ? target.verb : "GET", headers)
   const handler = match === undefined ? undefined : api.routes.get(match.key)
   if (match === undefined || handler === undefined)
     throw new PveError(501, `Method '${target.verb} ${target.path}' not implemented`)
@@ -141,14 +143,25 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
     throw new PveError(403, `Permission check failed (URI '${target.path}' not available with API token, need proper ticket.)`)
   }
   checkPermission(world, identity, match.method, given)
+  const upload = request.upload === undefined ? undefined : yield* until(request.upload())
+  if (upload !== undefined) addUpload(given, upload)
   const node = match.method.proxyToNode ? asText(given["node"]) : undefined
   if (node !== undefined) yield* reachNode(world, node)
   return yield* serve(world, match.method, node, function* (): Routine<Outcome> {
     const parameters = validateParameters(match.method, given)
     if (target.verb !== "GET" && needsQuorum(match.method.path) && !hasQuorum(world))
       throw new PveError(500, "cluster not ready - no quorum?")
-    return yield* invoke(handler, { world, identity, parameters, beside: {} })
+    return yield* invoke(handler, { world, identity, parameters, beside: {}, ...(upload === undefined ? {} : { upload }) })
   })
+}
+
+/** The fields of a form are parameters, as the name of its file is. */
+const addUpload = (given: Parameters, { fields, filename }: Upload): void => {
+  for (const [name, value] of Object.entries({ ...fields, filename })) {
+    if (given[name] !== undefined && asText(given[name]) !== value)
+      throw badParameter({ [name]: "duplicate parameter (already defined in URI) with conflicting values!" })
+    given[name] = value
+  }
 }
 
 function* invoke(handler: Handler, call: Call): Routine<Outcome> {
@@ -194,7 +207,7 @@ const parseTarget = (request: SimRequest): Target | undefined => {
   }
 }
 
-const hasBody = (request: SimRequest): boolean => request.body !== undefined && request.body.length > 0
+const hasBody = (request: SimRequest): boolean => request.upload === undefined && request.body !== undefined && request.body.length > 0
 
 const refuseContent = (request: SimRequest, headers: Readonly<Record<string, string | undefined>>): void => {
   if (headers["transfer-encoding"]?.includes("chunked") === true) {

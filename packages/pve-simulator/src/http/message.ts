@@ -1,3 +1,5 @@
+import type { Upload } from "./upload.ts"
+
 /** A request as it reaches the API: method and path (with its query), headers with lower-case names, and the body as it came. */
 export interface SimRequest {
   readonly method: string
@@ -5,6 +7,8 @@ export interface SimRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly body?: string | Uint8Array
+  /** Reads the body where it is a form with a file: called once the caller may upload one. */
+  readonly upload?: () => Promise<Upload>
 }
 
 /** The answer; `body` is the exact text, `reason` the phrase of the status line. */

@@ -5,6 +5,7 @@ import type { Certificate } from "./certificate.ts"
 import { MAX_BODY } from "./form.ts"
 import { ConnectionReset } from "./handle.ts"
 import type { SimRequest, SimResponse } from "./message.ts"
+import { isUpload, readUpload } from "./upload.ts"
 import { acceptConsole, type OpenConsole } from "./websocket.ts"
 
 /** An open port. */
@@ -53,7 +54,12 @@ export const listen = async (options: {
 }): Promise<Listener> => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      write(response, await options.handle(toRequest(request, await readBody(request))))
+      const sent = isUpload(request)
+        ? { ...toRequest(request, Buffer.alloc(0)), upload: () => readUpload(request) }
+        : toRequest(request, await readBody(request))
+      write(response, await options.handle(sent))
+      // a file that nobody wanted
+      request.resume()
     } catch (error) {
       // A dropped connection is an answer too; anything else must not reach the caller in words.
       if (!(error instanceof ConnectionReset)) response.statusCode = 500
