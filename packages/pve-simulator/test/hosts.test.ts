@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { createSimulator, hostsObstacle, makeRealHosts, realGuests, type RealHost, type RealHosts } from "../src/index.ts"
 import { run } from "../src/hosts/command.ts"
@@ -248,6 +251,36 @@ describe.skipIf(obstacle !== undefined)(`real hosts${skipNote}`, { timeout: 120_
     await guests.settled()
     expect(existsSync(second.root)).toBe(false)
     expect(guests.addresses(701)).toBeUndefined()
+  })
+
+  it("are installed with answers that are fetched from where the machine is, by the accounts that these name", async () => {
+    const outer = { vlan: 1, address: "192.0.2.254/24", leases: ["192.0.2.50", "192.0.2.60"] } as const
+    const own = await makeRealHosts({ password: "lab", outer })
+    const folder = mkdtempSync(join(tmpdir(), "answers-"))
+    writeFileSync(join(folder, "a.cfg"), "d-i passwd/username string grace\nd-i passwd/user-password password hopper\n")
+    const [program = "", ...args] = own.outside
+    const server = spawn(program, [...args, "python3", "-um", "http.server", "--directory", folder, "8000"])
+    try {
+      let log = ""
+      server.stdout.on("data", (chunk) => (log += String(chunk)))
+      server.stderr.on("data", (chunk) => (log += String(chunk)))
+      await vi.waitFor(() => expect(log).toContain("Serving HTTP"), { timeout: 20_000 })
+      const guests = realGuests(own)
+      const guest = { vmid: 720, name: "fresh", nics: [{ mac: "02:00:00:00:05:01", bridge: "vmbr1000", tag: undefined }] }
+      const text = await guests.fetch?.(guest, "http://192.0.2.254:8000/a.cfg")
+      expect(text).toContain("string grace")
+      expect(log).toMatch(/192\.0\.2\.5\d .* "GET \/a\.cfg HTTP\/1\.1" 200/u)
+      await expect(guests.fetch?.(guest, "http://192.0.2.254:8001/a.cfg")).rejects.toThrow("was not fetched")
+      guests.up({ ...guest, accounts: [{ name: "grace", password: "hopper" }] })
+      const host = await guests.host(720)
+      const asGrace = ["su", "-s", "/bin/sh", "grace", "-c", "echo hopper | sudo -S -p '' id -un"] as const
+      expect((await host.run(...asGrace)).output).toBe("root\n")
+      expect((await host.run("id", "ada")).code).not.toBe(0)
+    } finally {
+      server.kill("SIGKILL")
+      await own.remove()
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it("go without a trace", async () => {

@@ -26,7 +26,14 @@ afterEach(async () => {
 const api = () => `${http.url}/api2/json`
 
 const curl = async (...args: readonly string[]) => {
-  const { stdout } = await run("curl", ["-sk", "-w", "\n%{http_code}", "-H", `Authorization: PVEAPIToken=${sim.rootToken}`, ...args])
+  const { stdout } = await run("curl", [
+    "-sk",
+    "-w",
+    "\n%{http_code}",
+    "-H",
+    `Authorization: PVEAPIToken=${sim.rootToken}`,
+    ...args,
+  ])
   const cut = stdout.lastIndexOf("\n")
   const body = stdout.slice(0, cut)
   return {

@@ -1,11 +1,11 @@
 import { failure } from "../core/errors.ts"
-import { hasAgent, type Nic, nicsOf, touch } from "../core/guest-config.ts"
+import { hasAgent, isCdrom, isDisk, volumeOf, type Nic, nicsOf, touch } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
 import { findGuest, flag, guestOf, optionalNumber, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
-import { removeVolume } from "../core/volumes.ts"
+import { findVolume, removeVolume } from "../core/volumes.ts"
 import { isManaged, requestState } from "../ha/resources.ts"
 import { withConfig, refuseSkiplock, refuseLocked } from "./guest-locks.ts"
 
@@ -31,6 +31,13 @@ export const plugProblem = (node: NodeState, { bridge, tag }: Pick<Nic, "bridge"
   return ports.some((port) => physical.test(port)) ? undefined : `no physical interface on bridge '${bridge}'`
 }
 
+/** The volumes in the drives for discs. */
+const cdroms = ({ config, pending }: Guest): readonly string[] =>
+  Object.entries({ ...config, ...pending })
+    .filter(([key, value]) => isDisk(key) && value !== undefined && isCdrom(String(value)))
+    .map(([, value]) => volumeOf(String(value)))
+    .filter((volume) => volume.includes(":"))
+
 /** Turns a guest's machine on: pending changes take effect, then the system boots. */
 export const powerOn = (world: World, guest: Guest): void => {
   const node = world.state.nodes.get(guest.node)!
@@ -38,6 +45,8 @@ export const powerOn = (world: World, guest: Guest): void => {
     const problem = plugProblem(node, nic)
     if (problem !== undefined) throw failure(problem)
   }
+  const absent = cdroms(guest).find((volume) => findVolume(world, guest.node, volume) === undefined)
+  if (absent !== undefined) throw failure(`volume '${absent}' does not exist`)
   touch(world, guest)
   applyPending(guest)
   guest.status = "running"

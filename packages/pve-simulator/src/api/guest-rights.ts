@@ -37,17 +37,31 @@ export const checkOptions = (call: Call, vmid: number, changes: Config, removed:
     const cdrom = isDisk(key) && value !== undefined && isCdrom(String(value))
     demandOnGuest(call, vmid, cdrom ? "VM.Config.CDROM" : privilegeOf(key), pool)
     if (value === undefined) continue
-    if (isDisk(key)) checkDisk(call, String(value))
+    if (isDisk(key)) checkDisk(call, vmid, String(value))
     if (isNet(key)) checkBridge(call, String(value))
   }
 }
 
-const checkDisk = (call: Call, disk: string): void => {
+const checkDisk = (call: Call, vmid: number, disk: string): void => {
   const volume = volumeOf(disk)
   if (volume === "none" || volume === "cdrom" || volume.startsWith("/")) return
   const id = storageOf(volume)
   storageNamed(call.world, id)
   if (newDisk(disk) !== undefined) demand(call.world, call.identity, `/storage/${id}`, ["Datastore.AllocateSpace"])
+  else mayUseVolume(call, vmid, volume)
+}
+
+/** Images of discs for whoever sees the storage, disks of another VM for whoever may configure its disks. */
+const mayUseVolume = (call: Call, vmid: number, volid: string): void => {
+  const { world, identity } = call
+  const storage = `/storage/${storageOf(volid)}`
+  if (may(world, identity, storage, ["Datastore.Allocate"])) return
+  if (/:(?:iso|vztmpl|import)\//u.test(volid)) {
+    demand(world, identity, storage, ["Datastore.AllocateSpace", "Datastore.Audit"], true)
+    return
+  }
+  const owner = Number(/(?:vm|base)-(\d+)-/u.exec(volid)?.[1] ?? vmid)
+  if (owner !== vmid) demand(world, identity, `/vms/${owner}`, ["VM.Config.Disk"])
 }
 
 /** A bridge of a node is a VNet of the zone `localnetwork` for the access list; an SDN VNet belongs to its own zone. */

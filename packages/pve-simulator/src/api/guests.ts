@@ -3,6 +3,8 @@ import { digestOf, guestName, hasAgent, isCdrom, isDisk, lockOf, ownDisks, repor
 import type { Config, Guest, Snapshot } from "../core/state.ts"
 import { canLink, findVolume, isOnNode, storageNamed, storageOf } from "../core/volumes.ts"
 import { nowSeconds, type World } from "../core/world.ts"
+import { pressKey } from "../guest/boot.ts"
+import { isCombination } from "../guest/keys.ts"
 import { haOf } from "../ha/resources.ts"
 import { findGuest, flag, guestOf, nodeOf, optionalText, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { may } from "../http/permissions.ts"
@@ -170,7 +172,11 @@ const monitor = (call: Call): string => {
 }
 
 const sendkey = (call: Call): null => {
-  if (findGuest(call)?.status !== "running") throw failure(`VM ${vmidOf(call)} not running`)
+  const guest = findGuest(call)
+  if (guest?.status !== "running") throw failure(`VM ${vmidOf(call)} not running`)
+  const keys = text(call, "key")
+  if (!isCombination(keys)) throw failure(`invalid parameter: ${keys}`)
+  pressKey(call.world, guest, keys)
   return null
 }
 

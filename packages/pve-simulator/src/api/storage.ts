@@ -150,7 +150,11 @@ const removeContent = (call: Call): string => {
 }
 
 /** A name as a storage keeps it. */
-const storedName = (name: string): string => name.trim().replace(/^.*[/\\]/u, "").replaceAll(/[^-a-zA-Z0-9_.]/gu, "_")
+const storedName = (name: string): string =>
+  name
+    .trim()
+    .replace(/^.*[/\\]/u, "")
+    .replaceAll(/[^-a-zA-Z0-9_.]/gu, "_")
 
 const extensions: Readonly<Record<string, RegExp>> = {
   iso: /[^/]\.(?:iso|img)$/iu,
@@ -212,7 +216,10 @@ const download = (call: Call): string => {
   const filename = storedName(text(call, "filename"))
   if (extensions[type]?.test(filename) !== true) throw badParameter({ filename: "wrong file extension" })
   return spawn(call, "download", filename, function* (task): Routine<void> {
-    if (findVolume(world, node, `${storage.id}:${type}/${filename}`) !== undefined && optionalText(call, "checksum") === undefined)
+    if (
+      findVolume(world, node, `${storage.id}:${type}/${filename}`) !== undefined &&
+      optionalText(call, "checksum") === undefined
+    )
       throw failure(`refusing to override existing file '${filename}'`)
     task.log(`downloading ${text(call, "url")} to ${storage.id}:${type}/${filename}`)
     const bytes = 512 * 1024 ** 2

@@ -145,6 +145,9 @@ export interface Guest {
 export type Boot =
   | { readonly kind: "off" }
   | { readonly kind: "queued" }
+  /** The menu of a disc waits for keys; then the installer asks for what it was not told. */
+  | { readonly kind: "installer"; readonly typed: string }
+  | { readonly kind: "installing"; readonly until: number; readonly os: GuestOs }
   | { readonly kind: "booting"; readonly until: number }
   | { readonly kind: "up"; readonly since: number }
 
@@ -167,6 +170,10 @@ export interface GuestOs {
   readonly version: string
   hostname: string
   readonly users: string[]
+  /** Who may log in to one that was installed from a disc; a password may be a hash. Absent: the template's own. */
+  readonly accounts?: readonly { readonly name: string; readonly password: string }[]
+  /** Absent: its agent was installed. */
+  readonly agent?: boolean
   /** Users with a session now. Nobody logs in by himself: whoever drives the simulator says so. */
   sessions: string[]
   /** Static addresses by interface index; an interface that is absent asks for a lease. */

@@ -75,6 +75,18 @@ const systemNamed = (name: string): TemplateSystem | undefined =>
           .includes(system),
       )
 
+/** The system that an installer's disc brings, by the first of some names that tells it. */
+export const systemOnDisc = (
+  names: readonly string[],
+  fallback: "windows" | "debian",
+): Pick<GuestOs, "family" | "prettyName" | "id" | "version"> => {
+  const known = fallback === "windows" ? undefined : names.find((name) => (systemNamed(name) ?? "windows") !== "windows")
+  const id = known === undefined ? fallback : systemNamed(known)
+  return id === undefined || id === "windows"
+    ? windowsNamed(names.find((name) => systemNamed(name) === "windows") ?? "").os
+    : linuxNamed((known ?? names[0] ?? "").replace(/\.iso$/iu, ""), id).os
+}
+
 /** A text describes no template; the message is one line. */
 export class TemplateError extends Error {}
 

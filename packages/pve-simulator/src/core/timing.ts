@@ -65,6 +65,9 @@ export const defaultTiming = {
   /** From the request to start until the agent answers. Windows starts more services before it. */
   bootLinux: 25 * SECOND,
   bootWindows: 75 * SECOND,
+  /** From the answers to the end of an installation from a disc, with packages from a near mirror; the first boot comes after. */
+  installLinux: 300 * SECOND,
+  installWindows: 1200 * SECOND,
   /** A DHCP lease shows in the agent's answer a little after the agent itself does. */
   dhcpLinux: 2 * SECOND,
   dhcpWindows: 4 * SECOND,

@@ -86,5 +86,6 @@ export const addressesOf = (world: World, guest: Guest): GuestAddress[] => {
 export const backedGuest = (guest: Guest): BackedGuest => ({
   vmid: guest.vmid,
   name: guest.os?.hostname ?? "guest",
+  ...(guest.os?.accounts === undefined ? {} : { accounts: guest.os.accounts }),
   nics: nicsOf(guest.config).map(({ mac, bridge, tag }) => ({ mac: mac.toLowerCase(), bridge, tag })),
 })

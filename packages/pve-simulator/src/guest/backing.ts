@@ -2,6 +2,8 @@
 export interface BackedGuest {
   readonly vmid: number
   readonly name: string
+  /** Who may log in once it is up for the first time; absent: the people of every host. */
+  readonly accounts?: readonly { readonly name: string; readonly password: string }[]
   readonly nics: readonly {
     /** Lower case. */
     readonly mac: string
@@ -15,6 +17,8 @@ export interface GuestBacking {
   /** The guest's system is up; called again for one that restarted. */
   readonly up: (guest: BackedGuest) => void
   readonly down: (vmid: number) => void
+  /** Gets a small text over HTTP from where the guest is on the network, before it has a system. Absent: this machine gets it. */
+  readonly fetch?: (guest: BackedGuest, url: string) => Promise<string>
   /** The guest is deleted; another may get its number. */
   readonly gone: (vmid: number) => void
   /** A new guest's disks are copies of another's, as they are now or as they were kept under this name. */

@@ -2,6 +2,7 @@ import { nicsOf } from "../core/guest-config.ts"
 import type { Guest } from "../core/state.ts"
 import type { World } from "../core/world.ts"
 import { addressesOf, backedGuest } from "./addresses.ts"
+import { beginInstaller, resumeInstaller, typeKey } from "./installer.ts"
 import { stopStages } from "./stages.ts"
 
 /** What is left of a boot once the machine runs. */
@@ -24,12 +25,17 @@ const bootingOn = (world: World, node: string): number => {
 export const beginBoot = (world: World, guest: Guest): void => {
   if (guest.os === undefined) {
     guest.boot = { kind: "off" }
+    beginInstaller(world, guest, () => beginBoot(world, guest))
     return
   }
   guest.boot = { kind: "queued" }
   queueOf(world, guest.node).push(guest.vmid)
   admit(world, guest.node)
 }
+
+/** A key that is pressed on a guest's keyboard: whoever listens to it is an installer. */
+export const pressKey = (world: World, guest: Guest, keys: string): void =>
+  typeKey(world, guest, keys, () => beginBoot(world, guest))
 
 /** Ends whatever a guest was doing: its machine is off or starts anew. */
 export const powerOff = (world: World, guest: Guest): void => {
@@ -40,6 +46,7 @@ export const powerOff = (world: World, guest: Guest): void => {
   world.boots.get(guest.vmid)?.()
   world.boots.delete(guest.vmid)
   if (guest.boot.kind === "up") world.backing?.down(guest.vmid)
+  if (guest.boot.kind === "installer") world.backing?.gone(guest.vmid)
   guest.boot = { kind: "off" }
   guest.execs.clear()
   stopStages(world, guest)
@@ -81,6 +88,7 @@ export const moveBoot = (world: World, guest: Guest, target: string): void => {
 /** Restarts the timers of booting guests after a state was put back. */
 export const resumeBoots = (world: World): void => {
   for (const guest of world.state.guests.values()) {
+    resumeInstaller(world, guest, () => beginBoot(world, guest))
     if (guest.boot.kind === "booting") arm(world, guest, Math.max(world.clock.now(), guest.boot.until))
   }
   for (const guest of world.state.guests.values()) {
@@ -91,7 +99,7 @@ export const resumeBoots = (world: World): void => {
 
 /** True once the agent answers. */
 export const agentAnswers = (world: World, guest: Guest): boolean =>
-  guest.boot.kind === "up" && !guest.paused && !world.faults.isAgentSilent(guest.vmid)
+  guest.boot.kind === "up" && guest.os?.agent !== false && !guest.paused && !world.faults.isAgentSilent(guest.vmid)
 
 /** The interfaces as the agent of the guest's system names them, the loopback included. */
 export const networkInterfaces = (world: World, guest: Guest): unknown[] => {

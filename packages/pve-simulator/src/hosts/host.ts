@@ -20,6 +20,10 @@ export interface HostSpec {
   readonly name: string
   /** The first is `eth0`. */
   readonly nics: readonly HostNic[]
+  /** Who may log in, in place of the people of every host. */
+  readonly accounts?: readonly Account[]
+  /** It runs no SSH server: an installer, which has nothing but addresses. */
+  readonly bare?: boolean
   /** A folder whose copy it begins with, in place of a template's. */
   readonly files?: string
 }
@@ -115,10 +119,16 @@ export interface HostPlace {
 }
 
 /** Makes a host and runs it. */
-export const makeHost = async (place: HostPlace, { name, nics, files }: HostSpec): Promise<RealHost> => {
+export const makeHost = async (
+  place: HostPlace,
+  { name, nics, files, accounts = place.accounts, bare = false }: HostSpec,
+): Promise<RealHost> => {
   const { own, network } = place
   const root = join(place.folder, own)
-  if (files === undefined) await makeRootFolder(root, name, nics, place.accounts, place.hostKey)
+  const people = accounts.some(({ name: one }) => one === "root")
+    ? accounts
+    : [...place.accounts.filter(({ name: one }) => one === "root"), ...accounts]
+  if (files === undefined) await makeRootFolder(root, name, nics, people, bare ? undefined : place.hostKey)
   else await copyFolder(files, root)
   let child: ChildProcess | undefined
 
@@ -129,7 +139,7 @@ export const makeHost = async (place: HostPlace, { name, nics, files }: HostSpec
     const [program, ...args] = [...processTree(own), "/bin/sh", "-c", life, "sh", root]
     child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })
     await started(child, name)
-    while (!(await listens(own, "tcp", 22))) await setTimeout(20)
+    while (!bare && !(await listens(own, "tcp", 22))) await setTimeout(20)
   }
   const cards = async () => cardsIn(await must("ip", "-n", own, "-j", "address", "show"))
   const inside = async (program: string, ...rest: readonly string[]): Promise<Ran> => {

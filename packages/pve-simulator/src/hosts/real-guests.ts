@@ -25,6 +25,23 @@ const outerBridges = new Set(["vmbr1000", "ludusnat"])
 const portOf = ({ bridge, tag = untagged }: BackedGuest["nics"][number]): Port =>
   bridge === undefined || outerBridges.has(bridge) ? { vlan: tag } : { bridge, vlan: tag }
 
+const nicsOf = (guest: BackedGuest) => guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
+
+/** As an installer does: it waits for an address, and asks once. */
+const fetchScript = `
+import subprocess, sys, time, urllib.request
+for _ in range(300):
+    if "inet " in subprocess.run(["ip", "-4", "address", "show", "scope", "global"], capture_output=True, text=True).stdout: break
+    time.sleep(0.1)
+sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1], timeout=20).read(1 << 20))
+`
+
+const fetchInside = async (host: RealHost, url: string): Promise<string> => {
+  const { code, output, errors } = await host.run("python3", "-c", fetchScript, url)
+  if (code !== 0) throw new Error(`${url} was not fetched: ${errors.trim()}`)
+  return output
+}
+
 /**
  * A host for each guest that comes up, on the networks of its cards. A guest that goes off keeps its host's folder, and boots from it when
  * it comes back. What goes wrong is told to `failed`, and thrown by `settled` and `host` until something else was done with the guest.
@@ -75,14 +92,29 @@ export const realGuests = (hosts: RealHosts, failed: (vmid: number, error: unkno
       then(guest.vmid, async () => {
         // one that comes up while it is up is another: the simulator began anew
         if (timers.has(guest.vmid)) await forget(guest.vmid)
-        const nics = guest.nics.map((nic) => ({ ...portOf(nic), mac: nic.mac }))
+        const nics = nicsOf(guest)
         const known = made.get(guest.vmid)
         const copied = files.get(guest.vmid)
-        const host = known ?? (await hosts.add({ name: guest.name, nics, ...(copied === undefined ? {} : { files: copied }) }))
+        const { name, accounts } = guest
+        const begun = { ...(copied === undefined ? {} : { files: copied }), ...(accounts === undefined ? {} : { accounts }) }
+        const host = known ?? (await hosts.add({ name, nics, ...begun }))
         made.set(guest.vmid, host)
         if (known !== undefined) await known.start(nics)
         watch(guest.vmid, host)
       }),
+    fetch: async (guest, url) => {
+      let text = ""
+      then(guest.vmid, async () => {
+        const host = await hosts.add({ name: guest.name, nics: nicsOf(guest), bare: true })
+        try {
+          text = await fetchInside(host, url)
+        } finally {
+          await host.remove()
+        }
+      })
+      await going.get(guest.vmid)
+      return text
+    },
     down: (vmid) => {
       leave(vmid)
       then(vmid, async () => {

@@ -5,6 +5,7 @@ import { must } from "./command.ts"
 /** Somebody who may log in. */
 export interface Account {
   readonly name: string
+  /** In the clear, or as a hash of crypt. */
   readonly password: string
 }
 
@@ -97,11 +98,11 @@ const passwd = (people: readonly Account[]): string =>
     )
     .join("\n")
 
+const hashed = async (password: string): Promise<string> =>
+  /^\$[0-9a-z]{1,3}\$[^:\s]+$/u.test(password) ? password : (await must("/usr/bin/openssl", "passwd", "-6", password)).trim()
+
 const shadow = async (people: readonly Account[]): Promise<string> => {
-  const lines = people.map(
-    async ({ name, password }) =>
-      `${name}:${(await must("/usr/bin/openssl", "passwd", "-6", password)).trim()}:19000:0:99999:7:::\n`,
-  )
+  const lines = people.map(async ({ name, password }) => `${name}:${await hashed(password)}:19000:0:99999:7:::\n`)
   return (await Promise.all(lines)).join("")
 }
 
@@ -148,7 +149,7 @@ for settings in /etc/sysctl.d/*.conf; do [ ! -e "$settings" ] || sysctl -q -p "$
 ifup -a
 ifup --allow=hotplug -a &
 for service in /etc/rc2.d/S*; do [ ! -x "$service" ] || "$service" start; done
-/usr/sbin/sshd -D -e -f /etc/ssh/sshd_config &
+[ ! -e /etc/ssh/host_key ] || /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config &
 echo ready
 wait
 while :; do sleep 3600; done
@@ -177,7 +178,8 @@ export const makeRootFolder = async (
   name: string,
   cards: readonly Card[],
   people: readonly Account[],
-  hostKey: string,
+  /** Absent: nobody logs in over SSH. */
+  hostKey: string | undefined,
 ): Promise<void> => {
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true })
   await chmod(join(root, "tmp"), 0o1777)
@@ -207,7 +209,7 @@ export const makeRootFolder = async (
   for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text)
   await writeFile(join(root, "etc/shadow"), await shadow(people), { mode: 0o600 })
   await writeFile(join(root, "etc/sudoers"), sudoers, { mode: 0o440 })
-  await writeFile(join(root, "etc/ssh/host_key"), hostKey, { mode: 0o600 })
+  if (hostKey !== undefined) await writeFile(join(root, "etc/ssh/host_key"), hostKey, { mode: 0o600 })
   const dnsmasq = service("dnsmasq", "-x /run/dnsmasq.pid -u dnsmasq -7 /etc/dnsmasq.d,.dpkg-dist,.dpkg-old")
   await writeFile(join(root, "etc/init.d/dnsmasq"), dnsmasq, { mode: 0o755 })
   for (const [i, { name: person }] of people.entries()) {

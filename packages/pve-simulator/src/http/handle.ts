@@ -131,7 +131,8 @@ function* perform(api: Api, request: SimRequest, target: Target, match: Match | 
   const headers = request.headers ?? {}
   refuseContent(request, headers)
   // a browser's form cannot send the token that other changes need
-  const identity = match?.method.user === "world" ? anonymous : authenticate(world, request.upload === undefined ? target.verb : "GET", headers)
+  const identity =
+    match?.method.user === "world" ? anonymous : authenticate(world, request.upload === undefined ? target.verb : "GET", headers)
   const handler = match === undefined ? undefined : api.routes.get(match.key)
   if (match === undefined || handler === undefined)
     throw new PveError(501, `Method '${target.verb} ${target.path}' not implemented`)
@@ -207,7 +208,8 @@ const parseTarget = (request: SimRequest): Target | undefined => {
   }
 }
 
-const hasBody = (request: SimRequest): boolean => request.upload === undefined && request.body !== undefined && request.body.length > 0
+const hasBody = (request: SimRequest): boolean =>
+  request.upload === undefined && request.body !== undefined && request.body.length > 0
 
 const refuseContent = (request: SimRequest, headers: Readonly<Record<string, string | undefined>>): void => {
   if (headers["transfer-encoding"]?.includes("chunked") === true) {

@@ -1,0 +1,89 @@
+/** Somebody whom an installer makes, with a password in the clear or as a hash. */
+export interface Account {
+  readonly name: string
+  readonly password: string
+}
+
+/** What a file of answers says about the system that is to be. */
+export interface Answers {
+  readonly accounts: readonly Account[]
+  readonly hostname: string | undefined
+  readonly agent: boolean
+}
+
+const unquoted = (text: string): string => text.trim().replace(/^(["'])(.*)\1$/u, "$2")
+
+const first = (text: string, ...patterns: readonly RegExp[]): string | undefined => {
+  for (const pattern of patterns) {
+    const found = pattern.exec(text)?.[1]
+    if (found !== undefined && unquoted(found) !== "") return unquoted(found)
+  }
+  return undefined
+}
+
+const account = (name: string | undefined, password: string | undefined): readonly Account[] =>
+  name === undefined || password === undefined || !/^[A-Za-z_][\w-]{0,31}$/u.test(name) ? [] : [{ name, password }]
+
+/** Debian's installer: `d-i passwd/username string ada`. */
+const ofPreseed = (text: string): Answers => {
+  const value = (question: string) =>
+    first(text, new RegExp(String.raw`^\s*d-i[ \t]+${question}[ \t]+(?:string|password)[ \t]+(.+)$`, "mu"))
+  return {
+    accounts: [
+      ...account("root", value("passwd/root-password-crypted") ?? value("passwd/root-password")),
+      ...account(value("passwd/username"), value("passwd/user-password-crypted") ?? value("passwd/user-password")),
+    ],
+    hostname: value("netcfg/get_hostname") ?? value("netcfg/hostname"),
+    agent: text.includes("qemu-guest-agent"),
+  }
+}
+
+/** Red Hat's: `rootpw --plaintext secret`, `user --name=ada --password=secret`. */
+const ofKickstart = (text: string): Answers => ({
+  accounts: [
+    ...account("root", first(text, /^\s*rootpw\b(?:[ \t]+--[a-z-]+)*[ \t]+([^-\s]\S*)/mu)),
+    ...[...text.matchAll(/^\s*user\b(.*)$/gmu)].flatMap(([, line = ""]) =>
+      account(first(line, /--name[= ](\S+)/u), first(line, /--password[= ](\S+)/u)),
+    ),
+  ],
+  hostname: first(text, /--hostname[= ](\S+)/u),
+  agent: text.includes("qemu-guest-agent"),
+})
+
+/** Ubuntu's, in YAML: the user under `identity`. */
+const ofUserData = (text: string): Answers => ({
+  accounts: account(
+    first(text, /^\s*-?\s*username:(.+)$/mu, /^\s*-\s*name:(.+)$/mu),
+    first(text, /^\s*(?:plain_text_)?passw(?:or)?d:(.+)$/mu),
+  ),
+  hostname: first(text, /^\s*hostname:(.+)$/mu),
+  agent: text.includes("qemu-guest-agent"),
+})
+
+/** The answers in a file; undefined where it is none that an installer of Linux reads. */
+export const readAnswers = (text: string): Answers | undefined => {
+  if (/^\s*d-i[ \t]/mu.test(text)) return ofPreseed(text)
+  if (/^#cloud-config\b/mu.test(text)) return ofUserData(text)
+  return /^\s*(?:rootpw|user|autopart|clearpart|%packages)\b/mu.test(text) ? ofKickstart(text) : undefined
+}
+
+/** Windows: the accounts in `Autounattend.xml`. */
+export const readUnattended = (text: string): Answers => ({
+  accounts: [
+    ...account("Administrator", first(text, /<AdministratorPassword>\s*<Value>([^<]*)</u)),
+    ...[...text.matchAll(/<LocalAccount\b[\s\S]*?<\/LocalAccount>/gu)].flatMap(([entry]) =>
+      account(first(entry, /<Name>([^<]+)</u), first(entry, /<Value>([^<]*)</u)),
+    ),
+  ],
+  hostname: first(text, /<ComputerName>([^<*]+)</u),
+  agent: true,
+})
+
+const parameters = ["preseed/url", "url", "inst\\.ks", "ks", "s", "seedfrom", "autoyast", "inst\\.auto"].join("|")
+const addressOfAnswers = new RegExp(String.raw`(?:^|[\s;\\])(?:${parameters})=["']?(http:\/\/[^\s"';\\]+)`, "u")
+
+/** Where the line that was typed at a boot menu says that the answers are; a folder of cloud-init has them as `user-data`. */
+export const answersUrl = (text: string): string | undefined => {
+  const found = addressOfAnswers.exec(text)?.[1]
+  return found?.endsWith("/") === true ? `${found}user-data` : found
+}
