@@ -180,7 +180,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   ["403 + + 403 + + +", ["listGroupMembers", "listGroupRanges"]],
   // the same; clients read 401 here
   ["401 401 + + + + +", ["addUser"]],
-  ["+ + + 404 404 + +", ["getCredentials"]],
+  ["+ + + 404 404 + +", ["getCredentials", "getWireguardConfig", "rotateWireguardKey"]],
   ["+ + + 400 400 + +", ["postCredentials"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
   ["403 + + + + 403 +", ["setDefaultRangeID"]],

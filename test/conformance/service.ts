@@ -9,6 +9,7 @@ import {
 } from "@rangewright/adapter-memory"
 import {
   bringInLine,
+  giveMissingVpnKeys,
   notYetOffered,
   operations,
   Settings,
@@ -47,7 +48,11 @@ import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
 
-const settings: SettingsShape = { ...testSettings, reservedRangeNumbers: [] }
+const settings: SettingsShape = {
+  ...testSettings,
+  reservedRangeNumbers: [],
+  vpn: { host: "vpn.example.org", port: 51_820, publicKey: "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI=" },
+}
 
 /** The password that every user but the bootstrap account has. */
 export const password = "correct horse battery"
@@ -133,6 +138,7 @@ const seed = Effect.gen(function* () {
   for (const id of [idOf.admin, idOf.member, idOf.stranger]) {
     yield* users.setSecrets(id, { sealedPassword: secrets.seal(password, `password of ${id}`) })
   }
+  yield* giveMissingVpnKeys
   yield* seedGroups
   yield* seedBlueprints
   yield* seedSources

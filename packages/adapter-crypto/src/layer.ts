@@ -1,13 +1,14 @@
-import type { CredentialHasher, SecretStore, TokenSigner } from "@rangewright/ports"
+import type { CredentialHasher, SecretStore, TokenSigner, VpnKeys } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { credentialHasherLayer, firstHashKey } from "./credential-hasher.ts"
 import type { MasterKey } from "./master-key.ts"
 import { secretStoreLayer } from "./secret-store.ts"
 import { tokenSignerLayer } from "./token-signer.ts"
+import { vpnKeysLayer } from "./vpn-keys.ts"
 
 /** Everything secret that the application asks for, from the installation's one key, and what its API keys are hashed with. */
 export const cryptoLayer = (
   master: MasterKey,
   hashKey = firstHashKey(master),
-): Layer.Layer<CredentialHasher | SecretStore | TokenSigner> =>
-  Layer.mergeAll(credentialHasherLayer(hashKey), secretStoreLayer(master), tokenSignerLayer(master))
+): Layer.Layer<CredentialHasher | SecretStore | TokenSigner | VpnKeys> =>
+  Layer.mergeAll(credentialHasherLayer(hashKey), secretStoreLayer(master), tokenSignerLayer(master), vpnKeysLayer)

@@ -15,6 +15,7 @@ import { runJournalLayer } from "./repositories/run-journal.ts"
 import { sharedSlotsLayer } from "./repositories/shared-slots.ts"
 import { sourcesLayer } from "./repositories/sources.ts"
 import { usersLayer } from "./repositories/users.ts"
+import { vpnRecordsLayer } from "./repositories/vpn-records.ts"
 
 /** Where the data is: a PostgreSQL server (`postgres://…`), or a file of SQLite, which is made when it is missing. */
 export type StorageOptions = { readonly databaseUrl: string } | { readonly file: string }
@@ -47,4 +48,5 @@ export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.
     sharedSlotsLayer,
     sourcesLayer,
     usersLayer,
+    vpnRecordsLayer,
   ).pipe(Layer.provideMerge(databaseLayer(options, older)))

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { Conflict, type RangeId, type RecordId, sealedText, type SourceId, type UserId, type Vmid } from "@rangewright/domain"
-import { Machines, type NewSource, Sources, Users } from "@rangewright/ports"
+import { Machines, type NewSource, Sources, Users, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { adoptSealingKey, Database, hasUsers, sealAnew, sealedTexts, sealingKey, storageLayer } from "../src/index.ts"
@@ -33,6 +33,7 @@ const writeEverywhere = (text: string) =>
     const users = yield* Users
     const sources = yield* Sources
     const machines = yield* Machines
+    const vpn = yield* VpnRecords
     const id = `s${text.length}`
 
     const writes: readonly Effect.Effect<unknown, Error>[] = [
@@ -42,6 +43,8 @@ const writeEverywhere = (text: string) =>
       sources.change("s".padEnd(15, "0") as RecordId, { access: text }),
       machines.keepLogin(lab, 100 as Vmid, { current: text, pending: undefined }),
       machines.keepLogin(lab, 101 as Vmid, { current: undefined, pending: text }),
+      vpn.giveKey(alice, { publicKey: id, sealed: text }),
+      vpn.replaceKey(alice, { publicKey: id, sealed: text }),
     ]
     return yield* Effect.forEach(writes, (write) => Effect.map(Effect.exit(write), String))
   })
@@ -79,8 +82,9 @@ describe.each(["sqlite", "postgresql"] as const)("the key of a database of %s", 
         yield* users.setSecrets(alice, { sealedPassword: by(one, "password") })
         yield* (yield* Sources).create(source("s", by(one, "access")))
         yield* (yield* Machines).keepLogin(lab, 100 as Vmid, { current: by(one, "login"), pending: by(one, "next") })
+        yield* (yield* VpnRecords).giveKey(alice, { publicKey: "public", sealed: by(one, "tunnel") })
         const before = yield* sealedTexts
-        expect(before).toHaveLength(4)
+        expect(before).toHaveLength(5)
 
         const turned = (text: string) => text.replace(one.keyId, two.keyId)
         const stops = sealAnew(one, two, (text) => (text.endsWith("next") ? Effect.fail("no") : Effect.succeed(turned(text))))
@@ -94,6 +98,7 @@ describe.each(["sqlite", "postgresql"] as const)("the key of a database of %s", 
         expect((yield* sealedTexts).map(({ sealed }) => sealed)).toEqual([
           by(two, "password"),
           by(one, "access"),
+          by(two, "tunnel"),
           by(two, "login"),
         ])
         expect(yield* Effect.flip(sealAnew(one, two, () => Effect.undefined))).toBeInstanceOf(Conflict)

@@ -17,6 +17,7 @@ import type {
   StoragePorts,
   SubscriptionProvider,
   TokenSigner,
+  VpnKeys,
 } from "@rangewright/ports"
 import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
@@ -50,6 +51,7 @@ export type PortServices =
   | StoragePorts
   | SubscriptionProvider
   | TokenSigner
+  | VpnKeys
 
 /** All that the service is made of. */
 export type AppServices =

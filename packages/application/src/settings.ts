@@ -1,4 +1,4 @@
-import type { Amounts, TemplateLogin } from "@rangewright/domain"
+import type { Amounts, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
 /** What the operator decides and the application needs; read once at start. */
@@ -33,6 +33,8 @@ export interface SettingsShape {
   readonly templateLogins?: ReadonlyMap<string, TemplateLogin>
   /** What each user may take who has no limit of another source. Absent: as much as there is. */
   readonly quotaDefaults?: Amounts
+  /** Where clients find the VPN. Absent: there is none. */
+  readonly vpn?: VpnEndpoint | undefined
   /** Only administrators install and remove roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */

@@ -1,6 +1,7 @@
 import type { UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import type { SealBroken } from "./faults.ts"
 
 /** Hashes API keys: keyed SHA-256, hex. */
@@ -44,3 +45,11 @@ export class TokenSigner extends Context.Service<
     readonly verify: (token: string, tokenKey: string, now: Date) => Effect.Effect<boolean>
   }
 >()("rangewright/TokenSigner") {}
+
+/** Makes key pairs for WireGuard (X25519), in base64 as WireGuard writes keys. */
+export class VpnKeys extends Context.Service<
+  VpnKeys,
+  {
+    readonly make: Effect.Effect<{ readonly privateKey: Redacted.Redacted; readonly publicKey: string }>
+  }
+>()("rangewright/VpnKeys") {}

@@ -9,6 +9,7 @@ import type { Ranges } from "./ranges.ts"
 import type { RunJournal } from "./run-journal.ts"
 import type { Sources } from "./sources.ts"
 import type { Users } from "./users.ts"
+import type { VpnRecords } from "./vpn-records.ts"
 
 /** What the store keeps. An adapter of the store has them all. */
 export type StoragePorts =
@@ -23,3 +24,4 @@ export type StoragePorts =
   | RunJournal
   | Sources
   | Users
+  | VpnRecords

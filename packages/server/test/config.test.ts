@@ -38,6 +38,18 @@ describe("the configuration", () => {
     expect(hypervisorKind(config)).toBe("simulator")
   })
 
+  test("the VPN needs an endpoint that is a host alone, and a key; nothing else gets into a client's file", () => {
+    const key = "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI="
+    const of = (endpoint: string, publicKey = key) =>
+      problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: endpoint, RANGEWRIGHT_WIREGUARD_PUBLIC_KEY: publicKey })
+    for (const endpoint of ["vpn.example.org", "vpn", "203.0.113.9", "2001:db8::1"]) expect(of(endpoint)).toEqual([])
+    for (const endpoint of ["a.example\nPostUp = sh", "a.example:51820", "[2001:db8::1]", "-a.example", "a b", "x".repeat(300)])
+      expect(of(endpoint)).toEqual([expect.stringMatching(/^wireguard_endpoint: a host name/u)])
+    for (const wrong of ["short", `${key}\nPostUp = sh`, key.replace("I=", "J=")])
+      expect(of("vpn", wrong)).toEqual([expect.stringMatching(/^wireguard_public_key: 32 bytes/u)])
+    expect(problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn" })).toEqual([expect.stringContaining("give both or none")])
+  })
+
   test("a variable beats the file, the file beats the default", () => {
     const file = fileWith("port: 9000\nsdn_zone: labs\n")
     expect(load({}, file).port).toBe(9000)

@@ -86,7 +86,7 @@ const filled = async (more: Record<string, string> = {}) => {
   const service = await folder.start(more)
   const key = await fill(service)
   const secrets = await opened(service)
-  expect(secrets).toHaveLength(4)
+  expect(secrets).toHaveLength(5)
   await folder.stop()
   return { key, secrets }
 }
@@ -105,7 +105,7 @@ describe("a new key", () => {
     const formerText = folder.text("secret-key")
     const rootKey = folder.text("root-api-key")
     const said = await rotate()
-    expect(said).toMatchObject({ status: 0, output: expect.stringMatching(/4 secrets sealed with the new key/u) })
+    expect(said).toMatchObject({ status: 0, output: expect.stringMatching(/5 secrets sealed with the new key/u) })
     expect(sealingKeys().size).toBe(1)
     expect(sealingKeys()).not.toContain(former)
     expect(folder.text("secret-key")).not.toBe(formerText)
@@ -134,7 +134,7 @@ describe("a new key", () => {
     writeFileSync(file, newKeyText(), { mode: 0o600 })
     const withoutFile = await folder.command(["rotate-key"], old).ended
     expect(withoutFile).toMatchObject({ status: 1, output: expect.stringContaining("comes from secret_key") })
-    expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/4 secrets sealed.*Set secret_key/su)
+    expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/5 secrets sealed.*Set secret_key/su)
     expect((await folder.command(["rotate-key", file], old).ended).output).toMatch(/already.*Set secret_key/su)
     expect(await folder.tried(old)).toContain("Cannot use the key of secret_key")
     await expectWhole(before, { RANGEWRIGHT_SECRET_KEY: readFileSync(file, "utf8") })

@@ -14,6 +14,7 @@ import { sourceBlueprintsContract } from "./source-blueprints.contract.ts"
 import { sourcesContract } from "./sources.contract.ts"
 import type { StorageUnderTest } from "./storage-under-test.ts"
 import { usersContract } from "./users.contract.ts"
+import { vpnRecordsContract } from "./vpn-records.contract.ts"
 
 /** What every adapter of the storage ports promises. */
 export const storageContracts = (storage: StorageUnderTest): void => {
@@ -33,6 +34,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     sourceBlueprintsContract,
     sourcesContract,
     usersContract,
+    vpnRecordsContract,
   ])
     contract(storage)
 }

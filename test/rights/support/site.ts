@@ -10,6 +10,7 @@ import {
   memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
+  memoryVpnKeysLayer,
 } from "@rangewright/adapter-memory"
 import {
   accessControlLayer,
@@ -188,6 +189,7 @@ export const boot = (
       randomText: (length) => serial().toString(36).padStart(length, "0"),
     }),
     Layer.succeed(SecretStore, { seal: sealed, open: (text) => Effect.succeed(unsealed(text)) }),
+    memoryVpnKeysLayer(),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
   const engine = rangeEngineLayer({ owner }, runKinds).pipe(

@@ -25,6 +25,7 @@ import {
   type UserId,
   type UserSecrets,
   type Vmid,
+  type VpnKey,
 } from "@rangewright/domain"
 import type {
   Freshness,
@@ -97,6 +98,7 @@ export interface MemoryStore {
   readonly groups: Map<GroupName, StoredGroup>
   readonly userQuotas: Map<UserId, Amounts>
   readonly groupQuotas: Map<GroupName, Amounts>
+  readonly vpnKeys: Map<UserId, VpnKey>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
@@ -138,6 +140,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   groups: new Map(),
   userQuotas: new Map(),
   groupQuotas: new Map(),
+  vpnKeys: new Map(),
   blueprints: new Map(),
   sources: new Map(),
   machines: new Map(),

@@ -14,6 +14,7 @@ import { runJournalLayer } from "./run-journal.ts"
 import { sharedSlotsLayer } from "./shared-slots.ts"
 import { sourcesLayer } from "./sources.ts"
 import { usersLayer } from "./users.ts"
+import { vpnRecordsLayer } from "./vpn-records.ts"
 
 /** All storage ports over one store. Layers made over the same store see the same data: a new one is a restarted process. */
 export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts | LegacyData> =>
@@ -31,4 +32,5 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     sharedSlotsLayer(store),
     sourcesLayer(store),
     usersLayer(store),
+    vpnRecordsLayer(store),
   )

@@ -80,6 +80,7 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         dropUserOfBlueprints(store, id)
         dropUserOfSources(store, id)
         store.userQuotas.delete(id)
+        store.vpnKeys.delete(id)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
           store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })

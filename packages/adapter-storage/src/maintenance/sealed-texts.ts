@@ -1,4 +1,4 @@
-import { Conflict, passwordContext, sourceAccessContext, userPasswordContext } from "@rangewright/domain"
+import { Conflict, passwordContext, sourceAccessContext, userPasswordContext, vpnKeyContext } from "@rangewright/domain"
 import type { StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { Kysely } from "kysely"
@@ -26,6 +26,7 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
     .where("access", "is not", null)
     .execute()
   const logins = await db.selectFrom("machine_logins").selectAll().execute()
+  const vpnKeys = await db.selectFrom("vpn_keys").select(["user_id", "sealed"]).execute()
   return [
     ...users.map(({ id, sealed }) => ({
       sealed: sealed ?? "",
@@ -38,6 +39,15 @@ const places = async (db: Kysely<Tables>): Promise<readonly Place[]> => {
       context: sourceAccessContext(record_id),
       put: (tx: Kysely<Tables>, text: string | null) =>
         tx.updateTable("sources").set({ access: text }).where("record_id", "=", record_id).execute(),
+    })),
+    ...vpnKeys.map(({ user_id, sealed }) => ({
+      sealed,
+      context: vpnKeyContext(user_id),
+      // without its private key a pair is of no use: the user gets another one
+      put: (tx: Kysely<Tables>, text: string | null) =>
+        text === null
+          ? tx.deleteFrom("vpn_keys").where("user_id", "=", user_id).execute()
+          : tx.updateTable("vpn_keys").set({ sealed: text }).where("user_id", "=", user_id).execute(),
     })),
     ...logins.flatMap(({ range_id, vmid, ...columns }) =>
       (["sealed", "sealed_next"] as const).flatMap((column) => {

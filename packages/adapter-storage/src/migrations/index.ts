@@ -24,6 +24,7 @@ import { m0023TestingModes } from "./m0023-testing-modes.ts"
 import { m0024MachineDebts } from "./m0024-machine-debts.ts"
 import { m0025RangesWithoutVersion } from "./m0025-ranges-without-version.ts"
 import { m0026Quotas } from "./m0026-quotas.ts"
+import { m0027VpnKeys } from "./m0027-vpn-keys.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -54,6 +55,7 @@ const changes: readonly SchemaChange[] = [
   m0024MachineDebts,
   m0025RangesWithoutVersion,
   m0026Quotas,
+  m0027VpnKeys,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -16,6 +16,7 @@ import { AccessControl } from "../rights/access-control.ts"
 import { bringInLine, ofAccounts, ofRange } from "../rights/in-line.ts"
 import { whenInstallationIdle } from "../run/installation-gate.ts"
 import { Settings } from "../settings.ts"
+import { giveVpnKey } from "../vpn/keys.ts"
 import { checkUserDraft, type UserDraft } from "./check-user.ts"
 import { newApiKey, newRecordId, newTokenKey } from "./identity.ts"
 import { storeRange } from "./make-range.ts"
@@ -89,6 +90,7 @@ export const provisionUser = (draft: UserDraft & { readonly isAdmin: boolean }, 
         ofRange(id as string as RangeId)(change, desired),
     })
     const provision = Effect.gen(function* () {
+      yield* giveVpnKey(id)
       const range = yield* storeRange({
         id,
         number: undefined,

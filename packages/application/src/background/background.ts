@@ -4,10 +4,11 @@ import { autoShutdownLayer } from "./auto-shutdown.ts"
 import { observerLayer } from "./observer.ts"
 import { recoveryLayer } from "./recovery.ts"
 import { sourceScheduleLayer } from "./source-schedule.ts"
+import { vpnKeeperLayer } from "./vpn-keeper.ts"
 
 /**
- * What a service does by itself: it observes the hypervisor, keeps access in line, goes on with interrupted runs, shuts idle ranges down, and
- * syncs sources whose time has come.
+ * What a service does by itself: it observes the hypervisor, keeps access in line, goes on with interrupted runs, shuts idle ranges down,
+ * syncs sources whose time has come, and keeps the VPN in line.
  */
 export const backgroundLayer = Layer.mergeAll(
   accessKeeperLayer,
@@ -15,4 +16,5 @@ export const backgroundLayer = Layer.mergeAll(
   recoveryLayer,
   autoShutdownLayer,
   sourceScheduleLayer,
+  vpnKeeperLayer,
 )

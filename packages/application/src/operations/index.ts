@@ -143,6 +143,8 @@ import { updateBlueprintMetadata } from "./update-blueprint-metadata.ts"
 import { updateSource } from "./update-source.ts"
 import { upgradeFromSource } from "./upgrade-from-source.ts"
 import { validateConfig } from "./validate-config.ts"
+import { getWireguardConfig } from "./get-wireguard-config.ts"
+import { rotateWireguardKey } from "./rotate-wireguard-key.ts"
 import { whoami } from "./whoami.ts"
 
 const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth, listAudit, getAccess, reconcileAccess]
@@ -159,6 +161,8 @@ const user = [
   getDefaultRangeId,
   setDefaultRangeId,
   getUserMemberships,
+  getWireguardConfig,
+  rotateWireguardKey,
   recordLogin,
   recordRefresh,
   recordAuthMethods,

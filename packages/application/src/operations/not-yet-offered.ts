@@ -12,7 +12,6 @@ export interface NotYetOffered {
 
 /** By the contract's operationId: its route, and what it would do. */
 const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>> = {
-  getWireguardConfig: ["GET /user/wireguard", "make a WireGuard configuration"],
   antiSandboxEnable: ["POST /antisandbox/enable", "turn on the anti-sandbox settings of machines"],
   antiSandboxInstallCustom: ["POST /antisandbox/install-custom", "install the anti-sandbox packages"],
   antiSandboxInstallStandard: ["POST /antisandbox/install-standard", "install the standard virtualization packages"],

@@ -26,6 +26,7 @@ import {
   type MemoryStore,
   type MemoryWorld,
   openLicense,
+  memoryVpnKeysLayer,
 } from "@rangewright/adapter-memory"
 import {
   type Fault,
@@ -96,6 +97,7 @@ const secrets = Layer.mergeAll(
     randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),
   }),
   Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
+  memoryVpnKeysLayer(),
   Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
 )
 

@@ -23,6 +23,7 @@ import type {
   StorageFault,
   StoragePorts,
   TokenSigner,
+  VpnKeys,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
@@ -36,7 +37,7 @@ import type { HypervisorPorts } from "./hypervisor.ts"
 export type Storage = StoragePorts | Database | LegacyData
 
 /** What holds the installation's secrets. */
-export type CryptoPorts = CredentialHasher | SecretStore | TokenSigner
+export type CryptoPorts = CredentialHasher | SecretStore | TokenSigner | VpnKeys
 
 /** What inversify chose. */
 export interface Parts<E> {

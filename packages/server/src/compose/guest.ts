@@ -58,6 +58,7 @@ const installation = (config: Config): Readonly<Record<string, Json>> => {
     cluster_mode: config.clusterMode,
     sdn_zone: config.sdnZone,
     vxlan_tag_base: config.vxlanTagBase,
+    wireguard_port: config.wireguardPort,
     port: config.port,
     admin_port: config.adminPort,
     expose_admin_port: config.exposeAdminPort,

@@ -22,7 +22,7 @@ import {
   sealingKey,
 } from "@rangewright/adapter-storage"
 import { type Fault, rootUserId } from "@rangewright/domain"
-import type { CredentialHasher, SecretStore, StorageFault, TokenSigner } from "@rangewright/ports"
+import type { CredentialHasher, SecretStore, StorageFault, TokenSigner, VpnKeys } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Config } from "../config/config.ts"
@@ -145,5 +145,5 @@ export const openKey = (config: KeyConfig, folder: KeyFolder): Effect.Effect<Ope
 export const cryptoOf = (
   config: KeyConfig,
   folder: KeyFolder,
-): Layer.Layer<CredentialHasher | SecretStore | TokenSigner, Fault, Database> =>
+): Layer.Layer<CredentialHasher | SecretStore | TokenSigner | VpnKeys, Fault, Database> =>
   Layer.unwrap(Effect.map(openKey(config, folder), ({ key, hashKey }) => cryptoLayer(key, hashKey)))

@@ -1,6 +1,7 @@
 import type { SettingsShape } from "@rangewright/application"
 import { isIP } from "node:net"
 import type { Config } from "../config/config.ts"
+import { vpnEndpointOf } from "../config/vpn.ts"
 import { version } from "../version.ts"
 
 const addressOf = (url: string): string | undefined => {
@@ -26,6 +27,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   rangeDefaults: config.rangeDefaults,
   templateLogins: config.templateLogins,
   quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
+  vpn: vpnEndpointOf(config),
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:
     config.protectedAddresses.length > 0

@@ -10,6 +10,7 @@ const network = "Networks and machines"
 const ranges = "Ranges"
 const sources = "Sources"
 const subscriptions = "Subscription roles and licence"
+const vpn = "VPN"
 const keeping = "Keeping and logging"
 
 const quota = (resource: "ram" | "cpu" | "vms" | "ranges", about: string) =>
@@ -353,6 +354,21 @@ export const keys = {
     about: "Public keys of who may issue license_file.",
     default: [],
     shown: "none",
+  }),
+
+  wireguardEndpoint: optionalText(vpn, "wireguard_endpoint", {
+    about:
+      "Name or address by which users' WireGuard clients reach the VPN's server. With it and wireguard_public_key users can download the file for their client.",
+    default: undefined,
+    example: "vpn.example.org",
+  }),
+  wireguardPort: wholeNumber(1, 65_535)(vpn, "wireguard_port", {
+    about: "UDP port of the VPN's server, as clients reach it.",
+    default: 51_820,
+  }),
+  wireguardPublicKey: optionalText(vpn, "wireguard_public_key", {
+    about: "Public key of the VPN's server, as `wg show INTERFACE public-key` prints it.",
+    default: undefined,
   }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {

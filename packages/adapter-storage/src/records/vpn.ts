@@ -1,0 +1,14 @@
+import type { VpnKey } from "@rangewright/domain"
+import { key, reference, short, text, unique } from "../schema/column.ts"
+import { userId } from "../schema/ids.ts"
+import { type StoredRow, table } from "../schema/table.ts"
+import { users } from "./user.ts"
+
+/** Key pairs of users; the private key is sealed. */
+export const vpnKeys = table("vpn_keys", {
+  userId: key(reference(() => users.entity, userId)),
+  publicKey: unique("vpn_keys_public_key_unique", short(44)),
+  sealed: text,
+})
+
+export const toVpnKey: (row: StoredRow) => VpnKey = vpnKeys.reader({ only: ["publicKey", "sealed"] })

@@ -1,0 +1,39 @@
+import { Conflict, NotFound, rootUserId, type User, vpnClientFile, type VpnEndpoint, vpnKeyContext } from "@rangewright/domain"
+import { Ranges, SecretStore, VpnRecords } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+
+/** The VPN that a user may have a file for. `doing` completes "Cannot …". */
+export const requireVpn = (doing: string, user: User) =>
+  Effect.gen(function* () {
+    const { vpn } = yield* Settings
+    if (vpn === undefined)
+      return yield* new NotFound({
+        what: `Cannot ${doing}: this service has no VPN`,
+        hint: "An administrator of the service's host enables it with wireguard_endpoint in the configuration.",
+      })
+    if (user.id === rootUserId)
+      return yield* new NotFound({
+        what: `Cannot ${doing}: ROOT has no place in the VPN, its address is that of the server`,
+        hint: "Use the account of a person.",
+      })
+    return vpn
+  })
+
+/** The file of a user's WireGuard client. Reads the store alone. */
+export const clientFileOf = (doing: string, user: User, server: VpnEndpoint) =>
+  Effect.gen(function* () {
+    const key = yield* (yield* VpnRecords).key(user.id)
+    if (key === undefined)
+      return yield* new Conflict({
+        what: `Cannot ${doing}: user ${user.id} has no key yet`,
+        hint: "The service makes it within seconds. Repeat the call.",
+      })
+    const grants = yield* (yield* Ranges).grantsOf(user.id)
+    return vpnClientFile({
+      privateKey: yield* (yield* SecretStore).open(key.sealed, vpnKeyContext(user.id)),
+      userNumber: user.number,
+      rangeNumbers: grants.map(({ rangeNumber }) => rangeNumber),
+      server,
+    })
+  })

@@ -1,0 +1,35 @@
+import { rangeNetwork, vpnAddress, vpnServer } from "../network/addressing.ts"
+
+/** Where clients find the server of the VPN, and by which key they know it. */
+export interface VpnEndpoint {
+  /** A name, or an address; one of IPv6 without brackets. */
+  readonly host: string
+  readonly port: number
+  readonly publicKey: string
+}
+
+/** What fits through a VXLAN network with the tunnel around it: also a server behind one needs no fragments. */
+const mtu = 1370
+
+/** The configuration of a user's WireGuard client (contract A 12.6). It names each range once, ascending by number. */
+export const vpnClientFile = (client: {
+  readonly privateKey: string
+  readonly userNumber: number
+  readonly rangeNumbers: readonly number[]
+  readonly server: VpnEndpoint
+}): string => {
+  const { host, port, publicKey } = client.server
+  const numbers = [...new Set(client.rangeNumbers)].sort((a, b) => a - b)
+  const allowed = [`${vpnServer}/32`, ...numbers.map((number) => rangeNetwork(number).text)]
+  return `[Interface]
+PrivateKey = ${client.privateKey}
+Address = ${vpnAddress(client.userNumber)}/32
+MTU = ${mtu}
+
+[Peer]
+PublicKey = ${publicKey}
+Endpoint = ${host.includes(":") ? `[${host}]` : host}:${port}
+AllowedIPs = ${allowed.join(",")}
+PersistentKeepalive = 25
+`
+}

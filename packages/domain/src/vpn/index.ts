@@ -1,0 +1,2 @@
+export * from "./client-file.ts"
+export * from "./key.ts"

@@ -1,0 +1,28 @@
+import { isVpnKey, type VpnEndpoint } from "@rangewright/domain"
+import { isIP } from "node:net"
+import type { Keys } from "./keys.ts"
+
+/** What the configuration says of the VPN. */
+export type VpnConfig = { readonly [K in keyof Keys & `wireguard${string}`]: Keys[K]["fallback"] }
+
+const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9][a-z0-9-]{0,62})*$/iu
+
+/** What is wrong with the keys of the VPN, a line each. */
+export const vpnProblems = (config: VpnConfig): readonly string[] => {
+  const { wireguardEndpoint: host, wireguardPublicKey: key } = config
+  if ((host === undefined) !== (key === undefined)) return ["wireguard_endpoint and wireguard_public_key: give both or none"]
+  return [
+    ...(host === undefined || isIP(host) !== 0 || hostName.test(host)
+      ? []
+      : ["wireguard_endpoint: a host name or an address is needed, without a port and without brackets"]),
+    ...(key === undefined || isVpnKey(key)
+      ? []
+      : ["wireguard_public_key: 32 bytes in base64 are needed, as `wg show INTERFACE public-key` prints them"]),
+  ]
+}
+
+/** Where clients find the VPN; undefined: there is none. */
+export const vpnEndpointOf = (config: VpnConfig): VpnEndpoint | undefined => {
+  const { wireguardEndpoint: host, wireguardPort: port, wireguardPublicKey: publicKey } = config
+  return host === undefined || publicKey === undefined ? undefined : { host, port, publicKey }
+}
