@@ -8,6 +8,7 @@ import { removeFolders } from "./support/folder.ts"
 import { addUser, deploy, expectSuccess, follow, rangeOf } from "./support/lab.ts"
 import { endAll } from "./support/program.ts"
 import { openRealLab, type RealLab } from "./support/real-lab.ts"
+import type { ServiceProcess } from "./support/service.ts"
 import { machine } from "./support/shop-lab.ts"
 
 const rangeId = "TEST"
@@ -17,6 +18,8 @@ ${machine("web", 10)}${machine("free", 20, "    testing: {snapshot: false, block
 
 describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(obstacle)}`, { timeout: 2 * patience }, () => {
   let lab: RealLab
+  let service: ServiceProcess
+  let key: string
   let user: ApiClient
   let internet: Internet
   let second: number
@@ -43,10 +46,12 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
   const change = (what: string, body: unknown = {}) =>
     user.ask(what.startsWith("st") ? "PUT" : "POST", `/testing/${what}?rangeID=${rangeId}`, body)
 
+  const state = async () => (await user.get<{ readonly testingState: string }>(`/range?rangeID=${rangeId}`)).testingState
+
   beforeAll(async () => {
     lab = await openRealLab(30)
-    const service = await lab.start()
-    const key = await addUser(service.root, rangeId)
+    service = await lab.start()
+    key = await addUser(service.root, rangeId)
     user = service.as(key)
     second = (await rangeOf(user, rangeId)).rangeNumber
     expect(await user.upload(`/range/config?rangeID=${rangeId}`, config)).toMatchObject({ status: 200 })
@@ -63,7 +68,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     removeFolders()
   }, patience)
 
-  it("blocks when it is started, lets pass what is allowed until it is denied, and is off when it is stopped", async () => {
+  it("blocks when it is started, lets pass what is allowed until it is denied, and opens after a stop that a crash interrupts", async () => {
     expect(await reached("before")).toEqual([good, bad])
     const busy = `setsid nohup ${python(flows)} busy - ${good} ${bad} >/dev/null 2>&1 &`
     expect(await lab.on(at(10), busy)).toMatchObject({ code: 0 })
@@ -77,8 +82,27 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })
     await internet.take()
     expect(await reached("denied")).toEqual([])
-    expect(await change("stop")).toMatchObject({ status: 200 })
-    // what passes then is tested with the router's stages
-    expect(await user.get(`/range?rangeID=${rangeId}`)).toMatchObject({ testingEnabled: false, testingState: "off" })
+
+    expect(await lab.on(at(10), "touch infected")).toMatchObject({ code: 0 })
+    const stopping = change("stop").catch(() => undefined)
+    await eventually("a stop under way", state, (is) => is === "leaving")
+    await service.crash()
+    await stopping
+    service = await lab.start()
+    user = service.as(key)
+    await eventually("the end of testing mode", state, (is) => is === "off")
+    // the machine was started, and boots
+    await eventually(
+      "the machine that was rolled back",
+      () => lab.on(at(10), "true"),
+      ({ code }) => code === 0,
+    )
+    expect(await lab.on(at(10), "ls infected")).not.toMatchObject({ code: 0 })
+    // the state is noted before the router opens
+    await eventually(
+      "an open router",
+      () => reached("stopped"),
+      ({ length }) => length === 2,
+    )
   })
 })

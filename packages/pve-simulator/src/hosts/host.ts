@@ -151,6 +151,7 @@ export const makeHost = async (
     child?.kill("SIGKILL")
     if (child !== undefined) await ended(child)
     child = undefined
+    await network.unplug(own)
     await run("ip", ["netns", "del", own])
   }
   const keptAt = (kept: string): string => join(place.folder, `${own}.kept`, kept)

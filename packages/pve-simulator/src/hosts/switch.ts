@@ -1,4 +1,4 @@
-import { must } from "./command.ts"
+import { must, run } from "./command.ts"
 
 /** Where a network card is plugged in. VLANs of different bridges are different networks. */
 export interface Port {
@@ -11,6 +11,11 @@ export interface Port {
 export interface Switch {
   /** Puts an interface into another namespace, on this network. */
   readonly plug: (namespace: string, device: string, port: Port, mac: string | undefined) => Promise<void>
+  /**
+   * Removes all interfaces that were put into a namespace. Deleting the namespace does so only when the kernel has done with it; until then
+   * it answers under its addresses.
+   */
+  readonly unplug: (namespace: string) => Promise<void>
 }
 
 /** `id` begins the names of everything that is made; interfaces have names of at most 15 characters. */
@@ -18,6 +23,7 @@ export const makeSwitch = async (id: string): Promise<Switch> => {
   const namespace = `${id}-switch`
   await must("ip", "netns", "add", namespace)
   const bridges = new Map<string, Promise<string>>()
+  const portsOf = new Map<string, readonly string[]>()
   let ports = 0
 
   const make = async (name: string): Promise<string> => {
@@ -36,10 +42,15 @@ export const makeSwitch = async (id: string): Promise<Switch> => {
     plug: async (other, device, at, mac) => {
       const port = `p${(ports += 1)}`
       const master = await bridgeOf(at)
+      portsOf.set(other, [...(portsOf.get(other) ?? []), port])
       const address = mac === undefined ? [] : ["address", mac]
       await must("ip", "-n", namespace, "link", "add", port, "type", "veth", "peer", "name", device, ...address, "netns", other)
       await must("ip", "-n", namespace, "link", "set", port, "master", master, "up")
       await must("ip", "-n", other, "link", "set", device, "up")
+    },
+    unplug: async (other) => {
+      for (const port of portsOf.get(other) ?? []) await run("ip", ["-n", namespace, "link", "del", port])
+      portsOf.delete(other)
     },
   }
 }
