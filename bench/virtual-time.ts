@@ -13,6 +13,7 @@ import {
   memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
+  memoryVpnLayer,
 } from "@rangewright/adapter-memory"
 import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import {
@@ -139,6 +140,7 @@ export const makeVirtualLab = async ({ config, nodes = 1, seed = 1 }: VirtualLab
     cryptoLayer({ bytes: new Uint8Array(32) }),
     memoryArtifactsLayer(artifacts),
     licenseLayer(openLicense),
+    memoryVpnLayer(),
     memoryNamesLayer(makeMemoryNames()),
     Layer.succeed(Settings, settings),
     Layer.succeed(ApiDescription, { yaml: "" }),

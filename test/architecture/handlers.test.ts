@@ -1,5 +1,13 @@
 import { operation } from "@rangewright/application"
-import { Hypervisor, HypervisorAccess, HypervisorNetwork, Machines, NetworkMigration, NodeShell } from "@rangewright/ports"
+import {
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  Machines,
+  NetworkMigration,
+  NodeShell,
+  VpnServer,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { expect, test } from "vitest"
@@ -27,11 +35,13 @@ const violations = [
   operation({ ...planted, handle: () => HypervisorNetwork.use((port) => port.observe) }),
   // @ts-expect-error
   operation({ ...planted, handle: () => NetworkMigration.use((port) => port.observeCached("zone")) }),
+  // @ts-expect-error nor the server of the VPN
+  operation({ ...planted, handle: () => VpnServer.use((port) => port.observe) }),
   // @ts-expect-error also by what they call
   operation({ ...planted, handle: () => Effect.map(NodeShell, ({ available }) => available) }),
 ]
 
 test("handlers of operations may ask the store, and not the hypervisor", () => {
   const allowed = operation({ ...planted, handle: () => Machines.use((port) => port.freshness) })
-  expect([...violations, allowed].map(({ id }) => id)).toEqual(Array.from({ length: 6 }, () => "planted"))
+  expect([...violations, allowed].map(({ id }) => id)).toEqual(Array.from({ length: 7 }, () => "planted"))
 })

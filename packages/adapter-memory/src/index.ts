@@ -23,4 +23,4 @@ export {
   writeEntry,
 } from "./hypervisor/memory-world.ts"
 export { makeMemoryRegistry, type MemoryRegistry, memorySubscriptionLayer, offerRole } from "./subscription.ts"
-export { memoryVpnKeysLayer } from "./vpn.ts"
+export { makeMemoryVpn, type MemoryVpn, memoryVpnLayer } from "./vpn.ts"

@@ -1,22 +1,75 @@
-import { VpnKeys } from "@rangewright/ports"
+import type { ObservedVpn, VpnPeer } from "@rangewright/domain"
+import { VpnFault, VpnKeys, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 
-const keyOf = (first: number, n: number): string => {
-  const bytes = new Uint8Array(32).fill(first, 0, 1)
-  new DataView(bytes.buffer).setUint32(28, n)
-  return Buffer.from(bytes).toString("base64")
+/** A server of the VPN in memory. */
+export interface MemoryVpn {
+  publicKey: string
+  /** By their public keys. */
+  readonly peers: Map<string, VpnPeer>
+  pairs: ObservedVpn["pairs"]
+  guarded: boolean
+  /** False: nobody reaches it. */
+  reachable: boolean
+  /** Called when it is changed, before anything is done. */
+  changing: () => void
 }
 
-/** Keys in WireGuard's form that are no pairs: distinct, and the same each time. */
-export const memoryVpnKeysLayer = (): Layer.Layer<VpnKeys> =>
-  Layer.sync(VpnKeys, () => {
-    let made = 0
-    return {
-      make: Effect.sync(() => {
-        made += 1
-        return { privateKey: Redacted.make(keyOf(1, made)), publicKey: keyOf(2, made) }
-      }),
-    }
-  })
+export const makeMemoryVpn = (): MemoryVpn => ({
+  publicKey: "",
+  peers: new Map(),
+  pairs: [],
+  guarded: false,
+  reachable: true,
+  changing: () => undefined,
+})
+
+const keyOf = (first: number, n: number): string => {
+  const bytes = Buffer.alloc(32)
+  bytes.writeUInt8(first, 0)
+  bytes.writeUInt32BE(n, 28)
+  return bytes.toString("base64")
+}
+
+let made = 0
+/** Keys in WireGuard's form that are no pairs, all distinct. */
+const keys: VpnKeys["Service"] = {
+  make: Effect.sync(() => {
+    made += 1
+    return { privateKey: Redacted.make(keyOf(1, made)), publicKey: keyOf(2, made) }
+  }),
+}
+
+/** Keys, and the server where there is one. */
+export const memoryVpnLayer = (vpn?: MemoryVpn): Layer.Layer<VpnKeys | VpnServer> => {
+  const reach = (doing: string) =>
+    Effect.suspend(() =>
+      vpn?.reachable === true
+        ? Effect.succeed(vpn)
+        : Effect.fail(new VpnFault({ doing, reason: "unreachable", detail: "nobody answers" })),
+    )
+  return Layer.merge(
+    Layer.succeed(VpnKeys, keys),
+    Layer.succeed(VpnServer, {
+      available: vpn !== undefined,
+      observe: Effect.map(reach("look at the VPN's server"), ({ publicKey, peers, pairs, guarded }) => ({
+        publicKey,
+        peers: [...peers.values()],
+        pairs,
+        guarded,
+      })),
+      apply: ({ remove, set, pairs }) =>
+        Effect.map(reach("change the VPN's server"), (there) => {
+          there.changing()
+          if (pairs !== undefined) {
+            there.pairs = pairs
+            there.guarded = true
+          }
+          for (const key of remove) there.peers.delete(key)
+          for (const peer of set) there.peers.set(peer.publicKey, peer)
+        }),
+    }),
+  )
+}

@@ -18,6 +18,7 @@ import type {
   SubscriptionProvider,
   TokenSigner,
   VpnKeys,
+  VpnServer,
 } from "@rangewright/ports"
 import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
@@ -52,6 +53,7 @@ export type PortServices =
   | SubscriptionProvider
   | TokenSigner
   | VpnKeys
+  | VpnServer
 
 /** All that the service is made of. */
 export type AppServices =
@@ -68,8 +70,8 @@ export type AppServices =
   | SnapshotReader
   | SourceContents
 
-/** What the handlers of operations may ask for: not the hypervisor, which only runs and services of the application change and ask. */
+/** What the handlers of operations may ask for: not the hypervisor and the VPN's server, which only runs and services of the application change and ask. */
 export type HandlerServices = Exclude<
   AppServices,
-  Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell
+  Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell | VpnServer
 >

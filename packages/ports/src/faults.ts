@@ -275,3 +275,22 @@ export class SubscriptionFault extends defineFault(
   }): FaultKind => (f.reason === "not-found" ? "not-found" : "failed"),
   (f) => ({ message: `Cannot ${f.doing}: ${f.detail}`, ...(f.hint === undefined ? {} : { hint: f.hint }) }),
 ) {}
+
+/** Why the server of the VPN could not do it. */
+export type VpnReason =
+  /** It cannot be reached, or the connection broke. The same may work later. */
+  | "unreachable"
+  /** It cannot do it as it is set up: a program, the interface or a right is missing. */
+  | "refused"
+  /** What it answered is not understood. */
+  | "unexpected"
+
+/** The server of the VPN cannot be looked at or changed. */
+export class VpnFault extends defineFault(
+  "VpnFault",
+  "unavailable",
+  (f: { readonly doing: string; readonly reason: VpnReason; readonly detail: string; readonly hint?: string }) => ({
+    message: `Cannot ${f.doing}: ${f.detail}`,
+    ...(f.hint === undefined ? {} : { hint: f.hint }),
+  }),
+) {}

@@ -43,5 +43,6 @@ export const emptyTables: readonly string[] = [
   "delete from departed_machines",
   "delete from audit_entries",
   "delete from held_access",
+  "delete from vpn_server",
   "update observation set observed_at = null, cluster = null, away_since = null, away_reason = null",
 ]

@@ -7,7 +7,7 @@ import {
   memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
-  memoryVpnKeysLayer,
+  memoryVpnLayer,
 } from "@rangewright/adapter-memory"
 import {
   accessRun,
@@ -59,7 +59,7 @@ export const makeRangeService = () => {
       randomText: (length) => (++texts).toString(36).padStart(length, "0"),
     }),
     Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
-    memoryVpnKeysLayer(),
+    memoryVpnLayer(),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
   const engine = rangeEngineLayer({ owner: "service" }, [accessRun]).pipe(

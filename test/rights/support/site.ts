@@ -10,7 +10,7 @@ import {
   memoryNamesLayer,
   memoryStorageLayer,
   openLicense,
-  memoryVpnKeysLayer,
+  memoryVpnLayer,
 } from "@rangewright/adapter-memory"
 import {
   accessControlLayer,
@@ -189,7 +189,7 @@ export const boot = (
       randomText: (length) => serial().toString(36).padStart(length, "0"),
     }),
     Layer.succeed(SecretStore, { seal: sealed, open: (text) => Effect.succeed(unsealed(text)) }),
-    memoryVpnKeysLayer(),
+    memoryVpnLayer(),
     Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
   )
   const engine = rangeEngineLayer({ owner }, runKinds).pipe(

@@ -12,7 +12,7 @@ import {
   memorySubscriptionLayer,
   openLicense,
   publishTo,
-  memoryVpnKeysLayer,
+  memoryVpnLayer,
 } from "@rangewright/adapter-memory"
 import { rangeEngineLayer, runKinds, runPlannerLayer, Settings, sourceContentsLayer } from "@rangewright/application"
 import type { RecordId, UserId } from "@rangewright/domain"
@@ -90,7 +90,7 @@ export const boot = ({ storage, world, artifacts, clock, randomText }: Site, gat
       equal: (a, b) => a === b,
       randomText,
     }),
-    memoryVpnKeysLayer(),
+    memoryVpnLayer(),
     Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
     Layer.succeed(Settings, labSettings),
     Layer.succeed(Clock.Clock, clock),

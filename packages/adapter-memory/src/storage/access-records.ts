@@ -6,7 +6,8 @@ import * as Result from "effect/Result"
 import { writesTo } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
-const usersOf = ({ grants, groups }: MemoryStore, id: RangeId): readonly UserId[] => {
+/** Who may use a range, by whatever path; each once. */
+export const usersOf = ({ grants, groups }: MemoryStore, id: RangeId): readonly UserId[] => {
   const throughGroups = [...groups.values()].flatMap(({ ranges, roles }) => (ranges.has(id) ? [...roles.keys()] : []))
   return [...new Set([...(grants.get(id) ?? []), ...throughGroups])].sort()
 }

@@ -9,8 +9,10 @@ import {
   type LegacyInstallation,
   type MigrationRecord,
   nothingHeld,
+  nothingHeldByVpn,
   type GuestSystem,
   type HeldAccess,
+  type HeldVpn,
   type ObservedCluster,
   type ObservedMachine,
   type Picture,
@@ -117,6 +119,7 @@ export interface MemoryStore {
   readonly slots: Map<string, SlotLedger>
   readonly audit: StoredAuditEntry[]
   held: { readonly held: HeldAccess; readonly version: number }
+  heldByVpn: { readonly held: HeldVpn; readonly version: number }
   readonly told: Map<RangeId, readonly number[]>
   readonly passwordVersions: Map<UserId, string>
   /** How often any password was set. */
@@ -156,6 +159,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   slots: new Map(),
   audit: [],
   held: { held: nothingHeld, version: 0 },
+  heldByVpn: { held: nothingHeldByVpn, version: 0 },
   told: new Map(),
   passwordVersions: new Map(),
   passwordsSet: 0,

@@ -3,14 +3,15 @@ import {
   allocateUserNumber,
   LastAdministrator,
   newlyMadeUser,
+  numbersHeldByVpn,
+  restedNumbers,
   rootUserId,
   type User,
   UserExists,
   type UserId,
   UserNotFound,
-  userNumberRestMillis,
 } from "@rangewright/domain"
-import { Users } from "@rangewright/ports"
+import { beingTold, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -44,8 +45,13 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
           return yield* Result.fail(new UserExists({ field: "name", value: wanted.name }))
         if (all().some((user) => sameEmail(user.email, wanted.email)))
           return yield* Result.fail(new UserExists({ field: "email", value: wanted.email }))
-        for (const [number, at] of store.restingNumbers)
-          if (now.getTime() - at >= userNumberRestMillis) store.restingNumbers.delete(number)
+        const rested = restedNumbers({
+          resting: store.restingNumbers,
+          now: now.getTime(),
+          routers: [...store.told.values()].map((numbers) => (numbers.includes(beingTold) ? undefined : numbers)),
+          vpn: numbersHeldByVpn(store.heldByVpn.held),
+        })
+        for (const number of rested) store.restingNumbers.delete(number)
         const taken = new Set([...all().map((user) => user.number), ...store.restingNumbers.keys()])
         const number = yield* allocateUserNumber(wanted.id, taken, requested)
         const user = newlyMadeUser(wanted, number)

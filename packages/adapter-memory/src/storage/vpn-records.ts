@@ -1,8 +1,9 @@
-import { rootUserId, type UserId, UserNotFound, type VpnKey } from "@rangewright/domain"
-import { StorageFault, VpnRecords } from "@rangewright/ports"
+import { type RangeId, rootUserId, type UserId, UserNotFound, type VpnKey } from "@rangewright/domain"
+import { StaleVersion, StorageFault, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { usersOf } from "./access-records.ts"
 import { writesTo } from "./atomically.ts"
 import type { MemoryStore } from "./memory-store.ts"
 
@@ -23,6 +24,24 @@ export const vpnRecordsLayer = (store: MemoryStore): Layer.Layer<VpnRecords> => 
         .sort((a, b) => a.user.number - b.user.number)
         .map(({ user }) => user.id),
     ),
+    members: Effect.sync(() =>
+      [...store.users.values()]
+        .sort((a, b) => a.user.number - b.user.number)
+        .flatMap(({ user }) => {
+          const key = store.vpnKeys.get(user.id)
+          if (key === undefined) return []
+          const may = (id: RangeId) => usersOf(store, id).includes(user.id)
+          const ranges = [...store.ranges.values()].filter(({ id }) => may(id)).map(({ number }) => number)
+          return [{ userNumber: user.number, publicKey: key.publicKey, rangeNumbers: ranges.sort((a, b) => a - b) }]
+        }),
+    ),
+    held: Effect.sync(() => store.heldByVpn),
+    hold: (held, version) =>
+      atomically(function* () {
+        if (store.heldByVpn.version !== version)
+          return yield* Result.fail(new StaleVersion({ what: "what the VPN's server has" }))
+        store.heldByVpn = { held, version: version + 1 }
+      }),
     giveKey: (user, key) => keep(user, key, false),
     replaceKey: (user, key) => keep(user, key, true),
   })

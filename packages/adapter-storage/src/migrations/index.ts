@@ -25,6 +25,7 @@ import { m0024MachineDebts } from "./m0024-machine-debts.ts"
 import { m0025RangesWithoutVersion } from "./m0025-ranges-without-version.ts"
 import { m0026Quotas } from "./m0026-quotas.ts"
 import { m0027VpnKeys } from "./m0027-vpn-keys.ts"
+import { m0028VpnServer } from "./m0028-vpn-server.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -56,6 +57,7 @@ const changes: readonly SchemaChange[] = [
   m0025RangesWithoutVersion,
   m0026Quotas,
   m0027VpnKeys,
+  m0028VpnServer,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -3,21 +3,25 @@ import {
   allocateUserNumber,
   LastAdministrator,
   newlyMadeUser,
+  nothingHeldByVpn,
+  numbersHeldByVpn,
+  restedNumbers,
   rootUserId,
   UserExists,
   type UserId,
   UserNotFound,
   type UserSecrets,
-  userNumberRestMillis,
 } from "@rangewright/domain"
-import { type NewUser, Users } from "@rangewright/ports"
+import { beingTold, type NewUser, Users } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Updateable } from "kysely"
 import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
-import { toSecrets, toUser, users } from "../records/user.ts"
+import { toldRouters } from "../records/installation.ts"
+import { restingNumbers, toSecrets, toUser, users } from "../records/user.ts"
+import { vpnServers } from "../records/vpn.ts"
 import { first } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
 import { inOrder } from "./in-order.ts"
@@ -54,15 +58,23 @@ const refuseTwin = (tx: Transaction, user: NewUser) =>
     if (twins.length > 0) return yield* new UserExists({ field: "email", value: user.email })
   })
 
+const toResting = restingNumbers.reader()
+const toTold = toldRouters.reader()
+const toVpnServer = vpnServers.reader()
+
 /** The lowest free number; numbers whose rest is over are free again. */
 const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
   Effect.gen(function* () {
-    yield* tx((db) =>
-      db
-        .deleteFrom("resting_user_numbers")
-        .where("since", "<=", now - userNumberRestMillis)
-        .execute(),
-    )
+    const resting = yield* tx((db) => db.selectFrom("resting_user_numbers").selectAll().execute())
+    const told = yield* tx((db) => db.selectFrom("told_routers").select(["range_id", "users"]).execute())
+    const server = yield* tx((db) => db.selectFrom("vpn_server").selectAll().executeTakeFirst())
+    const rested = restedNumbers({
+      resting: new Map(resting.map(toResting).map(({ number, since }) => [number, since.getTime()])),
+      now,
+      routers: told.map(toTold).map(({ users }) => (users.includes(beingTold) ? undefined : users)),
+      vpn: numbersHeldByVpn(server === undefined ? nothingHeldByVpn : toVpnServer(server).held),
+    })
+    if (rested.length > 0) yield* tx((db) => db.deleteFrom("resting_user_numbers").where("number", "in", rested).execute())
     const used = yield* tx((db) =>
       db.selectFrom("users").select("number").unionAll(db.selectFrom("resting_user_numbers").select("number")).execute(),
     )

@@ -1,14 +1,46 @@
-import { rootUserId } from "@rangewright/domain"
-import { VpnRecords } from "@rangewright/ports"
+import { nothingHeldByVpn, rootUserId, type VpnMember } from "@rangewright/domain"
+import { RecordDamaged, StaleVersion, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import { userId } from "../schema/ids.ts"
-import { toVpnKey, vpnKeys } from "../records/vpn.ts"
-import { key } from "../schema/column.ts"
-import { first, readerOf } from "../schema/table.ts"
+import { toVpnKey, vpnKeys, vpnServers } from "../records/vpn.ts"
+import { key, optional, text, whole } from "../schema/column.ts"
+import { first, readerOf, type StoredRow } from "../schema/table.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { requireUser } from "./require.ts"
+
+/** The one row. */
+const id = 1
+
+const readHeld = vpnServers.reader({ without: ["id"] })
+
+const damaged = new RecordDamaged({
+  what: "the record of whom the VPN's server lets in",
+  hint: "Remove the row of the table vpn_server: the service looks at the server and writes it anew.",
+})
+
+/** One statement, so that it is one snapshot on both engines. */
+const membersSql = `select u.number as user_number, k.public_key, r.number as range_number
+  from vpn_keys k join users u on u.id = k.user_id
+  left join (select g.user_id, g.range_id from range_grants g
+    union select m.user_id, g.range_id from group_members m join group_ranges g on g.group_name = m.group_name) p on p.user_id = u.id
+  left join ranges r on r.id = p.range_id
+  order by u.number, r.number`
+
+const readMember = readerOf("the members of the VPN", {
+  userNumber: key(whole),
+  publicKey: text,
+  rangeNumber: optional(whole),
+})()
+
+/** A row that is left out would lose its access: a damaged one fails the whole read. */
+const toMembers = (rows: readonly StoredRow[]): readonly VpnMember[] =>
+  [...Map.groupBy(rows.map(readMember), ({ userNumber }) => userNumber)].map(([userNumber, paths]) => ({
+    userNumber,
+    publicKey: paths[0]?.publicKey ?? "",
+    rangeNumbers: paths.flatMap(({ rangeNumber }) => rangeNumber ?? []),
+  }))
 
 const readId = readerOf("the users", { id: key(userId) })()
 
@@ -24,6 +56,37 @@ export const vpnRecordsLayer: Layer.Layer<VpnRecords, never, Database> = Layer.e
     return {
       key: database.prepared("read a VPN key", "select * from vpn_keys where user_id = ?", first(toVpnKey)),
       keyless: keyless(),
+      members: database.prepared("read whom the VPN lets in", membersSql, toMembers)(),
+      held: Effect.gen(function* () {
+        const row = yield* database.read("read what the VPN's server has", (db) =>
+          db.selectFrom("vpn_server").select(["record", "version"]).where("id", "=", id).executeTakeFirst(),
+        )
+        if (row === undefined) return { held: nothingHeldByVpn, version: 0 }
+        return yield* Effect.try({ try: () => readHeld(row), catch: () => damaged })
+      }),
+      hold: (held, version) =>
+        database.write("keep what the VPN's server has", (tx) =>
+          Effect.gen(function* () {
+            const next = vpnServers.write({ held, version: version + 1 })
+            const written = yield* tx((db) =>
+              version === 0
+                ? db
+                    .insertInto("vpn_server")
+                    .values({ ...next, id })
+                    .onConflict((conflict) => conflict.column("id").doNothing())
+                    .returning("id")
+                    .executeTakeFirst()
+                : db
+                    .updateTable("vpn_server")
+                    .set(next)
+                    .where("id", "=", id)
+                    .where("version", "=", version)
+                    .returning("id")
+                    .executeTakeFirst(),
+            )
+            if (written === undefined) return yield* new StaleVersion({ what: "what the VPN's server has" })
+          }),
+        ),
       giveKey: (user, pair) =>
         database.serializedWrite(`give user ${user} a VPN key`, (tx) =>
           Effect.gen(function* () {

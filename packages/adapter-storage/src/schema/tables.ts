@@ -19,7 +19,7 @@ import { rangeConfigs, rangeGrants, ranges } from "../records/range.ts"
 import { journalEntries, runs } from "../records/run.ts"
 import { sourceClaims, sources } from "../records/source.ts"
 import { restingNumbers, users } from "../records/user.ts"
-import { vpnKeys } from "../records/vpn.ts"
+import { vpnKeys, vpnServers } from "../records/vpn.ts"
 import type { TablesOf } from "./table.ts"
 
 /** All tables. Migrations are written from these, and a test compares the two. */
@@ -60,6 +60,7 @@ export const tables = [
   users,
   vmidReservations,
   vpnKeys,
+  vpnServers,
 ] as const
 
 /** The same for MikroORM. */

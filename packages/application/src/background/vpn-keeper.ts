@@ -1,16 +1,48 @@
+import type { VpnMember } from "@rangewright/domain"
+import { VpnRecords, VpnServer } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Settings } from "../settings.ts"
+import { bringVpnInLine } from "../vpn/in-line.ts"
 import { giveMissingVpnKeys } from "../vpn/keys.ts"
 
-/** Seconds between two looks for users without a key. */
+/** Seconds between two reads of the store. What it says otherwise than before is on the server a moment later, whoever changed it. */
+const readEverySeconds = 1
+/** Seconds between two looks at the server where the store says the same, also after a failure. */
 const lookEverySeconds = 15
 
-/** Where there is a VPN: gives users a key who have none. */
+/** Reads the store, and looks at the server when something changed or its time has come. */
+const keeper = Effect.sync(() => {
+  let known: string | undefined
+  let lookAt = 0
+  let said = ""
+  const read = Effect.gen(function* () {
+    yield* giveMissingVpnKeys
+    if (!(yield* VpnServer).available) return
+    const shown = (members: readonly VpnMember[]): string => JSON.stringify(members)
+    const wanted = shown(yield* (yield* VpnRecords).members)
+    const now = yield* Clock.currentTimeMillis
+    if (wanted === known && now < lookAt) return
+    known = wanted
+    lookAt = now + lookEverySeconds * 1000
+    known = shown(yield* bringVpnInLine)
+    said = ""
+  })
+  // what failed is said once, and tried again
+  const say = (message: string) => {
+    const isNews = message !== said
+    said = message
+    return isNews ? Effect.logWarning(`the VPN is not in line, which is tried again: ${message}`) : Effect.void
+  }
+  return Effect.matchEffect(read, { onSuccess: () => Effect.void, onFailure: (fault) => say(fault.message) })
+})
+
+/** Where there is a VPN: gives users a key who have none, and keeps its server in line with who may use which range. */
 export const vpnKeeperLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     if ((yield* Settings).vpn === undefined) return
-    const turn = Effect.ignore(giveMissingVpnKeys, { log: "Warn" })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(turn, Effect.sleep(lookEverySeconds * 1000))))
+    const turn = yield* keeper
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(turn, Effect.sleep(readEverySeconds * 1000))))
   }),
 )

@@ -144,10 +144,22 @@ import { updateSource } from "./update-source.ts"
 import { upgradeFromSource } from "./upgrade-from-source.ts"
 import { validateConfig } from "./validate-config.ts"
 import { getWireguardConfig } from "./get-wireguard-config.ts"
+import { getRangeWireguard } from "./get-range-wireguard.ts"
+import { getVpnStatus } from "./get-vpn-status.ts"
 import { rotateWireguardKey } from "./rotate-wireguard-key.ts"
 import { whoami } from "./whoami.ts"
 
-const host = [getIndex, getLicense, diagnostics, getOpenApiSpec, recordHealth, listAudit, getAccess, reconcileAccess]
+const host = [
+  getIndex,
+  getLicense,
+  diagnostics,
+  getOpenApiSpec,
+  recordHealth,
+  listAudit,
+  getAccess,
+  reconcileAccess,
+  getVpnStatus,
+]
 const user = [
   whoami,
   listUser,
@@ -191,6 +203,7 @@ const range = [
   setGroupQuota,
   setUserQuota,
   getRangeCredentials,
+  getRangeWireguard,
   getRangeDrift,
   getLogs,
   getEtcHosts,

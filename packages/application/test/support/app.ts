@@ -26,7 +26,8 @@ import {
   type MemoryStore,
   type MemoryWorld,
   openLicense,
-  memoryVpnKeysLayer,
+  type MemoryVpn,
+  memoryVpnLayer,
 } from "@rangewright/adapter-memory"
 import {
   type Fault,
@@ -97,7 +98,6 @@ const secrets = Layer.mergeAll(
     randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),
   }),
   Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
-  memoryVpnKeysLayer(),
   Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),
 )
 
@@ -144,11 +144,13 @@ export interface TestAppOptions {
   /** In force; absent: the one that includes everything. */
   readonly license?: License
   readonly settings?: Partial<SettingsShape>
+  /** The server of the VPN; absent: there is none. */
+  readonly vpn?: MemoryVpn
   /** The app before its process was started anew: what it kept is there. */
   readonly after?: Pick<TestApp, "artifacts" | "store" | "world">
 }
 
-export const makeTestApp = ({ content, license = openLicense, settings: chosen, after }: TestAppOptions = {}): TestApp => {
+export const makeTestApp = ({ content, license = openLicense, settings: chosen, vpn, after }: TestAppOptions = {}): TestApp => {
   const artifacts = after?.artifacts ?? makeMemoryArtifacts()
   const inMemory = memoryArtifactsLayer(artifacts)
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
@@ -164,6 +166,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     Layer.provide(signInsLayer, Layer.merge(storage, secrets)),
     Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(license),
+    memoryVpnLayer(vpn),
     memoryNamesLayer(names),
     Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -12,8 +12,24 @@ export interface Span {
 export const userNumberSpan: Span = { from: 2, to: 150 }
 /** ROOT's number, outside the span. */
 export const rootUserNumber = 1
-/** A removed user's number rests this long, so that no firewall rule made for its address meets the next user. */
+/** A removed user's number rests this long at least. */
 export const userNumberRestMillis = 24 * 60 * 60 * 1000
+
+/**
+ * The numbers of removed users that can be given again: no router and no server of the VPN lets them in any more. `resting`: when each user went.
+ * `routers`: whom each router lets in; undefined: nobody knows, because it is being told.
+ */
+export const restedNumbers = (facts: {
+  readonly resting: ReadonlyMap<number, number>
+  readonly now: number
+  readonly routers: readonly (readonly number[] | undefined)[]
+  readonly vpn: ReadonlySet<number>
+}): readonly number[] => {
+  const { resting, now, routers, vpn } = facts
+  if (routers.includes(undefined)) return []
+  const letIn = new Set([...routers.flatMap((numbers) => numbers ?? []), ...vpn])
+  return [...resting].flatMap(([number, since]) => (since <= now - userNumberRestMillis && !letIn.has(number) ? [number] : []))
+}
 /** Numbers of ranges: the second octet of addresses, and 100 + number is an octet too (contract B 4.1). */
 export const rangeNumberSpan: Span = { from: 1, to: 153 }
 
@@ -38,7 +54,7 @@ export const allocateUserNumber = (
     ? Result.fail(
         new Exhausted({
           what: `Cannot create user ${userId}: all user numbers from ${userNumberSpan.from} to ${userNumberSpan.to} are taken`,
-          hint: "Remove users that are no longer needed; their numbers are given again after a day.",
+          hint: "Remove users that are no longer needed; their numbers are given again after a day, when no router and no VPN server lets them in any more (GET /access, GET /vpn).",
         }),
       )
     : Result.succeed(number)

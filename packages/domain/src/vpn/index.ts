@@ -1,2 +1,5 @@
 export * from "./client-file.ts"
 export * from "./key.ts"
+export * from "./model.ts"
+export * from "./pending.ts"
+export * from "./plan.ts"

@@ -24,6 +24,7 @@ import type {
   StoragePorts,
   TokenSigner,
   VpnKeys,
+  VpnServer,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { auditRetentionLayer } from "./audit-retention.ts"
@@ -51,6 +52,7 @@ export interface Parts<E> {
   readonly content: Layer.Layer<ContentPorts, E>
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly names: Layer.Layer<NameLookup>
+  readonly vpn: Layer.Layer<VpnServer>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -71,6 +73,7 @@ export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFaul
     Layer.succeed(Settings, parts.settings),
     parts.description,
     parts.names,
+    parts.vpn,
     // first of all: nothing begins before the key has opened the database
   ).pipe(Layer.provideMerge(parts.crypto), Layer.provideMerge(databaseClockLayer), Layer.provideMerge(parts.storage))
   const ports = parts.guest === undefined ? driven : Layer.provideMerge(parts.guest, driven)

@@ -22,6 +22,7 @@ import { settingsOf } from "./settings.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
 import { toolOptions } from "./tools.ts"
 import { T, type AppRuntime } from "./tokens.ts"
+import { bindVpn } from "./vpn.ts"
 
 /** What exists before anything is chosen. */
 export interface Given {
@@ -106,6 +107,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               content,
               library,
               names: nameLookupLayer(toolOptions(config)),
+              vpn: bindVpn(),
               description: apiDescriptionLayer(all, { version }),
               auditDays: config.auditDays,
               owner,

@@ -1,0 +1,51 @@
+import { pendingVpn } from "@rangewright/domain"
+import { VpnRecords } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { Settings } from "../settings.ts"
+
+export const getVpnStatus = operation({
+  id: "getVPNStatus",
+  route: "GET /vpn",
+  group: "Host",
+  origin: "ours",
+  does: "read the status of the VPN",
+  summary: "Whether the VPN's server lets in whom it should, and what it still has to learn; asks the store alone",
+  access: "admin",
+  target: "none",
+  output: {
+    type: "json",
+    schema: Schema.Struct({
+      /** Users can download the files for their clients. */
+      enabled: Schema.Boolean,
+      endpoint: Schema.optionalKey(Schema.String),
+      /** The server has all that is stored, and nothing else of the service's. */
+      inLine: Schema.Boolean,
+      /** Revoked here and not on the server yet. */
+      revocations: Schema.Array(Schema.String),
+      /** Given here and not on the server yet. */
+      grants: Schema.Array(Schema.String),
+      /** Why the server could not be brought in line the last time. */
+      trouble: Schema.optionalKey(Schema.String),
+      notes: Schema.Array(Schema.String),
+    }).annotate({ identifier: "VPNStatus" }),
+  },
+  statuses: { 200: "the status; what is pending is repeated until it is done" },
+  handle: () =>
+    Effect.gen(function* () {
+      const { vpn } = yield* Settings
+      const records = yield* VpnRecords
+      const { held } = yield* records.held
+      const { revocations, grants } = pendingVpn(held, vpn === undefined ? [] : yield* records.members)
+      return {
+        enabled: vpn !== undefined,
+        ...(vpn === undefined ? {} : { endpoint: `${vpn.host} port ${vpn.port}` }),
+        inLine: revocations.length + grants.length === 0 && held.trouble === undefined,
+        revocations,
+        grants,
+        ...(held.trouble === undefined ? {} : { trouble: held.trouble }),
+        notes: held.notes,
+      }
+    }),
+})

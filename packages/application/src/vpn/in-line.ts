@@ -1,0 +1,62 @@
+import { type Fault, type HeldVpn, isNoVpnDifference, membersOf, planVpn, type VpnMember } from "@rangewright/domain"
+import { VpnRecords, VpnServer } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { Settings } from "../settings.ts"
+
+/** Looks that may find the server otherwise than wanted, because the store keeps changing meanwhile. */
+const looksAtMost = 5
+
+/** Changes what is known of the server, from what it is now. */
+const keep = (change: (held: HeldVpn) => HeldVpn) =>
+  Effect.gen(function* () {
+    const records = yield* VpnRecords
+    const { held, version } = yield* records.held
+    const next = change(held)
+    if (JSON.stringify(next) !== JSON.stringify(held)) yield* records.hold(next, version)
+  })
+
+/** The server shows another key than clients are told. */
+const keyNotes = (publicKey: string) =>
+  Effect.map(Settings, ({ vpn }) =>
+    vpn === undefined || vpn.publicKey === publicKey
+      ? []
+      : [`the server's public key is ${publicKey}, and wireguard_public_key is another one: no client can connect`],
+  )
+
+/** One look at the server, and the repair of what differs. True: nothing differed. `wanted` is what was wanted then. */
+const look = Effect.gen(function* () {
+  const records = yield* VpnRecords
+  const server = yield* VpnServer
+  const observed = yield* server.observe
+  // asked after the look: what was revoked meanwhile is in it
+  const wanted = yield* records.members
+  const { difference, notes } = planVpn(wanted, observed)
+  const has = membersOf(observed)
+  const said = [...(yield* keyNotes(observed.publicKey)), ...notes]
+  if (isNoVpnDifference(difference)) {
+    yield* keep(() => ({ has, adding: [], notes: said }))
+    return { wanted, isInLine: true }
+  }
+  // written before anything is put there: what a crash leaves is known
+  const adding = wanted.filter((member) => !has.some((one) => JSON.stringify(one) === JSON.stringify(member)))
+  yield* keep(({ trouble }) => ({ has, adding, notes: said, ...(trouble === undefined ? {} : { trouble }) }))
+  yield* server.apply(difference)
+  return { wanted, isInLine: false }
+})
+
+/**
+ * Brings the VPN's server in line with what is stored: who has a key is let in, to the ranges that they may use. Returns what was wanted when the server was
+ * last seen to have exactly that. What fails is kept for people, and tried again by the keeper.
+ */
+export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings | VpnRecords | VpnServer> = Effect.gen(
+  function* () {
+    for (let looks = 1; ; looks++) {
+      const { wanted, isInLine } = yield* look
+      if (isInLine || looks === looksAtMost) return wanted
+    }
+  },
+).pipe(
+  Effect.tapError((fault) =>
+    fault._tag === "VpnFault" ? Effect.ignore(keep((held) => ({ ...held, trouble: fault.message }))) : Effect.void,
+  ),
+)

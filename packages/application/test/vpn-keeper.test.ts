@@ -1,0 +1,194 @@
+import { makeMemoryVpn, type MemoryVpn } from "@rangewright/adapter-memory"
+import { type GroupName, type Range, type User, userNumberRestMillis, vpnAddress } from "@rangewright/domain"
+import { AccessRecords, beingTold, Groups, Ranges, Users, VpnRecords } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import { beforeEach, describe, expect, it } from "vitest"
+import { vpnKeeperLayer } from "../src/background/vpn-keeper.ts"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+const publicKey = "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI="
+const vpnSettings = { host: "vpn", port: 51_820, publicKey }
+const wide = { publicKey: "SITE", allowed: ["10.99.0.0/16"] }
+
+let vpn: MemoryVpn
+let app: TestApp
+let alice: User
+let bob: User
+let lab: Range
+beforeEach(async () => {
+  vpn = { ...makeMemoryVpn(), publicKey }
+  vpn.peers.set("SITE", wide)
+  app = makeTestApp({ settings: { vpn: vpnSettings }, vpn })
+  alice = await app.addUser("Alice")
+  bob = await app.addUser("Bob")
+  lab = await app.addRange("LAB", [alice])
+})
+
+/** Runs this beside a keeper, in the time of `seconds`. */
+const beside = (of: TestApp, body: (pass: (seconds: number) => Effect.Effect<void>) => Effect.Effect<void, unknown, never>) =>
+  of.run(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* Layer.build(vpnKeeperLayer)
+        yield* TestClock.adjust(0)
+        yield* body((seconds) => TestClock.adjust(seconds * 1000))
+      }),
+    ).pipe(Effect.provide(TestClock.layer()), Effect.orDie) as Effect.Effect<void>,
+  )
+const done = <A>(what: Promise<A>) => Effect.promise(() => what)
+const write = <A>(effect: Parameters<TestApp["run"]>[0]) => done(app.run(effect) as Promise<A>)
+
+/** Whom the server lets in: address -> networks. */
+const letIn = () =>
+  Object.fromEntries(
+    [...vpn.peers.values()]
+      .filter((peer) => peer !== wide)
+      .map(({ allowed: [address = ""] }) => [
+        address.replace("198.51.100.", ".").replace("/32", ""),
+        vpn.pairs.filter(({ client }) => `${client}/32` === address).map(({ network }) => network),
+      ]),
+  )
+const at = ({ number }: User) => vpnAddress(number).replace("198.51.100.", ".")
+const network = ({ number }: Range) => `10.${number}.0.0/16`
+const status = () => app.call("getVPNStatus", alice) as Promise<Readonly<Record<string, unknown>>>
+
+describe("the VPN's server", () => {
+  it("learns within two seconds who may use what, whatever changed it, and keeps peers of others", async () => {
+    const reds = "reds" as GroupName
+    await beside(app, (pass) =>
+      Effect.gen(function* () {
+        expect(letIn()).toEqual({ [at(alice)]: [network(lab)], [at(bob)]: [] })
+        expect(yield* done(status())).toEqual({
+          enabled: true,
+          endpoint: "vpn port 51820",
+          inLine: true,
+          revocations: [],
+          grants: [],
+          notes: [],
+        })
+        const created = { name: reds, recordId: "g" as never, description: "", createdAt: new Date(0) }
+        yield* write(Groups.use((groups) => groups.create(created)))
+        yield* write(Groups.use((groups) => groups.setRoles(reds, new Map([[bob.id, "member"]]))))
+        yield* write(Groups.use((groups) => groups.addRange(reds, lab.id)))
+        yield* pass(2)
+        expect(letIn()).toEqual({ [at(alice)]: [network(lab)], [at(bob)]: [network(lab)] })
+        yield* write(Groups.use((groups) => groups.remove(reds)))
+        yield* write(Ranges.use((ranges) => ranges.revoke(lab.id, alice.id)))
+        yield* pass(2)
+        expect(letIn()).toEqual({ [at(alice)]: [], [at(bob)]: [] })
+        const before = [...vpn.peers.keys()]
+        yield* done(app.call("rotateWireguardKey", alice))
+        yield* write(Users.use((users) => users.remove(bob.id)))
+        yield* pass(2)
+        expect(letIn()).toEqual({ [at(alice)]: [] })
+        expect([...vpn.peers.keys()].filter((key) => before.includes(key))).toEqual(["SITE"])
+      }),
+    )
+    expect(vpn.peers.get("SITE")).toBe(wide)
+  })
+
+  it("is repaired within fifteen seconds when somebody else changed it, also when it was started anew", async () => {
+    await beside(app, (pass) =>
+      Effect.gen(function* () {
+        vpn.peers.clear()
+        Object.assign(vpn, { pairs: [{ client: vpnAddress(bob.number), network: network(lab) }], guarded: false })
+        yield* pass(16)
+        expect([letIn(), vpn.guarded]).toEqual([{ [at(alice)]: [network(lab)], [at(bob)]: [] }, true])
+      }),
+    )
+  })
+
+  it("that cannot be reached learns it later; files can be downloaded, and the status shows what waits and why", async () => {
+    await beside(app, (pass) =>
+      Effect.gen(function* () {
+        vpn.reachable = false
+        yield* write(Ranges.use((ranges) => ranges.revoke(lab.id, alice.id)))
+        yield* write(Ranges.use((ranges) => ranges.grant(lab.id, bob.id)))
+        yield* pass(40)
+        expect(yield* done(status())).toMatchObject({
+          inLine: false,
+          revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`],
+          grants: [`${vpnAddress(bob.number)} to ${network(lab)}`],
+          trouble: "Cannot look at the VPN's server: nobody answers",
+        })
+        expect(yield* done(app.call("getRangeWireguard", bob, { range: lab }))).toEqual({
+          rangeID: "LAB",
+          network: network(lab),
+          users: [{ userID: "Bob", address: vpnAddress(bob.number), isLetIn: false }],
+          revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`],
+        })
+        expect(JSON.stringify(yield* done(app.call("getWireguardConfig", bob)))).toContain(network(lab))
+        vpn.reachable = true
+        yield* pass(16)
+        expect(letIn()).toEqual({ [at(alice)]: [], [at(bob)]: [network(lab)] })
+        expect(yield* done(status())).toMatchObject({ inLine: true, revocations: [], grants: [] })
+      }),
+    )
+  })
+
+  it("is brought in line by the next process when one dies between the store and the server", async () => {
+    await beside(app, () => Effect.void)
+    vpn.changing = () => {
+      throw new Error("killed")
+    }
+    await app.run(Ranges.use((ranges) => ranges.revoke(lab.id, alice.id)))
+    await app.run(Ranges.use((ranges) => ranges.grant(lab.id, bob.id)))
+    const dying = makeTestApp({ settings: { vpn: vpnSettings }, vpn, after: app })
+    await beside(dying, (pass) => pass(1))
+    expect(letIn()).toEqual({ [at(alice)]: [network(lab)], [at(bob)]: [] })
+    // what it may have put there is known
+    expect(await status()).toMatchObject({ inLine: false, revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`] })
+    vpn.changing = () => undefined
+    await beside(makeTestApp({ settings: { vpn: vpnSettings }, vpn, after: app }), () => Effect.void)
+    expect(letIn()).toEqual({ [at(alice)]: [], [at(bob)]: [network(lab)] })
+    expect(await status()).toMatchObject({ inLine: true })
+  })
+
+  it("says when clients are told another key, and which peers of others could pretend to be users", async () => {
+    vpn.publicKey = "ANOTHER"
+    vpn.peers.set("WIDE", { publicKey: "WIDE", allowed: ["0.0.0.0/0"] })
+    await beside(app, () => Effect.void)
+    expect(await status()).toMatchObject({
+      notes: [expect.stringContaining("public key is ANOTHER"), expect.stringContaining("the peer WIDE")],
+    })
+    expect(vpn.peers.has("WIDE")).toBe(true)
+  })
+
+  it("is told at once again what changed while it was being told", async () => {
+    let changes = 0
+    vpn.changing = () => {
+      changes += 1
+      if (changes === 1) app.store.grants.get(lab.id)?.delete(alice.id)
+    }
+    await beside(app, () => Effect.void)
+    expect([letIn(), changes]).toEqual([{ [at(alice)]: [], [at(bob)]: [] }, 2])
+  })
+})
+
+describe("a removed user's number", () => {
+  const nextNumber = async (): Promise<number> => (await app.addUser(`Next${Math.random().toString(36).slice(2, 8)}`)).number
+  const age = () => {
+    for (const [number, since] of app.store.restingNumbers) app.store.restingNumbers.set(number, since - userNumberRestMillis)
+  }
+
+  it("is given again when a day is over, and the server and every router have forgotten it", async () => {
+    await beside(app, () => Effect.void)
+    const freed = bob.number
+    await app.run(AccessRecords.use((records) => records.tell(lab.id, [alice.number, freed])))
+    vpn.reachable = false
+    await app.run(Users.use((users) => users.remove(bob.id)))
+    age()
+    expect(await nextNumber()).not.toBe(freed)
+    await app.run(AccessRecords.use((records) => records.tell(lab.id, [alice.number])))
+    expect(await nextNumber()).not.toBe(freed)
+    vpn.reachable = true
+    await beside(app, () => Effect.void)
+    await app.run(AccessRecords.use((records) => records.tell(lab.id, [beingTold, alice.number])))
+    expect(await nextNumber()).not.toBe(freed)
+    await app.run(AccessRecords.use((records) => records.tell(lab.id, [alice.number])))
+    expect(await nextNumber()).toBe(freed)
+    expect(await app.run(VpnRecords.use((records) => records.key(bob.id)))).toBeUndefined()
+  })
+})

@@ -1,0 +1,70 @@
+import * as Schema from "effect/Schema"
+import { rangeNetwork, vpnAddress } from "../network/addressing.ts"
+
+/** A user in the VPN. The numbers of ranges ascend. */
+export const VpnMemberJson = Schema.Struct({
+  userNumber: Schema.Int,
+  publicKey: Schema.String,
+  rangeNumbers: Schema.Array(Schema.Int),
+})
+export type VpnMember = typeof VpnMemberJson.Type
+
+/** Whom the VPN's server lets in. */
+export const HeldVpnJson = Schema.Struct({
+  /** As it was last seen; one without a peer has no key. */
+  has: Schema.Array(VpnMemberJson),
+  /** What it is being told, and may have by now. */
+  adding: Schema.Array(VpnMemberJson),
+  /** What people have to know of the server. */
+  notes: Schema.Array(Schema.String),
+  /** Why it could not be brought in line the last time. */
+  trouble: Schema.optionalKey(Schema.String),
+})
+export type HeldVpn = typeof HeldVpnJson.Type
+
+export const nothingHeldByVpn: HeldVpn = { has: [], adding: [], notes: [] }
+
+/** The numbers of users that the server lets in, or may. */
+export const numbersHeldByVpn = ({ has, adding }: HeldVpn): ReadonlySet<number> =>
+  new Set([...has, ...adding].map(({ userNumber }) => userNumber))
+
+/** What a client may exchange packets with. */
+export interface VpnPair {
+  /** Address of the client. */
+  readonly client: string
+  /** `10.7.0.0/16`. */
+  readonly network: string
+}
+
+/** A peer of the server's interface. */
+export interface VpnPeer {
+  readonly publicKey: string
+  /** The networks that it may send from, such as `198.51.100.4/32`. */
+  readonly allowed: readonly string[]
+}
+
+/** The server of the VPN as it is. */
+export interface ObservedVpn {
+  readonly publicKey: string
+  /** Those of others, too. */
+  readonly peers: readonly VpnPeer[]
+  readonly pairs: readonly VpnPair[]
+  /** Whether the rules that let nothing but the pairs through are as they were loaded. */
+  readonly guarded: boolean
+}
+
+/** What has to be done on the server. */
+export interface VpnDifference {
+  /** Public keys of peers. */
+  readonly remove: readonly string[]
+  readonly set: readonly VpnPeer[]
+  /** All pairs there are to be, with the rules; undefined: they are there. */
+  readonly pairs: readonly VpnPair[] | undefined
+}
+
+export const peerOf = ({ publicKey, userNumber }: VpnMember): VpnPeer => ({
+  publicKey,
+  allowed: [`${vpnAddress(userNumber)}/32`],
+})
+export const pairsOf = ({ userNumber, rangeNumbers }: VpnMember): readonly VpnPair[] =>
+  rangeNumbers.map((number) => ({ client: vpnAddress(userNumber), network: rangeNetwork(number).text }))

@@ -1,0 +1,89 @@
+import { userNumberSpan } from "../access/allocation.ts"
+import { rangeNumbers, vpnNetwork } from "../network/addressing.ts"
+import { type Cidr, overlaps, parseCidr } from "../network/cidr.ts"
+import { pairsOf, peerOf, type ObservedVpn, type VpnDifference, type VpnMember, type VpnPair, type VpnPeer } from "./model.ts"
+
+/** The addresses of users. */
+const members: Cidr = {
+  text: vpnNetwork.text,
+  first: vpnNetwork.first + userNumberSpan.from,
+  last: vpnNetwork.first + userNumberSpan.to,
+}
+
+/** The number of the user who has exactly this address. */
+const numberOf = (text: string): number | undefined => {
+  const network = parseCidr(text)
+  return network !== undefined && network.first === network.last && overlaps(network, members)
+    ? network.first - vpnNetwork.first
+    : undefined
+}
+
+const rangeNumberOf = (network: string): number | undefined => {
+  const [, digits] = /^10\.(\d{1,3})\.0\.0\/16$/u.exec(network) ?? []
+  const number = Number(digits ?? 0)
+  return number >= rangeNumbers.first && number <= rangeNumbers.last ? number : undefined
+}
+
+/** A peer with nothing but addresses of users is the service's. */
+const isOurs = ({ allowed }: VpnPeer): boolean => allowed.length > 0 && allowed.every((text) => numberOf(text) !== undefined)
+
+/** A peer of others that may send as a user who has no peer. */
+const mayPretend = ({ allowed }: VpnPeer): boolean =>
+  allowed.some((text) => {
+    const network = parseCidr(text)
+    return network !== undefined && overlaps(network, members)
+  })
+
+const sorted = (texts: readonly string[]): string => [...texts].sort().join()
+const pairText = ({ client, network }: VpnPair): string => `${client} ${network}`
+
+/** How the server has to change to let in these users, and what people have to know. Peers of others stay as they are. */
+export const planVpn = (
+  wanted: readonly VpnMember[],
+  observed: ObservedVpn,
+): { readonly difference: VpnDifference; readonly notes: readonly string[] } => {
+  const peers = new Map(wanted.map((member) => [member.publicKey, peerOf(member)]))
+  const there = new Map(observed.peers.map((peer) => [peer.publicKey, peer]))
+  const pairs = wanted.flatMap(pairsOf)
+  const isInLine = observed.guarded && sorted(pairs.map(pairText)) === sorted(observed.pairs.map(pairText))
+  const others = observed.peers.filter((peer) => !peers.has(peer.publicKey))
+  return {
+    difference: {
+      remove: others.filter(isOurs).map(({ publicKey }) => publicKey),
+      set: [...peers.values()].filter(
+        ({ publicKey, allowed }) => sorted(there.get(publicKey)?.allowed ?? []) !== sorted(allowed),
+      ),
+      pairs: isInLine ? undefined : pairs,
+    },
+    notes: others
+      .filter((peer) => !isOurs(peer) && mayPretend(peer))
+      .map(
+        ({ publicKey, allowed }) =>
+          `the peer ${publicKey} is not of this service and may send as users of the VPN (${allowed.join(", ")}): take ${members.text} out of its AllowedIPs`,
+      ),
+  }
+}
+
+export const isNoVpnDifference = ({ remove, set, pairs }: VpnDifference): boolean =>
+  remove.length + set.length === 0 && pairs === undefined
+
+/** Whom the server lets in as it is: everybody who has a peer or a pair there. */
+export const membersOf = ({ peers, pairs }: ObservedVpn): readonly VpnMember[] => {
+  const keys = new Map<number, string>()
+  for (const { publicKey, allowed } of peers)
+    for (const number of allowed.flatMap((text) => numberOf(text) ?? [])) keys.set(number, publicKey)
+  const ranges = Map.groupBy(
+    pairs.flatMap(({ client, network }) => {
+      const [userNumber, rangeNumber] = [numberOf(client), rangeNumberOf(network)]
+      return userNumber === undefined || rangeNumber === undefined ? [] : [{ userNumber, rangeNumber }]
+    }),
+    ({ userNumber }) => userNumber,
+  )
+  return [...new Set([...keys.keys(), ...ranges.keys()])]
+    .sort((a, b) => a - b)
+    .map((userNumber) => ({
+      userNumber,
+      publicKey: keys.get(userNumber) ?? "",
+      rangeNumbers: (ranges.get(userNumber) ?? []).map(({ rangeNumber }) => rangeNumber).sort((a, b) => a - b),
+    }))
+}
