@@ -60,6 +60,7 @@ export const memoryVpnLayer = (vpn?: MemoryVpn): Layer.Layer<VpnKeys | VpnServer
         pairs,
         guarded,
       })),
+      obstacles: () => Effect.as(reach("look at the VPN's server"), []),
       apply: ({ remove, set, pairs }) =>
         Effect.map(reach("change the VPN's server"), (there) => {
           there.changing()

@@ -17,5 +17,7 @@ export class VpnServer extends Context.Service<
      * Repeating it is safe. When it fails, some of it may have been done.
      */
     readonly apply: (difference: VpnDifference) => Effect.Effect<void, VpnFault>
+    /** What keeps packets from going between clients and these ranges, and what to do, for `doctor`. */
+    readonly obstacles: (rangeNumbers: readonly number[]) => Effect.Effect<readonly string[], VpnFault>
   }
 >()("rangewright/VpnServer") {}

@@ -1,5 +1,5 @@
 import type { VpnMember } from "@rangewright/domain"
-import { VpnRecords, VpnServer } from "@rangewright/ports"
+import { VpnRecords } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,8 +9,10 @@ import { giveMissingVpnKeys } from "../vpn/keys.ts"
 
 /** Seconds between two reads of the store. What it says otherwise than before is on the server a moment later, whoever changed it. */
 const readEverySeconds = 1
-/** Seconds between two looks at the server where the store says the same, also after a failure. */
+/** Seconds between two looks at the server where the store says the same. */
 const lookEverySeconds = 15
+/** Seconds until the next look after one that failed: revocations may wait for it. */
+const againAfterSeconds = 5
 
 /** Reads the store, and looks at the server when something changed or its time has come. */
 const keeper = Effect.sync(() => {
@@ -19,14 +21,14 @@ const keeper = Effect.sync(() => {
   let said = ""
   const read = Effect.gen(function* () {
     yield* giveMissingVpnKeys
-    if (!(yield* VpnServer).available) return
     const shown = (members: readonly VpnMember[]): string => JSON.stringify(members)
     const wanted = shown(yield* (yield* VpnRecords).members)
     const now = yield* Clock.currentTimeMillis
     if (wanted === known && now < lookAt) return
     known = wanted
-    lookAt = now + lookEverySeconds * 1000
+    lookAt = now + againAfterSeconds * 1000
     known = shown(yield* bringVpnInLine)
+    lookAt = now + lookEverySeconds * 1000
     said = ""
   })
   // what failed is said once, and tried again

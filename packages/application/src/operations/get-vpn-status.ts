@@ -37,7 +37,10 @@ export const getVpnStatus = operation({
       const { vpn } = yield* Settings
       const records = yield* VpnRecords
       const { held } = yield* records.held
-      const { revocations, grants } = pendingVpn(held, vpn === undefined ? [] : yield* records.members)
+      const pending = pendingVpn(held, vpn === undefined ? [] : yield* records.members)
+      const keyless = vpn === undefined ? [] : yield* records.keyless
+      const { revocations } = pending
+      const grants = [...keyless.map((user) => `a key of ${user}`), ...pending.grants]
       return {
         enabled: vpn !== undefined,
         ...(vpn === undefined ? {} : { endpoint: `${vpn.host} port ${vpn.port}` }),

@@ -1,9 +1,9 @@
 import { type Fault, type HeldVpn, isNoVpnDifference, membersOf, planVpn, type VpnMember } from "@rangewright/domain"
-import { VpnRecords, VpnServer } from "@rangewright/ports"
+import { VpnFault, VpnRecords, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
-/** Looks that may find the server otherwise than wanted, because the store keeps changing meanwhile. */
+/** Looks that may find the server otherwise than wanted. */
 const looksAtMost = 5
 
 /** Changes what is known of the server, from what it is now. */
@@ -50,10 +50,15 @@ const look = Effect.gen(function* () {
  */
 export const bringVpnInLine: Effect.Effect<readonly VpnMember[], Fault, Settings | VpnRecords | VpnServer> = Effect.gen(
   function* () {
-    for (let looks = 1; ; looks++) {
+    for (let looks = 1; looks <= looksAtMost; looks++) {
       const { wanted, isInLine } = yield* look
-      if (isInLine || looks === looksAtMost) return wanted
+      if (isInLine) return wanted
     }
+    return yield* new VpnFault({
+      doing: "bring the VPN's server in line",
+      reason: "unexpected",
+      detail: `it still differs after ${looksAtMost} changes: somebody else changes it too, or it shows other things than it was told`,
+    })
   },
 ).pipe(
   Effect.tapError((fault) =>

@@ -56,6 +56,8 @@ import {
   SecretStore,
   TokenSigner,
   Users,
+  type VpnKeys,
+  type VpnServer,
 } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import type * as Context from "effect/Context"
@@ -144,8 +146,8 @@ export interface TestAppOptions {
   /** In force; absent: the one that includes everything. */
   readonly license?: License
   readonly settings?: Partial<SettingsShape>
-  /** The server of the VPN; absent: there is none. */
-  readonly vpn?: MemoryVpn
+  /** The server of the VPN, or keys and a real one; absent: there is none. */
+  readonly vpn?: MemoryVpn | Layer.Layer<VpnKeys | VpnServer>
   /** The app before its process was started anew: what it kept is there. */
   readonly after?: Pick<TestApp, "artifacts" | "store" | "world">
 }
@@ -166,7 +168,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
     Layer.provide(signInsLayer, Layer.merge(storage, secrets)),
     Layer.provideMerge(sourceContentsLayer, fetched),
     licenseLayer(license),
-    memoryVpnLayer(vpn),
+    vpn === undefined || "peers" in vpn ? memoryVpnLayer(vpn) : vpn,
     memoryNamesLayer(names),
     Layer.succeed(Settings, { ...settings, ...chosen }),
     Layer.succeed(ApiDescription, { yaml: "" }),

@@ -1,8 +1,10 @@
 import { Settings } from "@rangewright/application"
+import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
+import { bindVpn } from "../compose/vpn.ts"
 import { bindHypervisor, type HypervisorPorts, makeSimulator } from "../compose/hypervisor.ts"
 import { useTemporaryFolder } from "../compose/temporary-folder.ts"
 import { settingsOf } from "../compose/settings.ts"
@@ -13,6 +15,7 @@ import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { type Finding, renderFinding } from "../doctor/finding.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
+import { checkVpn } from "../doctor/vpn-checks.ts"
 import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
 import { databaseFile, withStore } from "./open-store.ts"
@@ -24,6 +27,24 @@ const accessFindings = (config: Config, hypervisor: Layer.Layer<HypervisorPorts>
   if (file !== undefined && !existsSync(file)) return Promise.resolve([])
   const checked = checkAccess.pipe(Effect.provide(hypervisor), Effect.provideService(Settings, settingsOf(config)))
   return withStore(config, checked, { look: true }).catch((fault: Error) => [notCompared(fault)])
+}
+
+/** Before the service's first start there are no ranges to look at. */
+const vpnFindings = async (config: Config): Promise<readonly Finding[]> => {
+  if (config.wireguardEndpoint === undefined || config.wireguardServer === "none") return []
+  const file = databaseFile(config)
+  const numbers =
+    file !== undefined && !existsSync(file)
+      ? []
+      : await withStore(
+          config,
+          Ranges.use(({ list }) => list()),
+          { look: true },
+        ).then(
+          (ranges) => ranges.map(({ number }) => number),
+          () => [],
+        )
+  return Effect.runPromise(Effect.provide(checkVpn(config, numbers), bindVpn(config)))
 }
 
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */
@@ -40,6 +61,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
   ]
   if (hypervisor.kind === "proxmox" && findings.every(({ what }) => what !== "hypervisor"))
     findings.push(...(await accessFindings(config, hypervisor.layer)))
+  findings.push(...(await vpnFindings(config)))
   if (hypervisor.kind === "simulator")
     process.stdout.write("The built-in simulator is the hypervisor: set proxmox_url to look at a real one.\n")
   for (const finding of findings) process.stdout.write(`${renderFinding(finding)}\n`)

@@ -107,7 +107,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               content,
               library,
               names: nameLookupLayer(toolOptions(config)),
-              vpn: bindVpn(),
+              vpn: bindVpn(config),
               description: apiDescriptionLayer(all, { version }),
               auditDays: config.auditDays,
               owner,

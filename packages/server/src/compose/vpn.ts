@@ -1,15 +1,47 @@
-import { VpnFault, VpnServer } from "@rangewright/ports"
+import { sshShell } from "@rangewright/adapter-proxmox"
+import { localShell, wireguardServer, type WireguardOptions } from "@rangewright/adapter-wireguard"
+import { type ShellCommand, VpnFault, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { Config } from "../config/config.ts"
+import { readNamedFile } from "./named-file.ts"
 
-const none = Effect.fail(
+const nobody = Effect.fail(
   new VpnFault({
     doing: "look at the VPN's server",
     reason: "refused",
-    detail: "the configuration names none",
+    detail: "the configuration names none, so its peers have to be entered there by hand",
+    hint: "Set wireguard_server.",
   }),
 )
 
+const none: VpnServer["Service"] = { available: false, observe: nobody, apply: () => nobody, obstacles: () => nobody }
+
+/** What only root may do there. */
+const privileged: ReadonlySet<string> = new Set(["nft", "wg"])
+
+const asRoot = (command: ShellCommand): ShellCommand =>
+  privileged.has(command.program) ? { ...command, program: "sudo", args: ["-n", command.program, ...command.args] } : command
+
+const overSsh = (config: Config, key: string) =>
+  Effect.gen(function* () {
+    const { wireguardSshHost: host = "", wireguardSshUser: username, wireguardSshFingerprint: hostKey = "" } = config
+    const privateKey = Redacted.make(key)
+    const nodes = { [host]: { host, port: config.wireguardSshPort, hostKey } }
+    const { run } = yield* sshShell({ username, auth: { privateKey }, nodes })
+    const shell: WireguardOptions["shell"] = (command) => run(host, username === "root" ? command : asRoot(command))
+    return wireguardServer({ interface: config.wireguardInterface, shell })
+  })
+
 /** The server of the VPN that the configuration means. */
-export const bindVpn = (): Layer.Layer<VpnServer> =>
-  Layer.succeed(VpnServer, { available: false, observe: none, apply: () => none })
+export const bindVpn = (config: Config): Layer.Layer<VpnServer> => {
+  switch (config.wireguardServer) {
+    case "none":
+      return Layer.succeed(VpnServer, none)
+    case "local":
+      return Layer.sync(VpnServer, () => wireguardServer({ interface: config.wireguardInterface, shell: localShell }))
+    case "ssh":
+      return Layer.effect(VpnServer, overSsh(config, readNamedFile("wireguard_ssh_key_file", config.wireguardSshKeyFile ?? "")))
+  }
+}

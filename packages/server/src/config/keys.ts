@@ -370,6 +370,33 @@ export const keys = {
     about: "Public key of the VPN's server, as `wg show INTERFACE public-key` prints it.",
     default: undefined,
   }),
+  wireguardServer: oneOf(["none", "local", "ssh"])(vpn, "wireguard_server", {
+    about:
+      "Where the VPN's server is, so that the service tells it who is let in and where to: `local` on the service's own host, `ssh` on another Linux host. `none`: you enter the peers by hand.",
+    default: "none",
+  }),
+  wireguardInterface: text(vpn, "wireguard_interface", {
+    about:
+      "The interface on the VPN's server. It is there, with its key and 198.51.100.1/24; peers of others on it are left alone.",
+    default: "wg0",
+  }),
+  wireguardSshHost: optionalText(vpn, "wireguard_ssh_host", {
+    about: "Host of the VPN's server for SSH, with wireguard_server: ssh.",
+    default: undefined,
+  }),
+  wireguardSshPort: wholeNumber(1, 65_535)(vpn, "wireguard_ssh_port", { about: "Port of SSH there.", default: 22 }),
+  wireguardSshUser: text(vpn, "wireguard_ssh_user", {
+    about: "User there; another one than root needs `sudo` without a password for `wg` and `nft`.",
+    default: "root",
+  }),
+  wireguardSshKeyFile: optionalText(vpn, "wireguard_ssh_key_file", {
+    about: "Private key file (OpenSSH).",
+    default: undefined,
+  }),
+  wireguardSshFingerprint: optionalText(vpn, "wireguard_ssh_fingerprint", {
+    about: "Host key there, `SHA256:…` as `ssh-keygen -lf` prints it.",
+    default: undefined,
+  }),
 
   maxLogHistory: wholeNumber(1, 100_000)(keeping, "max_log_history", {
     about: "Deploys, with their logs, kept for each range, and as many runs of every other kind.",

@@ -1,4 +1,5 @@
 import { isVpnKey, type VpnEndpoint } from "@rangewright/domain"
+import { isInterfaceName } from "@rangewright/adapter-wireguard"
 import { isIP } from "node:net"
 import type { Keys } from "./keys.ts"
 
@@ -10,6 +11,7 @@ const hostName = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9][a-z0-9-
 /** What is wrong with the keys of the VPN, a line each. */
 export const vpnProblems = (config: VpnConfig): readonly string[] => {
   const { wireguardEndpoint: host, wireguardPublicKey: key } = config
+  const { wireguardServer: server, wireguardSshHost: sshHost, wireguardSshKeyFile: file, wireguardSshFingerprint: pin } = config
   if ((host === undefined) !== (key === undefined)) return ["wireguard_endpoint and wireguard_public_key: give both or none"]
   return [
     ...(host === undefined || isIP(host) !== 0 || hostName.test(host)
@@ -18,6 +20,13 @@ export const vpnProblems = (config: VpnConfig): readonly string[] => {
     ...(key === undefined || isVpnKey(key)
       ? []
       : ["wireguard_public_key: 32 bytes in base64 are needed, as `wg show INTERFACE public-key` prints them"]),
+    ...(server === "none" || host !== undefined ? [] : ["wireguard_endpoint: needed with wireguard_server"]),
+    ...(server !== "ssh" || (sshHost !== undefined && file !== undefined && pin !== undefined)
+      ? []
+      : ["wireguard_ssh_host, wireguard_ssh_key_file and wireguard_ssh_fingerprint: needed with wireguard_server: ssh"]),
+    ...(isInterfaceName(config.wireguardInterface)
+      ? []
+      : ["wireguard_interface: a name of at most 15 letters, digits, dots, dashes and underscores is needed"]),
   ]
 }
 

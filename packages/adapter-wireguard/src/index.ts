@@ -1,0 +1,3 @@
+export { localShell } from "./local-shell.ts"
+export { isInterfaceName, type WireguardOptions } from "./options.ts"
+export { wireguardServer } from "./server.ts"

@@ -1,0 +1,111 @@
+import { isVpnKey, natHost, rangeNetwork, vpnNetwork, type VpnPeer, wanAddress } from "@rangewright/domain"
+import { VpnFault, type VpnServer } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import type { WireguardOptions } from "./options.ts"
+import { parseRules, rulesOf, tableOf } from "./rules.ts"
+
+const timeoutSeconds = 10
+
+/** What the host said, in one line that no terminal takes for a command. */
+const saying = (text: string): string =>
+  text
+    .replaceAll(/\p{C}+/gu, " ")
+    .trim()
+    .slice(-300)
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/not found|no program/iu, "Install wireguard-tools and nftables on the VPN's host."],
+  [
+    /no such device|unable to access interface/iu,
+    "Bring the interface up on the VPN's host (wg-quick@INTERFACE); wireguard_interface names it.",
+  ],
+  [
+    /not permitted|password is required|a terminal is required|permission denied/iu,
+    "The account needs the rights of root for wg and nft: root itself, or sudo without a password. A service on the same host needs CAP_NET_ADMIN.",
+  ],
+]
+
+/** An interface of WireGuard on a Linux host, with rules for nft. `VpnServer` says what it promises. */
+export const wireguardServer = ({ interface: name, shell }: WireguardOptions): VpnServer["Service"] => {
+  const refused = (doing: string, detail: string) => {
+    const hint = hints.find(([said]) => said.test(detail))?.[1]
+    return new VpnFault({ doing, reason: "refused", detail, ...(hint === undefined ? {} : { hint }) })
+  }
+  /** What a command printed that has to succeed. */
+  const run = (doing: string, program: string, args: readonly string[], input?: string) =>
+    Effect.gen(function* () {
+      const { exitCode, stdout, stderr } = yield* Effect.mapError(
+        shell({ program, args, timeoutSeconds, ...(input === undefined ? {} : { input }) }),
+        ({ message }) => new VpnFault({ doing, reason: "unreachable", detail: message }),
+      )
+      if (exitCode === 0) return stdout
+      const said = saying(stderr)
+      return yield* refused(doing, `${program} says: ${said === "" ? `exit code ${exitCode}` : said}`)
+    })
+
+  const looking = "look at the VPN's server"
+  const unexpected = (what: string) => new VpnFault({ doing: looking, reason: "unexpected", detail: `its answer has ${what}` })
+  /** As the rules looked after they were loaded here; undefined: they were not yet. */
+  let loaded: string | undefined
+
+  const peer = (line: string): Effect.Effect<VpnPeer, VpnFault> => {
+    const [publicKey = "", allowed, ...more] = line.split("\t")
+    if (!isVpnKey(publicKey) || allowed === undefined || more.length > 0)
+      return Effect.fail(unexpected(`a peer that is none: ${saying(line)}`))
+    return Effect.succeed({ publicKey, allowed: allowed === "(none)" ? [] : allowed.split(" ") })
+  }
+  const listRules = (doing: string) =>
+    Effect.gen(function* () {
+      const tables = (yield* run(doing, "nft", ["list", "tables", "inet"])).split("\n")
+      if (!tables.includes(`table inet ${tableOf(name)}`)) return { pairs: [], rules: undefined }
+      return parseRules(yield* run(doing, "nft", ["list", "table", "inet", tableOf(name)]))
+    })
+
+  return {
+    available: true,
+    observe: Effect.gen(function* () {
+      const publicKey = (yield* run(looking, "wg", ["show", name, "public-key"])).trim()
+      if (!isVpnKey(publicKey)) return yield* unexpected(`no public key: ${saying(publicKey)}`)
+      const lines = (yield* run(looking, "wg", ["show", name, "allowed-ips"])).split("\n").filter((line) => line !== "")
+      const peers = yield* Effect.forEach(lines, peer)
+      const { pairs, rules } = yield* listRules(looking)
+      return { publicKey, peers, pairs, guarded: rules !== undefined && rules === loaded }
+    }),
+    apply: ({ remove, set, pairs }) =>
+      Effect.gen(function* () {
+        const doing = "change the VPN's server"
+        if (pairs !== undefined) {
+          yield* run(doing, "nft", ["-f", "-"], rulesOf(name, pairs))
+          loaded = (yield* listRules(doing)).rules
+        }
+        if (remove.length + set.length === 0) return
+        // one by one: `wg syncconf` would repeat the peers of others with their secrets, and remove who was added since the look
+        const changes = [
+          ...remove.flatMap((key) => ["peer", key, "remove"]),
+          ...set.flatMap(({ publicKey, allowed }) => ["peer", publicKey, "allowed-ips", allowed.join(",")]),
+        ]
+        yield* run(doing, "wg", ["set", name, ...changes])
+      }),
+    obstacles: (rangeNumbers) =>
+      Effect.gen(function* () {
+        const doing = "look at the way from the VPN's server to ranges"
+        const forwards = (yield* run(doing, "cat", ["/proc/sys/net/ipv4/ip_forward"])).trim() === "1"
+        const routes = (yield* run(doing, "ip", ["-4", "-o", "route", "show"])).split("\n")
+        const addresses = yield* run(doing, "ip", ["-4", "-o", "address", "show"])
+        const without = rangeNumbers.filter(
+          (number) => !routes.some((line) => line.startsWith(`${rangeNetwork(number).text} via ${wanAddress(number)} `)),
+        )
+        return [
+          ...(forwards ? [] : ["it forwards nothing: set net.ipv4.ip_forward = 1 in /etc/sysctl.d there"]),
+          ...without
+            .slice(0, 5)
+            .map((number) => `it has no route to a range: ip route add ${rangeNetwork(number).text} via ${wanAddress(number)}`),
+          ...(addresses.includes(` ${natHost}/`)
+            ? []
+            : [
+                `routers send their answers to ${natHost}, which is another host: it needs a route ${vpnNetwork.text} to the VPN's host`,
+              ]),
+        ]
+      }),
+  }
+}

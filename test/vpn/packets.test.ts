@@ -1,0 +1,186 @@
+import { vpnKeysLayer } from "@rangewright/adapter-crypto"
+import { vpnKeeperLayer } from "@rangewright/application"
+import type { GroupName, Range, User } from "@rangewright/domain"
+import { Groups, Ranges, Users, VpnKeys, VpnServer } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { makeTestApp, type TestApp } from "../../packages/application/test/support/app.ts"
+import { obstacle, openVpnLab, skipNote, type VpnLab } from "./support/lab.ts"
+
+const patience = 120_000
+const newKey = Effect.provide(
+  VpnKeys.use(({ make }) => make),
+  vpnKeysLayer,
+)
+const reds = "reds" as GroupName
+
+describe.skipIf(obstacle !== undefined)(`the VPN${skipNote}`, { timeout: patience }, () => {
+  let lab: VpnLab
+  let app: TestApp
+  let alice: User
+  let bob: User
+  let carol: User
+  let one: Range
+  let two: Range
+  const stop = Promise.withResolvers<void>()
+  let kept: Promise<void> = Promise.resolve()
+
+  const fileOf = async (user: User): Promise<string> =>
+    ((await app.call("getWireguardConfig", user)) as { readonly result: { readonly wireGuardConfig: string } }).result
+      .wireGuardConfig
+  const isInLine = async (): Promise<boolean> => ((await app.call("getVPNStatus", alice)) as { readonly inLine: boolean }).inLine
+  const inLine = () => vi.waitFor(async () => expect(await isInLine()).toBe(true), { timeout: 20_000, interval: 20 })
+  const reaches = (user: string, range: Range): boolean => lab.reaches(user, lab.machine(range.number))
+  /** Alice's packets to ONE all come back while this happens; returns the milliseconds until it was true on the server. */
+  const undisturbed = async (change: () => Promise<unknown>, isDone: () => boolean): Promise<number> => {
+    const stopFlow = await lab.flow("a", lab.machine(one.number))
+    await change()
+    const since = performance.now()
+    await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 20_000, interval: 20 })
+    const took = performance.now() - since
+    const { sent, got } = await stopFlow()
+    expect([sent > 100, sent - got]).toEqual([true, 0])
+    return took
+  }
+  const listed = (): string => lab.onServer("nft", "list", "ruleset") + lab.onServer("wg", "show", lab.interface, "allowed-ips")
+  const add = (): Promise<void> =>
+    app.run(
+      Effect.gen(function* () {
+        const groups = yield* Groups
+        yield* groups.create({ name: reds, recordId: "g" as never, description: "", createdAt: new Date(0) })
+        yield* groups.setRoles(reds, new Map([[bob.id, "member"]]))
+        yield* groups.addRange(reds, one.id)
+      }),
+    )
+
+  beforeAll(async () => {
+    lab = await openVpnLab([1, 2])
+    const vpn = { host: "203.0.113.1", port: 51_820, publicKey: lab.publicKey }
+    app = makeTestApp({ settings: { vpn }, vpn: Layer.merge(vpnKeysLayer, Layer.succeed(VpnServer, lab.server)) })
+    alice = await app.addUser("Alice")
+    bob = await app.addUser("Bob")
+    carol = await app.addUser("Carol")
+    one = await app.addRange("ONE", [alice])
+    two = await app.addRange("TWO", [bob, carol])
+    // somebody else's, and a rule of theirs
+    lab.onServer("wg", "set", lab.interface, "peer", Effect.runSync(newKey).publicKey, "allowed-ips", "10.99.0.0/16")
+    lab.onServer("nft", "add", "table", "inet", "others")
+    kept = app.run(
+      Effect.scoped(
+        Effect.andThen(
+          Layer.build(vpnKeeperLayer),
+          Effect.promise(() => stop.promise),
+        ),
+      ),
+    )
+    await inLine()
+    for (const [name, user] of [
+      ["a", alice],
+      ["b", bob],
+      ["c", carol],
+    ] as const)
+      await lab.addClient(name, await fileOf(user))
+  }, patience)
+  afterAll(async () => {
+    stop.resolve()
+    await kept
+    lab?.close()
+  }, patience)
+
+  it("takes the file as it is, and leads to the own range alone", () => {
+    expect([reaches("a", one), reaches("a", two), reaches("b", one), reaches("b", two)]).toEqual([true, false, false, true])
+    // not to other clients, and of the server to its own address alone
+    expect(lab.reaches("a", "198.51.100.1")).toBe(true)
+    lab.onClient("a", "ip", "route", "add", "default", "dev", lab.interfaceOf("a"))
+    lab.onClient("a", "wg", "set", lab.interfaceOf("a"), "peer", lab.publicKey, "allowed-ips", "0.0.0.0/0")
+    const targets = [
+      lab.machine(two.number),
+      `198.51.100.${bob.number}`,
+      "192.0.2.254",
+      `192.0.2.${100 + one.number}`,
+      "203.0.113.11",
+    ]
+    expect(targets.map((target) => lab.reaches("a", target, `198.51.100.${alice.number}`))).toEqual(targets.map(() => false))
+    expect(reaches("a", one)).toBe(true)
+    // another client's address, and one that nobody has
+    for (const source of [bob.number, 149]) {
+      lab.onClient("a", "ip", "address", "add", `198.51.100.${source}/32`, "dev", lab.interfaceOf("a"))
+      for (const range of [one, two]) expect(lab.reaches("a", lab.machine(range.number), `198.51.100.${source}`)).toBe(false)
+    }
+  })
+
+  it("opens and closes ranges within two seconds, and others lose no packet", async () => {
+    const leads = (user: User, range: Range): boolean =>
+      listed().includes(`198.51.100.${user.number} . 10.${range.number}.0.0/16`)
+    const times = [
+      await undisturbed(add, () => leads(bob, one)),
+      await undisturbed(
+        () => app.run(Groups.use((groups) => groups.remove(reds))),
+        () => !leads(bob, one),
+      ),
+      await undisturbed(
+        () => app.run(Ranges.use((ranges) => ranges.revoke(two.id, bob.id))),
+        () => !leads(bob, two),
+      ),
+    ]
+    expect(Math.max(...times)).toBeLessThan(2000)
+  })
+
+  it("cuts what goes on when a range is revoked, also for who speaks without a pause", async () => {
+    await inLine()
+    const stopFlow = await lab.flow("c", lab.machine(two.number), 0.01)
+    await undisturbed(
+      () => app.run(Ranges.use((ranges) => ranges.revoke(two.id, carol.id))),
+      () => !listed().includes(`198.51.100.${carol.number} . `),
+    )
+    expect(reaches("c", two)).toBe(false)
+    const { sent, got } = await stopFlow()
+    expect(got).toBeLessThan(sent)
+  })
+
+  it("forgets the key of a removed user and an old key; nobody else's", async () => {
+    await app.run(Ranges.use((ranges) => ranges.grant(two.id, carol.id)))
+    await inLine()
+    const before = listed()
+    await undisturbed(
+      () => app.run(Users.use((users) => users.remove(bob.id))),
+      () => !listed().includes(`198.51.100.${bob.number}/32`),
+    )
+    expect(lab.reaches("b", "198.51.100.1")).toBe(false)
+    await undisturbed(
+      () => app.call("rotateWireguardKey", carol),
+      () =>
+        listed().includes(`198.51.100.${carol.number}/32`) &&
+        listed()
+          .match(/^\S{43}=/gmu)
+          ?.some((key) => !before.includes(key)) === true,
+    )
+    await inLine()
+    expect(lab.reaches("c", "198.51.100.1")).toBe(false)
+    await lab.changeFile("c", await fileOf(carol))
+    expect([reaches("c", two), reaches("c", one), reaches("a", one)]).toEqual([true, false, true])
+    expect(listed()).toContain("10.99.0.0/16")
+    expect(listed()).toContain("table inet others")
+  })
+
+  it("is put in order again when somebody changed it by hand", async () => {
+    await inLine()
+    const table = `rangewright_${lab.interface}`
+    lab.onServer("nft", "insert", "rule", "inet", table, "from_users", "accept")
+    await vi.waitFor(() => expect(listed()).not.toMatch(/from_users \{\s+accept/u), { timeout: 20_000 })
+    lab.onServer("nft", "delete", "table", "inet", table)
+    await vi.waitFor(() => expect(listed()).toContain("from_users"), { timeout: 20_000 })
+    expect([reaches("a", one), reaches("a", two)]).toEqual([true, false])
+  })
+
+  it("says what keeps packets from coming through", async () => {
+    expect(await Effect.runPromise(lab.server.obstacles([1, 2]))).toEqual([])
+    lab.onServer("sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
+    expect(await Effect.runPromise(lab.server.obstacles([1, 9]))).toEqual([
+      expect.stringContaining("it forwards nothing"),
+      "it has no route to a range: ip route add 10.9.0.0/16 via 192.0.2.109",
+    ])
+    lab.onServer("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+  })
+})
