@@ -48,6 +48,11 @@ describe("the configuration", () => {
     for (const wrong of ["short", `${key}\nPostUp = sh`, key.replace("I=", "J=")])
       expect(of("vpn", wrong)).toEqual([expect.stringMatching(/^wireguard_public_key: 32 bytes/u)])
     expect(problems({ RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn" })).toEqual([expect.stringContaining("give both or none")])
+    expect(problems({ RANGEWRIGHT_WIREGUARD_SERVER: "ssh", RANGEWRIGHT_WIREGUARD_INTERFACE: "wg0; reboot" })).toEqual([
+      expect.stringContaining("wireguard_endpoint: needed"),
+      expect.stringContaining("wireguard_ssh_host, wireguard_ssh_key_file and wireguard_ssh_fingerprint: needed"),
+      expect.stringContaining("wireguard_interface: a name"),
+    ])
   })
 
   test("a variable beats the file, the file beats the default", () => {

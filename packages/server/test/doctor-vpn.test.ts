@@ -1,0 +1,34 @@
+import { VpnFault, VpnServer } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { expect, it } from "vitest"
+import { loadConfig } from "../src/config/config.ts"
+import { checkVpn } from "../src/doctor/vpn-checks.ts"
+
+const publicKey = "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI="
+const environment = { RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn", RANGEWRIGHT_WIREGUARD_PUBLIC_KEY: publicKey }
+const config = loadConfig({ file: undefined, environment })
+const observed = { publicKey, peers: [], pairs: [], guarded: true }
+const check = (server: Partial<VpnServer["Service"]>) =>
+  Effect.runPromise(
+    Effect.provideService(checkVpn(config, [7]), VpnServer, {
+      available: true,
+      observe: Effect.succeed(observed),
+      apply: () => Effect.die("changed"),
+      obstacles: () => Effect.succeed([]),
+      ...server,
+    }),
+  )
+
+it("doctor looks at the VPN's server: whether it answers, its key, and its way to ranges and back", async () => {
+  expect(await check({})).toMatchObject([{ level: "ok", what: "vpn" }])
+  expect(await check({ observe: Effect.succeed({ ...observed, publicKey: "OTHER" }) })).toMatchObject([
+    { level: "fail", detail: expect.stringContaining("OTHER"), hint: expect.stringContaining("wireguard_public_key") },
+  ])
+  expect(await check({ obstacles: ([number]) => Effect.succeed([`no way to ${number}`]) })).toMatchObject([
+    { level: "warn", detail: "no way to 7" },
+  ])
+  const away = new VpnFault({ doing: "look", reason: "unreachable", detail: "nobody answers", hint: "Start it." })
+  expect(await check({ observe: Effect.fail(away) })).toMatchObject([
+    { level: "fail", detail: "Cannot look: nobody answers", hint: "Start it." },
+  ])
+})
