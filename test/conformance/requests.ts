@@ -1,5 +1,6 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
+import { seededBuild } from "./seed-templates.ts"
 import { config, password } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
@@ -9,6 +10,8 @@ export interface Sample {
   readonly json?: unknown
   /** Text of the uploaded file. */
   readonly file?: string
+  /** Fields beside it. */
+  readonly form?: Readonly<Record<string, string>>
   /** Needs a run that goes on. */
   readonly running?: true
   /** Needs R1 in testing mode. */
@@ -25,6 +28,14 @@ const samples: Readonly<Record<string, Sample>> = {
   postCredentials: { json: { proxmoxPassword: "another long one" } },
   setDefaultRangeID: { json: { defaultRangeID: "R1" } },
   abortRange: { running: true },
+  abortTemplates: { running: true },
+  buildTemplates: { json: { templates: ["win11-template"] } },
+  addTemplateFromTar: {
+    file: JSON.stringify({ "kali/kali.pkr.hcl": 'variable "vm_name" {\n  default = "kali"\n}\n' }),
+    form: { force: "true" },
+  },
+  deleteTemplate: { path: { name: "debian-own" } },
+  getTemplateLogHistoryByID: { path: { logID: seededBuild } },
   cancelRun: { running: true },
   recordLogin: { json: { identity: "member@lab.example", password } },
   recordUpdateUser: { path: { id: "record000000002" }, json: { name: "Renamed" } },
@@ -118,8 +129,9 @@ export const pathOf = ({ route }: Operation, { path = {}, query = {} }: Sample):
   return `${route.base === "/" ? "" : route.base}${filled}${text === "" ? "" : `?${text}`}`
 }
 
-const form = (operation: Operation, file: string): FormData => {
+const form = (operation: Operation, file: string, fields: Sample["form"] = {}): FormData => {
   const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.append(name, value)
   const { body } = operation.input
   if (body.type === "multipart") data.append(body.file, new Blob([file]), "file.yml")
   return data
@@ -127,6 +139,6 @@ const form = (operation: Operation, file: string): FormData => {
 
 /** What is sent beside method and path. */
 export const bodyOf = (operation: Operation, sample: Sample): RequestInit => {
-  if (sample.file !== undefined) return { body: form(operation, sample.file) }
+  if (sample.file !== undefined) return { body: form(operation, sample.file, sample.form) }
   return sample.json === undefined ? {} : { body: JSON.stringify(sample.json), headers: { "content-type": "application/json" } }
 }

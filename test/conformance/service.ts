@@ -1,7 +1,9 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import {
+  makeMemoryBuilds,
   makeMemoryNames,
   makeMemoryWorld,
+  memoryBuilderLayer,
   type MemoryFiles,
   memoryHypervisorLayer,
   memoryNamesLayer,
@@ -47,6 +49,7 @@ import { scriptedRuns, scriptedRunsLayer } from "../../packages/application/test
 import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
+import { seedTemplates, startBuild } from "./seed-templates.ts"
 
 const settings: SettingsShape = {
   ...testSettings,
@@ -143,6 +146,7 @@ const seed = Effect.gen(function* () {
   yield* seedBlueprints
   yield* seedSources
   yield* seedRoles
+  yield* seedTemplates
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
   yield* (yield* Machines).replace(cluster)
   yield* ranges.setConfig("R1" as RangeId, config)
@@ -196,6 +200,8 @@ export const startWholeService = async ({
 } = {}): Promise<WholeService> => {
   const runs = scriptedRuns("R1")
   const world = makeMemoryWorld()
+  const builds = makeMemoryBuilds()
+  builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
   const service = await startService({
     operations: [...operations, ...more],
     http: { notYetOffered },
@@ -205,6 +211,7 @@ export const startWholeService = async ({
       Layer.provideMerge(
         Layer.mergeAll(
           memoryHypervisorLayer(world),
+          memoryBuilderLayer(world, builds),
           memoryNamesLayer(makeMemoryNames()),
           Layer.succeed(Settings, settings),
           apiDescriptionLayer(operations, settings),
@@ -234,6 +241,7 @@ export const startWholeService = async ({
   }
   runs.ending = () => "running"
   const runId = running ? await start(runUntil("StepDispatched")) : failed
+  if (running) await start(startBuild)
   runs.ending = () => ({ status: "success" })
   return { ...service, runId, world }
 }

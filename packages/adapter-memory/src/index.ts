@@ -1,4 +1,5 @@
 export { makeMemoryArtifacts, type MemoryArtifacts, memoryArtifactsLayer } from "./artifacts.ts"
+export { makeMemoryBuilds, memoryBuilderLayer, type MemoryBuilds, type MemoryScript } from "./builder.ts"
 export { memoryContentLayer } from "./content/content-layer.ts"
 export { commitTo, makeMemoryContent, type MemoryContent, type MemoryFile, type MemoryFiles } from "./content/memory-content.ts"
 export { memoryInstallerLayer } from "./library/installer-layer.ts"
@@ -11,6 +12,7 @@ export { makeMemoryStore, type MemoryStore } from "./storage/memory-store.ts"
 export { memoryStorageLayer } from "./storage/storage-layer.ts"
 export { mayUsePool } from "./hypervisor/access.ts"
 export { memoryHypervisorLayer } from "./hypervisor/hypervisor-layer.ts"
+export { templatesLayer as memoryTemplatesLayer } from "./hypervisor/templates.ts"
 export {
   addTemplate,
   makeMemoryWorld,

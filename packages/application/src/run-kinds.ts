@@ -4,6 +4,8 @@ import { migrateToSdn, returnToBridges } from "./migration/migration-runs.ts"
 import { sourceFetch } from "./source/fetch-run.ts"
 import { sourceInstall } from "./source/install-run.ts"
 import { sourceUninstall } from "./source/uninstall-run.ts"
+import { templateBuild } from "./template/build-run.ts"
+import { templateRemoval } from "./template/removal-run.ts"
 
 /**
  * Every kind of run beside those of ranges, for `runEngineLayer`. Adding one is a file and a line here: see docs/guides/add-a-run-kind.md.
@@ -14,6 +16,8 @@ export const runKinds = [
   sourceFetch,
   sourceInstall,
   sourceUninstall,
+  templateBuild,
+  templateRemoval,
   migrateToSdn,
   returnToBridges,
 ] as const

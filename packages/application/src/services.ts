@@ -7,6 +7,7 @@ import type {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   LegacyData,
   LicenseProvider,
   NameLookup,
@@ -16,6 +17,7 @@ import type {
   SecretStore,
   StoragePorts,
   SubscriptionProvider,
+  TemplateBuilder,
   TokenSigner,
   VpnKeys,
   VpnServer,
@@ -42,6 +44,7 @@ export type PortServices =
   | Hypervisor
   | HypervisorAccess
   | HypervisorNetwork
+  | HypervisorTemplates
   | LegacyData
   | LicenseProvider
   | NameLookup
@@ -51,6 +54,7 @@ export type PortServices =
   | SecretStore
   | StoragePorts
   | SubscriptionProvider
+  | TemplateBuilder
   | TokenSigner
   | VpnKeys
   | VpnServer
@@ -73,5 +77,5 @@ export type AppServices =
 /** What the handlers of operations may ask for: not the hypervisor and the VPN's server, which only runs and services of the application change and ask. */
 export type HandlerServices = Exclude<
   AppServices,
-  Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell | VpnServer
+  Hypervisor | HypervisorAccess | HypervisorNetwork | HypervisorTemplates | NetworkMigration | NodeShell | VpnServer
 >

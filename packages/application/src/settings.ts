@@ -35,6 +35,8 @@ export interface SettingsShape {
   readonly quotaDefaults?: Amounts
   /** Where clients find the VPN. Absent: there is none. */
   readonly vpn?: VpnEndpoint | undefined
+  /** Templates that are built at once. Absent: one. */
+  readonly templateBuilds?: number
   /** Only administrators install and remove roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */

@@ -1,8 +1,13 @@
-import { knownTemplates, systemByName, type TemplateFacts } from "@rangewright/domain"
+import { knownTemplates, systemByName, type TemplateDefinition, type TemplateFacts } from "@rangewright/domain"
 import { describe, expect, test } from "vitest"
 
 const machine = (name: string | undefined, pool: string | undefined = "SHARED", template = true) => ({ name, pool, template })
 const none: TemplateFacts = { machines: [], closedPools: new Set(), installed: [], building: new Set() }
+const defined = (name: string, system?: TemplateDefinition["system"]): TemplateDefinition => ({
+  name,
+  system,
+  description: undefined,
+})
 const shown = (facts: Partial<TemplateFacts>) =>
   knownTemplates({ ...none, ...facts }).map(({ name, built, state }) => `${name} ${built} ${state}`)
 
@@ -15,7 +20,7 @@ describe("templates", () => {
       machine("dc01", "LAB", false),
       machine(undefined),
     ]
-    expect(shown({ machines, installed: ["kali", "debian"] })).toEqual([
+    expect(shown({ machines, installed: [defined("kali"), defined("debian")] })).toEqual([
       "alpine true built",
       "debian true built",
       "kali false not_built",
@@ -25,14 +30,14 @@ describe("templates", () => {
 
   test("in the pool of a range that the viewer may not use are not theirs, also where they could build one of the name", () => {
     const machines = [machine("secret", "LAB"), machine("debian", "LAB"), machine("own", "MINE")]
-    expect(shown({ machines, closedPools: new Set(["LAB"]), installed: ["debian"] })).toEqual([
+    expect(shown({ machines, closedPools: new Set(["LAB"]), installed: [defined("debian")] })).toEqual([
       "debian false not_built",
       "own true built",
     ])
   })
 
   test("that are being built say so, also when one was built before; a build of what the viewer cannot see shows nothing", () => {
-    expect(shown({ machines: [machine("a")], installed: ["b"], building: new Set(["a", "b", "c"]) })).toEqual([
+    expect(shown({ machines: [machine("a")], installed: [defined("b")], building: new Set(["a", "b", "c"]) })).toEqual([
       "a true building",
       "b false building",
     ])

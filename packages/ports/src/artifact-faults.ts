@@ -22,8 +22,6 @@ export const artifactFault = (doing: string, ref: ArtifactRef): LibraryFault | u
     const detail = `no ${ref.kind} can be called so; allowed: ${allowedNames[ref.kind]}`
     return new LibraryFault({ doing, reason: "name", detail })
   }
-  if (ref.kind === "template" && ref.scope.type === "global")
-    return new LibraryFault({ doing, reason: "broken", detail: "a template belongs to a user" })
   return scopeFault(doing, ref.scope)
 }
 

@@ -1,4 +1,4 @@
-import type { ArtifactKind, InstalledCopy, RecordId, UserId } from "@rangewright/domain"
+import type { ArtifactKind, InstalledCopy, RecordId, TemplateDefinition, UserId } from "@rangewright/domain"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ContentFault, LibraryFault } from "./faults.ts"
@@ -19,7 +19,7 @@ export interface LeavingUser {
 
 export type { ArtifactKind } from "@rangewright/domain"
 
-/** One installed thing; templates are builder files of a user, there are no global ones. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
+/** One installed thing; templates are builder files: a user's, or, as global ones, those that come with the service. The name is the template's VM name, the role's name, or `<namespace>.<name>` of a collection. */
 export interface ArtifactRef {
   readonly scope: LibraryScope
   readonly kind: ArtifactKind
@@ -45,7 +45,7 @@ export type PlaceOutcome = "placed" | "replaced" | "kept" | "differs"
 
 /** What one scope holds; each list is sorted by name. */
 export interface ScopeListing {
-  readonly templates: readonly string[]
+  readonly templates: readonly TemplateDefinition[]
   /** A role is a folder with `meta/main.yml` or `.yaml`; its version is that of its receipt (contract C 5.5). */
   readonly roles: readonly InstalledCopy[]
   readonly collections: readonly InstalledCopy[]

@@ -1,11 +1,13 @@
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryBuilds,
   makeMemoryNames,
   makeMemoryRegistry,
   makeMemoryStore,
   makeMemoryWorld,
   memoryArtifactsLayer,
+  memoryBuilderLayer,
   memoryHypervisorLayer,
   memoryNamesLayer,
   memoryStorageLayer,
@@ -21,6 +23,7 @@ import {
   Blueprints,
   ContentFetcher,
   CredentialHasher,
+  HypervisorTemplates,
   type LegacyData,
   type NewUser,
   RoleInstaller,
@@ -28,6 +31,7 @@ import {
   SecretStore,
   Sources,
   type StorageFault,
+  TemplateBuilder,
 } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -56,6 +60,7 @@ export const newAda: NewUser = {
 /** What outlives a process: its store, what can be fetched, pub.docker 7.4.4 where roles are published, and a clock. */
 export const makeSite = () => {
   const [store, world, artifacts] = [makeMemoryStore(), makeMemoryWorld(), makeMemoryArtifacts()]
+  const builds = makeMemoryBuilds()
   const bytes = new TextEncoder().encode("[]\n")
   publishTo(artifacts.galaxy, "role", "pub.docker", "7.4.4", {
     entries: [
@@ -66,20 +71,41 @@ export const makeSite = () => {
   let texts = 0
   const randomText = (length: number) => (++texts).toString(36).padStart(length, "0")
   const storage: Layer.Layer<StoragePorts, StorageFault> = memoryStorageLayer(store)
-  return { store, storage, world, artifacts, clock: makeVirtualClock(), randomText }
+  return { store, storage, world, artifacts, builds, clock: makeVirtualClock(), randomText }
 }
 export type Site = ReturnType<typeof makeSite>
 
 type StoragePorts = Exclude<Layer.Success<ReturnType<typeof memoryStorageLayer>>, LegacyData>
-type Guarded = ArtifactLibrary | Blueprints | ContentFetcher | RoleInstaller | RunJournal | Sources
-const keys = [ArtifactLibrary, Blueprints, ContentFetcher, RoleInstaller, RunJournal, Sources] as const
+type Guarded =
+  | ArtifactLibrary
+  | Blueprints
+  | ContentFetcher
+  | HypervisorTemplates
+  | RoleInstaller
+  | RunJournal
+  | Sources
+  | TemplateBuilder
+const keys = [
+  ArtifactLibrary,
+  Blueprints,
+  ContentFetcher,
+  HypervisorTemplates,
+  RoleInstaller,
+  RunJournal,
+  Sources,
+  TemplateBuilder,
+] as const
 
 /** A process over a site that installs things, whose ports are seen through a gate. */
-export const boot = ({ storage, world, artifacts, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
-  const ports = Layer.mergeAll(storage, memoryArtifactsLayer(artifacts))
+export const boot = ({ storage, world, artifacts, builds, clock, randomText }: Site, gate: CrashGate = makeCrashGate()) => {
+  const ports = Layer.mergeAll(
+    storage,
+    memoryArtifactsLayer(artifacts),
+    memoryHypervisorLayer(world),
+    memoryBuilderLayer(world, builds),
+  )
   const seen = Layer.effectContext(Effect.map(Effect.context<Guarded>(), (context) => guardedPorts(gate, keys, context)))
   const base = Layer.mergeAll(
-    memoryHypervisorLayer(world),
     licenseLayer(openLicense),
     memoryNamesLayer(makeMemoryNames()),
     memorySubscriptionLayer(makeMemoryRegistry()),

@@ -25,7 +25,13 @@ export const inspect = (fetched: FetchedPackage): Effect.Effect<InspectedPackage
     const problem = entries.map((entry) => intake.admit(entry)).find((found) => found !== undefined) ?? intake.finish()
     if (problem !== undefined) return yield* Effect.fail(entriesFault(doing, problem))
     const texts = new Map<string, string>()
-    for (const path of new Set([...needsFiles[type], ...preparedTexts[type]])) {
+    for (const path of new Set([
+      ...needsFiles[type],
+      ...preparedTexts(
+        type,
+        entries.map(({ path }) => path),
+      ),
+    ])) {
       const text = yield* entryText(entries, path)
       if (text !== undefined) texts.set(path, text)
     }

@@ -4,7 +4,10 @@ import {
   installedVersion,
   isArtifactName,
   longestText,
+  readTemplateReceipt,
   roleMetadataFiles,
+  type TemplateDefinition,
+  templateReceiptFile,
   versionFiles,
 } from "@rangewright/domain"
 import type { LibraryScope, ScopeListing } from "@rangewright/ports"
@@ -16,7 +19,8 @@ import { readPlainFile } from "./walk.ts"
 /** A file as it was when it was read: nothing changes without one of these changing. */
 interface Known {
   readonly identity: string
-  readonly version: string | undefined
+  /** Its version, or all of a template's note. */
+  readonly told: string | undefined
 }
 
 /** What was known when the scope was listed before, and what is known now. */
@@ -26,9 +30,10 @@ interface Memory {
 }
 
 /** A file that cannot be read says nothing. */
-const readVersion = async (path: string, file: string): Promise<string | undefined> => {
+const readTold = async (path: string, file: string): Promise<string | undefined> => {
   const bytes = await readPlainFile(path, longestText).catch(() => undefined)
-  return bytes === undefined ? undefined : installedVersion(file, new TextDecoder().decode(bytes))
+  const text = bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+  return text === undefined || file === templateReceiptFile ? text : installedVersion(file, text)
 }
 
 const namesOfFolders = async (folder: string): Promise<readonly string[]> => {
@@ -43,14 +48,14 @@ const namesOfFolders = async (folder: string): Promise<readonly string[]> => {
 export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<ScopeListing>) => {
   const memories = new Map<string, ReadonlyMap<string, Known>>()
 
-  const versionIn = async (memory: Memory, folder: string, files: readonly string[]): Promise<Known | undefined> => {
+  const toldIn = async (memory: Memory, folder: string, files: readonly string[]): Promise<Known | undefined> => {
     for (const file of files) {
       const path = join(folder, file)
       const stat = await look(path)
       if (stat?.isFile() !== true) continue
       const identity = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`
       const before = memory.before.get(path)
-      const known = before?.identity === identity ? before : { identity, version: await readVersion(path, file) }
+      const known = before?.identity === identity ? before : { identity, told: await readTold(path, file) }
       memory.after.set(path, known)
       return known
     }
@@ -64,14 +69,19 @@ export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<
     name: string,
     folder: string,
   ): Promise<InstalledCopy | undefined> => {
-    const found = await versionIn(memory, folder, versionFiles[kind])
+    const found = await toldIn(memory, folder, versionFiles[kind])
     const there = kind === "role" ? await hasMetadata(folder) : found !== undefined
     if (!there) return undefined
-    return { name, scope: scope.type, ...(found?.version === undefined ? {} : { version: found.version }) }
+    return { name, scope: scope.type, ...(found?.told === undefined ? {} : { version: found.told }) }
   }
 
   const copies = async (found: readonly Promise<InstalledCopy | undefined>[]): Promise<readonly InstalledCopy[]> =>
     (await Promise.all(found)).filter((copy) => copy !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+  const definitionOf = async (memory: Memory, folder: string, name: string): Promise<TemplateDefinition> => ({
+    name,
+    ...readTemplateReceipt((await toldIn(memory, join(folder, name), [templateReceiptFile]))?.told),
+  })
 
   return async (scope) => {
     const { roles, templates } = kindFolders(root, scope)
@@ -88,7 +98,12 @@ export const libraryListing = (root: string): ((scope: LibraryScope) => Promise<
       ),
     )
     return {
-      templates: (await namesOfFolders(templates)).filter((name) => isArtifactName("template", name)).toSorted(),
+      templates: await Promise.all(
+        (await namesOfFolders(templates))
+          .filter((name) => isArtifactName("template", name))
+          .toSorted()
+          .map((name) => definitionOf(memory, templates, name)),
+      ),
       roles: await copies(roleNames.map((name) => copyOf(memory, "role", scope, name, join(roles, name)))),
       collections: await copies(
         pairs

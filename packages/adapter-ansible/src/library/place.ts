@@ -146,7 +146,13 @@ export const placeArtifact = (
     const intake = treeIntake(defaultTreeLimits)
     for (const entry of entries) yield* check(doing, intake.admit(entry))
     yield* check(doing, intake.finish())
-    const texts = yield* readTexts(entries, preparedTexts[artifact.kind])
+    const texts = yield* readTexts(
+      entries,
+      preparedTexts(
+        artifact.kind,
+        entries.map(({ path }) => path),
+      ),
+    )
     const prepared = prepareArtifact({
       ...artifact,
       ...options,

@@ -3,6 +3,7 @@ import type {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   NetworkMigration,
   NodeShell,
 } from "@rangewright/ports"
@@ -14,11 +15,14 @@ import type { MemoryWorld } from "./memory-world.ts"
 import { networkLayer } from "./network.ts"
 import { networkMigrationLayer } from "./network-migration.ts"
 import { noShellLayer } from "./shell.ts"
+import { templatesLayer } from "./templates.ts"
 
 /** All hypervisor ports over one world. Layers made over the same world see the same machines: a new one is a restarted process. */
 export const memoryHypervisorLayer = (
   world: MemoryWorld,
-): Layer.Layer<GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | NodeShell> =>
+): Layer.Layer<
+  GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | HypervisorTemplates | NetworkMigration | NodeShell
+> =>
   Layer.mergeAll(
     accessLayer(world),
     guestLayer(world),
@@ -26,4 +30,5 @@ export const memoryHypervisorLayer = (
     networkLayer(world),
     networkMigrationLayer(world),
     noShellLayer,
+    templatesLayer(world),
   )

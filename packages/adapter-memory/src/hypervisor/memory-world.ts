@@ -44,6 +44,8 @@ export interface MemoryVm {
   /** How often it was rolled back; absent: never. */
   readonly rollbacks?: number
   readonly storage: string
+  /** The template whose disks its own need. */
+  readonly clonedFrom?: Vmid
   /** From then on (milliseconds) the guest agent answers; undefined while the VM is off. */
   readonly agentAt: number | undefined
   readonly addresses: readonly string[]
@@ -83,7 +85,7 @@ export interface MemoryTask {
 
 /** One call of a port. */
 export interface MemoryCall {
-  readonly port: "hypervisor" | "network" | "access" | "guest" | "migration"
+  readonly port: "hypervisor" | "network" | "access" | "guest" | "migration" | "templates"
   readonly method: string
   readonly mutating: boolean
   readonly action: Action | undefined

@@ -3,8 +3,10 @@ import {
   type InstalledCopy,
   installedVersion,
   prepareArtifact,
+  readTemplateReceipt,
   receiptsAreStale,
   roleMetadataFiles,
+  templateReceiptFile,
   versionFiles,
 } from "@rangewright/domain"
 import {
@@ -108,8 +110,11 @@ export const memoryLibrary = ({ artifacts, gone }: MemoryLibrary): Context.Servi
       Effect.map(refuse(scopeFault("list what is installed", scope)), () => ({
         templates: [...artifacts.keys()]
           .filter((key) => key.startsWith(`${scopeKey(scope)}/template/`))
-          .map((key) => key.slice(key.lastIndexOf("/") + 1))
-          .toSorted(),
+          .toSorted()
+          .map((key) => ({
+            name: key.slice(key.lastIndexOf("/") + 1),
+            ...readTemplateReceipt(textIn(artifacts.get(key) ?? new Map(), templateReceiptFile)),
+          })),
         roles: copiesIn(scope, "role"),
         collections: copiesIn(scope, "collection"),
       })),

@@ -1,17 +1,9 @@
 import { Failed, InvalidInput, isArtifactName, roleFolders, roleOfArchive } from "@rangewright/domain"
-import {
-  type ArtifactEntry,
-  ArtifactLibrary,
-  type ContentFault,
-  ContentFetcher,
-  type LibraryScope,
-  type PlaceOutcome,
-} from "@rangewright/ports"
-import type * as Context from "effect/Context"
+import { ArtifactLibrary, type ContentFault, type ContentFetcher, type LibraryScope, type PlaceOutcome } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { whileAwaited } from "../operation/caller-gone.ts"
 import type { StoredFile } from "../operation/operation.ts"
 import { hostFailures } from "./installed.ts"
+import { uploadedEntries } from "./uploaded-entries.ts"
 
 const known = /\.(?:tar\.gz|tgz|tar|zip)$/iu
 
@@ -40,7 +32,7 @@ export const installRoleArchive = (
       })
     const placement = yield* Effect.scoped(
       Effect.gen(function* () {
-        const entries = yield* uploadedEntries(file, scope)
+        const entries = yield* uploadedEntries({ file, names: namesFor(file.filename), keep: roleFolders }, scope)
         return yield* (yield* ArtifactLibrary).place({ scope, kind: "role", name }, entries, { replace })
       }),
     )
@@ -52,33 +44,3 @@ export const installRoleArchive = (
       return Effect.fail(facts.reason === "broken" ? new InvalidInput(said) : new Failed(said))
     }),
   )
-
-const releaseAll = ({ pinned, release }: Context.Service.Shape<typeof ContentFetcher>, holder: string) =>
-  Effect.ignore(Effect.flatMap(pinned(holder), (ids) => Effect.forEach(ids, (id) => release(id, holder))))
-
-/** What is in the archive, to be read as long as the scope lasts. */
-const uploadedEntries = (file: StoredFile, scope: LibraryScope) =>
-  Effect.gen(function* () {
-    const fetcher = yield* ContentFetcher
-    const holder = `upload:${file.path}`
-    const whose = scope.type === "user" ? `user ${scope.userId}` : "everybody"
-    const fetched = (name: string) =>
-      fetcher.fetch({ location: { type: "archive", file: file.path, name, unwrap: { keep: roleFolders } }, holder, whose })
-    const [first = "role.tar", ...others] = namesFor(file.filename)
-    const whole = others.reduce(
-      (tried, name) =>
-        Effect.catchIf(
-          tried,
-          (fault) => fault.facts.reason === "broken",
-          () => fetched(name),
-        ),
-      fetched(first),
-    )
-    const left = new Failed({ what: "Cannot install the archive: the client disconnected" })
-    // first: what is fetched can be interrupted, and may be pinned by then
-    yield* Effect.addFinalizer(() => releaseAll(fetcher, holder))
-    const { id, files } = yield* whileAwaited(whole, left)
-    return files.map((entry): ArtifactEntry =>
-      entry.kind === "link" ? entry : { ...entry, read: Effect.suspend(() => fetcher.read(id, entry.path, entry.size)) },
-    )
-  })

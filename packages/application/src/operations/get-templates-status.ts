@@ -1,7 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
-import { runningBuilds } from "../template/running-builds.ts"
+import { buildPhase, runningBuilds } from "../template/running-builds.ts"
+
+const Build = Schema.Struct({
+  template: Schema.String,
+  user: Schema.String,
+  /** Ours: `queued` while it waits for its turn. */
+  phase: Schema.Literals(["queued", "running"]),
+})
 
 export const getTemplatesStatus = operation({
   id: "getTemplatesStatus",
@@ -11,8 +18,13 @@ export const getTemplatesStatus = operation({
   summary: "Running builds of templates, of all users",
   access: "user",
   target: "none",
-  output: { type: "json", schema: Schema.Array(Schema.Struct({ template: Schema.String, user: Schema.String })) },
+  output: { type: "json", schema: Schema.Array(Build) },
   statuses: { 200: "each template that is being built, with the hypervisor account of who builds it" },
   handle: () =>
-    Effect.map(runningBuilds, (builds) => builds.map(({ template, by }) => ({ template, user: by.hypervisorUsername }))),
+    Effect.flatMap(
+      runningBuilds,
+      Effect.forEach(({ run, template, by }) =>
+        Effect.map(buildPhase(run.id), (phase) => ({ template, user: by?.hypervisorUsername ?? "", phase })),
+      ),
+    ),
 })

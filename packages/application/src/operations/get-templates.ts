@@ -9,6 +9,8 @@ const TemplateItem = Schema.Struct({
   built: Schema.Boolean,
   status: Schema.Literals(templateStates),
   os: Schema.Literals(templateSystems),
+  /** Ours: what its author says of it. */
+  description: Schema.optionalKey(Schema.String),
 }).annotate({ identifier: "TemplateItem" })
 
 export const getTemplates = operation({
@@ -24,6 +26,12 @@ export const getTemplates = operation({
   statuses: { 200: "the templates that the user sees, ascending by name" },
   handle: ({ user }) =>
     Effect.map(listTemplates(user), (templates) =>
-      templates.map(({ name, built, state, system }) => ({ name, built, status: state, os: system })),
+      templates.map(({ name, built, state, system, description }) => ({
+        name,
+        built,
+        status: state,
+        os: system,
+        ...(description === undefined ? {} : { description }),
+      })),
     ),
 })

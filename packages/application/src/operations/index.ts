@@ -1,5 +1,12 @@
 import type { Operation } from "../operation/operation.ts"
 import { abortRange } from "./abort-range.ts"
+import { abortTemplates } from "./abort-templates.ts"
+import { addTemplateFromTar } from "./add-template-from-tar.ts"
+import { buildTemplates } from "./build-templates.ts"
+import { deleteTemplate } from "./delete-template.ts"
+import { getPackerLogs } from "./get-packer-logs.ts"
+import { getTemplateLogHistory } from "./get-template-log-history.ts"
+import { getTemplateLogHistoryById } from "./get-template-log-history-by-id.ts"
 import { addRangesToGroup } from "./add-ranges-to-group.ts"
 import { addUser } from "./add-user.ts"
 import { addUsersToGroup } from "./add-users-to-group.ts"
@@ -284,7 +291,17 @@ const ansible = [
   getSubscriptionRoles,
   installSubscriptionRoles,
 ]
-const template = [getTemplates, getTemplatesStatus]
+const template = [
+  abortTemplates,
+  addTemplateFromTar,
+  buildTemplates,
+  deleteTemplate,
+  getPackerLogs,
+  getTemplateLogHistory,
+  getTemplateLogHistoryById,
+  getTemplates,
+  getTemplatesStatus,
+]
 const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
 const snapshot = [getSnapshots, getSnapshotSets, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const testing = [startTesting, stopTesting, allow, deny, update]

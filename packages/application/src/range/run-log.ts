@@ -1,6 +1,7 @@
-import { openLog, type RunHead, type RunLog } from "@rangewright/domain"
+import { openBuildLog, openLog, type RunHead, type RunLog } from "@rangewright/domain"
 import { type JournalUnreadable, RunJournal, type StorageFault } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import { templateBuildName } from "../template/build-run.ts"
 
 interface LogSoFar {
   readonly log: RunLog
@@ -12,13 +13,16 @@ interface LogSoFar {
 const mostKept = 16
 const kept = new WeakMap<object, Map<string, LogSoFar>>()
 
-/** The log of a run so far, in Ansible's shape. */
+/** Builds of templates look as their tool's clients know them; all other runs as Ansible's. */
+const openFor = (run: RunHead): RunLog => (run.kind === templateBuildName ? openBuildLog(run.subject.id) : openLog(run))
+
+/** The log of a run so far. */
 export const runLog = (run: RunHead): Effect.Effect<string, JournalUnreadable | StorageFault, RunJournal> =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const logs = kept.get(journal) ?? new Map<string, LogSoFar>()
     kept.set(journal, logs)
-    const known = logs.get(run.id) ?? { log: openLog(run), lastSeq: 0, text: "" }
+    const known = logs.get(run.id) ?? { log: openFor(run), lastSeq: 0, text: "" }
     logs.delete(run.id)
     logs.set(run.id, known)
     const [oldest] = logs.keys()

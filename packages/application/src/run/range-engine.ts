@@ -7,6 +7,7 @@ import {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   Machines,
   MigrationRecords,
   NetworkMigration,
@@ -14,6 +15,7 @@ import {
   Ranges,
   RoleInstaller,
   Sources,
+  TemplateBuilder,
   Users,
 } from "@rangewright/ports"
 import { runEngineLayer, type RunEngineOptions, type RunKind } from "@rangewright/run-engine"
@@ -32,6 +34,7 @@ const fenced = [
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   Machines,
   MigrationRecords,
   NetworkMigration,
@@ -39,6 +42,7 @@ const fenced = [
   Ranges,
   RoleInstaller,
   Sources,
+  TemplateBuilder,
   Users,
 ] as const
 

@@ -100,7 +100,7 @@ const presentFor = (
     const { roles, collections } = installation.global ? everybodys : own
     const shipped = new Map(content.blueprints.map((blueprint) => [blueprint.id, blueprint]))
     return {
-      templates: own.templates.map((name) => ({ name })),
+      templates: own.templates.map(({ name }) => ({ name })),
       roles,
       collections,
       globalRoles: everybodys.roles.map(({ name }) => name),

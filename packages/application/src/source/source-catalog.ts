@@ -34,7 +34,7 @@ export const installedFor = Effect.fnUntraced(function* (
     concurrency: 2,
   })
   return {
-    templates: own.templates,
+    templates: own.templates.map(({ name }) => name),
     roles: [...own.roles, ...global.roles],
     collections: [...own.collections, ...global.collections],
   }

@@ -1,7 +1,7 @@
 import { type KnownTemplate, knownTemplates, type User } from "@rangewright/domain"
-import { ArtifactLibrary, Machines, Ranges } from "@rangewright/ports"
+import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { hostFailures, scopeOf } from "../ansible/installed.ts"
+import { hostFailures, listInstalled } from "../ansible/installed.ts"
 import { runningBuilds } from "./running-builds.ts"
 
 /** Pools of the ranges that the user may not use. */
@@ -15,11 +15,11 @@ const closedPoolsFor = Effect.fnUntraced(function* (user: User) {
 /** The templates that a user sees, as the hypervisor was last observed: it is not asked. */
 export const listTemplates = Effect.fnUntraced(function* (user: User) {
   const cluster = yield* (yield* Machines).cluster
-  const { templates: installed } = yield* hostFailures((yield* ArtifactLibrary).list(scopeOf(user)))
+  const { own, global } = yield* hostFailures(listInstalled(user))
   const known: readonly KnownTemplate[] = knownTemplates({
     machines: cluster?.machines ?? [],
     closedPools: yield* closedPoolsFor(user),
-    installed,
+    installed: [...own.templates, ...global.templates],
     building: new Set((yield* runningBuilds).map(({ template }) => template)),
   })
   return known

@@ -1,11 +1,44 @@
-import type { User } from "@rangewright/domain"
+import type { Fault, RunId, User } from "@rangewright/domain"
+import { RunJournal, type RunRecord, Users } from "@rangewright/ports"
+import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import { builderOf, buildRequestOf, templateBuildName } from "./build-run.ts"
 
 /** A build of a template that goes on. */
 export interface RunningBuild {
+  readonly run: RunRecord
   readonly template: string
-  readonly by: User
+  /** Undefined: the user was removed meanwhile. */
+  readonly by: User | undefined
 }
 
-/** The builds that go on, of all users. There are none: nothing builds templates yet. */
-export const runningBuilds: Effect.Effect<readonly RunningBuild[]> = Effect.succeed([])
+/** The builds that go on, of all users, newest first. A build that waits for its turn is one of them. */
+export const runningBuilds = Effect.gen(function* () {
+  const unfinished = (yield* (yield* RunJournal).recoverable).filter(({ kind }) => kind === templateBuildName)
+  if (unfinished.length === 0) return []
+  const users = yield* (yield* Users).list
+  return unfinished.flatMap((run): readonly RunningBuild[] => {
+    const request = buildRequestOf(run)
+    const by = users.find(({ recordId }) => recordId === builderOf(run))
+    return request._tag === "Some" ? [{ run, template: request.value.template, by }] : []
+  })
+})
+
+/** Whether a build waits for its turn, or works. */
+export const buildPhase = (runId: RunId): Effect.Effect<"queued" | "running", Fault, RunEngine> =>
+  Effect.map(
+    Effect.flatMap(RunEngine, (engine) => engine.state(runId)),
+    ({ steps }) => ([...steps.values()].some(({ attempt }) => attempt > 0) ? "running" : "queued"),
+  )
+
+/** Whether the build is the user's. Ids of users are given again, records are not. */
+export const isBuildOf = (run: RunRecord, user: User): boolean => builderOf(run) === user.recordId
+
+/** The newest builds of a user, finished ones too. */
+export const buildsOf = Effect.fnUntraced(function* (user: User, limit: number) {
+  const runs = yield* (yield* RunJournal).list({ kinds: [templateBuildName], limit: mostLookedAt })
+  return runs.filter((run) => isBuildOf(run, user)).slice(0, limit)
+})
+
+/** Builds of all users among which a user's are looked for. */
+const mostLookedAt = 5000

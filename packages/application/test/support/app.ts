@@ -14,12 +14,15 @@ import {
 import {
   licenseLayer,
   makeMemoryArtifacts,
+  makeMemoryBuilds,
   makeMemoryNames,
   type MemoryNames,
   makeMemoryStore,
   makeMemoryWorld,
   type MemoryArtifacts,
   memoryArtifactsLayer,
+  memoryBuilderLayer,
+  type MemoryBuilds,
   memoryHypervisorLayer,
   memoryNamesLayer,
   memoryStorageLayer,
@@ -108,6 +111,8 @@ type Request = Partial<Omit<HandlerRequest, "meta">> & { readonly lastEventId?: 
 /** The application on memory: a store, a world, scripted runs, and operations called by their ids. */
 export interface TestApp {
   readonly artifacts: MemoryArtifacts
+  /** The tool that builds templates. */
+  readonly builds: MemoryBuilds
   readonly store: MemoryStore
   readonly world: MemoryWorld
   readonly runs: ScriptedRuns
@@ -149,7 +154,7 @@ export interface TestAppOptions {
   /** The server of the VPN, or keys and a real one; absent: there is none. */
   readonly vpn?: MemoryVpn | Layer.Layer<VpnKeys | VpnServer>
   /** The app before its process was started anew: what it kept is there. */
-  readonly after?: Pick<TestApp, "artifacts" | "store" | "world">
+  readonly after?: Pick<TestApp, "artifacts" | "builds" | "store" | "world">
 }
 
 export const makeTestApp = ({ content, license = openLicense, settings: chosen, vpn, after }: TestAppOptions = {}): TestApp => {
@@ -158,12 +163,14 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
   const fetched = content === undefined ? inMemory : Layer.merge(inMemory, Layer.succeedContext(content))
   const store = after?.store ?? makeMemoryStore()
   const world = after?.world ?? makeMemoryWorld()
+  const builds = after?.builds ?? makeMemoryBuilds()
   const runs = scriptedRuns("LAB")
   const names = makeMemoryNames()
   const storage = memoryStorageLayer(store)
   const services = Layer.mergeAll(
     storage,
     memoryHypervisorLayer(world),
+    memoryBuilderLayer(world, builds),
     secrets,
     Layer.provide(signInsLayer, Layer.merge(storage, secrets)),
     Layer.provideMerge(sourceContentsLayer, fetched),
@@ -195,6 +202,7 @@ export const makeTestApp = ({ content, license = openLicense, settings: chosen, 
 
   return {
     artifacts,
+    builds,
     store,
     world,
     runs,

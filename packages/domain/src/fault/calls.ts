@@ -13,6 +13,7 @@ const commands = {
   "GET /blueprints": "blueprint list",
   "POST /blueprints/{blueprintID}/apply": "blueprint apply {blueprintID}",
   "GET /sources": "source list",
+  "POST /templates": "templates build",
   "GET /sources/{sourceID}/catalog": "source list {sourceID} --catalog",
   "POST /sources/{sourceID}/sync": "source update {sourceID}",
 } as const

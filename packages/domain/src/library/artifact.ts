@@ -47,7 +47,8 @@ export const roleMetadataFiles = ["meta/main.yml", "meta/main.yaml"] as const
 export const collectionManifestFile = "MANIFEST.json"
 export const collectionMetadataFile = "galaxy.yml"
 
-const isBuilder = (path: string): boolean => /pkr\.(?:hcl|json)$/u.test(path)
+/** Whether a file tells how a template is built. */
+export const isBuilder = (path: string): boolean => /pkr\.(?:hcl|json)$/u.test(path)
 
 /** Why files of these paths are no such thing; undefined where they are (contract C 6.5). */
 export const shapeProblem = (kind: ArtifactKind, paths: ReadonlySet<string>): string | undefined => {

@@ -4,6 +4,7 @@ export {
   collectionManifestFile,
   collectionMetadataFile,
   collectionSegments,
+  isBuilder,
   isArtifactName,
   roleFolders,
   roleMetadataFiles,

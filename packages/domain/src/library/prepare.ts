@@ -1,6 +1,14 @@
 import * as Result from "effect/Result"
 import { readYaml } from "../range/config/read-yaml.ts"
-import { type ArtifactKind, collectionManifestFile, collectionMetadataFile, roleMetadataFiles, shapeProblem } from "./artifact.ts"
+import { templateReceiptFile, toldByBuilder, writeTemplateReceipt } from "../template/definition.ts"
+import {
+  type ArtifactKind,
+  isBuilder,
+  collectionManifestFile,
+  collectionMetadataFile,
+  roleMetadataFiles,
+  shapeProblem,
+} from "./artifact.ts"
 import {
   minimalRoleMetadata,
   readCollectionManifest,
@@ -14,10 +22,15 @@ import {
 } from "./receipt.ts"
 
 /** The files of an artifact whose text `prepareArtifact` asks for, where they are there. Longer ones than `longestText` say nothing. */
-export const preparedTexts: Readonly<Record<ArtifactKind, ReadonlyArray<string>>> = {
-  template: [],
-  role: [...roleMetadataFiles, roleVersionFile, roleReceiptFile],
-  collection: [collectionManifestFile, collectionMetadataFile],
+export const preparedTexts = (kind: ArtifactKind, paths: Iterable<string>): ReadonlyArray<string> => {
+  switch (kind) {
+    case "template":
+      return [...paths].filter(isBuilder)
+    case "role":
+      return [...roleMetadataFiles, roleVersionFile, roleReceiptFile]
+    case "collection":
+      return [collectionManifestFile, collectionMetadataFile]
+  }
 }
 export const longestText = 1024 * 1024
 
@@ -54,12 +67,19 @@ export const prepareArtifact = (given: ArtifactGiven): Result.Result<PreparedArt
   if (problem !== undefined) return Result.fail(problem)
   switch (given.kind) {
     case "template":
-      return Result.succeed({ added: new Map(), receipts: new Set() })
+      return Result.succeed(prepareTemplate(given))
     case "role":
       return prepareRole(given)
     case "collection":
       return prepareCollection(given)
   }
+}
+
+/** What lists tell of a template is read now, once, and kept beside its files. */
+const prepareTemplate = ({ paths, textOf }: ArtifactGiven): PreparedArtifact => {
+  const builder = [...paths].find(isBuilder) ?? ""
+  const receipt = writeTemplateReceipt(toldByBuilder(builder, textOf(builder)))
+  return { added: new Map([[templateReceiptFile, receipt]]), receipts: new Set([templateReceiptFile]) }
 }
 
 const shapes = { scalar: "a single value", list: "a list" } as const

@@ -1,5 +1,6 @@
 import type { Vmid } from "../access/ids.ts"
 import type { ObservedMachine, ObservedStorage } from "../machine/observed.ts"
+import { isFinishedTemplate } from "../template/known-templates.ts"
 import type { ResourceUse } from "./plan.ts"
 import { slots } from "./timing.ts"
 import type { PlanWorld } from "./world.ts"
@@ -23,7 +24,7 @@ const isOthers = ({ otherRanges = [] }: PlanWorld, { pool }: ObservedMachine): b
 export const templatesNamed = (world: PlanWorld, name: string): readonly Template[] => {
   const online = new Set(world.cluster.nodes.filter((n) => n.online).map((n) => n.name))
   return world.cluster.machines
-    .filter((m) => m.template && m.name === name && online.has(m.node) && !isOthers(world, m))
+    .filter((m) => isFinishedTemplate(m) && m.name === name && online.has(m.node) && !isOthers(world, m))
     .toSorted((a, b) => a.vmid - b.vmid)
     .map((m) => {
       const storage = world.details.get(m.vmid)?.storage

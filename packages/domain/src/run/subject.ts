@@ -1,6 +1,6 @@
 import type { RangeId } from "../access/ids.ts"
 
-export const subjectTypes = ["range", "source", "blueprint", "access", "installation"] as const
+export const subjectTypes = ["range", "source", "blueprint", "template", "access", "installation"] as const
 export type SubjectType = (typeof subjectTypes)[number]
 
 /** What a run changes. A subject has at most one unfinished run. */

@@ -11,6 +11,8 @@ export interface BuilderFacts {
   readonly os: string | undefined
   /** As written: relative to the template's directory. */
   readonly icon: string | undefined
+  /** Names of the variables that it declares. */
+  readonly declares: ReadonlySet<string>
 }
 
 /** Reads a builder file, in HCL or, by its name, in JSON. A text that is neither says nothing. */
@@ -27,6 +29,7 @@ export const readBuilderFile = (path: string, text: string): BuilderFacts => {
     description: variable("description"),
     os: variable("os"),
     icon: variable("icon_path"),
+    declares: new Set(file.variables.map(([name]) => name)),
   }
 }
 

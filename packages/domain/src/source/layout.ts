@@ -1,4 +1,5 @@
 /** Where in a source's tree the things that it ships are (contract C 3.1, 3.6). Reads names only. */
+import { isBuilder } from "../library/artifact.ts"
 import { roots, type SourceEntry } from "./files.ts"
 import { compareNames } from "./content.ts"
 
@@ -70,8 +71,6 @@ export const layOut = (entries: ReadonlyArray<SourceEntry>): Layout => {
     ignored,
   }
 }
-
-const isBuilder = (path: string): boolean => path.endsWith("pkr.hcl") || path.endsWith("pkr.json")
 
 /** A link here would be a file that is read, or a thing that is shipped, if it were none. */
 const isMarker = (path: string): boolean =>

@@ -1,7 +1,5 @@
 import type { ObservedMachine } from "../machine/observed.ts"
-
-export const templateSystems = ["linux", "windows", "macos", "other"] as const
-export type TemplateSystem = (typeof templateSystems)[number]
+import { systemByName, type TemplateDefinition, type TemplateSystem } from "./definition.ts"
 
 export const templateStates = ["built", "not_built", "building"] as const
 /** `built`: machines can be cloned from it. `building`: a build of it goes on, whatever was built before. */
@@ -13,23 +11,23 @@ export interface KnownTemplate {
   readonly built: boolean
   readonly state: TemplateState
   readonly system: TemplateSystem
+  readonly description?: string | undefined
 }
 
-/** What a machine of this template runs, by the template's name alone. */
-export const systemByName = (name: string): TemplateSystem => {
-  const text = name.toLowerCase()
-  // first: `darwin` ends like a Windows
-  if (/macos|osx|darwin/u.test(text)) return "macos"
-  return text.includes("win") ? "windows" : "linux"
-}
+/** Pools of builds begin so. What is in one is not finished, or not taken over yet. */
+const buildPool = "rw-build-"
+
+/** Whether a VM is a template that machines can be cloned from: those in the pools of builds are not finished. */
+export const isFinishedTemplate = ({ template, pool }: Pick<ObservedMachine, "template" | "pool">): boolean =>
+  template && pool?.startsWith(buildPool) !== true
 
 export interface TemplateFacts {
   /** Whatever the hypervisor shows: templates and machines. */
   readonly machines: readonly Pick<ObservedMachine, "name" | "template" | "pool">[]
   /** Pools of ranges that the viewer may not use: what their users made is nobody else's, and no deploy of others clones it. */
   readonly closedPools: ReadonlySet<string>
-  /** Names of the templates whose builder files the viewer has. */
-  readonly installed: readonly string[]
+  /** The templates whose builder files the viewer has, the viewer's own before those of everybody. */
+  readonly installed: readonly TemplateDefinition[]
   /** Names of those that are being built. */
   readonly building: ReadonlySet<string>
 }
@@ -37,14 +35,16 @@ export interface TemplateFacts {
 /** Each template that somebody can see, once, ascending by name: those on the hypervisor, and those that could be built. */
 export const knownTemplates = ({ machines, closedPools, installed, building }: TemplateFacts): readonly KnownTemplate[] => {
   const built = new Set(
-    machines.flatMap(({ name, template, pool }) =>
-      template && name !== undefined && !closedPools.has(pool ?? "") ? [name] : [],
+    machines.flatMap((machine) =>
+      isFinishedTemplate(machine) && machine.name !== undefined && !closedPools.has(machine.pool ?? "") ? [machine.name] : [],
     ),
   )
-  return [...new Set([...built, ...installed])].toSorted().map((name) => ({
+  const told = new Map(installed.toReversed().map((definition) => [definition.name, definition]))
+  return [...new Set([...built, ...told.keys()])].toSorted().map((name) => ({
     name,
     built: built.has(name),
     state: building.has(name) ? "building" : built.has(name) ? "built" : "not_built",
-    system: systemByName(name),
+    system: told.get(name)?.system ?? systemByName(name),
+    description: told.get(name)?.description,
   }))
 }

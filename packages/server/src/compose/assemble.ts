@@ -33,6 +33,7 @@ import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
+import { noTemplates } from "./templates.ts"
 
 /** All storage ports, what an older installation left, and the database under them. */
 export type Storage = StoragePorts | Database | LegacyData
@@ -69,6 +70,7 @@ export type Service = AppServices | RunPlanner | Database
 export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
     parts.hypervisor,
+    noTemplates,
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,

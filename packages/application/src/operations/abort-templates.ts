@@ -1,0 +1,59 @@
+import { Conflict, Failed } from "@rangewright/domain"
+import { RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { operation } from "../operation/operation.ts"
+import { isBuildOf, runningBuilds } from "../template/running-builds.ts"
+import { TextResult } from "../wire/common.ts"
+
+/** Seconds that the answer waits for the tool to clean up. */
+const patience = 150
+
+export const abortTemplates = operation({
+  id: "abortTemplates",
+  route: "POST /templates/abort",
+  group: "Template",
+  does: "abort builds of templates",
+  summary: "Abort one's own builds, running and queued; those of others go on",
+  access: "user",
+  target: "none",
+  output: { type: "json", schema: TextResult },
+  statuses: {
+    200: "the builds are aborted, and nothing is left of them; or they are still stopping, which the answer says",
+    400: "userID names an unknown user",
+    500: "the user builds nothing",
+  },
+  handle: ({ user }) =>
+    Effect.gen(function* () {
+      const engine = yield* RunEngine
+      const own = (yield* runningBuilds).filter(({ run }) => isBuildOf(run, user))
+      const none = new Failed({
+        what: `Cannot abort: user ${user.id} builds no template`,
+        hint: "GET /templates/status lists the builds.",
+      })
+      if (own.length === 0) return yield* none
+      const over: string[] = []
+      const aborted = yield* Effect.filter(own, ({ run, template }) =>
+        Effect.map(Effect.result(engine.cancel(run.id, user.id)), (done) => {
+          if (Result.isSuccess(done) && done.success) return true
+          // it is being taken over, or has ended meanwhile
+          over.push(template)
+          return false
+        }),
+      )
+      if (aborted.length === 0)
+        return yield* new Conflict({
+          what: `Cannot abort: ${over.join(", ")} ${over.length === 1 ? "is" : "are"} finished or about to be`,
+        })
+      const ends = Effect.forEach(aborted, ({ run }) => Effect.option(engine.wait(run.id)), { concurrency: "unbounded" })
+      const ended = yield* Effect.timeoutOption(ends, patience * 1000)
+      const names = aborted.map(({ template }) => template).join(", ")
+      const late = over.length === 0 ? "" : ` Finished before: ${over.join(", ")}.`
+      return {
+        result:
+          ended._tag === "Some"
+            ? `Aborted the build of ${names}.${late}`
+            : `The build of ${names} is being aborted, and still cleans up.${late}`,
+      }
+    }),
+})

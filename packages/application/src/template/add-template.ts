@@ -1,0 +1,120 @@
+import {
+  builderVariables,
+  defaultTreeLimits,
+  Failed,
+  InvalidInput,
+  isBuilder,
+  isTemplateName,
+  longestText,
+  readBuilderFile,
+  type User,
+  wrappingFolder,
+} from "@rangewright/domain"
+import { type ArtifactEntry, ArtifactLibrary, type LibraryScope, Machines, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
+import { uploadedEntries } from "../ansible/uploaded-entries.ts"
+import type { StoredFile } from "../operation/operation.ts"
+
+/** Folders that tools of older services keep beside templates. */
+const scratchFolders: ReadonlySet<string> = new Set(["tmp", "packer_cache", "log-history"])
+
+const invalid = (what: string, hint?: string) => new InvalidInput({ what, ...(hint === undefined ? {} : { hint }) })
+
+/** The files of the one folder that the archive holds, their paths from there. */
+const inOneFolder = (entries: readonly ArtifactEntry[]) => {
+  const root = wrappingFolder(
+    entries.map(({ path }) => path),
+    [],
+  )
+  if (root === undefined)
+    return Effect.fail(invalid("Cannot add the template: the archive must hold exactly one folder, with everything in it"))
+  if (scratchFolders.has(root))
+    return Effect.fail(invalid(`Cannot add the template: its folder cannot be called ${root}`, "Rename the folder."))
+  const link = entries.find(({ kind }) => kind === "link")
+  if (link !== undefined)
+    return Effect.fail(
+      invalid(`Cannot add the template: ${JSON.stringify(link.path.slice(0, 200))} is a link; a template holds none`),
+    )
+  return Effect.succeed(entries.map((entry) => ({ ...entry, path: entry.path.slice(root.length + 1) })))
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 100))
+
+/** What the archive's builder file says. Clients know the words for one without a name. */
+const readFacts = Effect.fnUntraced(function* (entries: readonly ArtifactEntry[]) {
+  const builders = entries.filter(({ path }) => isBuilder(path))
+  const [builder] = builders
+  if (builder?.kind !== "file" || builders.length > 1)
+    return yield* new Failed({
+      what: `Cannot add the template: it has ${builders.length} builder files (*.pkr.hcl or *.pkr.json); a template has one`,
+    })
+  const text = builder.size <= longestText ? new TextDecoder().decode(yield* builder.read) : ""
+  const { name, declares } = readBuilderFile(builder.path, text)
+  if (name === undefined)
+    return yield* new Failed({
+      what: `Error extracting template name from ${shown(builder.path)}: no source block has a vm_name that can be read without running it`,
+      hint: 'Declare variable "vm_name" with the name as its default.',
+    })
+  if (!isTemplateName(name))
+    return yield* invalid(
+      `Cannot add the template: no template can be called ${shown(name)}`,
+      "Letters, digits, ., _ and -, first a letter or digit.",
+    )
+  return { name, undeclared: builderVariables.filter((variable) => !declares.has(variable)) }
+})
+
+/** Whether anybody else has a template of this name: as files, or on the hypervisor. */
+const isElsewhere = Effect.fnUntraced(function* (user: User, name: string) {
+  const library = yield* ArtifactLibrary
+  const machines = (yield* (yield* Machines).cluster)?.machines ?? []
+  if (machines.some((machine) => machine.template && machine.name === name)) return true
+  const others = (yield* (yield* Users).list).filter(({ id }) => id !== user.id)
+  const scopes: readonly LibraryScope[] = [{ type: "global" }, ...others.map(({ id }) => ({ type: "user", userId: id }) as const)]
+  for (const scope of scopes) if ((yield* library.list(scope)).templates.some((one) => one.name === name)) return true
+  return false
+})
+
+/** Two uploads of one name do not both find that nobody has it. */
+const uploads = Semaphore.makeUnsafe(1)
+
+/**
+ * Adds the template that was uploaded as an archive of its folder, under the name of the machine that it builds. What was there before stays as
+ * it was until the new one is whole. Tells which of the variables that builds get its builder file lacks.
+ */
+export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const archive = {
+        file,
+        names: /\.(?:tar\.gz|tgz|zip)$/iu.test(file.filename) ? [file.filename] : ["template.tar", "template.tar.gz"],
+      }
+      const entries = yield* Effect.flatMap(uploadedEntries(archive, scopeOf(user)), inOneFolder)
+      const { name, undeclared } = yield* readFacts(entries)
+      const place = Effect.gen(function* () {
+        const { own } = yield* listInstalled(user)
+        if (own.templates.some((one) => one.name === name)) {
+          if (!force) return yield* invalid(`Template already exists: ${name}. Use --force to replace it`)
+        } else if (yield* isElsewhere(user, name)) {
+          if (force) return yield* invalid(`Cannot replace the template: "${name}" does not belong to you`)
+          return yield* new Failed({
+            what: `Cannot add the template: ${name} is already present on the server, and names of templates must be unique`,
+            hint: "Give vm_name another value.",
+          })
+        }
+        yield* (yield* ArtifactLibrary).place({ scope: scopeOf(user), kind: "template", name }, entries, { replace: force })
+      })
+      yield* uploads.withPermit(place)
+      return { name, undeclared }
+    }),
+  ).pipe(
+    hostFailures,
+    Effect.catchTag("LibraryFault", ({ message, hint, facts }) => {
+      const said = { what: message, ...(hint === undefined ? {} : { hint }) }
+      return Effect.fail(facts.reason === "broken" ? new InvalidInput(said) : new Failed(said))
+    }),
+  )
+
+/** Bytes of an archive: as much as all files of a template may hold. */
+export const mostTemplateBytes = defaultTreeLimits.totalBytes

@@ -1,0 +1,20 @@
+import { isRunId, NotFound } from "@rangewright/domain"
+import { RunJournal, type RunRecord } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { buildRequestOf, templateBuildName } from "./build-run.ts"
+
+/** The template that a build is of. */
+export const templateOf = (run: Pick<RunRecord, "options">): string => {
+  const request = buildRequestOf(run)
+  return request._tag === "Some" ? request.value.template : ""
+}
+
+/** A build by the id of its log. `NotFound` where there is none. */
+export const findBuild = Effect.fnUntraced(function* (logId: string) {
+  const run = isRunId(logId) ? yield* (yield* RunJournal).find(logId) : undefined
+  if (run !== undefined && run.kind === templateBuildName) return run
+  return yield* new NotFound({
+    what: `Log entry not found: ${logId.slice(0, 64)}`,
+    hint: "GET /templates/logs/history lists the entries.",
+  })
+})

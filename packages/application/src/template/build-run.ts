@@ -1,0 +1,238 @@
+import {
+  Conflict,
+  Failed,
+  type Fault,
+  isBuilder,
+  isRecordId,
+  isUserId,
+  NotFound,
+  openBuildOutput,
+  type RecordId,
+  type RunHead,
+  type RunState,
+  type RunSubject,
+  type UserId,
+  type Vmid,
+  workPlan,
+} from "@rangewright/domain"
+import {
+  ArtifactLibrary,
+  type BuildAccount,
+  HypervisorTemplates,
+  type LibraryScope,
+  Machines,
+  TemplateBuilder,
+} from "@rangewright/ports"
+import { runKind, type StepContext, work } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { Settings } from "../settings.ts"
+
+/** The one run about a template at a time: its build, or its removal. */
+export const templateSubject = (name: string): RunSubject => ({ type: "template", id: name })
+
+export const templateBuildName = "template-build"
+
+/** What a build was asked to do. */
+export const BuildRequest = Schema.Struct({
+  template: Schema.String,
+  /** Whose it is. Ids of users are given again: the record tells who may read the log. */
+  user: Schema.String.pipe(Schema.refine(isUserId)),
+  userRecord: Schema.String.pipe(Schema.refine(isRecordId)),
+  /** Whether its files are the user's or those that come with the service. */
+  own: Schema.Boolean,
+  /** The builds that were asked for together, and how many of them may run at once. */
+  batch: Schema.String,
+  parallel: Schema.Int,
+})
+export type BuildRequest = typeof BuildRequest.Type
+const decodeRequest = Schema.decodeUnknownOption(BuildRequest)
+
+/** What the head of a build's run says. */
+export const buildRequestOf = ({ options }: Pick<RunHead, "options">) => decodeRequest(options)
+
+const Build = Schema.Struct({
+  template: Schema.String,
+  user: Schema.String.pipe(Schema.refine(isUserId)),
+  own: Schema.Boolean,
+  node: Schema.String,
+})
+const Template = Schema.Struct({ template: Schema.String })
+
+/** What a build found out: the number of the VM that it made. */
+const Made = Schema.Struct({ vmid: Schema.Int, node: Schema.String })
+const readMade = Schema.decodeUnknownOption(Made)
+const madeBy = (data: unknown) => readMade(data)
+
+const buildStep = "build"
+const adoptStep = "adopt"
+const closeStep = "close"
+const ofLibrary = ({ own, user }: { readonly own: boolean; readonly user: UserId }): LibraryScope =>
+  own ? { type: "user", userId: user } : { type: "global" }
+
+/** The files to build from, and the one that tells how. */
+const filesOf = Effect.fnUntraced(function* (scope: LibraryScope, template: string) {
+  const files = yield* (yield* ArtifactLibrary).files({ scope, kind: "template", name: template })
+  const builderFile = files?.map(({ path }) => path).find(isBuilder)
+  if (files === undefined || builderFile === undefined)
+    return yield* new NotFound({
+      what: `Cannot build template ${template}: its files are not there any more`,
+      hint: "Add it again: PUT /templates.",
+    })
+  return { files, builderFile }
+})
+
+/** Ends all that an attempt left, in this order: what could still make something ends before what it made goes. */
+const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
+  yield* (yield* TemplateBuilder).clear(id)
+  yield* (yield* HypervisorTemplates).close(id)
+})
+
+/** Lines are written together: each write to the journal waits for the disk. */
+const printer = ({ print }: Pick<StepContext, "print">, { password, tokenSecret }: BuildAccount) => {
+  const output = openBuildOutput([Redacted.value(password), Redacted.value(tokenSecret)])
+  const say = (text: string) => (text === "" ? Effect.void : Effect.ignore(print(text)))
+  return { push: (text: string) => say(output.push(text)), end: Effect.suspend(() => say(output.end())) }
+}
+
+const nothingMade = (template: string, made: readonly { readonly name: string; readonly template: boolean }[]) =>
+  new Failed({
+    what:
+      made.length === 0
+        ? `Cannot build template ${template}: the tool succeeded, and there is no VM in the build's pool`
+        : `Cannot build template ${template}: the tool made ${made
+            .map(({ name, template: is }) => `${is ? "template" : "VM"} ${JSON.stringify(name.slice(0, 100))}`)
+            .slice(0, 5)
+            .join(", ")} instead of one template of this name`,
+    hint: "The builder file must use var.proxmox_pool as its pool and call its machine as the template.",
+  })
+
+/**
+ * All of one build in one step: its account's secrets are kept nowhere, so that whatever comes between, the next attempt starts over, with
+ * nothing left of the one before.
+ */
+const build = work({
+  name: "build-template",
+  input: Build,
+  settle: ({ template, user, own, node }, context) =>
+    Effect.gen(function* () {
+      const { head, cancelled } = context
+      const builder = yield* TemplateBuilder
+      const hypervisor = yield* HypervisorTemplates
+      yield* leaveNothing(head)
+      const { files, builderFile } = yield* filesOf(ofLibrary({ own, user }), template)
+      const account = yield* hypervisor.open(head.id, node)
+      const { push, end } = printer(context, account)
+      const tool = builder
+        .build({ id: head.id, template, files, builderFile, node, account, output: push })
+        .pipe(Effect.ensuring(end))
+      const stopped = Effect.andThen(cancelled, new Conflict({ what: `The build of template ${template} was aborted` }))
+      yield* Effect.raceFirst(tool, stopped)
+      const made = yield* hypervisor.made(head.id)
+      const [vm, ...more] = made.filter((one) => one.template && one.name === template)
+      if (vm === undefined || more.length > 0) return yield* nothingMade(template, made)
+      return { changed: true, data: { vmid: vm.vmid, node: vm.node } }
+    }),
+})
+
+/** From then on the template is everybody's, and the build can no longer be aborted. */
+const adopt = work({
+  name: "adopt-template",
+  input: Template,
+  settle: ({ template }, { head, factsOf }) =>
+    Effect.gen(function* () {
+      const made = yield* Effect.fromOption(madeBy(factsOf(buildStep)?.data)).pipe(
+        Effect.mapError(() => new Failed({ what: `Cannot take over template ${template}: nobody knows its VM` })),
+      )
+      const vmid = made.vmid as Vmid
+      yield* (yield* HypervisorTemplates).adopt(head.id, { vmid, name: template })
+      const machines = yield* Machines
+      // shown at once, and whole with the next observation
+      yield* machines.record({
+        vmid,
+        node: made.node,
+        pool: "SHARED",
+        name: template,
+        power: "stopped",
+        template: true,
+        cpus: 0,
+        memoryMiB: 0,
+        tags: [],
+      })
+      return { changed: true, data: { vmid: made.vmid } }
+    }),
+})
+
+const close = work({
+  name: "close-build",
+  input: Template,
+  settle: (_, { head }) => Effect.as(leaveNothing(head), { changed: false }),
+})
+
+/** Where it is built: on the configured node, else on the first one that is up. */
+const nodeFor = Effect.fnUntraced(function* (template: string) {
+  const { defaultNode } = yield* Settings
+  const online = ((yield* (yield* Machines).cluster)?.nodes ?? []).filter((node) => node.online).map(({ name }) => name)
+  const node = defaultNode === undefined || online.length === 0 ? online.toSorted()[0] : defaultNode
+  if (node !== undefined && (online.length === 0 || online.includes(node))) return node
+  return yield* new Failed({
+    what: `Cannot build template ${template}: ${node === undefined ? "no node of the hypervisor is up" : `node ${node} is not up`}`,
+    hint: "GET /readyz says whether the hypervisor answers.",
+  })
+})
+
+/** Seconds that a build is expected to take. */
+const usualSeconds = 1800
+
+/** How many templates are built at once, whoever asked for them. */
+export const mostBuilds = Effect.map(Settings, ({ templateBuilds = 1 }) => Math.max(1, templateBuilds))
+
+/** Builds one template: in a pool and with an account of its own, taken over when it is whole. */
+export const templateBuild = runKind({
+  name: templateBuildName,
+  doing: "a build",
+  request: BuildRequest,
+  plan: ({ template, user, own, batch, parallel }) =>
+    Effect.gen(function* () {
+      yield* filesOf(ofLibrary({ own, user }), template)
+      const node = yield* nodeFor(template)
+      const uses = [
+        { resource: "template-build", slots: yield* mostBuilds },
+        { resource: `template-build@${batch}`, slots: Math.max(1, parallel) },
+      ]
+      return workPlan([
+        build.step(
+          { key: buildStep, title: `Build template ${template} on ${node}`, estimate: usualSeconds, uses },
+          { template, user, own, node },
+        ),
+        adopt.step(
+          { key: adoptStep, title: `Take over template ${template}`, after: [buildStep], estimate: 2, pointOfNoReturn: true },
+          { template },
+        ),
+        close.step(
+          { key: closeStep, title: "Remove what the build needed", after: [adoptStep], estimate: 5, tolerated: true },
+          { template },
+        ),
+      ])
+    }),
+  works: [build, adopt, close],
+  finish: (_end, state, head): Effect.Effect<void, Fault, HypervisorTemplates | TemplateBuilder> => {
+    const begun = state.plan === undefined || (state.steps.get(buildStep)?.attempt ?? 0) > 0
+    const isClosed = state.steps.get(closeStep)?.phase === "settled"
+    return begun && !isClosed ? leaveNothing(head) : Effect.void
+  },
+})
+
+/** The VM that a build has made and that was taken over; undefined where it came to nothing. */
+export const adoptedBy = ({ steps }: Pick<RunState, "steps">): Vmid | undefined => {
+  const adopted = steps.get(adoptStep)
+  const made = adopted?.phase === "settled" ? madeBy(steps.get(buildStep)?.facts?.data) : undefined
+  return made?._tag === "Some" ? (made.value.vmid as Vmid) : undefined
+}
+
+/** Whose a build is; undefined where nobody can tell any more. */
+export const builderOf = (run: Pick<RunHead, "options">): RecordId | undefined => {
+  const request = buildRequestOf(run)
+  return request._tag === "Some" ? request.value.userRecord : undefined
+}

@@ -1,0 +1,118 @@
+import {
+  Conflict,
+  type Fault,
+  Forbidden,
+  InvalidInput,
+  isFinishedTemplate,
+  isTemplateName,
+  NotFound,
+  type ObservedMachine,
+  type User,
+  type UserId,
+  type Vmid,
+} from "@rangewright/domain"
+import { ArtifactLibrary, type LibraryScope, Machines, RunJournal, Sources, Users } from "@rangewright/ports"
+import { anyEndOfRun, RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import { hostFailures, scopeOf } from "../ansible/installed.ts"
+import { adoptedBy, templateBuildName, templateSubject } from "./build-run.ts"
+import { templateRemoval } from "./removal-run.ts"
+import { isBuildOf } from "./running-builds.ts"
+
+/** What was done, for people. */
+export interface DeletedTemplate {
+  readonly unbuilt: number
+  /** Why a built one stays. */
+  readonly stays: boolean
+  readonly definition: "removed" | "shipped" | "none"
+}
+
+const definedIn = Effect.fnUntraced(function* (scope: LibraryScope, name: string) {
+  const { templates } = yield* (yield* ArtifactLibrary).list(scope)
+  return templates.some((one) => one.name === name)
+})
+
+/** Templates that all may clone from: what lies in the pool of a range is its users' own. */
+const isShared = (machine: ObservedMachine, name: string): boolean =>
+  isFinishedTemplate(machine) && machine.name === name && (machine.pool === undefined || machine.pool === "SHARED")
+
+/** The VMs of this name that builds of the user have made. */
+const builtBy = Effect.fnUntraced(function* (user: User, name: string) {
+  const engine = yield* RunEngine
+  const runs = yield* (yield* RunJournal).list({ subject: templateSubject(name), kinds: [templateBuildName], limit: 1000 })
+  const made = yield* Effect.forEach(
+    runs.filter((run) => run.status !== "running" && isBuildOf(run, user)),
+    ({ id }) =>
+      Effect.map(Effect.option(engine.state(id)), (state) => (state._tag === "Some" ? adoptedBy(state.value) : undefined)),
+  )
+  return new Set<Vmid>(made.filter((vmid) => vmid !== undefined))
+})
+
+/** Whose files are meant: the user's own; for an administrator else those of the one other user who has some. */
+const ownerOf = Effect.fnUntraced(function* (user: User, name: string) {
+  if (yield* definedIn(scopeOf(user), name)) return user.id
+  const users = (yield* (yield* Users).list).filter(({ id }) => id !== user.id)
+  const owners: UserId[] = []
+  for (const { id } of users) if (yield* definedIn({ type: "user", userId: id }, name)) owners.push(id)
+  const [owner, ...more] = owners
+  if (owner === undefined) return undefined
+  if (!user.isAdmin) return yield* new InvalidInput({ what: `Cannot delete template "${name}": it does not belong to you` })
+  if (more.length === 0) return owner
+  return yield* new InvalidInput({
+    what: `Cannot delete template ${name}: ${owners.length} users have one of this name`,
+    hint: `Say whose with ?userID=: ${owners.slice(0, 10).join(", ")}.`,
+  })
+})
+
+const unknown = (name: string) =>
+  new NotFound({ what: `Template ${JSON.stringify(name.slice(0, 100))} not found`, hint: "GET /templates lists them." })
+
+/** Removes one VM as a run of the template, and waits for its end. What the hypervisor refuses is a conflict for clients. */
+const unbuild = (template: string, vmid: Vmid, user: User): Effect.Effect<void, Fault, RunEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* RunEngine
+    const { id } = yield* engine.start(templateRemoval.request(templateSubject(template), { template, vmid }), user.id)
+    const state = yield* anyEndOfRun(`delete template ${template}`, id)
+    if (state.status === "success") return
+    const because = [...state.steps.values()].find(({ failure }) => failure !== undefined)?.failure
+    return yield* new Conflict({
+      what: because?.message ?? `Cannot delete template ${template}: ${state.message}`,
+      ...(because?.hint === undefined ? {} : { hint: because.hint }),
+    })
+  })
+
+const whileNotBuilt = Effect.fnUntraced(function* (name: string) {
+  const run = yield* (yield* RunJournal).active(templateSubject(name))
+  if (run !== undefined)
+    return yield* new Conflict({
+      what: `Cannot delete template ${name}: run ${run.id} ${run.kind === templateBuildName ? "builds" : "removes"} it`,
+      hint: "Wait for its end, or abort it: POST /templates/abort.",
+    })
+})
+
+/**
+ * Deletes a template: first the VM, then the files it is built from. What comes with the service is only unbuilt, and by administrators. A VM that
+ * somebody else built stays, unless an administrator asks.
+ */
+export const deleteTemplate = Effect.fnUntraced(function* (name: string, user: User) {
+  if (!isTemplateName(name)) return yield* unknown(name)
+  const built = ((yield* (yield* Machines).cluster)?.machines ?? []).filter((machine) => isShared(machine, name))
+  const owner = yield* ownerOf(user, name)
+  const shipped = owner === undefined && (yield* definedIn({ type: "global" }, name))
+  if (owner === undefined && !shipped && built.length === 0) return yield* unknown(name)
+  yield* whileNotBuilt(name)
+  const own = user.isAdmin ? undefined : yield* builtBy(user, name)
+  const removable = built.filter(({ vmid }) => own === undefined || own.has(vmid))
+  if (owner === undefined && removable.length === 0 && !user.isAdmin)
+    return yield* shipped
+      ? new Forbidden({ reason: `Template ${name} comes with the service: only administrators may delete what was built of it` })
+      : new InvalidInput({ what: `Cannot delete template "${name}": it does not belong to you` })
+  for (const { vmid } of removable) yield* unbuild(name, vmid, user)
+  const stays = built.length > removable.length
+  if (owner === undefined)
+    return { unbuilt: removable.length, stays, definition: shipped ? "shipped" : "none" } satisfies DeletedTemplate
+  const scope: LibraryScope = { type: "user", userId: owner }
+  yield* (yield* ArtifactLibrary).remove({ scope, kind: "template", name })
+  yield* (yield* Sources).release(["template"], name, scope)
+  return { unbuilt: removable.length, stays, definition: "removed" } satisfies DeletedTemplate
+}, hostFailures)

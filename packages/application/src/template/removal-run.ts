@@ -1,0 +1,61 @@
+import { Conflict, isVmid, type Vmid, workPlan } from "@rangewright/domain"
+import { HypervisorTemplates, Machines } from "@rangewright/ports"
+import { runKind, work } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const isNumber = (n: number): n is Vmid => isVmid(n)
+const Removal = Schema.Struct({
+  template: Schema.String,
+  vmid: Schema.Int.pipe(Schema.refine(isNumber)),
+})
+
+/** Clones named in a refusal. */
+const namedAtMost = 10
+
+/** Fails while disks of other VMs need the template's. */
+const needNothing = Effect.fnUntraced(function* ({ template, vmid }: typeof Removal.Type) {
+  const clones = yield* (yield* HypervisorTemplates).clones({ vmid, name: template })
+  if (clones.length === 0) return
+  const named = clones.slice(0, namedAtMost).map((clone) => `${clone.name} (VM ${clone.vmid})`)
+  const more = clones.length > named.length ? ` and ${clones.length - named.length} more` : ""
+  return yield* new Conflict({
+    what: `Cannot delete template ${template}: the disks of ${clones.length === 1 ? "a machine" : `${clones.length} machines`} are linked to it: ${named.join(", ")}${more}`,
+    hint: "Delete these machines first, or deploy them anew as full clones.",
+  })
+})
+
+const remove = work({
+  name: "remove-template",
+  input: Removal,
+  settle: (removal) =>
+    Effect.gen(function* () {
+      yield* needNothing(removal)
+      yield* (yield* HypervisorTemplates).remove({ vmid: removal.vmid, name: removal.template })
+      yield* (yield* Machines).forget(removal.vmid)
+      return { changed: true }
+    }),
+})
+
+/** Removes a template from the hypervisor, not while it is built or needed. */
+export const templateRemoval = runKind({
+  name: "template-removal",
+  doing: "its removal",
+  request: Removal,
+  plan: (removal) =>
+    Effect.as(
+      needNothing(removal),
+      workPlan([
+        remove.step(
+          {
+            key: "remove",
+            title: `Remove template ${removal.template} (VM ${removal.vmid})`,
+            estimate: 5,
+            pointOfNoReturn: true,
+          },
+          removal,
+        ),
+      ]),
+    ),
+  works: [remove],
+})

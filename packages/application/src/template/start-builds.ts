@@ -1,0 +1,98 @@
+import {
+  Failed,
+  type Fault,
+  InvalidInput,
+  type KnownTemplate,
+  NotFound,
+  SubjectBusy,
+  type TemplateDefinition,
+  type User,
+} from "@rangewright/domain"
+import { TemplateBuilder } from "@rangewright/ports"
+import { RunEngine } from "@rangewright/run-engine"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import { hostFailures, listInstalled } from "../ansible/installed.ts"
+import { mostBuilds, templateBuild, templateSubject } from "./build-run.ts"
+import { listTemplates } from "./list-templates.ts"
+
+export interface StartedBuilds {
+  readonly started: readonly { readonly template: string; readonly run: string }[]
+  /** Why nothing was started for it. */
+  readonly skipped: readonly { readonly template: string; readonly because: string }[]
+  /** How many of these run at once. */
+  readonly parallel: number
+}
+
+/** Names that were asked for, each once; `all` stands for every template that is not built. */
+const asked = (names: readonly string[], known: readonly KnownTemplate[]): readonly string[] =>
+  names.includes("all") ? known.filter(({ state }) => state === "not_built").map(({ name }) => name) : [...new Set(names)]
+
+const named = (names: readonly string[]): string =>
+  names
+    .slice(0, 10)
+    .map((name) => JSON.stringify(name.slice(0, 100)))
+    .join(", ")
+
+/** Fails where this host cannot build at all. */
+const ableToBuild = Effect.gen(function* () {
+  const state = yield* (yield* TemplateBuilder).available
+  if (!state.available)
+    return yield* new Failed({ what: `Cannot build templates: ${state.because.join("; ")}`, hint: state.hint })
+})
+
+/**
+ * Starts a build of each of these templates that is neither built nor being built. The builds go on when their caller leaves. `parallel`: how many
+ * of them may run at once; 0: one.
+ */
+export const startBuilds = Effect.fnUntraced(function* (user: User, names: readonly string[], parallel: number) {
+  if (names.length === 0)
+    return yield* new InvalidInput({
+      what: "Cannot build templates: none is named",
+      hint: 'Send {"templates": ["all"]} to build all that are not built, or the names of some: GET /templates lists them.',
+    })
+  if (parallel < 0)
+    return yield* new InvalidInput({ what: `Cannot build ${parallel} templates at once: parallel is less than 0` })
+  const known = yield* listTemplates(user)
+  const { own, global } = yield* hostFailures(listInstalled(user))
+  const has = (list: readonly TemplateDefinition[], name: string) => list.some((one) => one.name === name)
+  const wanted = asked(names, known)
+  const states = new Map(known.map((one) => [one.name, one]))
+  const unknown = wanted.filter((name) => !states.has(name))
+  if (unknown.length > 0)
+    return yield* new NotFound({
+      what: `Cannot build templates: there is no template ${named(unknown)} that you can build`,
+      hint: "GET /templates lists them; PUT /templates adds one.",
+    })
+  const most = yield* mostBuilds
+  const atOnce = Math.min(Math.max(1, parallel), most)
+  const batch = (yield* Random.nextInt).toString(36).replace("-", "n")
+  const engine = yield* RunEngine
+  const skipped: { template: string; because: string }[] = []
+  const started: { template: string; run: string }[] = []
+  const toBuild = wanted.filter((template) => {
+    const state = states.get(template)
+    const because = state?.state === "building" ? "is being built" : state?.built === true ? "is built" : undefined
+    if (because !== undefined) skipped.push({ template, because })
+    return because === undefined
+  })
+  // what is there needs no tool
+  if (toBuild.length > 0) yield* ableToBuild
+  for (const template of toBuild) {
+    const request = templateBuild.request(templateSubject(template), {
+      template,
+      user: user.id,
+      userRecord: user.recordId,
+      own: has(own.templates, template) || !has(global.templates, template),
+      batch,
+      parallel: atOnce,
+    })
+    const run: Result.Result<{ readonly id: string }, Fault> = yield* Effect.result(engine.start(request, user.id))
+    if (Result.isSuccess(run)) started.push({ template, run: run.success.id })
+    // somebody else was faster
+    else if (run.failure instanceof SubjectBusy) skipped.push({ template, because: "is being built or removed" })
+    else return yield* Effect.fail(run.failure)
+  }
+  return { started, skipped, parallel: atOnce } satisfies StartedBuilds
+})
