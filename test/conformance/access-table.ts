@@ -187,9 +187,8 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
   // the same; clients read 401 here
   ["401 401 + + + + +", ["addUser"]],
   ["+ + + 404 404 + +", ["getCredentials", "getWireguardConfig", "rotateWireguardKey"]],
-  ["500 + 500 403 500 500 +", ["getPackerLogs", "abortTemplates"]],
+  ["500 + + 403 500 500 +", ["getPackerLogs", "abortTemplates"]],
   ["400 + + 403 + 400 +", ["deleteTemplate"]],
-  ["+ + + 404 404 + +", ["getCredentials"]],
   ["+ + + 400 400 + +", ["postCredentials"]],
   ["404 + + 404 404 404 +", ["getDefaultRangeID"]],
   ["403 + + + + 403 +", ["setDefaultRangeID"]],

@@ -14,6 +14,8 @@ export interface Sample {
   readonly form?: Readonly<Record<string, string>>
   /** Needs a run that goes on. */
   readonly running?: true
+  /** Needs builds of templates that go on. */
+  readonly building?: true
   /** Needs R1 in testing mode. */
   readonly testing?: true
 }
@@ -28,7 +30,7 @@ const samples: Readonly<Record<string, Sample>> = {
   postCredentials: { json: { proxmoxPassword: "another long one" } },
   setDefaultRangeID: { json: { defaultRangeID: "R1" } },
   abortRange: { running: true },
-  abortTemplates: { running: true },
+  abortTemplates: { building: true },
   buildTemplates: { json: { templates: ["win11-template"] } },
   addTemplateFromTar: {
     file: JSON.stringify({ "kali/kali.pkr.hcl": 'variable "vm_name" {\n  default = "kali"\n}\n' }),
@@ -92,11 +94,12 @@ const samples: Readonly<Record<string, Sample>> = {
 }
 
 /** Whether the operation only makes sense while a run goes on. */
-export const needsRunning = (operation: Operation): boolean => samples[operation.id]?.running ?? false
+export const needsRunning = ({ id }: Operation): boolean => samples[id]?.running ?? samples[id]?.building ?? false
 
 /** In what state of the service the operation's sample succeeds. */
 export const needsOf = (operation: Operation) => ({
-  running: needsRunning(operation),
+  running: samples[operation.id]?.running ?? false,
+  building: samples[operation.id]?.building ?? false,
   testing: samples[operation.id]?.testing ?? false,
 })
 

@@ -1,43 +1,57 @@
-import type { RecordId, RunHead, RunId } from "@rangewright/domain"
+import type { RecordId, RunHead, RunId, UserId } from "@rangewright/domain"
 import { ArtifactLibrary, RunJournal } from "@rangewright/ports"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { idOf } from "../../packages/adapter-http/test/support.ts"
 import { templateBuild, templateSubject } from "../../packages/application/src/template/build-run.ts"
 
-/** The member's template that is not built. */
-const template = "debian-own"
+const member = { user: idOf.member, userRecord: "record000000002" as RecordId }
+const admin = { user: idOf.admin, userRecord: "record000000001" as RecordId }
 
 /** A build of the member's that has ended. */
 export const seededBuild = "build0000000001" as RunId
 
-const request = templateBuild.request(templateSubject(template), {
-  template,
-  user: idOf.member,
-  userRecord: "record000000002" as RecordId,
-  own: true,
-  batch: "b",
-  parallel: 1,
-})
+const requestFor = (template: string, whose: typeof member) =>
+  templateBuild.request(templateSubject(template), { template, ...whose, own: true, batch: "b", parallel: 2 })
 
-/** The files of a template, and a build that failed. */
-export const seedTemplates = Effect.gen(function* () {
-  const bytes = new TextEncoder().encode(`variable "vm_name" {\n  default = "${template}"\n}\n`)
+const define = Effect.fnUntraced(function* (name: string, userId: UserId) {
+  const bytes = new TextEncoder().encode(`variable "vm_name" {\n  default = "${name}"\n}\n`)
   yield* (yield* ArtifactLibrary).place(
-    { scope: { type: "user", userId: idOf.member }, kind: "template", name: template },
+    { scope: { type: "user", userId }, kind: "template", name },
     [{ kind: "file", path: "debian.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
     { replace: true },
   )
-  const journal = yield* RunJournal
-  const at = new Date("2026-01-02T03:04:05Z")
-  const head: RunHead = { id: seededBuild, ...request, by: idOf.member, startedAt: at }
-  yield* journal.open(head, undefined)
-  const generation = (yield* journal.claim(head.id, "before", 30)) ?? 1
-  yield* journal.close(head.id, generation, { type: "Ended", status: "failure", message: "the disk was full" }, undefined, at)
 })
 
-/** A build of it that does not end by itself, once its tool runs. */
-export const startBuild = Effect.gen(function* () {
+const ended = Effect.fnUntraced(function* (id: RunId, template: string, whose: typeof member) {
+  const journal = yield* RunJournal
+  const at = new Date("2026-01-02T03:04:05Z")
+  const head: RunHead = { id, ...requestFor(template, whose), by: whose.user, startedAt: at }
+  yield* journal.open(head, undefined)
+  const generation = (yield* journal.claim(id, "before", 30)) ?? 1
+  yield* journal.close(id, generation, { type: "Ended", status: "failure", message: "the disk was full" }, undefined, at)
+})
+
+/** The member's template that is not built, and builds of member and administrator that failed. */
+export const seedTemplates = Effect.gen(function* () {
+  yield* define("debian-own", idOf.member)
+  yield* ended(seededBuild, "debian-own", member)
+  yield* ended("build0000000002" as RunId, "debian-admin", admin)
+})
+
+/** A build of each that does not end by itself, once its tool runs. */
+export const startBuilds = Effect.gen(function* () {
   const engine = yield* RunEngine
-  return (yield* engine.start(request, idOf.member)).id
+  yield* define("debian-admin", idOf.admin)
+  const begin = Effect.fnUntraced(function* (template: string, whose: typeof member) {
+    const { id } = yield* engine.start(requestFor(template, whose), whose.user)
+    yield* engine.events(id, 0).pipe(
+      Stream.takeUntil(({ event: { type } }) => type === "Output"),
+      Stream.runDrain,
+    )
+    return id
+  })
+  yield* begin("debian-admin", admin)
+  return yield* begin("debian-own", member)
 })

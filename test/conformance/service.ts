@@ -49,11 +49,12 @@ import { scriptedRuns, scriptedRunsLayer } from "../../packages/application/test
 import { fillGalaxy, seedRoles } from "./seed-roles.ts"
 import { fillRepositories, seedSources } from "./seed-sources.ts"
 import { fillRegistry } from "./seed-subscription.ts"
-import { seedTemplates, startBuild } from "./seed-templates.ts"
+import { seedTemplates, startBuilds } from "./seed-templates.ts"
 
 const settings: SettingsShape = {
   ...testSettings,
   reservedRangeNumbers: [],
+  templateBuilds: 2,
   vpn: { host: "vpn.example.org", port: 51_820, publicKey: "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI=" },
 }
 
@@ -186,12 +187,15 @@ export interface WholeService extends Service {
 /** Every operation of the registry, and `more`, over the memory adapters. Runs end at once; with `running`, R1 has one that does not end. */
 export const startWholeService = async ({
   running = false,
+  building = false,
   testing = false,
   license,
   more = [],
   storage,
 }: {
   readonly running?: boolean
+  /** Member and administrator build a template each. */
+  readonly building?: boolean
   /** R1 is cut off, and may reach 203.0.113.9. */
   readonly testing?: boolean
   readonly license?: License
@@ -241,7 +245,7 @@ export const startWholeService = async ({
   }
   runs.ending = () => "running"
   const runId = running ? await start(runUntil("StepDispatched")) : failed
-  if (running) await start(startBuild)
+  if (building) await start(startBuilds)
   runs.ending = () => ({ status: "success" })
   return { ...service, runId, world }
 }

@@ -1,7 +1,6 @@
 import { Conflict, Failed } from "@rangewright/domain"
 import { RunEngine } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import { operation } from "../operation/operation.ts"
 import { isBuildOf, runningBuilds } from "../template/running-builds.ts"
 import { TextResult } from "../wire/common.ts"
@@ -34,17 +33,18 @@ export const abortTemplates = operation({
       if (own.length === 0) return yield* none
       const over: string[] = []
       const aborted = yield* Effect.filter(own, ({ run, template }) =>
-        Effect.map(Effect.result(engine.cancel(run.id, user.id)), (done) => {
-          if (Result.isSuccess(done) && done.success) return true
-          // it is being taken over, or has ended meanwhile
-          over.push(template)
-          return false
-        }),
+        engine.cancel(run.id, user.id).pipe(
+          // it is being taken over
+          Effect.catchTag("Conflict", () => Effect.succeed(false)),
+          Effect.tap((done) => Effect.sync(() => (done ? undefined : over.push(template)))),
+        ),
       )
       if (aborted.length === 0)
         return yield* new Conflict({
           what: `Cannot abort: ${over.join(", ")} ${over.length === 1 ? "is" : "are"} finished or about to be`,
         })
+      // one that nobody works on any more is taken up, so that it ends too
+      yield* engine.recover
       const ends = Effect.forEach(aborted, ({ run }) => Effect.option(engine.wait(run.id)), { concurrency: "unbounded" })
       const ended = yield* Effect.timeoutOption(ends, patience * 1000)
       const names = aborted.map(({ template }) => template).join(", ")

@@ -37,7 +37,12 @@ export const openBuildLog = (template: string): RunLog => {
         return told("The build is being aborted")
       case "Ended":
         return ended(one)
-      default:
+      case "Continued":
+      case "Reallocated":
+      case "StepDispatched":
+      case "StepProgress":
+      case "StepSettled":
+      case "StepSkipped":
         return ""
     }
   }
