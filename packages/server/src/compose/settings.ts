@@ -22,6 +22,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   defaultNode: config.proxmoxNode,
   vmStorage: config.vmStorage,
   vmidSpan: { from: config.vmidFrom, to: config.vmidTo },
+  templateBuilds: config.templateBuilds,
   maxLogHistory: config.maxLogHistory,
   inactivityShutdown: config.inactivityShutdown,
   rangeDefaults: config.rangeDefaults,

@@ -248,6 +248,10 @@ export const keys = {
     default: undefined,
     shown: "that of the template",
   }),
+  templateBuilds: wholeNumber(1, 64)(network, "template_builds", {
+    about: "Templates that are built at once, whoever asked for them; others wait for their turn.",
+    default: 1,
+  }),
   vmidFrom: wholeNumber(100, 999_999_999)(network, "vmid_from", {
     about: "First VMID given to machines of ranges.",
     default: 20_000,
