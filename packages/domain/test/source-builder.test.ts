@@ -67,14 +67,26 @@ describe("the name of a template", () => {
       locals: [{ name: "deb${var.n}" }],
       source: { "proxmox-iso": { deb: [{ vm_name: "${local.name}" }] } },
     })
-    expect(readBuilderFile("t.pkr.json", text)).toEqual({ name: "deb12", description: "Small", os: undefined, icon: undefined })
+    expect(readBuilderFile("t.pkr.json", text)).toEqual({
+      name: "deb12",
+      description: "Small",
+      os: undefined,
+      icon: undefined,
+      declares: new Set(["n", "description"]),
+    })
   })
 })
 
 test("a template says more of itself by the defaults of its variables", () => {
   const text =
     'variable "description" { default = "Small" }\nvariable "os" { default = "linux" }\nvariable "icon_path" { default = "icon.png" }\n'
-  expect(readBuilderFile("t.pkr.hcl", text)).toEqual({ name: undefined, description: "Small", os: "linux", icon: "icon.png" })
+  expect(readBuilderFile("t.pkr.hcl", text)).toEqual({
+    name: undefined,
+    description: "Small",
+    os: "linux",
+    icon: "icon.png",
+    declares: new Set(["description", "os", "icon_path"]),
+  })
 })
 
 test("a variable's value says nothing of itself: code in a name is never run, and long names do not add up", () => {

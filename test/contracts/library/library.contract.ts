@@ -70,6 +70,23 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       ])
     })
 
+    test("what a template's builder file says is listed from a note that changes with the files, and is no part of them", async () => {
+      const world = make()
+      const saying = (os: string, description: string): Files => ({
+        "a.pkr.hcl": `variable "os" {\n  default = "${os}"\n}\nvariable "description" {\n  default = "${description}"\n}\n`,
+      })
+      const shown = async (scope: LibraryScope) =>
+        (await world.run(list(scope))).templates.map(({ name, system, description }) => [name, system, description])
+      await world.run(place(template("a"), saying("win11", "Small")))
+      await world.run(place(template("a", global), saying("l26", "Shipped")))
+      expect(await shown(jd)).toEqual([["a", "windows", "Small"]])
+      expect(await shown(global)).toEqual([["a", "linux", "Shipped"]])
+      expect(await world.run(place(template("a"), saying("win11", "Small")))).toBe("kept")
+      expect(await world.run(place(template("a"), saying("l26", "Large")))).toBe("differs")
+      expect(await world.run(place(template("a"), saying("l26", "Large"), { replace: true }))).toBe("replaced")
+      expect(await shown(jd)).toEqual([["a", "linux", "Large"]])
+    })
+
     test("each scope has its own copies, listed by name with their versions", async () => {
       const world = make()
       await world.run(place(role("b"), aRole, { version: "1.0" }))
@@ -78,7 +95,7 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       await world.run(place(collection("acme.util"), aCollection("acme.util", "3.1.4")))
       await world.run(place(template("debian-12"), aTemplate))
       expect(await world.run(list(jd))).toEqual({
-        templates: ["debian-12"],
+        templates: [{ name: "debian-12", system: undefined, description: undefined }],
         roles: [
           { name: "a", scope: "user" },
           { name: "b", scope: "user", version: "1.0" },
@@ -334,7 +351,6 @@ export const libraryContract = ({ name, make }: LibraryUnderTest): void => {
       ["a role without any of a role's folders", role("web"), { "README.md": "" }],
       ["a template without a builder file", template("t"), { "x.txt": "" }],
       ["a template with two", template("t"), { "a.pkr.hcl": "", "b.pkr.json": "" }],
-      ["a global template", template("t", global), aTemplate],
       ["a collection without metadata", collection("acme.util"), { "plugins/x.py": "" }],
       ["a collection with a false name", collection("acme.util"), aCollection("acme.other")],
       ["a collection whose manifest is none", collection("acme.util"), { "MANIFEST.json": "[]" }],
