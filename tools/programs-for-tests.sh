@@ -1,12 +1,12 @@
 #!/bin/sh
-# Brings the programs of the host that some tests run for real: git, Ansible, a sandbox, an SSH server, network tools, Packer. Tests that miss one
+# Brings the programs of the host that some tests run for real: git, Ansible, a sandbox, an SSH server, network tools, Packer, a browser. Tests that miss one
 # are skipped and say so. Installs what is missing where that is possible (Debian's packages, root only), and ends with 0 either way.
 set -eu
 
 say() { printf '%s\n' "programs-for-tests: $*" >&2; }
 
 # program:package
-wanted='git:git ansible-playbook:ansible-core ansible-lint:ansible-lint bwrap:bubblewrap sshpass:sshpass sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables iptables:iptables dnsmasq:dnsmasq-base ifup:ifupdown dhclient:isc-dhcp-client sudo:sudo conntrack:conntrack openssl:openssl packer:packer xorriso:xorriso wg:wireguard-tools wireguard-go:wireguard-go'
+wanted='git:git ansible-playbook:ansible-core ansible-lint:ansible-lint bwrap:bubblewrap sshpass:sshpass sshd:openssh-server ssh:openssh-client ip:iproute2 nft:nftables iptables:iptables dnsmasq:dnsmasq-base ifup:ifupdown dhclient:isc-dhcp-client sudo:sudo conntrack:conntrack openssl:openssl packer:packer xorriso:xorriso wg:wireguard-tools wireguard-go:wireguard-go chromium:chromium'
 # those that the built-in playbooks use; the package `ansible` has them among a hundred others
 collections='ansible/posix ansible/windows chocolatey/chocolatey community/general community/windows microsoft/ad'
 packaged=/usr/lib/python3/dist-packages/ansible_collections

@@ -68,6 +68,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "deny",
       "update",
       "destroyVM",
+      "getConsoleWebsocketTicket",
       "getRun",
       "streamRunEvents",
       "cancelRun",
@@ -163,6 +164,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "recordLogin",
       "recordAuthMethods",
       "recordFile",
+      "vmConsoleWebsocketHandler",
     ],
   ],
   ["404 + + + + 404 +", ["recordUpdateUser"]],
@@ -207,7 +209,8 @@ export const withoutOperation = (all: readonly Operation[]): readonly string[] =
   return rows.flatMap(([, ids]) => ids).filter((id) => !there.has(id))
 }
 
-const successOf = ({ statuses }: Operation): number => (statuses[201] === undefined ? 200 : 201)
+const successOf = ({ statuses }: Operation): number =>
+  statuses[101] !== undefined ? 101 : statuses[201] === undefined ? 200 : 201
 
 /** The status that the caller must get. Throws for an operation without a row. */
 export const expectedOf = (operation: Operation, caller: Caller): number => {

@@ -1,8 +1,41 @@
 import type { Operation } from "@rangewright/application"
+import { request } from "node:http"
+import { text as textOf } from "node:stream/consumers"
 import { bodyOf, pathOf, sampleOf, type Sample } from "./requests.ts"
 import type { WholeService } from "./service.ts"
 
 export type Headers = Readonly<Record<string, string>>
+
+/** What came back. */
+export interface Answer {
+  readonly status: number
+  readonly headers: { readonly get: (name: string) => string | null }
+  readonly text: () => Promise<string>
+}
+
+/** Asks for a web socket, and closes it at once where there is one. */
+const openSocket = (url: string, headers: Headers): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const handshake = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version": "13",
+    }
+    const outgoing = request(url, { headers: { ...headers, ...handshake } })
+    const answer = (status = 0, sent: Readonly<Record<string, unknown>>, text: Promise<string>): void =>
+      resolve({ status, headers: { get: (name) => (sent[name] as string | undefined) ?? null }, text: () => text })
+    outgoing.on("upgrade", ({ statusCode, headers: sent }, socket) => {
+      socket.destroy()
+      answer(statusCode, sent, Promise.resolve(""))
+    })
+    outgoing.on("response", (response) => answer(response.statusCode, response.headers, textOf(response)))
+    outgoing.on("error", reject).end()
+  })
+
+/** Sends a request as clients of the operation do. */
+export const send = (operation: Operation, url: string, init: RequestInit & { readonly headers: Headers }): Promise<Answer> =>
+  operation.output.type === "socket" ? openSocket(url, init.headers) : fetch(url, { ...init, method: operation.route.method })
 
 /** The status of the operation's sample request with this query, and this body if one is given. Nothing of a stream is waited for. */
 export const statusOf = async (
@@ -17,12 +50,11 @@ export const statusOf = async (
   const init = bodyOf(operation, sample)
   const path = pathOf(operation, sample)
   const separator = path.includes("?") ? "&" : "?"
-  const response = await fetch(service.url + path + (query === "" ? "" : separator + query), {
+  const response = await send(operation, service.url + path + (query === "" ? "" : separator + query), {
     ...init,
-    method: operation.route.method,
     headers: { ...(init.headers as Headers), ...headers },
   })
-  await response.body?.cancel()
+  if (response instanceof Response) await response.body?.cancel()
   return response.status
 }
 

@@ -1,7 +1,7 @@
 import type { Operation } from "@rangewright/application"
 import { repositories } from "./seed-sources.ts"
 import { seededBuild } from "./seed-templates.ts"
-import { config, password } from "./service.ts"
+import { config, consoleTicket, password } from "./service.ts"
 
 /** A request that succeeds for whom the operation is meant. */
 export interface Sample {
@@ -45,6 +45,8 @@ const samples: Readonly<Record<string, Sample>> = {
   recordFile: { path: { collection: "blueprints", recordID: "blueprint000000", filename: "web_x.png" } },
   recordUpdateRange: { path: { id: "record000000100" }, json: { description: "Renamed" } },
   createRange: { json: { name: "New", rangeID: "NEW" } },
+  getConsoleWebsocketTicket: { query: { VMID: "20000" } },
+  vmConsoleWebsocketHandler: { query: { ticket: consoleTicket } },
   putConfig: { file: config },
   validateConfig: { file: config },
   updateAutoShutdown: { json: { autoShutdownTimeout: "2h" } },

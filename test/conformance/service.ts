@@ -1,6 +1,7 @@
 import { apiDescriptionLayer } from "@rangewright/adapter-http"
 import {
   makeMemoryBuilds,
+  addTemplate,
   makeMemoryNames,
   makeMemoryWorld,
   memoryBuilderLayer,
@@ -35,8 +36,8 @@ import type {
   UserId,
   Vmid,
 } from "@rangewright/domain"
-import { wholeDeploy } from "@rangewright/domain"
-import { Blueprints, Groups, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
+import { wholeDeploy, writeDescription } from "@rangewright/domain"
+import { Blueprints, ConsoleTickets, CredentialHasher, Groups, Machines, Ranges, SecretStore, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -93,6 +94,21 @@ const cluster: ObservedCluster = {
   ],
 }
 
+/** A ticket that opens the console of R1's machine, for the member, on any page. */
+export const consoleTicket = "t".repeat(43)
+
+const seedConsole = Effect.gen(function* () {
+  yield* (yield* ConsoleTickets).issue({
+    hash: (yield* CredentialHasher).hash(consoleTicket),
+    callerId: idOf.member,
+    userId: idOf.member,
+    rangeId: "R1" as RangeId,
+    vmid: 20_000 as Vmid,
+    origin: undefined,
+    expiresAt: new Date(Date.now() + 3_600_000),
+  })
+})
+
 const deploy = { kind: "deploy", options: { ...wholeDeploy, verbose: false } } as const
 
 /** G1, which the member manages and which has one of the member's ranges; G2, in which the member and the stranger are. */
@@ -146,6 +162,7 @@ const seed = Effect.gen(function* () {
   yield* seedGroups
   yield* seedBlueprints
   yield* seedSources
+  yield* seedConsole
   yield* seedRoles
   yield* seedTemplates
   yield* users.change(idOf.admin, { defaultRangeId: "R2" as RangeId })
@@ -206,6 +223,10 @@ export const startWholeService = async ({
   const world = makeMemoryWorld()
   const builds = makeMemoryBuilds()
   builds.script = () => ({ prints: ["==> debian-own: Creating VM\n"], seconds: 3600 })
+  const vm = addTemplate(world, 20_000, "R1-win11")
+  // in no pool, so that a range can be deleted here whose machines no real run deletes
+  const mark = { range: "R1" as RangeId, machine: "R1-win11" }
+  world.vms.set(vm.vmid, { ...vm, template: false, power: "running", pool: undefined, description: writeDescription(mark, []) })
   const service = await startService({
     operations: [...operations, ...more],
     http: { notYetOffered },

@@ -2,6 +2,7 @@ import { openApiDocument } from "@rangewright/adapter-http"
 import { operations, type Operation } from "@rangewright/application"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { Who } from "../../packages/adapter-http/test/support.ts"
+import { type Answer, send } from "./ask.ts"
 import { inContract, readContracts, successSchema } from "./contract.ts"
 import { violations, type Schema } from "./json-schema.ts"
 import { bodyOf, needsOf, pathOf, sampleOf } from "./requests.ts"
@@ -35,14 +36,14 @@ afterEach(async () => {
 const call = (operation: Operation, who: Who, query: Record<string, string> = {}) => {
   const sample = sampleOf(operation, service.runId)
   const init = bodyOf(operation, sample)
-  return fetch(service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
+  return send(operation, service.url + pathOf(operation, { ...sample, query: { ...sample.query, ...query } }), {
     ...init,
-    method: operation.route.method,
     headers: { "x-api-key": service.keys[who], ...(init.headers as Record<string, string>) },
   })
 }
 
-const successOf = (operation: Operation): 200 | 201 => (operation.statuses[201] === undefined ? 200 : 201)
+const successOf = (operation: Operation): number =>
+  operation.output.type === "socket" ? 101 : operation.statuses[201] === undefined ? 200 : 201
 
 const expectShape = (operation: Operation, status: number, body: unknown) => {
   const described = ours.paths[operation.route.path]?.[operation.route.method.toLowerCase()]?.responses[String(status)]?.content
@@ -54,14 +55,16 @@ const expectShape = (operation: Operation, status: number, body: unknown) => {
 }
 
 /** What is not for everybody must not stay in caches; what may stay there holds nothing that only somebody may know. */
-const expectPrivate = (operation: Operation, response: Response, text: string) => {
+const expectPrivate = (operation: Operation, response: Answer, text: string) => {
+  // an open socket is no answer that could be kept
+  if (operation.output.type === "socket") return
   const mayStay = operation.access === "anonymous" && !operation.mutates
   expect(response.headers.get("cache-control") ?? "").toMatch(mayStay ? /^$/u : /^no-store\b/u)
   const secrets = [password, ...Object.values(service.keys), ...Object.values(service.tokens)]
   if (mayStay) expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
 }
 
-const expectSuccess = async (operation: Operation, response: Response) => {
+const expectSuccess = async (operation: Operation, response: Answer) => {
   const text = await response.text()
   expect([response.status, text]).toEqual([successOf(operation), text])
   expectPrivate(operation, response, text)
@@ -81,6 +84,8 @@ const expectSuccess = async (operation: Operation, response: Response) => {
       return expect([type, text.slice(0, 2)]).toEqual(["application/zip", "PK"])
     case "download":
       return expect([type, text.length > 0]).toEqual([operation.output.contentType, true])
+    case "socket":
+      return expect(text).toBe("")
     case "events":
       return expect([type.split(";")[0], text.slice(0, 6)]).toEqual(["text/event-stream", "retry:"])
   }
@@ -107,7 +112,20 @@ describe.each(each)("%s", (_id, operation) => {
   it("tells every status it may answer, and only ones that clients understand", () => {
     const statuses = Object.keys(operation.statuses).map(Number)
     expect(statuses[0]).toBe(successOf(operation))
-    const understood = [200, 201, 400, 401, 403, 404, 409, 413, 500, 502, ...(operation.id === "recordLogin" ? [429] : [])]
+    const understood = [
+      ...(operation.output.type === "socket" ? [101] : []),
+      200,
+      201,
+      400,
+      401,
+      403,
+      404,
+      409,
+      413,
+      500,
+      502,
+      ...(operation.id === "recordLogin" ? [429] : []),
+    ]
     expect(statuses.filter((status) => !understood.includes(status))).toEqual([])
     if (operation.access !== "anonymous") expect(statuses).toContain(401)
   })

@@ -3,6 +3,7 @@ import * as Layer from "effect/Layer"
 import { createHmac, createSecretKey, randomInt, timingSafeEqual } from "node:crypto"
 import { verifyFirstGeneration } from "./bcrypt.ts"
 import { keyFor, type MasterKey } from "./master-key.ts"
+import { vncAnswer } from "./vnc-answer.ts"
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -32,6 +33,7 @@ export const credentialHasher = (hashKey: Buffer): CredentialHasher["Service"] =
       while (text.length < length) text += alphabet[randomInt(alphabet.length)] ?? ""
       return text
     },
+    vncAnswer,
   }
 }
 

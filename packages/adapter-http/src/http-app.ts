@@ -1,7 +1,9 @@
 import { requireCaller, type Credentials, type NotYetOffered } from "@rangewright/application"
 import * as Exit from "effect/Exit"
 import Koa, { type Context, type Middleware } from "koa"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import { type IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { NotOffered, RouteNotFound } from "./faults.ts"
 import { builtinRoutes } from "./builtin-routes.ts"
 import { describeThrown, envelope } from "./envelope.ts"
@@ -11,12 +13,17 @@ import type { HttpOptions } from "./options.ts"
 import { formOfPath, problemOf, type ProblemForm } from "./problem.ts"
 import { replyProblem } from "./reply.ts"
 import type { RequestState } from "./request-state.ts"
-import { routesOf } from "./routes.ts"
+import type { Upgrade } from "./encode/socket.ts"
+import { pathOfOperation, routesOf } from "./routes.ts"
 
 /** The operations as a request handler for any number of listeners. */
 export interface HttpApp {
   /** For `node:http`; never throws and never rejects. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
+  /** Whether a request that asks to go on in another protocol is let. All others are answered as if they had not asked. */
+  readonly upgrades: (request: IncomingMessage) => boolean
+  /** For the event `upgrade` of `node:http`. */
+  readonly upgrade: (request: IncomingMessage, connection: Duplex, head: Buffer) => void
   /** From now on every answer ends its connection, and open event streams end. In-flight requests are answered. */
   readonly stop: () => void
 }
@@ -55,8 +62,17 @@ const unknownPath = (options: HttpOptions): Middleware => {
   }
 }
 
+/** Web sockets that are being opened, and of which it is not decided yet whether they will be: who opens them waits for the hypervisor. */
+const mostOpening = 512
+const tooMany = JSON.stringify({
+  error: "Cannot open the web socket: too many are being opened at once.\nTry again in a few seconds.",
+})
+const tooManyOpening = `HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\nContent-Length: ${tooMany.length}\r\nConnection: close\r\n\r\n${tooMany}`
+
 export const httpApp = (options: HttpOptions): HttpApp => {
   const streams = new Set<() => void>()
+  const upgrades = new WeakMap<IncomingMessage, Upgrade>()
+  const opening = new Set<Duplex>()
   let stopping = false
   const open: OpenStreams = {
     add: (end) => {
@@ -75,11 +91,27 @@ export const httpApp = (options: HttpOptions): HttpApp => {
   })
   koa.use(envelope(options, () => stopping))
   koa.use(builtinRoutes(options))
-  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open)))
+  koa.use(routesOf(options.operations, (operation) => operationHandler(operation, options, open, upgrades)))
   koa.use(unknownPath(options))
   const callback = koa.callback()
+  const socketPaths = new Set(options.operations.filter(({ output }) => output.type === "socket").map(pathOfOperation))
   return {
     handle: (request, response) => void callback(request, response),
+    upgrades: ({ method, url = "", headers }) =>
+      method === "GET" && headers.upgrade?.toLowerCase() === "websocket" && socketPaths.has(url.split("?")[0] ?? ""),
+    upgrade: (request, connection, head) => {
+      connection.on("error", () => connection.destroy())
+      if (opening.size >= mostOpening) return void connection.end(tooManyOpening)
+      opening.add(connection)
+      const settled = () => void opening.delete(connection)
+      connection.once("close", settled)
+      const response = new ServerResponse(request)
+      response.assignSocket(connection as Socket)
+      response.shouldKeepAlive = false
+      response.once("finish", () => (connection as Socket).destroySoon())
+      upgrades.set(request, { connection, head, settled })
+      void callback(request, response)
+    },
     stop: () => {
       stopping = true
       for (const end of streams) end()

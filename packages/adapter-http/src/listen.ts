@@ -71,8 +71,9 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 
 /** Serves the app on one port; call it again for another one. Rejects with the system's error when the port cannot be had. */
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
-  const server = createServer({ ...usualLimits, ...options.limits }, app.handle)
+  const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, app.handle)
   server.on("clientError", answerBroken)
+  server.on("upgrade", app.upgrade)
   // an expectation that nobody knows is ignored: node would answer 417, which clients misread
   server.on("checkExpectation", app.handle)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)

@@ -5,7 +5,9 @@ import {
   type Download,
   type Input,
   type Operation,
+  type Page,
   type ServerSentEvent,
+  type SocketSession,
 } from "@rangewright/application"
 import { senderOf, type Fault } from "@rangewright/domain"
 import * as Cause from "effect/Cause"
@@ -13,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Stream from "effect/Stream"
 import type { Context, Middleware } from "koa"
+import type { IncomingMessage } from "node:http"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,6 +26,7 @@ import { answerWith } from "./encode/answer.ts"
 import { nameQuery } from "./decode/names.ts"
 import { sendDownload } from "./encode/download.ts"
 import { sendEvents } from "./encode/event-stream.ts"
+import { checkUpgrade, serveSocket, type Upgrade } from "./encode/socket.ts"
 import { callerGone, exitOf, exitUnlessGone, type OpenStreams } from "./exit-of.ts"
 import type { HttpOptions } from "./options.ts"
 import { defectProblem, faultOf, problemOf, type ProblemForm } from "./problem.ts"
@@ -52,7 +56,20 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
-const callOf = (ctx: Context, state: RequestState, query: Call["query"], { trustedProxies = [] }: HttpOptions): Call => ({
+/** The page that sends the request, as its browser says; a program may say anything, and gets nothing by it. */
+const pageOf = ({ headers }: IncomingMessage, origins: HttpOptions["corsOrigins"]): Page | undefined => {
+  const { origin, host } = headers
+  if (origin === undefined) return undefined
+  const isOwn = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase().replace(/:(?:80|443)$/u, "")
+  return { origin, isKnown: isOwn || (origins !== "*" && origins.includes(origin)) }
+}
+
+const callOf = (
+  ctx: Context,
+  state: RequestState,
+  query: Call["query"],
+  { trustedProxies = [], corsOrigins }: HttpOptions,
+): Call => ({
   credentials: { apiKey: ctx.headers["x-api-key"] as string | undefined, authorization: ctx.headers.authorization },
   path: parametersOf(ctx),
   query,
@@ -60,6 +77,7 @@ const callOf = (ctx: Context, state: RequestState, query: Call["query"], { trust
     requestId: state.requestId,
     remote: senderOf(ctx.req.socket.remoteAddress ?? "", ctx.headers["x-forwarded-for"] as string | undefined, trustedProxies),
     lastEventId: ctx.headers["last-event-id"] as string | undefined,
+    page: pageOf(ctx.req, corsOrigins),
   },
 })
 
@@ -93,7 +111,12 @@ const eventStreamHeaders: HeaderList = [
 ]
 
 /** The pipeline of one operation: `perform` decides and runs, this reads and writes. */
-export const operationHandler = (operation: Operation, options: HttpOptions, streams: OpenStreams): Middleware => {
+export const operationHandler = (
+  operation: Operation,
+  options: HttpOptions,
+  streams: OpenStreams,
+  upgrades: WeakMap<IncomingMessage, Upgrade>,
+): Middleware => {
   const scratchOf: ScratchOf = async (ctx) => {
     const uploads = options.uploads ?? tmpdir()
     // it is made when it is first needed; where that cannot be done, what comes next tells
@@ -105,13 +128,15 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
   const headers = headersFor(operation)
   const form = formOf(operation)
   const { output } = operation
-  const answer = output.type === "events" || output.type === "download" ? undefined : answerWith(output)
+  const answer =
+    output.type === "events" || output.type === "download" || output.type === "socket" ? undefined : answerWith(output)
   return async (ctx, next) => {
     // a HEAD must change nothing, so it does not know the GETs that do
     if (operation.mutates && ctx.method === "HEAD") return next()
     const state = ctx.state as RequestState
     state.operation = operation.id
     state.headers = headers(state.headers)
+    const upgrade = output.type === "socket" ? checkUpgrade(ctx.req, upgrades.get(ctx.req)) : undefined
     const call = callOf(ctx, state, named(state.query), options)
     const work = perform(
       operation,
@@ -130,6 +155,12 @@ export const operationHandler = (operation: Operation, options: HttpOptions, str
       return ctx.res.headersSent
         ? tellOfDefect(state, sent.cause, options.observer)
         : answerFailure(ctx, state, sent.cause, form, options.observer)
+    }
+    if (output.type === "socket" && upgrade !== undefined) {
+      ctx.respond = false
+      const session = exit.value as SocketSession
+      const ended = await serveSocket(ctx.req, ctx.res, upgrade, output.protocol, session, options, streams)
+      return Exit.isFailure(ended) ? tellOfDefect(state, ended.cause as Cause.Cause<Fault>, options.observer) : undefined
     }
     if (output.type !== "events") return answer?.(ctx, exit.value)
     replyStream(ctx, eventStreamHeaders)

@@ -56,10 +56,17 @@ export interface HttpOptions {
     /** Milliseconds a reader may take to make room before it is dropped. */
     readonly patience: number
   }
+  readonly sockets: {
+    /** Milliseconds between two pings; who has not answered one when the next is due is dropped. */
+    readonly ping: number
+    /** Milliseconds a client has to answer that a socket is closed. */
+    readonly farewell: number
+  }
 }
 
-/** What most owners want: any origin (contract A 1), a comment every 15 s, a minute of patience. */
+/** What most owners want: any origin (contract A 1), a comment every 15 s and a minute of patience, a ping every 30 s. */
 export const usualHttpOptions = {
   corsOrigins: "*",
   eventStreams: { heartbeat: 15_000, patience: 60_000 },
+  sockets: { ping: 30_000, farewell: 2_000 },
 } as const satisfies Partial<HttpOptions>

@@ -5,6 +5,8 @@ import type { Middleware } from "koa"
 /** `/range/config/{name}` under `/api/v2` as the router spells it. */
 const pathOf = ({ base, path }: Operation["route"]): string => `${base === "/" ? "" : base}${path}`.replace(/\{(\w+)\}/gu, ":$1")
 
+export const pathOfOperation = ({ route }: Operation): string => pathOf(route)
+
 const isParameter = (segment: string): boolean => segment.startsWith(":")
 
 /** Literal segments come before parameters, so that `/range/config/example` is not taken for a name. */

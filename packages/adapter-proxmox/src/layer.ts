@@ -1,4 +1,12 @@
-import { GuestAutomation, Hypervisor, HypervisorAccess, HypervisorNetwork, NetworkMigration, NodeShell } from "@rangewright/ports"
+import {
+  GuestAutomation,
+  Hypervisor,
+  HypervisorAccess,
+  HypervisorNetwork,
+  MachineConsole,
+  NetworkMigration,
+  NodeShell,
+} from "@rangewright/ports"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +15,7 @@ import { makeClient } from "./client/client.ts"
 import { makeCredentials, serviceAccountOf } from "./client/credentials.ts"
 import { makeExchange } from "./client/exchange.ts"
 import { httpsTransport } from "./client/https-transport.ts"
+import { makeMachineConsole } from "./console/machine-console.ts"
 import { guestProgramAutomation } from "./guest/guest-program.ts"
 import { makeHypervisor } from "./hypervisor/hypervisor.ts"
 import { makeIdentity } from "./hypervisor/identity.ts"
@@ -49,7 +58,8 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
     Context.add(HypervisorAccess, timed(makeHypervisorAccess(client, serviceAccountOf(options.auth)))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
-    // commands on a node take real time
+    // viewers and commands on a node live in real time
+    Context.add(MachineConsole, makeMachineConsole(client)),
     Context.add(NodeShell, shell),
   )
 })
@@ -60,5 +70,6 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
  */
 export const proxmoxLayer = (
   options: ProxmoxOptions,
-): Layer.Layer<Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NetworkMigration | NodeShell> =>
-  Layer.effectContext(atScale(options.timeScale ?? 1)(make(options)))
+): Layer.Layer<
+  Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | MachineConsole | NetworkMigration | NodeShell
+> => Layer.effectContext(atScale(options.timeScale ?? 1)(make(options)))

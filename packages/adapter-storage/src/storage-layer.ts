@@ -6,6 +6,7 @@ import type { OlderData } from "./engine/migrate.ts"
 import { accessRecordsLayer } from "./repositories/access-records.ts"
 import { auditLayer } from "./repositories/audit.ts"
 import { blueprintsLayer } from "./repositories/blueprints.ts"
+import { consoleTicketsLayer } from "./repositories/console-tickets.ts"
 import { groupsLayer } from "./repositories/groups.ts"
 import { machinesLayer } from "./repositories/machines.ts"
 import { migrationRecordsLayer } from "./repositories/migration-records.ts"
@@ -39,6 +40,7 @@ export const storageLayer = (options: StorageOptions, older?: OlderData): Layer.
     accessRecordsLayer,
     auditLayer,
     blueprintsLayer,
+    consoleTicketsLayer,
     groupsLayer,
     machinesLayer,
     migrationRecordsLayer,

@@ -10,6 +10,7 @@ import type {
   HypervisorTemplates,
   LegacyData,
   LicenseProvider,
+  MachineConsole,
   NameLookup,
   NetworkMigration,
   NodeShell,
@@ -25,6 +26,7 @@ import type {
 import type { AccessControl } from "./rights/access-control.ts"
 import type { Activity } from "./activity.ts"
 import type { ApiDescription } from "./api-description.ts"
+import type { Consoles } from "./console/consoles.ts"
 import type { NodeFigures } from "./host/node-figures.ts"
 import type { Migrations } from "./migration/migrations.ts"
 import type { RunEngine } from "@rangewright/run-engine"
@@ -47,6 +49,7 @@ export type PortServices =
   | HypervisorTemplates
   | LegacyData
   | LicenseProvider
+  | MachineConsole
   | NameLookup
   | NetworkMigration
   | NodeShell
@@ -65,6 +68,7 @@ export type AppServices =
   | AccessControl
   | Activity
   | ApiDescription
+  | Consoles
   | Migrations
   | NodeFigures
   | RunEngine
@@ -77,5 +81,12 @@ export type AppServices =
 /** What the handlers of operations may ask for: not the hypervisor and the VPN's server, which only runs and services of the application change and ask. */
 export type HandlerServices = Exclude<
   AppServices,
-  Hypervisor | HypervisorAccess | HypervisorNetwork | HypervisorTemplates | NetworkMigration | NodeShell | VpnServer
+  | Hypervisor
+  | HypervisorAccess
+  | HypervisorNetwork
+  | HypervisorTemplates
+  | MachineConsole
+  | NetworkMigration
+  | NodeShell
+  | VpnServer
 >

@@ -1,6 +1,9 @@
 import type { Amounts, TemplateLogin, VpnEndpoint } from "@rangewright/domain"
 import * as Context from "effect/Context"
 
+/** A class in front of one lab, with some to spare. */
+export const usualConsolesPerUser = 32
+
 /** What the operator decides and the application needs; read once at start. */
 export interface SettingsShape {
   /** Version of the service, `1.2.3`. */
@@ -37,6 +40,8 @@ export interface SettingsShape {
   readonly vpn?: VpnEndpoint | undefined
   /** Templates that are built at once. Absent: one. */
   readonly templateBuilds?: number
+  /** How many consoles one user may have open in one process. Absent: `usualConsolesPerUser`. */
+  readonly consolesPerUser?: number
   /** Only administrators install and remove roles and collections. */
   readonly onlyAdminsChangeArtifacts: boolean
   /** Addresses that machines of a range may not reach: the hypervisor's own. */

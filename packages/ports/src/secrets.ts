@@ -20,6 +20,8 @@ export class CredentialHasher extends Context.Service<
     readonly equal: (a: string, b: string) => boolean
     /** Random text of letters and digits from a cryptographic source. */
     readonly randomText: (length: number, alphabet?: string) => string
+    /** How a VNC viewer that knows the password answers a challenge of 16 bytes (RFC 6143, 7.2.2). Of the password, eight characters count. */
+    readonly vncAnswer: (password: string, challenge: Uint8Array) => Uint8Array
   }
 >()("rangewright/CredentialHasher") {}
 

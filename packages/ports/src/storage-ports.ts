@@ -1,6 +1,7 @@
 import type { AccessRecords } from "./access-records.ts"
 import type { AuditTrail } from "./audit.ts"
 import type { Blueprints } from "./blueprints.ts"
+import type { ConsoleTickets } from "./console-tickets.ts"
 import type { Groups } from "./groups.ts"
 import type { Machines } from "./machines.ts"
 import type { MigrationRecords } from "./migration-records.ts"
@@ -16,6 +17,7 @@ export type StoragePorts =
   | AccessRecords
   | AuditTrail
   | Blueprints
+  | ConsoleTickets
   | Groups
   | Machines
   | MigrationRecords

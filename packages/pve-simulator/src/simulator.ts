@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream"
 import { routes } from "./api/routes.ts"
 import { createRealClock, settable, type SimClock } from "./core/clock.ts"
 import { initialState, seededSecret } from "./core/initial.ts"
@@ -19,8 +20,9 @@ import { reaches, reachesHost } from "./guest/reach.ts"
 import { control, type Controlled } from "./http/control.ts"
 import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
-import { listen, type Listener } from "./http/server.ts"
+import { connector, listen, type Listener, type Served } from "./http/server.ts"
 import type { OpenConsole } from "./http/websocket.ts"
+import { newScreen, type Screen } from "./screen/screen.ts"
 import { runNodeCommand } from "./ssh/commands.ts"
 import type { CommandResult } from "./ssh/network-commands.ts"
 import { listenSsh, type SshListener, type SshOptions } from "./ssh/server.ts"
@@ -76,6 +78,10 @@ export interface HttpListener extends Listener {
 export interface Simulator {
   /** The whole REST surface, and the control surface, as one function without a socket. */
   readonly handle: (request: SimRequest) => Promise<SimResponse>
+  /** A connection to the REST surface without a network, in plain HTTP: for the web sockets of consoles. */
+  readonly connect: () => Duplex
+  /** What was typed into the console of a guest since it was turned on. */
+  readonly typed: (vmid: number) => string
   readonly clock: SimClock
   /** The state as it is now; to be read. */
   readonly state: State
@@ -126,6 +132,28 @@ const freshState = (
   return state
 }
 
+/** The screen of a guest that runs. */
+const screenOf = (world: World, vmid: number): Screen => {
+  const there = world.screens.get(vmid)
+  if (there !== undefined) return there
+  const screen = newScreen(`${vmid} ${String(world.state.guests.get(vmid)?.config["name"] ?? "")}`.trim())
+  world.screens.set(vmid, screen)
+  return screen
+}
+
+const servedBy = (world: World, serve: Simulator["handle"]): Served => {
+  const onConsole = (port: number): OpenConsole | undefined => {
+    const held = world.consoles.get(port)
+    // the proxy is there, and finds no QEMU to speak to
+    if (held === undefined || world.state.guests.get(held.vmid)?.status !== "running") return undefined
+    held.viewer = "here"
+    // one connection is taken, and the port is free for the next console
+    world.consoles.delete(port)
+    return { ...held, screen: screenOf(world, held.vmid), onClose: () => void (held.viewer = "gone") }
+  }
+  return { handle: serve, onConsole }
+}
+
 const openHttp = async (world: World, serve: Simulator["handle"], options: ListenOptions): Promise<HttpListener> => {
   const host = options.host ?? "127.0.0.1"
   const secure = options.tls ?? true
@@ -134,14 +162,7 @@ const openHttp = async (world: World, serve: Simulator["handle"], options: Liste
   const certificate = secure ? await (kept === undefined ? make() : keepCertificate(kept, make)) : undefined
   world.fingerprint = certificate?.fingerprint ?? ""
   world.certificate = certificate?.cert ?? ""
-  const onConsole = (port: number): OpenConsole | undefined => {
-    const held = world.consoles.get(port)
-    // the proxy is there, and finds no QEMU to speak to
-    if (held === undefined || world.state.guests.get(held.vmid)?.status !== "running") return undefined
-    held.viewer = "here"
-    return { ...held, onClose: () => void (held.viewer = "gone") }
-  }
-  const listener = await listen({ handle: serve, onConsole, host, port: options.port ?? 0, certificate })
+  const listener = await listen({ ...servedBy(world, serve), host, port: options.port ?? 0, certificate })
   const name = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host
   return { ...listener, fingerprint: certificate?.fingerprint, url: `${secure ? "https" : "http"}://${name}:${listener.port}` }
 }
@@ -191,6 +212,8 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   const keep = <L extends { readonly close: () => Promise<void> }>(listener: L): L => (open.add(listener), listener)
   return {
     handle: serve,
+    connect: connector(servedBy(world, serve)),
+    typed: (vmid) => world.screens.get(vmid)?.typed ?? "",
     clock,
     get state() {
       return world.state

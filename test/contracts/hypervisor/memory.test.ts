@@ -1,11 +1,12 @@
 import { addTemplate, makeMemoryWorld, memoryHypervisorLayer } from "@rangewright/adapter-memory"
 import { createManualClock } from "@rangewright/pve-simulator"
+import { consoleContract } from "./console.contract.ts"
 import { hypervisorContracts } from "./contracts.ts"
 import { othersOfMemory } from "./support/others.ts"
 import { runOnSimTime } from "./support/sim-time.ts"
-import { vmidOf, type World } from "./support/under-test.ts"
+import { type HypervisorUnderTest, vmidOf, type World } from "./support/under-test.ts"
 
-hypervisorContracts({
+const memory: HypervisorUnderTest = {
   name: "memory",
   make: async () => {
     const clock = createManualClock()
@@ -28,4 +29,7 @@ hypervisorContracts({
     })
     return world()
   },
-})
+}
+
+hypervisorContracts(memory)
+consoleContract(memory)

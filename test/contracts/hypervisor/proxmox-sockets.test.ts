@@ -4,9 +4,10 @@ import { createSimulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
+import { consoleContract } from "./console.contract.ts"
 import { hypervisorContracts } from "./contracts.ts"
 import { tokenAuth, worldOf } from "./support/rig.ts"
-import { reasonOf, type World } from "./support/under-test.ts"
+import { type HypervisorUnderTest, reasonOf, type World } from "./support/under-test.ts"
 
 const speed = 100
 
@@ -37,7 +38,10 @@ const overSockets = async () => {
   return { sim, https, ssh, options, world }
 }
 
-hypervisorContracts({ name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() })
+const sockets: HypervisorUnderTest = { name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() }
+hypervisorContracts(sockets)
+// viewers live in real time, which the other rigs do not have
+consoleContract(sockets)
 
 const observe = Hypervisor.use((h) => h.observe)
 

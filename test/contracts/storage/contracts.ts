@@ -2,6 +2,7 @@ import { accessRecordsContract } from "./access-records.contract.ts"
 import { auditContract } from "./audit.contract.ts"
 import { auditedWritesContract } from "./audited-writes.contract.ts"
 import { blueprintsContract } from "./blueprints.contract.ts"
+import { consoleTicketsContract } from "./console-tickets.contract.ts"
 import { groupsContract } from "./groups.contract.ts"
 import { leaseContract } from "./lease.contract.ts"
 import { machinesContract } from "./machines.contract.ts"
@@ -23,6 +24,7 @@ export const storageContracts = (storage: StorageUnderTest): void => {
     auditContract,
     auditedWritesContract,
     blueprintsContract,
+    consoleTicketsContract,
     groupsContract,
     leaseContract,
     machinesContract,

@@ -26,6 +26,8 @@ export interface SimulatorProcess {
   readonly change: (method: "PUT" | "DELETE", path: string, parameters?: Readonly<Record<string, string>>) => Promise<unknown>
   /** Plans a fault; what it gives takes the fault back. */
   readonly fault: (fault: Readonly<Record<string, unknown>>) => Promise<() => Promise<void>>
+  /** The screens that are looked at: how many look, and what was typed. */
+  readonly screens: () => Promise<readonly { readonly vmid: number; readonly viewers: number; readonly typed: string }[]>
   /** All VMs that are no templates. */
   readonly guests: () => Promise<readonly Guest[]>
 }
@@ -71,6 +73,7 @@ export const startSimulator = async (args: readonly string[]): Promise<Simulator
       const { id } = await ask<{ readonly id: number }>("POST", "/simulator/faults", `Bearer ${control}`, JSON.stringify(fault))
       return () => ask("DELETE", `/simulator/faults/${id}`, `Bearer ${control}`)
     },
+    screens: () => ask("GET", "/simulator/screens", `Bearer ${control}`),
     guests: async () => (await read<readonly Guest[]>("/cluster/resources?type=vm")).filter((guest) => guest.template !== 1),
   }
 }

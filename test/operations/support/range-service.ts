@@ -57,6 +57,7 @@ export const makeRangeService = () => {
       verifyFirstGeneration: () => Effect.succeed(false),
       equal: (a, b) => a === b,
       randomText: (length) => (++texts).toString(36).padStart(length, "0"),
+      vncAnswer: (_password, challenge) => challenge,
     }),
     Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
     memoryVpnLayer(),

@@ -187,6 +187,7 @@ export const boot = (
       verifyFirstGeneration: () => Effect.succeed(false),
       equal: (a, b) => a === b,
       randomText: (length) => serial().toString(36).padStart(length, "0"),
+      vncAnswer: (_password, challenge) => challenge,
     }),
     Layer.succeed(SecretStore, { seal: sealed, open: (text) => Effect.succeed(unsealed(text)) }),
     memoryVpnLayer(),

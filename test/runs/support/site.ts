@@ -112,6 +112,7 @@ export const boot = ({ storage, world, artifacts, builds, clock, randomText }: S
     Layer.succeed(CredentialHasher, {
       hash: String,
       verify: () => true,
+      vncAnswer: (_password, challenge) => challenge,
       verifyFirstGeneration: () => Effect.succeed(false),
       equal: (a, b) => a === b,
       randomText,

@@ -21,7 +21,7 @@ const replyZip = (ctx: Context, filename: string, entries: readonly ZipEntry[]):
   reply(ctx, 200, zip, zipOf(entries), ["Content-Disposition", `attachment; filename="${filename}"`])
 
 /** How an operation's result becomes bytes. Streams are not written at once: see `event-stream.ts` and `download.ts`. */
-export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" }>): Answer => {
+export const answerWith = (output: Exclude<OutputSpec, { type: "events" | "download" | "socket" }>): Answer => {
   switch (output.type) {
     case "json": {
       const encode = Schema.encodeUnknownSync(output.schema)

@@ -27,6 +27,8 @@ const contentOf = ({ output }: Operation, { describe }: NamedSchemas): SchemaObj
       return { "application/zip": { schema: { type: "string", format: "binary" } }, ...json(describe(output.schema)) }
     case "zip":
       return { "application/zip": { schema: { type: "string", format: "binary" } } }
+    case "socket":
+      return {}
     case "events":
       return {
         "text/event-stream": {
@@ -66,7 +68,7 @@ const responsesOf = (operation: Operation, schemas: NamedSchemas): SchemaObject 
     Object.entries(operation.statuses).map(([status, description]) => [
       status,
       Number(status) < 300
-        ? { description, content: contentOf(operation, schemas) }
+        ? { description, ...(status === "101" ? {} : { content: contentOf(operation, schemas) }) }
         : { ...(status === "429" ? throttled : failure), description },
     ]),
   )

@@ -4,11 +4,13 @@ import type {
   HypervisorAccess,
   HypervisorNetwork,
   HypervisorTemplates,
+  MachineConsole,
   NetworkMigration,
   NodeShell,
 } from "@rangewright/ports"
 import * as Layer from "effect/Layer"
 import { accessLayer } from "./access.ts"
+import { consoleLayer } from "./console.ts"
 import { guestLayer } from "./guest.ts"
 import { hypervisorLayer } from "./hypervisor.ts"
 import type { MemoryWorld } from "./memory-world.ts"
@@ -21,10 +23,18 @@ import { templatesLayer } from "./templates.ts"
 export const memoryHypervisorLayer = (
   world: MemoryWorld,
 ): Layer.Layer<
-  GuestAutomation | Hypervisor | HypervisorAccess | HypervisorNetwork | HypervisorTemplates | NetworkMigration | NodeShell
+  | GuestAutomation
+  | Hypervisor
+  | HypervisorAccess
+  | HypervisorNetwork
+  | HypervisorTemplates
+  | MachineConsole
+  | NetworkMigration
+  | NodeShell
 > =>
   Layer.mergeAll(
     accessLayer(world),
+    consoleLayer(world),
     guestLayer(world),
     hypervisorLayer(world),
     networkLayer(world),

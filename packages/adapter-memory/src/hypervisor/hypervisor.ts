@@ -24,6 +24,7 @@ import {
   type MemorySnapshot,
   type MemoryVm,
   type MemoryWorld,
+  removeVm,
   taskOf,
 } from "./memory-world.ts"
 
@@ -228,7 +229,7 @@ export const hypervisorLayer = (world: MemoryWorld): Layer.Layer<Hypervisor> => 
         return durations.stop
       case "delete":
         if (vm.power === "running") return yield* hypervisorFault(doing(action), "failed", `VM ${vm.vmid} is running`)
-        world.vms.delete(vm.vmid)
+        removeVm(world, vm.vmid)
         dropEntries(world, ({ path }) => path === `/vms/${vm.vmid}`)
         return durations.delete
       case "take-snapshot":

@@ -85,7 +85,7 @@ export interface MemoryTask {
 
 /** One call of a port. */
 export interface MemoryCall {
-  readonly port: "hypervisor" | "network" | "access" | "guest" | "migration" | "templates"
+  readonly port: "hypervisor" | "network" | "access" | "guest" | "migration" | "templates" | "console"
   readonly method: string
   readonly mutating: boolean
   readonly action: Action | undefined
@@ -126,6 +126,8 @@ export interface MemoryWorld {
   /** The list of rights; `writeEntry` adds to it. */
   readonly acl: Map<string, AccessEntry>
   readonly tasks: Map<string, MemoryTask>
+  /** What closes the open consoles, and whose they are. */
+  readonly consoles: Map<() => void, Vmid>
   readonly calls: MemoryCall[]
   /** Whether the cluster takes changes. */
   quorate: boolean
@@ -170,6 +172,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   groups: new Map(),
   acl: new Map(),
   tasks: new Map(),
+  consoles: new Map(),
   calls: [],
   quorate: true,
   listed: () => true,
@@ -218,9 +221,19 @@ export const dropEntries = (world: MemoryWorld, isGone: (entry: AccessEntry) => 
   for (const [key, entry] of world.acl) if (isGone(entry)) world.acl.delete(key)
 }
 
+const closeConsoles = (world: MemoryWorld, vmid: Vmid): void => {
+  for (const [close, of] of world.consoles) if (of === vmid) close()
+}
+
+export const removeVm = (world: MemoryWorld, vmid: Vmid): void => {
+  world.vms.delete(vmid)
+  closeConsoles(world, vmid)
+}
+
 export const changeVm = (world: MemoryWorld, vmid: Vmid, change: Partial<MemoryVm>): void => {
   const vm = world.vms.get(vmid)
   if (vm !== undefined) world.vms.set(vmid, { ...vm, ...change })
+  if (change.power === "stopped") closeConsoles(world, vmid)
 }
 
 export const hypervisorFault = (doing: string, reason: HypervisorReason, detail: string) =>

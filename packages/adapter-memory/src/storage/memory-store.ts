@@ -30,6 +30,7 @@ import {
   type VpnKey,
 } from "@rangewright/domain"
 import type {
+  ConsoleTicket,
   Freshness,
   KeptAuditEntry,
   KeptLogin,
@@ -101,6 +102,8 @@ export interface MemoryStore {
   readonly userQuotas: Map<UserId, Amounts>
   readonly groupQuotas: Map<GroupName, Amounts>
   readonly vpnKeys: Map<UserId, VpnKey>
+  /** By hash. */
+  readonly consoleTickets: Map<string, ConsoleTicket>
   readonly blueprints: Map<BlueprintId, StoredBlueprint>
   readonly sources: Map<RecordId, StoredSource>
   readonly machines: Map<Vmid, StoredMachine>
@@ -144,6 +147,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   userQuotas: new Map(),
   groupQuotas: new Map(),
   vpnKeys: new Map(),
+  consoleTickets: new Map(),
   blueprints: new Map(),
   sources: new Map(),
   machines: new Map(),
@@ -178,6 +182,7 @@ export const dropRange = (store: MemoryStore, id: RangeId): void => {
   const all = [configs, deployedConfigs, grants, reservations, stages, logins, systems, owed, snapshots, snapshotStages, told]
   for (const kept of all) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
+  for (const { hash, rangeId } of store.consoleTickets.values()) if (rangeId === id) store.consoleTickets.delete(hash)
   for (const [vmid, { machine }] of store.machines) if (machine.pool === id) store.machines.delete(vmid)
   for (const [runId, { record }] of store.runs) if (rangeOf(record) === id) store.runs.delete(runId)
   store.revision++

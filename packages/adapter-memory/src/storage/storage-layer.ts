@@ -3,6 +3,7 @@ import * as Layer from "effect/Layer"
 import { accessRecordsLayer } from "./access-records.ts"
 import { auditLayer } from "./audit.ts"
 import { blueprintsLayer } from "./blueprints.ts"
+import { consoleTicketsLayer } from "./console-tickets.ts"
 import { groupsLayer } from "./groups.ts"
 import { legacyDataLayer } from "./legacy-data.ts"
 import { machinesLayer } from "./machines.ts"
@@ -22,6 +23,7 @@ export const memoryStorageLayer = (store: MemoryStore): Layer.Layer<StoragePorts
     accessRecordsLayer(store),
     auditLayer(store),
     blueprintsLayer(store),
+    consoleTicketsLayer(store),
     groupsLayer(store),
     legacyDataLayer(store),
     machinesLayer(store),

@@ -87,6 +87,8 @@ export const usersLayer = (store: MemoryStore): Layer.Layer<Users> => {
         dropUserOfSources(store, id)
         store.userQuotas.delete(id)
         store.vpnKeys.delete(id)
+        for (const { hash, callerId, userId } of store.consoleTickets.values())
+          if (callerId === id || userId === id) store.consoleTickets.delete(hash)
         const without = (user: UserId | undefined) => (user === id ? undefined : user)
         for (const range of store.ranges.values())
           store.ranges.set(range.id, { ...range, createdBy: without(range.createdBy), madeFor: without(range.madeFor) })

@@ -13,6 +13,7 @@ export const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
     "VM.Config.Network",
     "VM.Config.Options",
     "VM.Config.HWType",
+    "VM.Console",
     "VM.GuestAgent.Audit",
     "VM.GuestAgent.Unrestricted",
     "VM.PowerMgmt",

@@ -6,8 +6,8 @@ import { classifyAnswer, type Patience, type Verdict } from "./classify.ts"
 import type { Credentials } from "./credentials.ts"
 import type { Answered, Exchange, Pace } from "./exchange.ts"
 import { encodeForm, type Params } from "./form.ts"
-import { readReply, refusalText, type Reply } from "./reply.ts"
-import type { PveMethod } from "./transport.ts"
+import { readReply, refusalText, type Reply as ReadReply } from "./reply.ts"
+import type { OpenSocket, PveMethod } from "./transport.ts"
 
 /** What a call is for, and how it may be treated. */
 export interface Call {
@@ -20,6 +20,11 @@ export interface Call {
 
 /** The VM is off or its agent does not answer. */
 export class GuestSilent extends Data.TaggedError("GuestSilent")<{ readonly detail: string; readonly off: boolean }> {}
+
+/** An answer, and which endpoint gave it: a port that it opened is there alone. */
+export interface Reply extends ReadReply {
+  readonly endpoint: number
+}
 
 type Ask<E> = (path: string, params: Params, call: Call) => Effect.Effect<Reply, E>
 
@@ -38,6 +43,8 @@ export interface PveClient {
     readonly get: Ask<HypervisorFault | GuestSilent>
     readonly post: Ask<HypervisorFault | GuestSilent>
   }
+  /** What opens a web socket at an endpoint, as the account that the calls are made as. */
+  readonly socket: (endpoint: number, path: string, params: Params, call: Call) => Effect.Effect<OpenSocket, HypervisorFault>
 }
 
 export interface ClientOptions {
@@ -87,7 +94,7 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
     })
     if (answer.status >= 200 && answer.status < 300) {
       const read = readReply(answer.body)
-      if (read._tag === "Success") return { type: "reply", reply: read.success }
+      if (read._tag === "Success") return { type: "reply", reply: { ...read.success, endpoint: answer.endpoint } }
       exchange.deprioritise(answer)
       return fault(mutating ? "unknown-effect" : "away", read.failure, undefined, mutating ? "none" : "short")
     }
@@ -182,5 +189,17 @@ export const makeClient = (exchange: Exchange, credentials: Credentials, options
       get: (path, params, call) => request("GET", path, params, { ...call, pace: "slow" }),
       post: (path, params, call) => request("POST", path, params, { ...call, pace: "slow" }),
     },
+    socket: (endpoint, path, params, { doing }) =>
+      Effect.gen(function* () {
+        const open = exchange.socket(endpoint)
+        if (open === undefined)
+          return yield* new HypervisorFault({
+            doing,
+            reason: "failed",
+            detail: "this way to the hypervisor carries no web sockets",
+          })
+        const headers = yield* credentials.headers("GET")
+        return () => open(`/api2/json${path}?${encodeForm(params)}`, headers)
+      }),
   }
 }

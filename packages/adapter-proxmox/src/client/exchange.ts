@@ -22,6 +22,8 @@ export interface Exchange {
   readonly send: (request: PveRequest, pace: Pace) => Effect.Effect<Answered, TransportFailure>
   /** What came is no answer of a node that can do its work: the next requests go to another endpoint. False when none is known to be better. */
   readonly deprioritise: (answer: Answered) => boolean
+  /** How an endpoint opens web sockets; undefined: it does not. */
+  readonly socket: (endpoint: number) => PveTransport["socket"]
 }
 
 /** An endpoint that could not be reached, or was to be avoided, comes last for so long: one that hangs costs seconds each time. */
@@ -72,6 +74,7 @@ export const makeExchange = (endpoints: readonly PveTransport[], limits: Limits)
     return yield* Effect.fail(failure)
   })
   return {
+    socket: (endpoint) => endpoints[endpoint]?.socket,
     send: (request, pace) => lane(pace, nodeOf(request.path)).withPermit(send(request)),
     deprioritise: ({ endpoint, at }) => {
       const isBetterKnown = endpoints.some((_, index) => index !== endpoint && !isCooling(index, at))

@@ -3,6 +3,7 @@ import * as http from "node:http"
 import * as https from "node:https"
 import type { Duplex } from "node:stream"
 import * as tls from "node:tls"
+import { openSocket } from "./open-socket.ts"
 import { asTransportFailure, type PveAnswer, type PveRequest, type PveTransport, TransportFailure } from "./transport.ts"
 
 /** How the node's certificate is trusted. Without any of these, by the certificate authorities of the system. */
@@ -150,5 +151,5 @@ export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport =
       outgoing.on("response", (answer) => receive(answer, settle(resolve), fail))
       outgoing.end(body)
     })
-  return { send, close: () => agent.destroy() }
+  return { send, socket: (path, headers) => openSocket(new URL(path, url), headers, { agent }), close: () => agent.destroy() }
 }

@@ -1,3 +1,5 @@
+import type { WebSocket } from "ws"
+
 export type PveMethod = "GET" | "POST" | "PUT" | "DELETE"
 
 /** One request as it goes on the wire. */
@@ -23,9 +25,14 @@ export interface PveAnswer {
  */
 export interface PveTransport {
   readonly send: (request: PveRequest, signal: AbortSignal) => Promise<PveAnswer>
+  /** Begins to open a web socket; path and headers as in a request. Undefined: it carries none. */
+  readonly socket?: ((path: string, headers: PveRequest["headers"]) => WebSocket) | undefined
   /** Ends idle connections. */
   readonly close?: () => void
 }
+
+/** Opens one web socket. */
+export type OpenSocket = () => WebSocket
 
 /** No usable answer. `delivered` is false only when the request certainly had no effect. */
 export class TransportFailure extends Error {

@@ -26,6 +26,7 @@ import { m0025RangesWithoutVersion } from "./m0025-ranges-without-version.ts"
 import { m0026Quotas } from "./m0026-quotas.ts"
 import { m0027VpnKeys } from "./m0027-vpn-keys.ts"
 import { m0028VpnServer } from "./m0028-vpn-server.ts"
+import { m0029ConsoleTickets } from "./m0029-console-tickets.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -58,6 +59,7 @@ const changes: readonly SchemaChange[] = [
   m0026Quotas,
   m0027VpnKeys,
   m0028VpnServer,
+  m0029ConsoleTickets,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

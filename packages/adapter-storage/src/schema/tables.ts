@@ -1,5 +1,6 @@
 import { auditEntries } from "../records/audit-entry.ts"
 import { blueprintGroups, blueprints, blueprintThumbnails, blueprintUsers } from "../records/blueprint.ts"
+import { consoleTickets } from "../records/console-ticket.ts"
 import { groupMembers, groupRanges, groups } from "../records/group.ts"
 import { heldAccess, migrationRecords, revision, sealingKeys, slotLedgers, toldRouters } from "../records/installation.ts"
 import {
@@ -29,6 +30,7 @@ export const tables = [
   blueprints,
   blueprintThumbnails,
   blueprintUsers,
+  consoleTickets,
   departedMachines,
   groupMembers,
   groupQuotas,

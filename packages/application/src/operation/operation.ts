@@ -3,8 +3,12 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HandlerServices } from "../services.ts"
+import type { RequestMeta } from "./request-meta.ts"
+import type { SocketSession } from "./socket.ts"
 import { type OwnStatuses, type Statuses, statusesOf, type Target } from "./statuses.ts"
 
+export type { Page, RequestMeta } from "./request-meta.ts"
+export type { SocketEnd, SocketSession } from "./socket.ts"
 export type { Statuses, Target } from "./statuses.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -102,6 +106,8 @@ export type OutputSpec =
   | { readonly type: "zip"; readonly filename: string }
   /** The handler returns a stream of `ServerSentEvent`. */
   | { readonly type: "events"; readonly schema: WireSchema }
+  /** A web socket: the handler returns a `SocketSession`. It is opened with this subprotocol, or with none where none is asked for. */
+  | { readonly type: "socket"; readonly protocol: string }
 
 /** The name, without its ending, may be any text: what a header or a file system could misread is left out of it. */
 export type JsonOrFile<A> =
@@ -118,14 +124,6 @@ export interface Download {
 export interface ZipEntry {
   readonly name: string
   readonly content: string
-}
-
-/** Facts about a request that handlers seldom need. */
-export interface RequestMeta {
-  readonly requestId: string
-  readonly remote: string
-  /** `Last-Event-ID` of a returning event stream client. */
-  readonly lastEventId: string | undefined
 }
 
 /** One operation, as the registry holds it. */
@@ -214,7 +212,9 @@ type ResultOf<O extends OutputSpec> = O extends {
             ? readonly ZipEntry[]
             : O extends { readonly type: "download" }
               ? Download
-              : Stream.Stream<ServerSentEvent, Fault>
+              : O extends { readonly type: "socket" }
+                ? SocketSession
+                : Stream.Stream<ServerSentEvent, Fault>
 
 /** How an operation is declared, beside its handler. Everything about it is derived from this: route, decoding, OpenAPI, access tests. */
 export interface Declaration<

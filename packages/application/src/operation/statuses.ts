@@ -8,7 +8,7 @@ import type { Access } from "@rangewright/domain"
 export type Target = "none" | "range" | "range-in-path" | "group-in-path"
 
 /** 429 is for signing in alone: clients that only hold a key misread it. */
-type Status = 200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502
+type Status = 101 | 200 | 201 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 502
 
 /** The status answered and what it means, success first (contract `x-statuses`). */
 export type Statuses = Readonly<Partial<Record<Status, string>>>

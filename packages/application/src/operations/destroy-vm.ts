@@ -1,7 +1,5 @@
-import { Forbidden, isVmid, NotFound, howTo } from "@rangewright/domain"
-import { Machines, Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
-import { requireRangeAccess } from "../access/select-range.ts"
+import { machineFor } from "../access/machine-for.ts"
 import { operation } from "../operation/operation.ts"
 import { runToEnd } from "../range/run-to-end.ts"
 import { TextResult } from "../wire/common.ts"
@@ -31,18 +29,7 @@ export const destroyVm = operation({
   },
   handle: ({ path, user }) =>
     Effect.gen(function* () {
-      const machine = isVmid(path.vmID) ? yield* (yield* Machines).find(path.vmID) : undefined
-      const range = machine === undefined || machine.template ? undefined : yield* (yield* Ranges).find(machine.rangeId)
-      if (machine === undefined || range === undefined)
-        return yield* Effect.fail(
-          new NotFound({ what: `VM ${path.vmID} not found in any range`, hint: `List them: ${howTo("GET /range")}.` }),
-        )
-      // whose it is, is not for those to know who may not use it
-      const forbidden = new Forbidden({
-        reason: `${user.id} may not use VM ${path.vmID}`,
-        hint: `List those of a range: ${howTo("GET /range")}.`,
-      })
-      yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
+      const { machine, range } = yield* machineFor(user, path.vmID)
       const name = machine.name ?? "without name"
       yield* runToEnd(`destroy VM ${machine.vmid} (${name})`, range, { kind: "destroy-vm", vmid: machine.vmid }, user.id)
       return { result: `VM ${machine.vmid} (${name}) of range ${range.id} destroyed` }

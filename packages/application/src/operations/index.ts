@@ -39,6 +39,7 @@ import { getBlueprintConfig } from "./get-blueprint-config.ts"
 import { getBlueprintDetail } from "./get-blueprint-detail.ts"
 import { getCatalog } from "./get-catalog.ts"
 import { getConfig } from "./get-config.ts"
+import { getConsoleWebsocketTicket } from "./get-console-websocket-ticket.ts"
 import { getConfigExample } from "./get-config-example.ts"
 import { getConfigSchema } from "./get-config-schema.ts"
 import { getCredentials } from "./get-credentials.ts"
@@ -154,6 +155,7 @@ import { getWireguardConfig } from "./get-wireguard-config.ts"
 import { getRangeWireguard } from "./get-range-wireguard.ts"
 import { getVpnStatus } from "./get-vpn-status.ts"
 import { rotateWireguardKey } from "./rotate-wireguard-key.ts"
+import { vmConsoleWebsocketHandler } from "./vm-console-websocket-handler.ts"
 import { whoami } from "./whoami.ts"
 
 const host = [
@@ -305,7 +307,7 @@ const template = [
 const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
 const snapshot = [getSnapshots, getSnapshotSets, snapshotsTake, snapshotsRollback, snapshotsRemove]
 const testing = [startTesting, stopTesting, allow, deny, update]
-const vm = [destroyVm]
+const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 
 const run = [listRuns, getRun, streamRunEvents, cancelRun, resumeRun]

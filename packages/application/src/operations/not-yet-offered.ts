@@ -18,8 +18,6 @@ const table: Readonly<Record<string, readonly [NotYetOffered["route"], string]>>
   antiSandboxStatus: ["GET /antisandbox/status", "read the state of the anti-sandbox packages"],
   kmsInstall: ["POST /kms/install", "install a KMS server"],
   kmsLicense: ["POST /kms/license", "activate Windows on machines with a KMS server"],
-  getConsoleWebsocketTicket: ["GET /vm/console/ticket", "open the console of a machine"],
-  vmConsoleWebsocketHandler: ["GET /vm/console/view", "open the console of a machine"],
 }
 
 /** Operations whose calls get a 404 that names them. The list only shrinks: conformance tests compare it with the contract and the operations. */

@@ -101,6 +101,7 @@ const secrets = Layer.mergeAll(
     equal: (a, b) => a === b,
     // unlike, and of the alphabet that record ids have
     randomText: (length) => (++randomTexts).toString(36).padStart(length, "0"),
+    vncAnswer: (password, challenge) => challenge.map((byte, i) => byte ^ (password.codePointAt(i % password.length) ?? 0)),
   }),
   Layer.succeed(SecretStore, { seal: (plain) => plain, open: (sealed) => Effect.succeed(sealed) }),
   Layer.succeed(TokenSigner, { sign: () => Effect.succeed(""), subject: () => undefined, verify: () => Effect.succeed(false) }),

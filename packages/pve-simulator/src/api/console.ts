@@ -2,6 +2,7 @@ import { realMillis } from "../core/clock.ts"
 import { failure, PveError } from "../core/errors.ts"
 import { randomHex } from "../core/random.ts"
 import { sleep, type Routine } from "../core/routine.ts"
+import type { Console } from "../core/world.ts"
 import { guestOf, nodeOf, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { isVncTicket, makeVncTicket } from "../http/identity.ts"
 
@@ -27,20 +28,24 @@ const open =
     const vmid = vmidOf(call)
     guestOf(call)
     const port = freePort(call)
+    let held: Console
     const upid = spawn(call, type, vmid, function* (): Routine<void> {
       try {
         yield* sleep(world.clock, realMillis(world.clock, PATIENCE_MS))
-        while (world.consoles.get(port)?.viewer === "here") yield* sleep(world.clock, realMillis(world.clock, LOOK_MS))
-        if (world.consoles.get(port)?.viewer === "none") throw failure("connection timed out")
+        while (held.viewer === "here") yield* sleep(world.clock, realMillis(world.clock, LOOK_MS))
+        if (held.viewer === "none") throw failure("connection timed out")
       } finally {
-        world.consoles.delete(port)
+        if (world.consoles.get(port) === held) world.consoles.delete(port)
       }
     })
     const ticket = makeVncTicket(world, identity.authId, consolePath(call), port)
     const login = `${identity.authId}:${ticket}`
-    world.consoles.set(port, { upid, vmid, node: nodeOf(call).name, type, login, viewer: "none" })
+    // eight characters, which is all that VNC looks at
+    const password = type === "vncproxy" ? randomHex(world.state.random, 8) : ""
+    held = { upid, vmid, node: nodeOf(call).name, type, login, password, viewer: "none" }
+    world.consoles.set(port, held)
     const common = { port: String(port), ticket, upid, user: identity.authId }
-    return type === "termproxy" ? common : { ...common, cert: world.certificate, password: randomHex(world.state.random, 8) }
+    return type === "termproxy" ? common : { ...common, cert: world.certificate, password }
   }
 
 /** The check before a socket is opened; the answer is the port. */

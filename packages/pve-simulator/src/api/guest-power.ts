@@ -2,7 +2,7 @@ import { failure } from "../core/errors.ts"
 import { hasAgent, isCdrom, isDisk, volumeOf, type Nic, nicsOf, touch } from "../core/guest-config.ts"
 import { sleep, type Routine } from "../core/routine.ts"
 import type { Guest, NodeState } from "../core/state.ts"
-import type { World } from "../core/world.ts"
+import { darken, type World } from "../core/world.ts"
 import { agentAnswers, beginBoot, powerOff } from "../guest/boot.ts"
 import { findGuest, flag, guestOf, optionalNumber, spawn, text, vmidOf, type Call, type Routes } from "../http/call.ts"
 import { findVolume, removeVolume } from "../core/volumes.ts"
@@ -68,6 +68,7 @@ const applyPending = (guest: Guest): void => {
 export const turnOff = (world: World, guest: Guest): void => {
   touch(world, guest)
   powerOff(world, guest)
+  darken(world, guest.vmid)
   guest.status = "stopped"
   guest.paused = false
   guest.pid = undefined

@@ -1,6 +1,6 @@
 import { PveError } from "./errors.ts"
 import { emptyHost, type State } from "./state.ts"
-import { nowSeconds, type World } from "./world.ts"
+import { darken, nowSeconds, type World } from "./world.ts"
 import { powerOff, resumeBoots } from "../guest/boot.ts"
 
 /** The version of the form in which a state is written down. */
@@ -53,6 +53,7 @@ export const halt = (world: World): void => {
   for (const guest of world.state.guests.values()) powerOff(world, guest)
   world.bootQueues.clear()
   world.consoles.clear()
+  for (const vmid of world.screens.keys()) darken(world, vmid)
 }
 
 const parse = (text: string): { readonly state: State; readonly now: number } => {

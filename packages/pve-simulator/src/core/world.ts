@@ -6,6 +6,7 @@ import type { State } from "./state.ts"
 import type { Timing } from "./timing.ts"
 import { Trace } from "./trace.ts"
 import type { FaultPlan } from "../faults/plan.ts"
+import type { Screen } from "../screen/screen.ts"
 
 /** The API's processes of one daemon on one node: how many work, and how many requests wait for one. */
 export interface WorkerLoad {
@@ -16,7 +17,6 @@ export interface WorkerLoad {
   longestWait: number
 }
 
-/** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
 /** A console that waits for its viewer, or has one, or had one. */
 export interface Console {
   readonly upid: string
@@ -25,9 +25,12 @@ export interface Console {
   readonly type: "vncproxy" | "termproxy"
   /** What a terminal's viewer says first. */
   readonly login: string
+  /** What a screen's viewer must know. */
+  readonly password: string
   viewer: "none" | "here" | "gone"
 }
 
+/** The running simulator: the plain state, and what moves it. One per simulator; everything mutates it on one thread. */
 export interface World {
   state: State
   readonly clock: SettableClock
@@ -49,6 +52,8 @@ export interface World {
   readonly stages: Map<number, Map<number, Running>>
   /** Consoles that wait for their viewer or have one, by port. */
   readonly consoles: Map<number, Console>
+  /** The screens of guests that run and were looked at, by VMID. */
+  readonly screens: Map<number, Screen>
   /** Network cards (`110 net0`) that are just being moved. */
   readonly unplugged: Set<string>
   /** SHA-256 fingerprint of each node's certificate. */
@@ -79,6 +84,7 @@ export const createWorld = (parts: {
   bootQueues: new Map(),
   stages: new Map(),
   consoles: new Map(),
+  screens: new Map(),
   unplugged: new Set(),
   fingerprint: "",
   certificate: "",
@@ -89,3 +95,9 @@ export const createWorld = (parts: {
 
 /** Seconds since the epoch. */
 export const nowSeconds = (world: World): number => Math.floor(world.clock.now() / 1000)
+
+/** A guest is off: nobody sees its screen any more, and what was typed is gone. */
+export const darken = (world: World, vmid: number): void => {
+  for (const close of world.screens.get(vmid)?.closers ?? []) close()
+  world.screens.delete(vmid)
+}

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { type Duplex, duplexPair } from "node:stream"
 import type { Certificate } from "./certificate.ts"
 import { MAX_BODY } from "./form.ts"
 import { ConnectionReset } from "./handle.ts"
@@ -44,14 +45,13 @@ const write = (response: ServerResponse, answer: SimResponse): void => {
   response.end(answer.body)
 }
 
-/** Serves `handle` on a port (0: any free one) with TLS if a certificate is given. */
-export const listen = async (options: {
+/** What a server answers with. */
+export interface Served {
   readonly handle: (request: SimRequest) => Promise<SimResponse>
   readonly onConsole: (port: number) => OpenConsole | undefined
-  readonly host: string
-  readonly port: number
-  readonly certificate: Certificate | undefined
-}): Promise<Listener> => {
+}
+
+const serverOf = (options: Served, certificate: Certificate | undefined) => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const sent = isUpload(request)
@@ -68,10 +68,10 @@ export const listen = async (options: {
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse) => void serve(request, response)
   const server =
-    options.certificate === undefined
+    certificate === undefined
       ? createHttpServer({ keepAliveTimeout: 5000, maxHeaderSize: 16_384 }, onRequest)
       : createHttpsServer(
-          { key: options.certificate.key, cert: options.certificate.cert, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
+          { key: certificate.key, cert: certificate.cert, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
           onRequest,
         )
   server.on(
@@ -80,6 +80,24 @@ export const listen = async (options: {
       void acceptConsole(request, socket, () => options.handle(toRequest(request, Buffer.alloc(0))), options.onConsole),
   )
   server.on("clientError", (_, socket) => socket.destroy())
+  return server
+}
+
+/** Connections without a network: each call gives the client's side of one, in plain HTTP. */
+export const connector = (served: Served): (() => Duplex) => {
+  const server = serverOf(served, undefined)
+  return () => {
+    const [client, ours] = duplexPair()
+    server.emit("connection", ours)
+    return client
+  }
+}
+
+/** Serves `handle` on a port (0: any free one) with TLS if a certificate is given. */
+export const listen = async (
+  options: Served & { readonly host: string; readonly port: number; readonly certificate: Certificate | undefined },
+): Promise<Listener> => {
+  const server = serverOf(options, options.certificate)
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
     server.listen(options.port, options.host, () => {

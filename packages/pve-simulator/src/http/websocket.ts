@@ -1,25 +1,33 @@
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import type { Duplex } from "node:stream"
+import { rfbSession } from "../screen/rfb.ts"
+import type { Screen } from "../screen/screen.ts"
 import type { SimResponse } from "./message.ts"
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-
-/** The greeting of a VNC server; a viewer that reads it knows that it is connected. */
-const GREETING = Buffer.from("RFB 003.008\n")
 
 /** A console whose socket may be opened. */
 export interface OpenConsole {
   readonly type: "vncproxy" | "termproxy"
   /** What a terminal waits for before it says anything, without the line's end. */
   readonly login: string
+  /** What a screen's viewer must know. */
+  readonly password: string
+  readonly screen: Screen
   readonly onClose: () => void
 }
 
 const opcodes = { binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-const frame = (opcode: number, payload = Buffer.alloc(0)): Buffer =>
-  Buffer.concat([Buffer.from([0x80 | opcode, payload.length]), payload])
+const frame = (opcode: number, payload: Buffer = Buffer.alloc(0)): Buffer => {
+  const head = Buffer.alloc(payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10)
+  head[0] = 0x80 | opcode
+  head[1] = head.length === 2 ? payload.length : head.length === 4 ? 126 : 127
+  if (head.length === 4) head.writeUInt16BE(payload.length, 2)
+  if (head.length === 10) head.writeUIntBE(payload.length, 4, 6)
+  return Buffer.concat([head, payload])
+}
 
 interface Frame {
   readonly opcode: number
@@ -43,16 +51,28 @@ const firstFrame = (data: Buffer): Frame | undefined => {
 
 const longest = 65_536
 
-/** Answers pings and the close; a terminal says `OK` to who gives its ticket, and ends for others. There is nothing behind either. */
-const serve = (socket: Duplex, { type, login }: OpenConsole): void => {
-  let waiting = Buffer.alloc(0)
+/** Answers pings and the close, and shows the screen. A terminal says `OK` to who gives its ticket, and ends for others; there is nothing behind it. */
+const serve = (socket: Duplex, { type, login, password, screen }: OpenConsole): void => {
+  let waiting: Buffer = Buffer.alloc(0)
   let said = ""
   let isKnown = type === "vncproxy"
-  if (isKnown) socket.write(frame(opcodes.binary, GREETING))
+  const end = () => void socket.end(frame(opcodes.close))
+  const write = (bytes: Buffer) => {
+    // who does not read what was sent is not listened to
+    if (!socket.write(frame(opcodes.binary, bytes)) && !socket.isPaused()) {
+      socket.pause()
+      socket.once("drain", () => socket.resume())
+    }
+  }
+  const show = isKnown ? rfbSession(screen, password, { write, end }) : undefined
+  screen.closers.add(end)
+  socket.on("close", () => screen.closers.delete(end))
   const take = ({ opcode, payload }: Frame): void => {
     if (opcode === opcodes.ping) socket.write(frame(opcodes.pong))
     if (opcode === opcodes.close) socket.end(frame(opcodes.close))
-    if (isKnown || opcode > opcodes.binary) return
+    if (opcode > opcodes.binary) return
+    if (show !== undefined) show(payload)
+    if (isKnown) return
     said += payload.toString()
     if (!said.includes("\n")) return
     isKnown = said === `${login}\n`

@@ -4,6 +4,7 @@ import type {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  MachineConsole,
   NetworkMigration,
   NodeShell,
 } from "@rangewright/ports"
@@ -13,7 +14,14 @@ import * as Redacted from "effect/Redacted"
 import { ConfigurationError, hypervisorKind, type Config } from "../config/config.ts"
 import { readNamedFile } from "./named-file.ts"
 
-export type HypervisorPorts = Hypervisor | HypervisorAccess | HypervisorNetwork | NetworkMigration | GuestAutomation | NodeShell
+export type HypervisorPorts =
+  | Hypervisor
+  | HypervisorAccess
+  | HypervisorNetwork
+  | MachineConsole
+  | NetworkMigration
+  | GuestAutomation
+  | NodeShell
 
 export interface BoundHypervisor {
   readonly kind: "simulator" | "proxmox"
@@ -54,7 +62,7 @@ const simulated = (config: Config, simulator: Simulator): BoundHypervisor => {
     simulator,
     layer: proxmoxLayer({
       urls: [],
-      transport: handlerTransport(simulator.handle),
+      transport: handlerTransport(simulator.handle, simulator.connect),
       auth: { type: "token", id, secret: Redacted.make(secret) },
       defaultNode: config.proxmoxNode,
       ...simulatedTime(config.simulatorSpeed),

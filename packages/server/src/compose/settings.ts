@@ -29,6 +29,7 @@ export const settingsOf = (config: Config): SettingsShape => ({
   templateLogins: config.templateLogins,
   quotaDefaults: { ram: config.quotaRam, cpus: config.quotaCpus, vms: config.quotaVms, ranges: config.quotaRanges },
   vpn: vpnEndpointOf(config),
+  consolesPerUser: config.consolesPerUser,
   onlyAdminsChangeArtifacts: config.preventUserAnsibleAdd,
   protectedAddresses:
     config.protectedAddresses.length > 0

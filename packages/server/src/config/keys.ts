@@ -1,3 +1,4 @@
+import { usualConsolesPerUser } from "@rangewright/application"
 import { highestLimit } from "@rangewright/domain"
 import { templateLogins } from "./template-logins.ts"
 import { boolean, list, mapping, oneOf, optionalBoolean, optionalPort, optionalText, text, wholeNumber } from "./key.ts"
@@ -69,7 +70,15 @@ export const keys = {
       "Version that `GET /` reports to clients, followed by `+rangewright.` and the service's own: clients choose by it what to call. Raise it for clients that ask for a later one.",
     default: "2.3.0",
   }),
-  corsOrigin: text(service, "cors_origin", { about: "Origin that browsers may call from; `*` for any.", default: "*" }),
+  corsOrigin: text(service, "cors_origin", {
+    about:
+      "Origins that browsers may call from, separated by commas; `*` for any. Pages of the named ones may also open consoles with tickets that their server asked for.",
+    default: "*",
+  }),
+  consolesPerUser: wholeNumber(1, 1000)(service, "consoles_per_user", {
+    about: "Consoles of machines that one user may have open at a time in one process.",
+    default: usualConsolesPerUser,
+  }),
 
   tlsCert: optionalText(tls, "tls_cert", {
     about: "Certificate chain, PEM file. Without it the service makes its own certificate.",

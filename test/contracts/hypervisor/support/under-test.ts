@@ -4,6 +4,7 @@ import {
   Hypervisor,
   type HypervisorAccess,
   type HypervisorNetwork,
+  type MachineConsole,
   type NetworkMigration,
   type MachineAction,
   type NodeShell,
@@ -11,7 +12,14 @@ import {
 import * as Effect from "effect/Effect"
 import type { Others } from "./others.ts"
 
-export type HypervisorPorts = Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | NetworkMigration | NodeShell
+export type HypervisorPorts =
+  | Hypervisor
+  | HypervisorNetwork
+  | HypervisorAccess
+  | GuestAutomation
+  | MachineConsole
+  | NetworkMigration
+  | NodeShell
 
 /** A hypervisor with one Linux template, as the contracts see it. */
 export interface World {

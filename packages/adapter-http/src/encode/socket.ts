@@ -1,0 +1,161 @@
+import { type ByteChannel, byteChannel, type SocketSession } from "@rangewright/application"
+import { InvalidInput } from "@rangewright/domain"
+import * as Exit from "effect/Exit"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { type WebSocket, WebSocketServer } from "ws"
+import { exitOf, type OpenStreams } from "../exit-of.ts"
+import type { HttpOptions } from "../options.ts"
+
+/** A connection whose request asks for a web socket. */
+export interface Upgrade {
+  readonly connection: Duplex
+  /** What came after the request. */
+  readonly head: Buffer
+  /** It is decided whether there will be a socket. */
+  readonly settled: () => void
+}
+
+/** Longest frame of a client, and of all parts of a message: keys and the contents of a clipboard are far shorter. */
+const longestMessage = 1024 * 1024
+
+/** Close codes of RFC 6455, 7.4.1. */
+const codes = { goingAway: 1001, notBinary: 1003, failed: 1011 } as const
+
+/** A reason has at most 123 bytes on the wire. */
+const shortened = (reason: string): string =>
+  Buffer.from(reason)
+    .subarray(0, 120)
+    .toString("utf8")
+    .replace(/\uFFFD+$/u, "")
+
+/** Throws `InvalidInput` for a request that asks for no web socket of RFC 6455. */
+export const checkUpgrade = ({ headers }: IncomingMessage, upgrade: Upgrade | undefined): Upgrade => {
+  const isSocket =
+    upgrade !== undefined &&
+    headers.upgrade?.toLowerCase() === "websocket" &&
+    headers["sec-websocket-version"] === "13" &&
+    /^[+/0-9A-Za-z]{22}==$/u.test(headers["sec-websocket-key"] ?? "")
+  if (isSocket) return upgrade
+  throw new InvalidInput({
+    what: "Cannot answer: this address opens a web socket, which the request does not ask for",
+    hint: "Connect with a client for web sockets (wss://…), such as noVNC; proxies in between must pass upgrades on.",
+  })
+}
+
+const servers = new Map<string, WebSocketServer>()
+/** Takes the one subprotocol, or none where none is asked for; who asks for others only gets none. */
+const serverFor = (protocol: string): WebSocketServer => {
+  const made =
+    servers.get(protocol) ??
+    new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // what a screen sends is compressed already, and deflating costs memory for each client
+      perMessageDeflate: false,
+      maxPayload: longestMessage,
+      handleProtocols: (asked) => (asked.has(protocol) ? protocol : false),
+    })
+  servers.set(protocol, made)
+  return made
+}
+
+/** A web socket, as the session sees it. */
+interface Accepted {
+  readonly socket: WebSocket
+  readonly channel: ByteChannel
+  readonly ended: () => void
+}
+
+/** Listens from the first byte on: what came with the request is told before anybody could wait for it. */
+const listenTo = (socket: WebSocket, farewell: number): Accepted => {
+  const { channel, arrived, ended } = byteChannel({
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    write: (bytes, written) => socket.send(bytes, { binary: true }, () => written()),
+  })
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) arrived(data as Buffer)
+    else closeWith(socket, codes.notBinary, "only binary frames are understood", farewell)
+  })
+  // what breaks the protocol closes the socket with the code for it
+  socket.on("error", () => undefined)
+  return { socket, channel, ended }
+}
+
+/** Makes the web socket; undefined when the client has gone. */
+const accept = (
+  request: IncomingMessage,
+  { connection, head }: Upgrade,
+  protocol: string,
+  farewell: number,
+): Promise<Accepted | undefined> =>
+  new Promise((resolve) => {
+    connection.once("close", () => resolve(undefined))
+    if (connection.destroyed) return resolve(undefined)
+    serverFor(protocol).handleUpgrade(request, connection, head, (socket) => resolve(listenTo(socket, farewell)))
+  })
+
+/** Pings an idle client, and drops one that has not answered the ping before. */
+const keepAlive = (socket: WebSocket, every: number): void => {
+  let isThere = true
+  socket.on("pong", () => (isThere = true))
+  const beat = setInterval(() => {
+    if (!isThere) return socket.terminate()
+    isThere = false
+    socket.ping()
+  }, every)
+  socket.once("close", () => clearInterval(beat))
+}
+
+/** Closes with this code; who does not answer that in time is cut off. */
+const closeWith = (socket: WebSocket, code: number, reason: string, patience: number): void => {
+  const cut = setTimeout(() => socket.terminate(), patience)
+  socket.once("close", () => clearTimeout(cut))
+  socket.close(code, shortened(reason))
+}
+
+/**
+ * Opens the web socket that the request asks for and lets the session serve it, until the session ends, the client goes, or the service stops (1001).
+ * A client that reads slowly is waited for; more than a few frames are never held. Resolves when the connection is closed.
+ */
+export const serveSocket = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  upgrade: Upgrade,
+  protocol: string,
+  session: SocketSession,
+  { run, sockets }: Pick<HttpOptions, "run" | "sockets">,
+  open: OpenStreams,
+): Promise<Exit.Exit<unknown, unknown>> => {
+  upgrade.settled()
+  response.detachSocket(upgrade.connection as never)
+  const accepted = await accept(request, upgrade, protocol, sockets.farewell)
+  if (accepted === undefined) return exitOf(run(session.abandon))
+  const { socket, channel, ended } = accepted
+  response.statusCode = 101
+  const closed = new Promise<void>((resolve) => {
+    if (socket.readyState === socket.CLOSED) resolve()
+    else socket.once("close", () => resolve())
+  })
+  keepAlive(socket, sockets.ping)
+  const fiber = run(session.serve(channel))
+  const leave = () => {
+    ended()
+    fiber.interruptUnsafe()
+  }
+  void closed.then(leave)
+  const stop = () => {
+    closeWith(socket, codes.goingAway, "the service stops", sockets.farewell)
+    fiber.interruptUnsafe()
+  }
+  open.add(stop)
+  const exit = await exitOf(fiber)
+  if (Exit.isSuccess(exit)) closeWith(socket, exit.value.code, exit.value.reason, sockets.farewell)
+  else if (socket.readyState === socket.OPEN) closeWith(socket, codes.failed, "the session failed", sockets.farewell)
+  // paused by back-pressure, it would not see the client's close
+  socket.resume()
+  await closed
+  open.remove(stop)
+  return exit
+}

@@ -1,0 +1,38 @@
+import { ConsoleTickets } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "../engine/database.ts"
+import { consoleTickets, toConsoleTicket } from "../records/console-ticket.ts"
+import { first } from "../schema/table.ts"
+import { requireRange, requireUser } from "./require.ts"
+
+export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> = Layer.effect(
+  ConsoleTickets,
+  Effect.gen(function* () {
+    const database = yield* Database
+    return {
+      issue: (ticket) =>
+        database.write("keep the ticket of a console", (tx) =>
+          Effect.gen(function* () {
+            yield* requireUser(tx, ticket.callerId)
+            yield* requireUser(tx, ticket.userId)
+            yield* requireRange(tx, ticket.rangeId)
+            const now = yield* Clock.currentTimeMillis
+            yield* tx((db) => db.deleteFrom("console_tickets").where("expires_at", "<=", now).execute())
+            yield* tx((db) => db.insertInto("console_tickets").values(consoleTickets.write(ticket)).execute())
+          }),
+        ),
+      take: (hash) =>
+        database.write("take the ticket of a console", (tx) =>
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            const taken = yield* tx((db) =>
+              db.deleteFrom("console_tickets").where("hash", "=", hash).returningAll().execute().then(first(toConsoleTicket)),
+            )
+            return taken !== undefined && taken.expiresAt.getTime() > now ? taken : undefined
+          }),
+        ),
+    }
+  }),
+)

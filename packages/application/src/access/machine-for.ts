@@ -1,0 +1,20 @@
+import { Forbidden, howTo, isVmid, NotFound, type Range, type User, type Vmid } from "@rangewright/domain"
+import { Machines, type RangeMachine, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { requireRangeAccess } from "./select-range.ts"
+
+/** A machine of a range that the user may use. Templates and what is in no range are not found. */
+export const machineFor = (user: User, vmid: number) =>
+  Effect.gen(function* () {
+    const machine = isVmid(vmid) ? yield* (yield* Machines).find(vmid as Vmid) : undefined
+    const range = machine === undefined || machine.template ? undefined : yield* (yield* Ranges).find(machine.rangeId)
+    if (machine === undefined || range === undefined)
+      return yield* new NotFound({ what: `VM ${vmid} not found in any range`, hint: `List them: ${howTo("GET /range")}.` })
+    // whose it is, is not for those to know who may not use it
+    const forbidden = new Forbidden({
+      reason: `${user.id} may not use VM ${vmid}`,
+      hint: `List those of a range: ${howTo("GET /range")}.`,
+    })
+    yield* requireRangeAccess(range, user, "range-access").pipe(Effect.catchTag("Forbidden", () => Effect.fail(forbidden)))
+    return { machine, range } satisfies { readonly machine: RangeMachine; readonly range: Range }
+  })

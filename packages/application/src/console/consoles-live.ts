@@ -1,0 +1,279 @@
+import { Failed, Forbidden, type User, type UserId } from "@rangewright/domain"
+import {
+  AuditTrail,
+  type ByteChannel,
+  type ConsoleTicket,
+  ConsoleTickets,
+  CredentialHasher,
+  MachineConsole,
+  Machines,
+  monotonicMillis,
+  Ranges,
+  type StorageFault,
+  Users,
+} from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import { audited, type Told } from "../access/audited.ts"
+import { machineFor } from "../access/machine-for.ts"
+import type { Page, RequestMeta } from "../operation/request-meta.ts"
+import type { SocketEnd, SocketSession } from "../operation/socket.ts"
+import { Settings, usualConsolesPerUser } from "../settings.ts"
+import { Consoles } from "./consoles.ts"
+import { admitViewer } from "./viewer.ts"
+
+/** A browser opens the socket at once; the time is for slow ones. */
+const ticketMillis = 30_000
+/** 43 letters and digits are 256 bits. They need no escaping in an address. */
+const ticketLength = 43
+/** How many of them the password has: VNC looks at no more. */
+const passwordLength = 8
+/** A viewer has so long to log in. */
+const loginTime = "30 seconds"
+/** How often is looked whether open consoles may stay open. */
+const lookEvery = "1 second"
+/** A console whose rights cannot be looked at for so long is closed. */
+const blindMillis = 30_000
+
+/** Close codes of web sockets (RFC 6455, 7.4.1). */
+const codes = { done: 1000, refused: 1008, failed: 1011 } as const
+
+const operation = "vmConsoleWebsocketHandler"
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789"
+
+/** An open console. */
+interface Session {
+  readonly ticket: ConsoleTicket
+  /** Who they were: another user of the same id is somebody else. */
+  readonly callerRecord: string
+  readonly userRecord: string
+  readonly over: Deferred.Deferred<SocketEnd>
+  /** When it was last found that it may be open; milliseconds of the monotonic clock. */
+  seenAt: number
+}
+
+const pump = (from: ByteChannel, to: ByteChannel, end: SocketEnd): Effect.Effect<SocketEnd> =>
+  Effect.gen(function* () {
+    for (let bytes = yield* from.receive; bytes !== undefined; bytes = yield* from.receive) yield* to.send(bytes)
+    return end
+  })
+
+/** A page may use the tickets that it was given; where no page said that it asks, any page of the service's own, or that the operator named. */
+const mayOpen = ({ origin }: ConsoleTicket, page: Page | undefined): boolean =>
+  origin === undefined ? (page?.isKnown ?? true) : page?.origin === origin
+
+const unusable = new Forbidden({
+  reason: "The console's ticket is unknown, was used before, or has expired",
+  hint: "Ask for a new one (GET /vm/console/ticket), and open the console within 30 seconds.",
+})
+
+const make = Effect.gen(function* () {
+  const consoles = yield* MachineConsole
+  const tickets = yield* ConsoleTickets
+  const hasher = yield* CredentialHasher
+  const trail = yield* AuditTrail
+  const users = yield* Users
+  const services = yield* Effect.context<Machines | Ranges>()
+  const { consolesPerUser = usualConsolesPerUser } = yield* Settings
+  const sessions = new Set<Session>()
+  /** Consoles of a user that are open, or being opened. */
+  const taken = new Map<UserId, number>()
+
+  const machineOf = (user: User, vmid: number) => Effect.provideContext(machineFor(user, vmid), services)
+
+  /** The password follows from the ticket, and the ticket from it does not: so neither has to be kept. */
+  const passwordOf = (ticket: string): string =>
+    (hasher.hash(`console password ${ticket}`).match(/../gu) ?? [])
+      .slice(0, passwordLength)
+      .map((byte) => alphabet[Number.parseInt(byte, 16) % alphabet.length])
+      .join("")
+
+  const tooMany = (user: UserId): Forbidden | undefined =>
+    (taken.get(user) ?? 0) < consolesPerUser
+      ? undefined
+      : new Forbidden({
+          reason: `${user} has ${consolesPerUser} consoles open, which is as many as one user may have`,
+          hint: "Close some of them; the setting consoles_per_user raises the limit.",
+        })
+
+  const count = (user: UserId, by: number): void => {
+    const now = (taken.get(user) ?? 0) + by
+    if (now === 0) taken.delete(user)
+    else taken.set(user, now)
+  }
+
+  /** Both users of a ticket, and the machine, while they are there and its console is theirs to open. */
+  const admitted = (ticket: ConsoleTicket) =>
+    Effect.gen(function* () {
+      const [user, caller] = [yield* users.find(ticket.userId), yield* users.find(ticket.callerId)]
+      if (user === undefined || caller === undefined) return yield* unusable
+      if (caller.id !== user.id && !caller.isAdmin)
+        return yield* new Forbidden({ reason: `${caller.id} is no administrator any more, and cannot act as ${user.id}` })
+      const { machine, range } = yield* machineOf(user, ticket.vmid)
+      if (range.id !== ticket.rangeId)
+        return yield* new Forbidden({ reason: `VM ${ticket.vmid} is not of range ${ticket.rangeId} any more` })
+      return { user, caller, machine }
+    })
+
+  /** Why an open console must close; undefined: it may stay. */
+  const reasonToClose = (session: Session): Effect.Effect<string | undefined, StorageFault> =>
+    admitted(session.ticket).pipe(
+      Effect.map(({ user, caller }) =>
+        user.recordId === session.userRecord && caller.recordId === session.callerRecord ? undefined : "the user was removed",
+      ),
+      Effect.catchTags({
+        Forbidden: ({ message }) => Effect.succeed(message),
+        NotFound: ({ message }) => Effect.succeed(message),
+      }),
+    )
+
+  const close = (session: Session, code: number, reason: string) => Deferred.succeed(session.over, { code, reason })
+
+  const look = Effect.gen(function* () {
+    const found = new Map<string, Result.Result<string | undefined, StorageFault>>()
+    for (const session of sessions) {
+      const { callerId, userId, vmid, rangeId } = session.ticket
+      const key = [callerId, session.callerRecord, userId, session.userRecord, vmid, rangeId].join(" ")
+      const answer = found.get(key) ?? (yield* Effect.result(reasonToClose(session)))
+      found.set(key, answer)
+      const now = yield* monotonicMillis
+      if (Result.isSuccess(answer)) {
+        session.seenAt = now
+        if (answer.success !== undefined) yield* close(session, codes.refused, answer.success)
+      } else if (now - session.seenAt > blindMillis)
+        yield* close(session, codes.failed, "the store cannot tell whether it may stay open")
+    }
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look)))
+
+  const toldOf = (
+    { callerId, userId, rangeId, vmid }: ConsoleTicket,
+    { requestId, remote }: RequestMeta,
+    detail: string,
+  ): Told => ({
+    requestId,
+    remote,
+    callerId,
+    actingAs: userId,
+    operation,
+    rangeId,
+    detail: `vmid=${vmid} ${detail}`,
+  })
+
+  /** Carries the screen to a viewer that knows the password, until either goes or the session is over. */
+  const relay = (session: Session, machine: ByteChannel, viewer: ByteChannel, password: string): Effect.Effect<SocketEnd> =>
+    Effect.gen(function* () {
+      const challenge = new TextEncoder().encode(hasher.randomText(16))
+      const admittedViewer = yield* admitViewer(viewer, challenge, (asked) => hasher.vncAnswer(password, asked)).pipe(
+        Effect.timeoutOption(loginTime),
+        Effect.map(Option.getOrUndefined),
+      )
+      if (admittedViewer === undefined)
+        return { code: codes.refused, reason: "the viewer did not log in with the password of the ticket" }
+      return yield* Effect.raceFirst(
+        pump(admittedViewer, machine, { code: codes.done, reason: "the viewer has gone" }),
+        pump(machine, admittedViewer, { code: codes.done, reason: "the machine closed its console" }),
+      )
+    }).pipe(Effect.raceFirst(Deferred.await(session.over)))
+
+  const sessionOver = (
+    session: Session,
+    machine: ByteChannel,
+    scope: Scope.Closeable,
+    password: string,
+    meta: RequestMeta,
+  ): SocketSession => {
+    const end = (reason: string) =>
+      Effect.gen(function* () {
+        sessions.delete(session)
+        count(session.ticket.userId, -1)
+        yield* Scope.close(scope, Exit.void)
+        const at = new Date(yield* Clock.currentTimeMillis)
+        const told = toldOf(session.ticket, meta, `closed: ${reason}`)
+        yield* Effect.ignore(trail.record({ ...told, at, outcome: "ok" }), { log: "Error" })
+      })
+    return {
+      serve: (viewer) =>
+        Effect.onExit(relay(session, machine, viewer, password), (exit) =>
+          end(Exit.isSuccess(exit) ? exit.value.reason : "the connection broke, or the service stops"),
+        ),
+      abandon: end("the viewer went before it was open"),
+    }
+  }
+
+  return Consoles.of({
+    open: () => sessions.size,
+    ticket: ({ caller, user, vmid, page }) =>
+      Effect.gen(function* () {
+        const { machine, range } = yield* machineOf(user, vmid)
+        const refusal = tooMany(user.id)
+        if (refusal !== undefined) return yield* refusal
+        yield* consoles.check({ vmid, node: machine.node, range: range.id }).pipe(
+          Effect.catchIf(
+            ({ facts }) => facts.reason === "failed" || facts.reason === "not-ours",
+            ({ message, hint }) => Effect.fail(new Failed({ what: message, ...(hint === undefined ? {} : { hint }) })),
+          ),
+        )
+        const ticket = hasher.randomText(ticketLength)
+        yield* tickets.issue({
+          hash: hasher.hash(ticket),
+          callerId: caller.id,
+          userId: user.id,
+          rangeId: range.id,
+          vmid,
+          origin: page?.origin,
+          expiresAt: new Date((yield* Clock.currentTimeMillis) + ticketMillis),
+        })
+        return { ticket, password: passwordOf(ticket) }
+      }),
+    view: (text, meta) =>
+      Effect.gen(function* () {
+        const ticket = yield* tickets.take(hasher.hash(text))
+        if (ticket === undefined) return yield* unusable
+        let opened: SocketSession | undefined
+        const open = Effect.gen(function* () {
+          if (!mayOpen(ticket, meta.page))
+            return yield* new Forbidden({
+              reason: `A page of ${meta.page?.origin ?? "no origin"} may not open this console`,
+              hint: "A ticket opens a console on the page that asked for it, or on one of the service's own; cors_origin names further origins.",
+            })
+          const { user, caller, machine } = yield* admitted(ticket)
+          const refusal = tooMany(user.id)
+          if (refusal !== undefined) return yield* refusal
+          count(user.id, 1)
+          const scope = yield* Scope.make()
+          const giveBack = Effect.andThen(
+            Scope.close(scope, Exit.void),
+            Effect.sync(() => count(user.id, -1)),
+          )
+          const place = { vmid: ticket.vmid, node: machine.node, range: ticket.rangeId }
+          const screen = yield* Effect.onError(Scope.provide(consoles.open(place), scope), () => giveBack)
+          const session: Session = {
+            ticket,
+            callerRecord: caller.recordId,
+            userRecord: user.recordId,
+            over: yield* Deferred.make<SocketEnd>(),
+            seenAt: yield* monotonicMillis,
+          }
+          sessions.add(session)
+          opened = sessionOver(session, screen, scope, passwordOf(text), meta)
+          return opened
+        })
+        const key = hasher.randomText(20)
+        // a console that nobody could find in the trail is none
+        return yield* Effect.onError(
+          audited(key, () => toldOf(ticket, meta, "opened"), open),
+          () => opened?.abandon ?? Effect.void,
+        )
+      }).pipe(Effect.provideService(AuditTrail, trail)),
+  })
+})
+
+/** Consoles that are open live in this process; tickets are good in every one. */
+export const consolesLayer = Layer.effect(Consoles, make)

@@ -1,0 +1,17 @@
+/** A page in a browser that sends requests. */
+export interface Page {
+  /** `https://lab.example:8080`. */
+  readonly origin: string
+  /** It is one of the service's own, or the operator named its origin. */
+  readonly isKnown: boolean
+}
+
+/** Facts about a request that handlers seldom need. */
+export interface RequestMeta {
+  readonly requestId: string
+  readonly remote: string
+  /** `Last-Event-ID` of a returning event stream client. */
+  readonly lastEventId: string | undefined
+  /** Undefined: no page, or one of the service's own that did not need to say so. */
+  readonly page?: Page | undefined
+}

@@ -1,0 +1,40 @@
+import type { Vmid } from "@rangewright/domain"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Consoles } from "../console/consoles.ts"
+import { operation } from "../operation/operation.ts"
+import { WholeNumberText } from "../wire/parameters.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
+
+const ConsoleTicket = Schema.Struct({ ticket: Schema.String, password: Schema.String, port: Schema.Int }).annotate({
+  identifier: "ConsoleTicket",
+})
+
+/** VNC's own. Clients expect a number, and connect to the service's port all the same. */
+const port = 5900
+
+export const getConsoleWebsocketTicket = operation({
+  id: "getConsoleWebsocketTicket",
+  route: "GET /vm/console/ticket",
+  group: "VM",
+  does: "open the console of a machine",
+  summary: "The right to open the console of a machine once, within 30 seconds, and the password that its viewer has to know",
+  access: "range-access",
+  accessNote: "of the range that holds the machine",
+  target: "none",
+  query: { VMID: WholeNumberText },
+  output: { type: "json", schema: ConsoleTicket },
+  statuses: {
+    200: "one-time ticket and password",
+    400: "VMID is missing or no number; userID names an unknown user",
+    403: "the caller may not use its range, or has as many consoles open as one may have",
+    404: "no range has this machine",
+    500: "the machine does not run, or is not the service's",
+    502: hypervisorAway,
+  },
+  handle: ({ query, caller, user, meta }) =>
+    Effect.gen(function* () {
+      const consoles = yield* Consoles
+      return { ...(yield* consoles.ticket({ caller, user, vmid: query.VMID as Vmid, page: meta.page })), port }
+    }),
+})

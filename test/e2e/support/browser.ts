@@ -1,0 +1,74 @@
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, extname, join, normalize } from "node:path"
+import { fileURLToPath } from "node:url"
+import { chromium, type Page } from "playwright-core"
+
+const program = "/usr/bin/chromium"
+
+/** Why there is no browser here; undefined: there is one. */
+export const noBrowser = ((): string | undefined => {
+  try {
+    accessSync(program, constants.X_OK)
+    return undefined
+  } catch {
+    return `${program} is not installed`
+  }
+})()
+
+/** A browser that asks nobody for anything but the page that it is shown. */
+export const openPage = async (url: string): Promise<{ readonly page: Page; readonly close: () => Promise<void> }> => {
+  const profile = mkdtempSync(join(tmpdir(), "rangewright-browser-"))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: program,
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  })
+  const page = await context.newPage()
+  await page.goto(url)
+  return {
+    page,
+    close: async () => {
+      await context.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".html": "text/html" }
+
+/** Serves a page at `/`, and below it the files of the package that has this module, unchanged. */
+export const servePackage = async (
+  module: string,
+  page: string,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
+  const root = dirname(dirname(fileURLToPath(module)))
+  const server = createServer((request, response) => {
+    const path = normalize(new URL(request.url ?? "/", "http://x").pathname)
+    try {
+      const body = path === "/" ? page : readFileSync(join(root, path))
+      response.writeHead(200, { "content-type": types[path === "/" ? ".html" : extname(path)] ?? "text/plain" }).end(body)
+    } catch {
+      response.writeHead(404).end()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
