@@ -34,6 +34,8 @@ const stageMillis = (stage: GuestStage, os: GuestOs, input: Json): number => {
       return timing.visualStudio
     case "windows-update":
       throw new Error("no deploy updates Windows")
+    case "inspect-router":
+      throw new Error("no deploy inspects routers")
     case "role":
       return timing.role
   }

@@ -63,6 +63,7 @@ const rows: readonly (readonly [outcomes: string, operations: readonly string[]]
       "snapshotsRollback",
       "snapshotsRemove",
       "startTesting",
+      "getTestingBlocked",
       "stopTesting",
       "allow",
       "deny",

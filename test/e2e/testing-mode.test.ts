@@ -77,6 +77,13 @@ describe.skipIf(obstacle !== undefined)(`testing mode on real hosts${skipNote(ob
     expect(await change("start")).toMatchObject({ status: 200 })
     await internet.take()
     expect(await reached("started")).toEqual([])
+    expect(await user.get(`/testing/blocked?rangeID=${rangeId}&refresh=true`)).toMatchObject({
+      testingState: "on",
+      rules: "as-loaded",
+      blocked: expect.arrayContaining([
+        expect.objectContaining({ machine: `${rangeId}-web`, destination: bad, protocol: "udp", port: 80 }),
+      ]),
+    })
     expect(await change("allow", { ips: [good] })).toMatchObject({ status: 200, body: { allowed: [good] } })
     expect(await reached("allowed")).toEqual([good])
     expect(await change("deny", { ips: [good] })).toMatchObject({ status: 200, body: { denied: [good] } })

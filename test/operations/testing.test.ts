@@ -662,6 +662,68 @@ describe("testing mode of a range", () => {
     })
   })
 
+  describe("what the router shows", () => {
+    const line = { source: "10.1.10.11", destination: "198.18.0.2", protocol: 17, port: 123, packets: 3 }
+    const shows = (code: number, ...lines: readonly object[]) => {
+      service.lab.world.routerReport = [`check ${code}`, ...lines.map((one) => JSON.stringify(one))].join("\n")
+    }
+    const blocked = (refresh = true) => call("getTestingBlocked", { query: { refresh } })
+    const drift = async () =>
+      (await call("getRangeDrift")) as { readonly inSync: boolean; readonly differences: readonly object[] }
+
+    it("is what it did not let out, also after a stop, and nothing before it was asked", async () => {
+      shows(0, line, { packets: 3, full: false })
+      expect(await blocked(false)).toEqual({ testingState: "off", packets: 0, complete: false, blocked: [] })
+      expect((await refused(blocked())).kind).toBe("conflict")
+      await start()
+      const told = {
+        testingState: "on",
+        inspectedAt: expect.any(String),
+        rules: "as-loaded",
+        packets: 3,
+        complete: true,
+        blocked: [{ ...line, protocol: "udp", machine: "LAB-dc01" }],
+      }
+      expect(await blocked()).toEqual(told)
+      await stop()
+      expect(await blocked(false)).toEqual({ ...told, testingState: "off" })
+    })
+
+    it("ends the state on where its rules were changed, until a start has loaded them again", async () => {
+      await start()
+      expect((await drift()).inSync).toBe(true)
+      shows(3, { packets: 0, full: false })
+      expect(await blocked()).toMatchObject({ testingState: "entering", rules: "changed" })
+      expect(await drift()).toMatchObject({
+        inSync: false,
+        differences: [{ object: "rules of the router of LAB", reasons: [expect.stringContaining("PUT /testing/start")] }],
+      })
+      expect((await refused(allow({ ips: ["203.0.113.9"] }))).kind).toBe("conflict")
+      const kept = held()
+      await start()
+      expect(held()).toEqual(kept)
+      expect((await testing()).mode).toBe("on")
+      expect((await drift()).inSync).toBe(true)
+    })
+
+    it("is unknown where it tells nothing, does not answer or is off, and the state stays", async () => {
+      await start()
+      const unknown = async (part: string) => {
+        expect((await refused(blocked())).message).toContain(part)
+        expect((await testing()).mode).toBe("on")
+      }
+      await unknown("does not tell its rules")
+      service.lab.world.routerReport = "nonsense"
+      await unknown("does not tell its rules")
+      shows(0)
+      breaks("guest", () => true, "inspect-router")
+      await unknown(router().name)
+      heals()
+      await call("powerOffRange", { body: { machines: [router().name] } })
+      await unknown("stopped")
+    })
+  })
+
   describe("updates of Windows", () => {
     const update = async (name: string) => (await call("update", { body: { name } })) as Told
     const updated = () =>

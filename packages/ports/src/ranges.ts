@@ -10,6 +10,7 @@ import type {
   RangeId,
   RangeNotFound,
   RecordId,
+  RouterInspection,
   UserId,
   UserNotFound,
 } from "@rangewright/domain"
@@ -45,6 +46,11 @@ export interface RangeMachine extends ObservedMachine {
 export interface RangeOverview {
   readonly range: Range
   readonly machines: readonly RangeMachine[]
+}
+
+/** A look at a range's router, and when it was made. */
+export interface KeptInspection extends RouterInspection {
+  readonly at: Date
 }
 
 /** Ranges, their configurations and who may use them. What must be atomic is one method. */
@@ -85,6 +91,13 @@ export class Ranges extends Context.Service<
     readonly grant: (id: RangeId, userId: UserId) => Effect.Effect<boolean, RangeNotFound | UserNotFound | StorageFault>
     /** False when there was no direct grant. */
     readonly revoke: (id: RangeId, userId: UserId) => Effect.Effect<boolean, StorageFault>
+    /** The last look at the range's router; undefined: there was none. */
+    readonly inspection: (id: RangeId) => Effect.Effect<KeptInspection | undefined, StorageFault>
+    /**
+     * Keeps a look at the router in place of the one before. Where testing mode is `on` and the router has other rules, testing mode is `entering` with
+     * it: true. A range that does not exist is left alone.
+     */
+    readonly keepInspection: (id: RangeId, inspection: KeptInspection) => Effect.Effect<boolean, StorageFault>
     /** Stamps of activity; they never go back, and ids that do not exist are left out. */
     readonly touch: (stamps: ReadonlyMap<RangeId, Date>) => Effect.Effect<void, StorageFault>
   }

@@ -153,6 +153,39 @@ export const rangesContract = (storage: StorageUnderTest): SuiteCollector =>
     )
 
     it(
+      "keeps the last look at a router, and notes that testing mode is no longer on where its rules were changed",
+      Effect.gen(function* () {
+        const { range } = yield* aliceWithLab
+        const ranges = yield* Ranges
+        const testing = { mode: "on", allowedDomains: ["a.example"], allowedIps: [] } as const
+        yield* ranges.change(range.id, { testing })
+        const [source, destination] = ["10.1.10.11", "198.18.0.2"]
+        const look = {
+          rules: "as-loaded",
+          packets: 2 ** 40,
+          isComplete: true,
+          refused: [{ source, destination, protocol: 6, port: 443, packets: 2 ** 40 }],
+          at: later(1),
+        } as const
+        expect(yield* ranges.inspection(range.id)).toBeUndefined()
+        expect(yield* ranges.keepInspection(range.id, look)).toBe(false)
+        expect(yield* ranges.inspection(range.id)).toEqual(look)
+        const changed = { ...look, rules: "changed", at: later(2) } as const
+        const before = yield* ranges.revision
+        expect(yield* ranges.keepInspection(range.id, changed)).toBe(true)
+        expect(yield* ranges.revision).toBeGreaterThan(before)
+        expect((yield* ranges.find(range.id))?.testing).toEqual({ ...testing, mode: "entering" })
+        expect(yield* ranges.keepInspection(range.id, changed)).toBe(false)
+        yield* ranges.change(range.id, { testing: { ...testing, mode: "off" } })
+        expect(yield* ranges.keepInspection(range.id, changed)).toBe(false)
+        expect((yield* ranges.find(range.id))?.testing.mode).toBe("off")
+        expect(yield* ranges.keepInspection(rangeId("NO"), look)).toBe(false)
+        yield* ranges.remove(range.id)
+        expect(yield* ranges.inspection(range.id)).toBeUndefined()
+      }),
+    )
+
+    it(
       "tells by which grants users have ranges",
       Effect.gen(function* () {
         const { user, range } = yield* aliceWithLab

@@ -19,7 +19,12 @@ export interface Account {
   readonly lastTask: () => string | undefined
   /** How often tasks came to which end, and those that took longest; undefined where the run tells no events. */
   readonly tasks: () => Json | undefined
+  /** What the task `Report` of a built-in playbook printed, as it is; undefined where the run tells no events, or had none. */
+  readonly report: () => string | undefined
 }
+
+/** The task of a built-in playbook whose output is the stage's result. */
+const reportTask = "Report"
 
 type Cover = (text: string) => string
 
@@ -69,6 +74,7 @@ const fromEvents = (cover: Cover): Account => {
   let failure: TaskResult | undefined
   let changed: boolean | undefined
   let lastTask: string | undefined
+  let report: string | undefined
   const tasks = summary()
   const reason = (): string | undefined => (failure === undefined ? undefined : reasonOf(failure, cover))
   const note = (event: PlaybookEvent): void => {
@@ -77,6 +83,8 @@ const fromEvents = (cover: Cover): Account => {
     if (event.type === "result") {
       const result = { ...event, task: cover(event.task) }
       tasks.note(result)
+      const said = event.result["stdout"]
+      if (event.task === reportTask && typeof said === "string") report = said
       if (event.outcome === "failed" || event.outcome === "unreachable") failure = result
     }
     if (event.type === "recap") changed = [...event.hosts.values()].some((recap) => recap.changed > 0)
@@ -93,6 +101,7 @@ const fromEvents = (cover: Cover): Account => {
     isLoginRefused: () => failure?.outcome === "unreachable" && isRefusedLogin(reason() ?? ""),
     lastTask: () => lastTask,
     tasks: tasks.read,
+    report: () => report,
   }
 }
 
@@ -119,6 +128,7 @@ const fromText = (cover: Cover): Account => {
     isLoginRefused: () => isLoginRefused,
     lastTask: () => lastTask,
     tasks: () => undefined,
+    report: () => undefined,
   }
 }
 

@@ -153,13 +153,15 @@ const run = Effect.fnUntraced(function* (context: Equipped, task: GuestTask, kno
   const address = addressSet(task)
   const changed = account.changed()
   const tasks = account.tasks()
+  // a role may name a task as it likes
+  const report = isRole ? undefined : account.report()
   return {
     facts: {
       ...(changed === undefined ? {} : { changed }),
       ...(address === undefined ? {} : { address }),
       foreignAddresses: site.foreignAddresses,
       ...(site.foreignAddresses.length === 0 ? {} : { warnings: [foreignAddressNote(task.name, site.foreignAddresses)] }),
-      ...(tasks === undefined ? {} : { data: { tasks } }),
+      ...(tasks === undefined ? {} : { data: { tasks, ...(report === undefined ? {} : { report }) } }),
     },
     output,
   }

@@ -84,6 +84,7 @@ const longest: Readonly<Record<GuestStage, number>> = {
   office: 180 * minutes,
   "visual-studio": 240 * minutes,
   "windows-update": 480 * minutes,
+  "inspect-router": 2 * minutes,
   role: 240 * minutes,
 }
 

@@ -4,6 +4,7 @@ import {
   type Json,
   packetFilter,
   parseRangeConfig,
+  readRouterReport,
   renderGuard,
   renderIptablesRestore,
 } from "@rangewright/domain"
@@ -165,6 +166,11 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Readonly<Record<string, string | number | boolean>>)
+  const inspected = async () => {
+    const told = await lab.perform(lab.task(routerName, "inspect-router", {}))
+    expect(told).toMatchObject({ fault: "", changed: false })
+    return readRouterReport(told.report ?? "")
+  }
   const check = async (what: string): Promise<number> => (await router.run("/etc/rangewright/load-rules", "check", what)).code
 
   beforeAll(async () => {
@@ -252,6 +258,9 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(all).toContainEqual({ ...about, protocol: 1, packets: 2 })
     expect(all).toContainEqual({ ...about, protocol: 47, packets: 1 })
     expect(all.at(-1)).toEqual({ packets: expect.any(Number), full: false })
+    const told = await inspected()
+    expect(told).toMatchObject({ rules: "as-loaded", isComplete: true })
+    expect(told?.refused).toContainEqual({ ...about, protocol: 17, port: 123, packets: 1 })
   })
 
   it("leaves their way and their names to machines that keep them, and to rules of the configuration", async () => {
@@ -459,6 +468,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     ] as const) {
       await on(router, program, ...words)
       expect(await check("filter")).toBe(3)
+      expect((await inspected())?.rules).toBe("changed")
       // one of them is enough
       expect(Object.keys(toUs(await drained())).filter((key) => key.endsWith(bad))).toEqual([])
       if (words[0] === "delete") await load({ ips: [], domains: [] })

@@ -63,7 +63,12 @@ export const guestLayer = (world: MemoryWorld): Layer.Layer<GuestAutomation> => 
           const vm = yield* guestOf(task)
           if (!vm.stages.has(identityOf(task))) return yield* fault(task, "away", "the stage is not known to have run")
           const address = addressIn(task)
-          const facts = { changed: token !== null, ...(address === undefined ? {} : { address }) }
+          const report = task.stage === "inspect-router" ? world.routerReport : undefined
+          const facts = {
+            changed: token !== null,
+            ...(address === undefined ? {} : { address }),
+            ...(report === undefined ? {} : { data: { report } }),
+          }
           return { facts, output: world.print(task.stage, task.name, task.input) }
         }),
       ),

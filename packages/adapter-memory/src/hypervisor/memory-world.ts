@@ -140,6 +140,8 @@ export interface MemoryWorld {
   roles: ReadonlySet<string> | undefined
   /** What stands in the way of work inside machines. */
   guestObstacles: readonly GuestObstacle[]
+  /** What a router prints that is asked for its rules; undefined: it tells nothing. */
+  routerReport: string | undefined
   /** What a stage inside a machine prints. */
   print: (stage: GuestStage, machine: string, input: Json) => string
   /** Asked before each call with its place among all calls (from 1): what goes wrong with it. */
@@ -180,6 +182,7 @@ export const makeMemoryWorld = (nodeNames: readonly string[] = ["node1"]): Memor
   durations: quick,
   roles: undefined,
   guestObstacles: [],
+  routerReport: undefined,
   print: () => "",
   fault: () => undefined,
 })

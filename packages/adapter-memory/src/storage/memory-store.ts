@@ -31,6 +31,7 @@ import {
 } from "@rangewright/domain"
 import type {
   ConsoleTicket,
+  KeptInspection,
   Freshness,
   KeptAuditEntry,
   KeptLogin,
@@ -97,6 +98,7 @@ export interface MemoryStore {
   readonly configs: Map<RangeId, { readonly text: string; readonly updatedAt: Date }>
   /** As they were when the newest deploy opened. */
   readonly deployedConfigs: Map<RangeId, string>
+  readonly inspections: Map<RangeId, KeptInspection>
   readonly grants: Map<RangeId, Set<UserId>>
   readonly groups: Map<GroupName, StoredGroup>
   readonly userQuotas: Map<UserId, Amounts>
@@ -142,6 +144,7 @@ export const makeMemoryStore = (): MemoryStore => ({
   ranges: new Map(),
   configs: new Map(),
   deployedConfigs: new Map(),
+  inspections: new Map(),
   grants: new Map(),
   groups: new Map(),
   userQuotas: new Map(),
@@ -178,8 +181,34 @@ export const makeMemoryStore = (): MemoryStore => ({
 /** Removes what a range has beside itself, as a cascading delete does. */
 export const dropRange = (store: MemoryStore, id: RangeId): void => {
   store.ranges.delete(id)
-  const { configs, deployedConfigs, grants, reservations, stages, logins, systems, owed, snapshots, snapshotStages, told } = store
-  const all = [configs, deployedConfigs, grants, reservations, stages, logins, systems, owed, snapshots, snapshotStages, told]
+  const {
+    configs,
+    deployedConfigs,
+    inspections,
+    grants,
+    reservations,
+    stages,
+    logins,
+    systems,
+    owed,
+    snapshots,
+    snapshotStages,
+    told,
+  } = store
+  const all = [
+    configs,
+    deployedConfigs,
+    inspections,
+    grants,
+    reservations,
+    stages,
+    logins,
+    systems,
+    owed,
+    snapshots,
+    snapshotStages,
+    told,
+  ]
   for (const kept of all) kept.delete(id)
   for (const { ranges } of store.groups.values()) ranges.delete(id)
   for (const { hash, rangeId } of store.consoleTickets.values()) if (rangeId === id) store.consoleTickets.delete(hash)

@@ -94,6 +94,16 @@ export const rangesLayer = (store: MemoryStore): Layer.Layer<Ranges> => {
         store.configs.set(id, { text, updatedAt: now })
         store.revision++
       }),
+    inspection: (id) => Effect.sync(() => store.inspections.get(id)),
+    keepInspection: (id, inspection) =>
+      atomically(function* (now) {
+        const range = store.ranges.get(id)
+        if (range === undefined) return false
+        store.inspections.set(id, inspection)
+        if (inspection.rules === "as-loaded" || range.testing.mode !== "on") return false
+        writeRange(store, { ...range, testing: { ...range.testing, mode: "entering" } }, now)
+        return true
+      }),
     grants: (id) => Effect.sync(() => grantsOn(id)),
     grantsOf: (userId) =>
       Effect.sync(() =>

@@ -27,6 +27,7 @@ import { m0026Quotas } from "./m0026-quotas.ts"
 import { m0027VpnKeys } from "./m0027-vpn-keys.ts"
 import { m0028VpnServer } from "./m0028-vpn-server.ts"
 import { m0029ConsoleTickets } from "./m0029-console-tickets.ts"
+import { m0030RouterInspections } from "./m0030-router-inspections.ts"
 import { migrationsFor, type SchemaChange } from "./schema-change.ts"
 
 /** Oldest first. An explicit list: the same from sources, from the packed library and from a bundle. */
@@ -60,6 +61,7 @@ const changes: readonly SchemaChange[] = [
   m0027VpnKeys,
   m0028VpnServer,
   m0029ConsoleTickets,
+  m0030RouterInspections,
 ]
 
 export const sqliteMigrations = migrationsFor("sqlite", changes)

@@ -1,8 +1,9 @@
-import { type Range, rangeStates, testingModes } from "@rangewright/domain"
+import { type Range, rangeStates, RouterInspection, testingModes } from "@rangewright/domain"
 import {
   bytes,
   declared,
   flag,
+  json,
   key,
   oneOf,
   optional,
@@ -69,3 +70,6 @@ export const rangeConfigs = table("range_configs", {
 })
 
 export const rangeGrants = table("range_grants", { rangeId: ofRange, userId: ofUser })
+
+/** The last look at each range's router. */
+export const routerInspections = table("router_inspections", { rangeId: ofRange, at: time, found: json(RouterInspection) })

@@ -1,16 +1,22 @@
 import { RangeNotFound } from "@rangewright/domain"
-import { Ranges } from "@rangewright/ports"
+import { type KeptInspection, Ranges } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import { toStorable } from "../engine/storable-text.ts"
-import { fromRange, toRange } from "../records/range.ts"
-import { first } from "../schema/table.ts"
+import { fromRange, routerInspections, toRange } from "../records/range.ts"
+import { first, type StoredRow } from "../schema/table.ts"
 import { createRange } from "./create-range.ts"
 import { inOrder } from "./in-order.ts"
 import { rangeReads } from "./range-reads.ts"
 import { requireRange, requireUser } from "./require.ts"
+
+const readInspection = routerInspections.reader({ without: ["rangeId"] })
+const toInspection = (row: StoredRow): KeptInspection => {
+  const { at, found } = readInspection(row)
+  return { ...found, at }
+}
 
 export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
   Ranges,
@@ -40,6 +46,32 @@ export const rangesLayer: Layer.Layer<Ranges, never, Database> = Layer.effect(
           Effect.gen(function* () {
             const { numDeletedRows } = yield* tx((db) => db.deleteFrom("ranges").where("id", "=", id).executeTakeFirst())
             if (numDeletedRows > 0n) yield* tx((db) => db.deleteFrom("machines").where("pool", "=", id).execute())
+          }),
+        ),
+      inspection: (id) =>
+        database.read(`read what the router of range ${id} has`, (db) =>
+          db.selectFrom("router_inspections").selectAll().where("range_id", "=", id).execute().then(first(toInspection)),
+        ),
+      keepInspection: (id, { at, ...found }) =>
+        database.serializedWrite(`keep what the router of range ${id} has`, (tx) =>
+          Effect.gen(function* () {
+            const range = yield* tx((db) =>
+              db.selectFrom("ranges").select("testing_mode").where("id", "=", id).executeTakeFirst(),
+            )
+            if (range === undefined) return false
+            yield* tx((db) => db.deleteFrom("router_inspections").where("range_id", "=", id).execute())
+            yield* tx((db) =>
+              db
+                .insertInto("router_inspections")
+                .values(routerInspections.write({ rangeId: id, at, found }))
+                .execute(),
+            )
+            if (found.rules === "as-loaded" || range.testing_mode !== "on") return false
+            const updated_at = yield* Clock.currentTimeMillis
+            yield* tx((db) =>
+              db.updateTable("ranges").set({ testing_mode: "entering", updated_at }).where("id", "=", id).execute(),
+            )
+            return true
           }),
         ),
       setConfig: (id, text) =>

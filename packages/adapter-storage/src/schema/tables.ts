@@ -16,7 +16,7 @@ import {
   vmidReservations,
 } from "../records/machine.ts"
 import { groupQuotas, userQuotas } from "../records/quota.ts"
-import { rangeConfigs, rangeGrants, ranges } from "../records/range.ts"
+import { rangeConfigs, rangeGrants, ranges, routerInspections } from "../records/range.ts"
 import { journalEntries, runs } from "../records/run.ts"
 import { sourceClaims, sources } from "../records/source.ts"
 import { restingNumbers, users } from "../records/user.ts"
@@ -51,6 +51,7 @@ export const tables = [
   ranges,
   restingNumbers,
   revision,
+  routerInspections,
   runs,
   sealingKeys,
   slotLedgers,

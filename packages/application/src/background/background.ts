@@ -4,17 +4,19 @@ import { autoShutdownLayer } from "./auto-shutdown.ts"
 import { buildKeeperLayer } from "./build-keeper.ts"
 import { observerLayer } from "./observer.ts"
 import { recoveryLayer } from "./recovery.ts"
+import { routerRoundLayer } from "./router-round.ts"
 import { sourceScheduleLayer } from "./source-schedule.ts"
 import { vpnKeeperLayer } from "./vpn-keeper.ts"
 
 /**
- * What a service does by itself: it observes the hypervisor, keeps access in line, goes on with interrupted runs, shuts idle ranges down, removes
- * what builds have left, syncs sources whose time has come, and keeps the VPN in line.
+ * What a service does by itself: it observes the hypervisor, keeps access in line, resumes interrupted runs, looks at the routers of ranges in
+ * testing mode, shuts idle ranges down, removes what builds have left, syncs sources whose time has come, and keeps the VPN in line.
  */
 export const backgroundLayer = Layer.mergeAll(
   accessKeeperLayer,
   observerLayer,
   recoveryLayer,
+  routerRoundLayer,
   autoShutdownLayer,
   buildKeeperLayer,
   sourceScheduleLayer,

@@ -1,4 +1,5 @@
-import { changeText, concernsRange } from "@rangewright/domain"
+import { changeText, concernsRange, howTo, type Range } from "@rangewright/domain"
+import { Ranges } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { operation } from "../operation/operation.ts"
@@ -6,6 +7,16 @@ import { AccessControl } from "../rights/access-control.ts"
 import { RunPlanner } from "../run/planner.ts"
 import { PlanChange } from "../wire/plan.ts"
 import { hypervisorAway } from "../wire/statuses.ts"
+
+/** What the last look at the router showed, until testing was started again. */
+const changedRules = Effect.fnUntraced(function* ({ id, testing }: Range) {
+  const inspection = testing.mode === "entering" ? yield* (yield* Ranges).inspection(id) : undefined
+  return inspection?.rules === "changed"
+    ? [
+        `something on it changed them, seen at ${inspection.at.toISOString()}: ${howTo("PUT /testing/start", {}, id)} loads them again`,
+      ]
+    : []
+})
 
 export const getRangeDrift = operation({
   id: "getRangeDrift",
@@ -36,8 +47,10 @@ export const getRangeDrift = operation({
       const { inSync, differences, notes } = yield* (yield* RunPlanner).drift(range, user.id)
       const { changes, desired } = yield* (yield* AccessControl).compare
       const reasons = changes.filter((change) => concernsRange(desired, change, range.id)).map(changeText)
-      if (reasons.length === 0) return { inSync, differences, notes }
-      const access = { kind: "change" as const, object: `access to ${range.id}`, reasons }
-      return { inSync: false, differences: [...differences, access], notes }
+      const more = [
+        { kind: "change" as const, object: `access to ${range.id}`, reasons },
+        { kind: "change" as const, object: `rules of the router of ${range.id}`, reasons: yield* changedRules(range) },
+      ].filter((change) => change.reasons.length > 0)
+      return { inSync: inSync && more.length === 0, differences: [...differences, ...more], notes }
     }),
 })

@@ -73,6 +73,7 @@ import { getSshConfig } from "./get-ssh-config.ts"
 import { getSubscriptionRoles } from "./get-subscription-roles.ts"
 import { getTemplates } from "./get-templates.ts"
 import { getTemplatesStatus } from "./get-templates-status.ts"
+import { getTestingBlocked } from "./get-testing-blocked.ts"
 import { getUserMemberships } from "./get-user-memberships.ts"
 import { importBlueprint } from "./import-blueprint.ts"
 import { installBlueprintDeps } from "./install-blueprint-deps.ts"
@@ -306,7 +307,7 @@ const template = [
 ]
 const power = [powerOnRange, powerOffRange, shutDownRange, rebootRange, resetRange]
 const snapshot = [getSnapshots, getSnapshotSets, snapshotsTake, snapshotsRollback, snapshotsRemove]
-const testing = [startTesting, stopTesting, allow, deny, update]
+const testing = [startTesting, stopTesting, allow, deny, update, getTestingBlocked]
 const vm = [getConsoleWebsocketTicket, vmConsoleWebsocketHandler, destroyVm]
 const migration = [getSDNMigrationStatus, migrateToSDN, rollbackSDNMigration, getSDNMigrationReport, migrateSQLiteToPostgreSQL]
 

@@ -1,4 +1,5 @@
-import { namedAtOnce } from "@rangewright/domain"
+import { namedAtOnce, testingModes, type TestingState } from "@rangewright/domain"
+import type { KeptInspection, RangeMachine } from "@rangewright/ports"
 import * as Schema from "effect/Schema"
 import { hypervisorAway } from "./statuses.ts"
 
@@ -25,3 +26,50 @@ export const allowStatuses = {
   409: "testing is not on, or starting it or an earlier change did not come to its end; a run is changing the range; the router's rules cannot be planned: every reason is listed",
   502: hypervisorAway,
 } as const
+
+/** What the router of a range did not let out. */
+export const BlockedTraffic = Schema.Struct({
+  testingState: Schema.Literals(testingModes),
+  /** When the router was asked; absent: never. */
+  inspectedAt: Schema.optionalKey(Schema.String),
+  /** `changed`: it had other rules than those that were loaded, so that more may have got out. */
+  rules: Schema.optionalKey(Schema.Literals(["as-loaded", "changed"])),
+  /** All packets that were blocked. */
+  packets: Schema.Int,
+  /** False: destinations are missing. */
+  complete: Schema.Boolean,
+  blocked: Schema.Array(
+    Schema.Struct({
+      /** Address that the packets claimed to come from, and the machine that has it. */
+      source: Schema.String,
+      machine: Schema.optionalKey(Schema.String),
+      destination: Schema.String,
+      /** A name, or the protocol's number. */
+      protocol: Schema.String,
+      port: Schema.optionalKey(Schema.Int),
+      packets: Schema.Int,
+    }),
+  ),
+}).annotate({ identifier: "BlockedTraffic" })
+
+const protocols: Readonly<Record<number, string>> = { 1: "icmp", 6: "tcp", 17: "udp" }
+
+export const blockedTraffic = (
+  { mode }: TestingState,
+  inspection: KeptInspection | undefined,
+  machines: readonly Pick<RangeMachine, "name" | "address">[],
+): typeof BlockedTraffic.Type => {
+  if (inspection === undefined) return { testingState: mode, packets: 0, complete: false, blocked: [] }
+  const names = new Map(machines.map(({ name, address }) => [address, name]))
+  return {
+    testingState: mode,
+    inspectedAt: inspection.at.toISOString(),
+    rules: inspection.rules,
+    packets: inspection.packets,
+    complete: inspection.isComplete,
+    blocked: inspection.refused.map(({ protocol, ...to }) => {
+      const machine = names.get(to.source)
+      return { ...to, protocol: protocols[protocol] ?? String(protocol), ...(machine === undefined ? {} : { machine }) }
+    }),
+  }
+}

@@ -9,6 +9,7 @@ const commands = {
   "POST /range/abort": "range abort",
   "GET /range/logs": "range logs -f",
   "PUT /range/poweron": "power on -n all",
+  "PUT /testing/start": "testing start",
   "DELETE /vm/{vmID}": "vm destroy {vmID}",
   "GET /blueprints": "blueprint list",
   "POST /blueprints/{blueprintID}/apply": "blueprint apply {blueprintID}",

@@ -47,6 +47,7 @@ export const guestStages = [
   "office",
   "visual-studio",
   "windows-update",
+  "inspect-router",
   "role",
 ] as const
 export type GuestStage = (typeof guestStages)[number]

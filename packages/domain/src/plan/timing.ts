@@ -70,6 +70,7 @@ export const timing = {
   visualStudio: 1800,
   /** The updates of some months, with the restarts that they ask for. */
   windowsUpdate: 3600,
+  inspectRouter: 5,
   /** An average role: packages and a service. */
   role: 120,
 } as const
@@ -121,6 +122,8 @@ export const stageSeconds = (stage: GuestStage, os: GuestOs, items = 1): number 
       return timing.visualStudio
     case "windows-update":
       return timing.windowsUpdate
+    case "inspect-router":
+      return timing.inspectRouter
     case "role":
       return timing.role
   }

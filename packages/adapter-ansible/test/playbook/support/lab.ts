@@ -78,6 +78,8 @@ export interface Performed {
   readonly log: string
   readonly reason: string | undefined
   readonly fault: string
+  /** What the stage told as its result. */
+  readonly report?: string
 }
 
 export const networkOf = (vlan: number): string => `10.${rangeNumber}.${vlan}`
@@ -322,8 +324,18 @@ export const openLab = async ({ tools, ...options }: Partial<PlaybookOptions> = 
           fault: result.failure.message,
         }
       const { facts, output: rest } = result.success
-      const { changed, address, warnings = [] } = facts
-      return { ok: true, changed, address, warnings, log: live + rest, reason: undefined, fault: "" }
+      const { changed, address, warnings = [], data } = facts
+      const { report } = data as { readonly report?: string }
+      return {
+        ok: true,
+        changed,
+        address,
+        warnings,
+        log: live + rest,
+        reason: undefined,
+        fault: "",
+        ...(report === undefined ? {} : { report }),
+      }
     },
     login: async (name) => {
       const vmid = byName(name)?.detail.vmid as Vmid

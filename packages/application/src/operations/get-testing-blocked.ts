@@ -1,0 +1,38 @@
+import { Machines, Ranges } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { operation } from "../operation/operation.ts"
+import { inspectRouter } from "../range/inspect-router.ts"
+import { BooleanText } from "../wire/parameters.ts"
+import { hypervisorAway } from "../wire/statuses.ts"
+import { BlockedTraffic, blockedTraffic } from "../wire/testing.ts"
+
+export const getTestingBlocked = operation({
+  id: "getTestingBlocked",
+  origin: "ours",
+  route: "GET /testing/blocked",
+  group: "Testing",
+  does: "tell what testing mode blocked",
+  summary: "What the range's machines tried to reach while testing and did not, as the router counted it",
+  access: "range-access",
+  target: "range",
+  query: {
+    /** Asks the router now; otherwise the answer is what it said last, a few minutes ago while testing is on. */
+    refresh: Schema.optionalKey(BooleanText),
+  },
+  output: { type: "json", schema: BlockedTraffic },
+  statuses: {
+    200: "what was blocked, most packets first; without `inspectedAt` where the router was never asked",
+    409: "with refresh: testing is not on; the range has no router, or it is off; a run is changing the range",
+    500: "with refresh: the router did not answer, or does not tell its rules",
+    502: hypervisorAway,
+  },
+  handle: ({ range, query }) =>
+    Effect.gen(function* () {
+      const ranges = yield* Ranges
+      if (query.refresh === true) yield* inspectRouter(`tell what testing mode of range ${range.id} blocked`, range)
+      const testing = (yield* ranges.find(range.id))?.testing ?? range.testing
+      const machines = yield* (yield* Machines).ofRange(range.id)
+      return blockedTraffic(testing, yield* ranges.inspection(range.id), machines)
+    }),
+})

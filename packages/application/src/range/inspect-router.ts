@@ -1,0 +1,100 @@
+import {
+  Conflict,
+  Failed,
+  type Fault,
+  howTo,
+  isClosed,
+  type MachineMark,
+  type Range,
+  RangeBusy,
+  rangeSubject,
+  readRouterReport,
+} from "@rangewright/domain"
+import { GuestAutomation, type KeptInspection, Machines, type RangeMachine, Ranges, RunJournal } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+/** Longest that anybody waits for a router: it may be in the hands of somebody who never answers. */
+const patienceMillis = 120_000
+
+/** A run of the range may be changing the rules at this moment. */
+const requireNoRun = Effect.fnUntraced(function* (range: Range) {
+  const run = yield* (yield* RunJournal).active(rangeSubject(range.id))
+  if (run !== undefined) yield* new RangeBusy({ rangeId: range.id, runId: run.id, doing: run.kind })
+})
+
+const refuse = (doing: string, because: string, hint: string) => new Conflict({ what: `Cannot ${doing}: ${because}`, hint })
+
+const runningRouter = Effect.fnUntraced(function* (doing: string, range: Range) {
+  const router = (yield* (yield* Machines).ofRange(range.id)).find((machine) => machine.isRouter)
+  if (router === undefined)
+    return yield* refuse(doing, "the range has no router", `Deploy it: ${howTo("POST /range/deploy", {}, range.id)}.`)
+  if (router.power === "running") return router
+  const label = router.name ?? `VM ${router.vmid}`
+  return yield* refuse(
+    doing,
+    `its router ${label} is ${router.power}`,
+    `Power it on: ${howTo("PUT /range/poweron", {}, range.id)}.`,
+  )
+})
+
+const askRouter = Effect.fnUntraced(function* (doing: string, range: Range, { vmid, node, name = "" }: RangeMachine) {
+  const guests = yield* GuestAutomation
+  const mark: MachineMark = { range: range.id, machine: name }
+  const task = { machine: { vmid, node, mark }, name, os: "linux", stage: "inspect-router", input: {}, verbose: false } as const
+  const asked = Effect.flatMap(guests.dispatch(task), ({ token }) => guests.settle(task, token))
+  const answer = yield* Effect.timeoutOption(asked, patienceMillis)
+  if (answer._tag === "None")
+    return yield* new Failed({
+      what: `Cannot ${doing}: router ${name} did not answer within ${patienceMillis / 1000} s`,
+      hint: "Nothing is known of its rules now. Look at it on its console, or stop testing.",
+    })
+  const { data } = answer.value.facts
+  const report = typeof data === "object" && data !== null && "report" in data ? data["report"] : undefined
+  const inspection = typeof report === "string" ? readRouterReport(report) : undefined
+  return (
+    inspection ??
+    (yield* new Failed({
+      what: `Cannot ${doing}: router ${name} does not tell its rules`,
+      hint: "This needs playbooks that run inside the machines, and Ansible's collection ansible.posix on the service's host.",
+    }))
+  )
+})
+
+/**
+ * Looks at the router of a range in testing mode, and keeps what it shows. A router that has other rules than those that were loaded, twice in
+ * a row, makes testing mode `entering`: nobody may rely on it until a start has loaded them again.
+ */
+export const inspectRouter = (
+  doing: string,
+  range: Range,
+): Effect.Effect<KeptInspection, Fault, GuestAutomation | Machines | Ranges | RunJournal> =>
+  Effect.gen(function* () {
+    if (!isClosed(range.testing))
+      return yield* refuse(
+        doing,
+        `testing of range ${range.id} is not on`,
+        `Start it: ${howTo("PUT /testing/start", {}, range.id)}.`,
+      )
+    const router = yield* runningRouter(doing, range)
+    yield* requireNoRun(range)
+    const first = yield* askRouter(doing, range, router)
+    const found = first.rules === "changed" ? yield* askRouter(doing, range, router) : first
+    yield* requireNoRun(range)
+    const inspection = { ...found, at: new Date(yield* Clock.currentTimeMillis) }
+    if (yield* (yield* Ranges).keepInspection(range.id, inspection))
+      yield* Effect.logWarning(
+        `range ${range.id}: router ${router.name ?? router.vmid} has other rules than those that were loaded, so testing is no longer noted as on`,
+      )
+    return inspection
+  })
+
+/** A stop waits no longer for what the router counted. */
+const lastLookMillis = 15_000
+
+/** What the router counted goes when it opens. One that cannot be asked keeps nobody from stopping. */
+export const keepLastLook = (doing: string, range: Range) =>
+  Effect.gen(function* () {
+    if ((yield* GuestAutomation).overNetwork !== true) return
+    yield* Effect.timeoutOption(inspectRouter(doing, range), lastLookMillis).pipe(Effect.ignore)
+  })
