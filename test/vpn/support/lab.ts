@@ -1,12 +1,20 @@
 import { localShell, wireguardServer } from "@rangewright/adapter-wireguard"
 import type { ShellCommand } from "@rangewright/ports"
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process"
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, vi } from "vitest"
 
-const programs = ["/usr/bin/wg", "/usr/bin/wg-quick", "/usr/bin/wireguard-go", "/usr/sbin/nft", "/usr/bin/ip", "/usr/bin/python3"]
+const programs = [
+  "/usr/bin/wg",
+  "/usr/bin/wg-quick",
+  "/usr/bin/wireguard-go",
+  "/usr/sbin/nft",
+  "/usr/bin/ip",
+  "/usr/bin/python3",
+  "/usr/sbin/sshd",
+]
 
 const isThere = (path: string, mode: number = constants.X_OK): boolean => {
   try {
@@ -176,7 +184,84 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     ends.push(() => void spawnSync("ip", ["-n", ns(name), "link", "del", interfaceOf(name)]))
     await vi.waitFor(() => expect(reaches(name, "198.51.100.1")).toBe(true), { timeout: 20_000 })
   }
+  /**
+   * An SSH server on the server's host, which this host reaches. While `hold` is there, commands that change something do not begin: they say so in `held`,
+   * and nothing becomes of them.
+   */
+  const openSsh = async () => {
+    const [here, there] = [`172.31.${process.pid % 250}.1`, `172.31.${process.pid % 250}.2`]
+    ip("link", "add", `${id}x`, "type", "veth", "peer", "name", "host", "netns", ns("s"))
+    ends.push(() => void spawnSync("ip", ["link", "del", `${id}x`]))
+    ip("address", "add", `${here}/30`, "dev", `${id}x`)
+    ip("link", "set", `${id}x`, "up")
+    ip("-n", ns("s"), "address", "add", `${there}/30`, "dev", "host")
+    ip("-n", ns("s"), "link", "set", "host", "up")
+    const file = (name: string): string => join(folder, name)
+    for (const name of ["host-key", "client-key"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", file(name)])
+    for (const [name, change, path] of [
+      ["wg", "set", "/usr/bin/wg"],
+      ["nft", "-f", "/usr/sbin/nft"],
+    ] as const)
+      writeFileSync(
+        file(name),
+        `#!/bin/sh\nif [ "$1" = "${change}" ] && [ -e ${file("hold")} ]; then touch ${file("held")}; exec sleep 20; fi\nexec ${path} "$@"\n`,
+        { mode: 0o755 },
+      )
+    mkdirSync("/run/sshd", { recursive: true })
+    const options = {
+      ListenAddress: there,
+      HostKey: file("host-key"),
+      AuthorizedKeysFile: file("client-key.pub"),
+      StrictModes: "no",
+      UsePAM: "no",
+      PidFile: "none",
+      SetEnv: `PATH=${folder}:/usr/sbin:/usr/bin:/sbin:/bin`,
+    }
+    const configuration = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`])
+    let sshd: ChildProcess | undefined
+    const begin = async (): Promise<void> => {
+      sshd = spawn(
+        "setpriv",
+        [
+          "--pdeathsig",
+          "KILL",
+          "ip",
+          "netns",
+          "exec",
+          ns("s"),
+          "/usr/sbin/sshd",
+          "-D",
+          "-e",
+          "-f",
+          "/dev/null",
+          ...configuration,
+        ],
+        {
+          stdio: "ignore",
+        },
+      )
+      await vi.waitFor(() => execFileSync("ip", ["netns", "exec", ns("s"), "sh", "-c", "ss -Hltn | grep -q :22"]), {
+        timeout: 20_000,
+      })
+    }
+    const end = (): void => {
+      sshd?.kill("SIGKILL")
+      // those of connections are processes of their own
+      spawnSync("sh", [
+        "-c",
+        `for p in $(ip netns pids ${ns("s")}); do case "$(cat /proc/$p/comm)" in sshd*) kill -9 $p;; esac; done`,
+      ])
+    }
+    ends.push(end)
+    await begin()
+    const fingerprint =
+      execFileSync("ssh-keygen", ["-lf", file("host-key.pub")])
+        .toString()
+        .split(" ")[1] ?? ""
+    return { host: there, keyFile: file("client-key"), fingerprint, hold: file("hold"), held: file("held"), begin, end }
+  }
   return {
+    openSsh,
     publicKey,
     interface: wg,
     folder,

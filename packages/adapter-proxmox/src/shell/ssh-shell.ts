@@ -111,7 +111,7 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
     const lost = () => fail("the connection was lost")
     let channel: ClientChannel | undefined
     connection.client.once("close", lost)
-    connection.client.exec(commandLine(command), (error, opened) => {
+    const started: Parameters<Client["exec"]>[1] = (error, opened) => {
       if (error !== undefined) return fail(error.message)
       channel = opened
       const [out, errors] = [collector(), collector()]
@@ -126,7 +126,13 @@ const runOn = (connection: Connection, node: string, command: ShellCommand): Eff
         resume(Effect.succeed({ exitCode, stdout: out.text(), stderr: errors.text() }))
       })
       opened.end(command.input ?? "")
-    })
+    }
+    try {
+      connection.client.exec(commandLine(command), started)
+    } catch {
+      // the other side closed it while nobody used it
+      lost()
+    }
     return Effect.sync(() => {
       connection.client.off("close", lost)
       channel?.close()

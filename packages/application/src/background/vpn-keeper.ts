@@ -1,5 +1,6 @@
-import type { VpnMember } from "@rangewright/domain"
+import { isFault, type VpnMember } from "@rangewright/domain"
 import { VpnRecords } from "@rangewright/ports"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -37,7 +38,11 @@ const keeper = Effect.sync(() => {
     said = message
     return isNews ? Effect.logWarning(`the VPN is not in line, which is tried again: ${message}`) : Effect.void
   }
-  return Effect.matchEffect(read, { onSuccess: () => Effect.void, onFailure: (fault) => say(fault.message) })
+  return Effect.catchCause(read, (cause) => {
+    // also what nobody expected must not end this: revocations wait for it
+    const failure = Cause.squash(cause)
+    return Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : say(isFault(failure) ? failure.message : String(failure))
+  })
 })
 
 /** Where there is a VPN: gives users a key who have none, and keeps its server in line with who may use which range. */
