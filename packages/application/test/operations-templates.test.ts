@@ -1,0 +1,334 @@
+import type { MemoryFiles } from "@rangewright/adapter-memory"
+import type { StoredFile } from "@rangewright/application"
+import type { ObservedMachine, User, UserId, Vmid } from "@rangewright/domain"
+import { ArtifactLibrary, Users } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { beforeEach, describe, expect, it, vi } from "vitest"
+import { makeTestApp, type TestApp } from "./support/app.ts"
+
+let app: TestApp
+let ada: User
+let bob: User
+let boss: User
+
+const machine = (vmid: number, name: string, more: Partial<ObservedMachine> = {}): ObservedMachine => ({
+  vmid: vmid as Vmid,
+  node: "node1",
+  name,
+  power: "stopped",
+  template: true,
+  pool: "SHARED",
+  cpus: 2,
+  memoryMiB: 4096,
+  tags: [],
+  ...more,
+})
+
+beforeEach(async () => {
+  app = makeTestApp({ settings: { templateBuilds: 2 } })
+  ada = await app.addUser("ADA")
+  bob = await app.addUser("BOB")
+  boss = await app.addUser("BOSS", { isAdmin: true })
+  app.builds.script = () => ({ prints: ["==> Creating VM\n"], seconds: 0.01 })
+  await app.observe([])
+})
+
+const builder = (name: string, more = "") => `variable "vm_name" {\n  default = "${name}"\n}\n${more}`
+const archive = (files: MemoryFiles, filename = "folder"): StoredFile => {
+  const path = `/upload/${filename}-${app.artifacts.content.archives.size}`
+  app.artifacts.content.archives.set(path, files)
+  return { filename, contentType: "application/x-tar", size: 0, path }
+}
+const add = (user: User, files: MemoryFiles, force = false) =>
+  app.call("addTemplateFromTar", user, { body: { force }, file: archive(files) }) as Promise<{ readonly result: string }>
+const addFails = (user: User, files: MemoryFiles, force = false) =>
+  app.fails("addTemplateFromTar", user, { body: { force }, file: archive(files) })
+const debian: MemoryFiles = { "deb/deb.pkr.hcl": builder("debian"), "deb/http/preseed.cfg": "d-i\n" }
+
+interface Item {
+  readonly name: string
+  readonly status: string
+}
+const listed = async (user: User) =>
+  ((await app.call("getTemplates", user)) as readonly Item[]).map(({ name, status }) => `${name} ${status}`)
+const textOf = async (user: User, name: string, path: string) =>
+  app.run(
+    Effect.gen(function* () {
+      const files = yield* (yield* ArtifactLibrary).files({ scope: { type: "user", userId: user.id }, kind: "template", name })
+      const file = files?.find((entry) => entry.path === path)
+      return file?.kind === "file" ? new TextDecoder().decode(yield* file.read) : undefined
+    }),
+  )
+interface Built {
+  readonly result: string
+  readonly builds: readonly { readonly template: string; readonly runID: string }[]
+}
+const start = (user: User, templates: readonly string[], parallel?: number) =>
+  app.call("buildTemplates", user, {
+    body: { templates, ...(parallel === undefined ? {} : { parallel }) },
+  }) as Promise<Built>
+const build = async (user: User, templates: readonly string[]) => {
+  const { builds } = await start(user, templates)
+  for (const { runID } of builds) await app.ended(runID)
+  return builds
+}
+const remove = (user: User, name: string) => app.call("deleteTemplate", user, { path: { name } }) as Promise<{ readonly result: string }>
+const removeFails = (user: User, name: string) => app.fails("deleteTemplate", user, { path: { name } })
+const hold = () => {
+  app.builds.script = () => ({ prints: ["==> Creating VM\n"], seconds: 3600 })
+}
+const running = () => vi.waitFor(() => expect(app.builds.processes.size).toBeGreaterThan(0))
+
+describe("a template in an archive", () => {
+  it("is called as the machine that it builds, and can be built; its author's words are listed without a look at the file", async () => {
+    const { result } = await add(ada, {
+      "deb/deb.pkr.hcl": builder("debian", 'variable "os" { default = "win11" }\nvariable "description" { default = "Small" }\n'),
+    })
+    expect(result).toMatch(/^Successfully added template debian\. .*proxmox_pool/u)
+    expect(await app.call("getTemplates", ada)).toEqual([
+      { name: "debian", built: false, status: "not_built", os: "windows", description: "Small" },
+    ])
+    expect(await listed(bob)).toEqual([])
+  })
+
+  it("takes no other's place: clients know the words", async () => {
+    await add(ada, debian)
+    expect(await addFails(ada, debian)).toMatchObject({ kind: "invalid", message: expect.stringMatching(/Template already exists.*--force/u) })
+    for (const user of [bob, boss]) {
+      expect(await addFails(user, debian)).toMatchObject({
+        kind: "failed",
+        message: expect.stringMatching(/already present on the server.*must be unique/u),
+      })
+      expect((await addFails(user, debian, true)).message).toContain('"debian" does not belong to you')
+    }
+    await app.observe([machine(900, "kali")])
+    expect((await addFails(ada, { "k/k.pkr.json": JSON.stringify({ variable: { vm_name: { default: "kali" } } }) })).message).toContain(
+      "already present on the server",
+    )
+  })
+
+  it.each<[string, MemoryFiles, string, string]>([
+    ["without a name", { "deb/deb.pkr.hcl": "nothing\n" }, "failed", "Error extracting template name"],
+    ["with two builder files", { ...debian, "deb/x/other.pkr.json": "{}" }, "failed", "2 builder files"],
+    ["without a builder file", { "deb/README": "" }, "failed", "0 builder files"],
+    ["with two folders", { ...debian, "other/x": "" }, "invalid", "exactly one folder"],
+    ["with a file beside the folder", { ...debian, x: "" }, "invalid", "exactly one folder"],
+    ["with a link", { ...debian, "deb/link": { link: "http/preseed.cfg" } }, "invalid", "is a link"],
+    ["whose folder is one of the tool's own", { "packer_cache/d.pkr.hcl": builder("debian") }, "invalid", "cannot be called packer_cache"],
+    ["whose builder file is too long", { "deb/deb.pkr.hcl": builder("debian", "#".repeat(2_000_000)) }, "failed", "Error extracting"],
+    ["whose builder file is deep", { "deb/deb.pkr.hcl": "a = ".concat("[".repeat(200_000)) }, "failed", "Error extracting"],
+    ["called as a path", { "deb/deb.pkr.hcl": builder("../../etc") }, "invalid", "no template can be called"],
+    ["called as an option", { "deb/deb.pkr.hcl": builder("-rf") }, "invalid", "no template can be called"],
+    ["called as a command", { "deb/deb.pkr.hcl": builder("$(id)") }, "invalid", "no template can be called"],
+    ["called in two lines", { "deb/deb.pkr.hcl": builder("a\\nb") }, "invalid", "no template can be called"],
+    ["called by 300 characters", { "deb/deb.pkr.hcl": builder("a".repeat(300)) }, "invalid", "no template can be called"],
+  ])("%s is refused, and the one that was there stays as it was", async (_what, files, kind, because) => {
+    await add(ada, debian)
+    for (const force of [false, true])
+      expect(await addFails(ada, files, force)).toMatchObject({ kind, message: expect.stringContaining(because) })
+    expect(await textOf(ada, "debian", "http/preseed.cfg")).toBe("d-i\n")
+    expect(await listed(ada)).toEqual(["debian not_built"])
+    expect([...app.artifacts.content.pins.values()].flatMap((holders) => [...holders])).toEqual([])
+  })
+
+  it("is replaced by its owner, where that is asked for", async () => {
+    await add(ada, debian)
+    await add(ada, { ...debian, "deb/http/preseed.cfg": "new\n" }, true)
+    expect(await textOf(ada, "debian", "http/preseed.cfg")).toBe("new\n")
+  })
+})
+
+describe("building", () => {
+  it("gives everybody the template, once, whoever asks how often", async () => {
+    await add(ada, debian)
+    const [first, second] = await Promise.all([start(ada, ["debian"]), start(ada, ["all"])])
+    for (const { runID } of [...first.builds, ...second.builds]) await app.ended(runID)
+    expect(app.builds.begun).toHaveLength(1)
+    expect(await listed(bob)).toEqual(["debian built"])
+    expect((await start(ada, ["debian"])).result).toBe("Nothing to build. Left out: debian is built.")
+    expect((await start(ada, ["all"])).result).toBe("Nothing to build.")
+  })
+
+  it("does no more at once than the limit, and says who waits", async () => {
+    for (const name of ["a", "b", "c"]) await add(ada, { [`${name}/x.pkr.hcl`]: builder(name) })
+    hold()
+    expect((await start(ada, ["a", "b", "c", "a"], 100)).result).toMatch(/^Building a, b, c, 2 in parallel/u)
+    await vi.waitFor(async () =>
+      expect(
+        ((await app.call("getTemplatesStatus", bob)) as readonly { readonly phase: string }[]).map(({ phase }) => phase).toSorted(),
+      ).toEqual(["queued", "running", "running"]),
+    )
+    expect(await listed(ada)).toEqual(["a building", "b building", "c building"])
+    expect(await app.call("getTemplatesStatus", bob)).toContainEqual({ template: "a", user: "ada", phase: expect.any(String) })
+    expect(await app.call("abortTemplates", ada)).toEqual({ result: expect.stringMatching(/^Aborted the build of/u) })
+    expect(app.builds.most).toBe(2)
+    expect([...app.world.vms.values(), ...app.builds.files]).toEqual([])
+  })
+
+  it("takes only what is there to be built by the user", async () => {
+    await add(ada, debian)
+    expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({ kind: "not-found" })
+    expect(await app.fails("buildTemplates", ada, { body: { templates: [] } })).toMatchObject({ kind: "invalid" })
+    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"], parallel: -1 } })).toMatchObject({ kind: "invalid" })
+    expect(app.builds.begun).toEqual([])
+  })
+
+  it("says what the host lacks, before anything is queued", async () => {
+    await add(ada, debian)
+    app.builds.available = { available: false, because: ["packer is not installed", "xorriso is not installed"], hint: "Install them." }
+    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
+      kind: "failed",
+      message: "Cannot build templates: packer is not installed; xorriso is not installed",
+      hint: "Install them.",
+    })
+    expect(await app.call("getTemplateLogHistory", ada)).toEqual([])
+  })
+
+  it("is aborted for oneself only, and can begin anew at once", async () => {
+    await add(ada, debian)
+    await add(bob, { "k/k.pkr.hcl": builder("kali") })
+    hold()
+    await start(ada, ["debian"])
+    await start(bob, ["kali"])
+    await vi.waitFor(() => expect(app.builds.processes.size).toBe(2))
+    await app.call("abortTemplates", ada)
+    expect(await app.fails("abortTemplates", ada)).toMatchObject({ kind: "failed" })
+    expect(app.builds.processes.size).toBe(1)
+    expect((await start(ada, ["debian"])).builds).toHaveLength(1)
+    await app.call("abortTemplates", ada)
+    await app.call("abortTemplates", bob)
+  })
+})
+
+describe("the log of a build", () => {
+  const page = (user: User, query = {}) =>
+    app.call("getPackerLogs", user, { query }) as Promise<{ readonly result: string; readonly cursor: number }>
+
+  it("grows for who follows it, is kept, and is nobody else's but administrators'", async () => {
+    await add(ada, debian)
+    expect(await app.fails("getPackerLogs", ada)).toMatchObject({ kind: "failed" })
+    hold()
+    const { builds } = await start(ada, ["debian"])
+    const id = builds[0]?.runID ?? ""
+    await running()
+    await vi.waitFor(async () => expect((await page(ada)).result).toContain("==> Creating VM"))
+    const { cursor } = await page(ada, { logID: id })
+    for (const user of [bob, boss]) {
+      expect(await app.fails("getPackerLogs", user)).toMatchObject({ kind: "failed" })
+      expect(await app.fails("getPackerLogs", user, { query: { logID: id } })).toMatchObject({ kind: "invalid" })
+    }
+    await app.call("abortTemplates", ada)
+    const rest = await page(ada, { cursor })
+    expect(rest.result).toContain("=> Build aborted")
+    expect(rest.result).not.toContain("Creating VM")
+    expect(await app.fails("getPackerLogs", ada, { query: { logID: id } })).toMatchObject({ kind: "invalid" })
+
+    expect(await app.call("getTemplateLogHistory", ada)).toMatchObject([{ id, template: "debian", status: "aborted" }])
+    expect(await app.call("getTemplateLogHistory", bob)).toEqual([])
+    const entry = (user: User, logID = id) => app.call("getTemplateLogHistoryByID", user, { path: { logID } })
+    for (const user of [ada, boss])
+      expect(await entry(user)).toMatchObject({ id, status: "aborted", result: expect.stringContaining("=>") })
+    expect(await app.fails("getTemplateLogHistoryByID", bob, { path: { logID: id } })).toMatchObject({ kind: "forbidden" })
+    expect(await app.fails("getTemplateLogHistoryByID", boss, { path: { logID: "x" } })).toMatchObject({
+      kind: "not-found",
+      message: expect.stringContaining("Log entry not found"),
+    })
+  })
+
+  it("is not of who gets the ID of a user that was removed, and neither is what was built", async () => {
+    await add(ada, debian)
+    const [first] = await build(ada, ["debian"])
+    const again = await app.run(
+      Effect.gen(function* () {
+        const users = yield* Users
+        yield* (yield* ArtifactLibrary).removeUser(ada, users.remove(ada.id))
+        return yield* users.create({
+          ...ada,
+          recordId: "another00000000" as never,
+          email: "other@lab.example",
+          secrets: { apiKeyHash: undefined, sealedPassword: undefined, tokenKey: "" },
+        })
+      }),
+    )
+    expect(again.id).toBe("ADA" as UserId)
+    expect(await app.call("getTemplateLogHistory", again)).toEqual([])
+    expect(await app.fails("getTemplateLogHistoryByID", again, { path: { logID: first?.runID ?? "" } })).toMatchObject({
+      kind: "forbidden",
+    })
+    expect(await removeFails(again, "debian")).toMatchObject({ kind: "invalid" })
+  })
+})
+
+describe("deleting a template", () => {
+  it("takes what its owner has built, and the files", async () => {
+    await add(ada, debian)
+    await build(ada, ["debian"])
+    expect(await removeFails(bob, "debian")).toMatchObject({ kind: "invalid", message: expect.stringContaining("does not belong to you") })
+    expect((await remove(ada, "debian")).result).toBe("Template debian was deleted")
+    expect([await listed(ada), [...app.world.vms.keys()]]).toEqual([[], []])
+    expect(await removeFails(ada, "debian")).toMatchObject({ kind: "not-found" })
+    expect(await removeFails(ada, "../x")).toMatchObject({ kind: "not-found" })
+  })
+
+  it("is refused while machines are linked to it, which are named, and keeps the files", async () => {
+    await add(ada, debian)
+    await build(ada, ["debian"])
+    const [vm] = [...app.world.vms.values()]
+    if (vm === undefined) throw new Error("nothing was built")
+    const clone = { ...vm, vmid: 300 as Vmid, name: "LAB-web", template: false, pool: "LAB", clonedFrom: vm.vmid }
+    app.world.vms.set(clone.vmid, clone)
+    expect(await removeFails(ada, "debian")).toMatchObject({ kind: "conflict", message: expect.stringContaining("LAB-web (VM 300)") })
+    expect(await listed(ada)).toEqual(["debian built"])
+    expect(app.world.vms.size).toBe(2)
+  })
+
+  it("is refused while it is built", async () => {
+    await add(ada, debian)
+    hold()
+    await start(ada, ["debian"])
+    await running()
+    for (const user of [ada, boss]) expect(await removeFails(user, "debian")).toMatchObject({ kind: "conflict" })
+    await app.call("abortTemplates", ada)
+    expect(await listed(ada)).toEqual(["debian not_built"])
+  })
+
+  it("leaves what others have built, also to who has files of that name", async () => {
+    // by hand, or by somebody whose files a source brought
+    app.world.vms.set(900 as Vmid, { ...machine(900, "kali"), balloonMiB: undefined, description: "", nics: [], storage: "local", agentAt: undefined, addresses: [], sessions: [], stages: new Map(), name: "kali", memoryMiB: 1 })
+    await app.observe([machine(900, "kali"), machine(901, "in-range", { pool: "LAB" }), machine(902, "half", { pool: "rw-build-aaaaaaaaaaaaaaa" })])
+    await app.run(
+      ArtifactLibrary.use((library) =>
+        library.place(
+          { scope: { type: "user", userId: ada.id }, kind: "template", name: "kali" },
+          [{ kind: "file", path: "k.pkr.hcl", size: 0, executable: false, read: Effect.succeed(new Uint8Array()) }],
+          { replace: true },
+        ),
+      ),
+    )
+    expect(await listed(ada)).toContain("kali built")
+    expect((await remove(ada, "kali")).result).toContain("somebody else built stays")
+    expect(app.world.vms.has(900 as Vmid)).toBe(true)
+    expect(await removeFails(ada, "kali")).toMatchObject({ kind: "invalid" })
+    for (const name of ["in-range", "half"]) expect(await removeFails(boss, name)).toMatchObject({ kind: "not-found" })
+    expect((await remove(boss, "kali")).result).toBe("The built template kali was removed")
+    expect(app.world.vms.has(900 as Vmid)).toBe(false)
+  })
+
+  it("that comes with the service only unbuilds it, and is for administrators", async () => {
+    const bytes = new TextEncoder().encode(builder("shipped"))
+    await app.run(
+      ArtifactLibrary.use((library) =>
+        library.place(
+          { scope: { type: "global" }, kind: "template", name: "shipped" },
+          [{ kind: "file", path: "s.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
+          { replace: true },
+        ),
+      ),
+    )
+    expect((await addFails(ada, { "s/s.pkr.hcl": builder("shipped") }, true)).message).toContain('"shipped" does not belong to you')
+    await build(boss, ["shipped"])
+    expect(await removeFails(bob, "shipped")).toMatchObject({ kind: "forbidden" })
+    expect((await remove(boss, "shipped")).result).toContain("definition is part of the server and stays")
+    expect(await listed(bob)).toEqual(["shipped not_built"])
+  })
+})
