@@ -72,7 +72,8 @@ const build = async (user: User, templates: readonly string[]) => {
   for (const { runID } of builds) await app.ended(runID)
   return builds
 }
-const remove = (user: User, name: string) => app.call("deleteTemplate", user, { path: { name } }) as Promise<{ readonly result: string }>
+const remove = (user: User, name: string) =>
+  app.call("deleteTemplate", user, { path: { name } }) as Promise<{ readonly result: string }>
 const removeFails = (user: User, name: string) => app.fails("deleteTemplate", user, { path: { name } })
 const hold = () => {
   app.builds.script = () => ({ prints: ["==> Creating VM\n"], seconds: 3600 })
@@ -93,7 +94,10 @@ describe("a template in an archive", () => {
 
   it("takes no other's place: clients know the words", async () => {
     await add(ada, debian)
-    expect(await addFails(ada, debian)).toMatchObject({ kind: "invalid", message: expect.stringMatching(/Template already exists.*--force/u) })
+    expect(await addFails(ada, debian)).toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(/Template already exists.*--force/u),
+    })
     for (const user of [bob, boss]) {
       expect(await addFails(user, debian)).toMatchObject({
         kind: "failed",
@@ -102,9 +106,9 @@ describe("a template in an archive", () => {
       expect((await addFails(user, debian, true)).message).toContain('"debian" does not belong to you')
     }
     await app.observe([machine(900, "kali")])
-    expect((await addFails(ada, { "k/k.pkr.json": JSON.stringify({ variable: { vm_name: { default: "kali" } } }) })).message).toContain(
-      "already present on the server",
-    )
+    expect(
+      (await addFails(ada, { "k/k.pkr.json": JSON.stringify({ variable: { vm_name: { default: "kali" } } }) })).message,
+    ).toContain("already present on the server")
   })
 
   it.each<[string, MemoryFiles, string, string]>([
@@ -114,8 +118,18 @@ describe("a template in an archive", () => {
     ["with two folders", { ...debian, "other/x": "" }, "invalid", "exactly one folder"],
     ["with a file beside the folder", { ...debian, x: "" }, "invalid", "exactly one folder"],
     ["with a link", { ...debian, "deb/link": { link: "http/preseed.cfg" } }, "invalid", "is a link"],
-    ["whose folder is one of the tool's own", { "packer_cache/d.pkr.hcl": builder("debian") }, "invalid", "cannot be called packer_cache"],
-    ["whose builder file is too long", { "deb/deb.pkr.hcl": builder("debian", "#".repeat(2_000_000)) }, "failed", "Error extracting"],
+    [
+      "whose folder is one of the tool's own",
+      { "packer_cache/d.pkr.hcl": builder("debian") },
+      "invalid",
+      "cannot be called packer_cache",
+    ],
+    [
+      "whose builder file is too long",
+      { "deb/deb.pkr.hcl": builder("debian", "#".repeat(2_000_000)) },
+      "failed",
+      "Error extracting",
+    ],
     ["whose builder file is deep", { "deb/deb.pkr.hcl": "a = ".concat("[".repeat(200_000)) }, "failed", "Error extracting"],
     ["called as a path", { "deb/deb.pkr.hcl": builder("../../etc") }, "invalid", "no template can be called"],
     ["called as an option", { "deb/deb.pkr.hcl": builder("-rf") }, "invalid", "no template can be called"],
@@ -155,7 +169,9 @@ describe("building", () => {
     expect((await start(ada, ["a", "b", "c", "a"], 100)).result).toMatch(/^Building a, b, c, 2 in parallel/u)
     await vi.waitFor(async () =>
       expect(
-        ((await app.call("getTemplatesStatus", bob)) as readonly { readonly phase: string }[]).map(({ phase }) => phase).toSorted(),
+        ((await app.call("getTemplatesStatus", bob)) as readonly { readonly phase: string }[])
+          .map(({ phase }) => phase)
+          .toSorted(),
       ).toEqual(["queued", "running", "running"]),
     )
     expect(await listed(ada)).toEqual(["a building", "b building", "c building"])
@@ -169,13 +185,19 @@ describe("building", () => {
     await add(ada, debian)
     expect(await app.fails("buildTemplates", bob, { body: { templates: ["debian"] } })).toMatchObject({ kind: "not-found" })
     expect(await app.fails("buildTemplates", ada, { body: { templates: [] } })).toMatchObject({ kind: "invalid" })
-    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"], parallel: -1 } })).toMatchObject({ kind: "invalid" })
+    expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"], parallel: -1 } })).toMatchObject({
+      kind: "invalid",
+    })
     expect(app.builds.begun).toEqual([])
   })
 
   it("says what the host lacks, before anything is queued", async () => {
     await add(ada, debian)
-    app.builds.available = { available: false, because: ["packer is not installed", "xorriso is not installed"], hint: "Install them." }
+    app.builds.available = {
+      available: false,
+      because: ["packer is not installed", "xorriso is not installed"],
+      hint: "Install them.",
+    }
     expect(await app.fails("buildTemplates", ada, { body: { templates: ["all"] } })).toMatchObject({
       kind: "failed",
       message: "Cannot build templates: packer is not installed; xorriso is not installed",
@@ -255,7 +277,30 @@ describe("the log of a build", () => {
     expect(await app.fails("getTemplateLogHistoryByID", again, { path: { logID: first?.runID ?? "" } })).toMatchObject({
       kind: "forbidden",
     })
+    expect(await app.fails("getRun", again, { path: { runID: first?.runID } })).toMatchObject({ kind: "forbidden" })
     expect(await removeFails(again, "debian")).toMatchObject({ kind: "invalid" })
+  })
+})
+
+describe("a configuration", () => {
+  const uses = (...names: readonly string[]) =>
+    `ludus:\n${names.map((name, n) => `  - {vm_name: m${n}, hostname: m${n}, template: ${name}, vlan: 10, ip_last_octet: ${n + 11}, ram_gb: 2, cpus: 1, linux: true}\n`).join("")}`
+
+  it("that names templates which are not built is told which, why, and the one call that builds them", async () => {
+    await app.observe([machine(900, "debian-11-x64-server-template")])
+    await add(ada, debian)
+    await add(ada, { "k/k.pkr.hcl": builder("kali") })
+    const range = await app.addRange("LAB", [ada])
+    const bytes = new TextEncoder().encode(uses("kali", "debian", "nothing"))
+    const fault = await app.fails("putConfig", ada, { range, body: {}, file: { filename: "file", contentType: "", bytes } })
+    const messages = fault.issues.map(({ message }) => message)
+    const call = 'build with POST /templates {"templates":["debian","kali"]}'
+    expect(messages).toEqual([
+      expect.stringMatching(/the template "kali" is not built/u),
+      expect.stringMatching(/the template "debian" is not built/u),
+      expect.stringMatching(/there is no template "nothing"/u),
+    ])
+    for (const message of messages) expect(message).toContain(call)
   })
 })
 
@@ -263,7 +308,10 @@ describe("deleting a template", () => {
   it("takes what its owner has built, and the files", async () => {
     await add(ada, debian)
     await build(ada, ["debian"])
-    expect(await removeFails(bob, "debian")).toMatchObject({ kind: "invalid", message: expect.stringContaining("does not belong to you") })
+    expect(await removeFails(bob, "debian")).toMatchObject({
+      kind: "invalid",
+      message: expect.stringContaining("does not belong to you"),
+    })
     expect((await remove(ada, "debian")).result).toBe("Template debian was deleted")
     expect([await listed(ada), [...app.world.vms.keys()]]).toEqual([[], []])
     expect(await removeFails(ada, "debian")).toMatchObject({ kind: "not-found" })
@@ -277,7 +325,10 @@ describe("deleting a template", () => {
     if (vm === undefined) throw new Error("nothing was built")
     const clone = { ...vm, vmid: 300 as Vmid, name: "LAB-web", template: false, pool: "LAB", clonedFrom: vm.vmid }
     app.world.vms.set(clone.vmid, clone)
-    expect(await removeFails(ada, "debian")).toMatchObject({ kind: "conflict", message: expect.stringContaining("LAB-web (VM 300)") })
+    expect(await removeFails(ada, "debian")).toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("LAB-web (VM 300)"),
+    })
     expect(await listed(ada)).toEqual(["debian built"])
     expect(app.world.vms.size).toBe(2)
   })
@@ -294,8 +345,24 @@ describe("deleting a template", () => {
 
   it("leaves what others have built, also to who has files of that name", async () => {
     // by hand, or by somebody whose files a source brought
-    app.world.vms.set(900 as Vmid, { ...machine(900, "kali"), balloonMiB: undefined, description: "", nics: [], storage: "local", agentAt: undefined, addresses: [], sessions: [], stages: new Map(), name: "kali", memoryMiB: 1 })
-    await app.observe([machine(900, "kali"), machine(901, "in-range", { pool: "LAB" }), machine(902, "half", { pool: "rw-build-aaaaaaaaaaaaaaa" })])
+    app.world.vms.set(900 as Vmid, {
+      ...machine(900, "kali"),
+      balloonMiB: undefined,
+      description: "",
+      nics: [],
+      storage: "local",
+      agentAt: undefined,
+      addresses: [],
+      sessions: [],
+      stages: new Map(),
+      name: "kali",
+      memoryMiB: 1,
+    })
+    await app.observe([
+      machine(900, "kali"),
+      machine(901, "in-range", { pool: "LAB" }),
+      machine(902, "half", { pool: "rw-build-aaaaaaaaaaaaaaa" }),
+    ])
     await app.run(
       ArtifactLibrary.use((library) =>
         library.place(
@@ -325,7 +392,9 @@ describe("deleting a template", () => {
         ),
       ),
     )
-    expect((await addFails(ada, { "s/s.pkr.hcl": builder("shipped") }, true)).message).toContain('"shipped" does not belong to you')
+    expect((await addFails(ada, { "s/s.pkr.hcl": builder("shipped") }, true)).message).toContain(
+      '"shipped" does not belong to you',
+    )
     await build(boss, ["shipped"])
     expect(await removeFails(bob, "shipped")).toMatchObject({ kind: "forbidden" })
     expect((await remove(boss, "shipped")).result).toContain("definition is part of the server and stays")

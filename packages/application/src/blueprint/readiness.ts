@@ -1,11 +1,26 @@
-import { type Blueprint, hasRole, readReferences, readRequirements, type User } from "@rangewright/domain"
+import {
+  type Blueprint,
+  hasRole,
+  isFinishedTemplate,
+  readReferences,
+  readRequirements,
+  type TemplateState,
+  unbuilt,
+  type User,
+} from "@rangewright/domain"
 import { ArtifactLibrary, Blueprints, GuestAutomation, Machines, Ranges, SubscriptionProvider } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { listTemplates } from "../template/list-templates.ts"
 
 /** What a blueprint needs, and whether it is there. */
 export interface Readiness {
-  readonly templates: readonly { readonly name: string; readonly built: boolean }[]
+  readonly templates: readonly {
+    readonly name: string
+    readonly built: boolean
+    /** `missing`: this user has no files that it could be built from. */
+    readonly status: TemplateState | "missing"
+  }[]
   readonly roles: readonly { readonly name: string; readonly installed: boolean; readonly subscription: boolean }[]
 }
 
@@ -43,12 +58,19 @@ export const readinessOf = (blueprint: Blueprint, user: User) =>
     // what users of a range call a template there is nobody else's
     const pools = new Set<string | undefined>((yield* (yield* Ranges).list()).map(({ id }) => id))
     const built = new Set(
-      (cluster?.machines ?? []).flatMap(({ template, name, pool }) => (template && !pools.has(pool) ? [name] : [])),
+      (cluster?.machines ?? []).flatMap((machine) =>
+        isFinishedTemplate(machine) && !pools.has(machine.pool) ? [machine.name] : [],
+      ),
     )
+    const states = unbuilt(yield* Effect.orElseSucceed(listTemplates(user), () => []))
     const installed = yield* installedFor(user)
     const subscription = roles.length === 0 ? new Set<string>() : yield* subscriptionRoles(blueprint)
     return {
-      templates: templates.map((name) => ({ name, built: built.has(name) })),
+      templates: templates.map((name) => ({
+        name,
+        built: built.has(name),
+        status: states.get(name) ?? (built.has(name) ? "built" : "missing"),
+      })),
       roles: roles.map((name) => ({ name, installed: hasRole(installed, name), subscription: subscription.has(name) })),
     } satisfies Readiness
   })

@@ -3,16 +3,27 @@ import {
   type ConfigIssue,
   type Failed,
   InvalidInput,
+  isFinishedTemplate,
   machineNames,
   olderClaims,
   type Range,
+  unbuilt,
   type User,
 } from "@rangewright/domain"
-import { GuestAutomation, Machines, Ranges, type StorageFault } from "@rangewright/ports"
+import {
+  type ArtifactLibrary,
+  GuestAutomation,
+  Machines,
+  Ranges,
+  type RunJournal,
+  type StorageFault,
+  type Users,
+} from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { UploadedFile } from "../operation/operation.ts"
 import type { Settings } from "../settings.ts"
+import { listTemplates } from "../template/list-templates.ts"
 import { otherRanges } from "./other-ranges.ts"
 import { readRangeConfig } from "./read-config.ts"
 
@@ -50,9 +61,11 @@ const factsFor = (range: Range, user: User) =>
     const named = (cluster?.machines ?? []).flatMap((machine) =>
       machine.name === undefined ? [] : [{ ...machine, name: machine.name }],
     )
+    // what the library cannot tell at present is not told
+    const known = yield* Effect.orElseSucceed(listTemplates(user), () => undefined)
     // what users of another range call a template is not one for this range
     const pools = new Set<string | undefined>(others.map(({ id }) => id))
-    const templates = named.filter(({ template, pool }) => template && !pools.has(pool))
+    const templates = named.filter((machine) => isFinishedTemplate(machine) && !pools.has(machine.pool))
     return {
       rangeId: range.id,
       rangeNumber: range.number,
@@ -66,6 +79,7 @@ const factsFor = (range: Range, user: User) =>
         ? {}
         : {
             templates: new Set(templates.map(({ name }) => name)),
+            ...(known === undefined ? {} : { unbuilt: unbuilt(known) }),
             nodes: cluster.nodes.map(({ name, cpus, memoryMiB }) => ({ name, cpus, ramGb: memoryMiB / 1024 })),
           }),
       ...(roles === undefined ? {} : { roles: { names: roles, collections: new Set<string>() } }),
@@ -77,7 +91,11 @@ export const configIssues = (
   text: string,
   range: Range,
   user: User,
-): Effect.Effect<readonly ConfigIssue[], Failed | StorageFault, GuestAutomation | Machines | Ranges | Settings> =>
+): Effect.Effect<
+  readonly ConfigIssue[],
+  Failed | StorageFault,
+  ArtifactLibrary | GuestAutomation | Machines | Ranges | RunJournal | Settings | Users
+> =>
   Effect.gen(function* () {
     const parsed = yield* readRangeConfig(text)
     if (Result.isFailure(parsed)) return parsed.failure

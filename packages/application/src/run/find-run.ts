@@ -13,6 +13,8 @@ import { Ranges, RunJournal, type RunRecord } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { requireRangeAccess } from "../access/select-range.ts"
 import { RunEngine } from "@rangewright/run-engine"
+import { templateBuildName } from "../template/build-run.ts"
+import { isBuildOf } from "../template/running-builds.ts"
 
 /** Who may see and steer a run, for the description of operations. */
 export const runAccess = "of the run's range; who started the run, whose its source or blueprint is; else administrators"
@@ -30,8 +32,10 @@ export const followable = (runs: readonly RunRecord[], user: User): Effect.Effec
       const key = subjectKey(run.subject)
       if (!ofEverybody.has(run.subject.type) && !owners.has(key)) owners.set(key, yield* engine.owner(run))
     }
+    // ids of users are given again: a build tells the record of its user
+    const startedBy = (run: RunRecord) => (run.kind === templateBuildName ? isBuildOf(run, user) : run.by === user.id)
     return runs.filter(
-      (run) => !ofEverybody.has(run.subject.type) && (run.by === user.id || owners.get(subjectKey(run.subject)) === user.id),
+      (run) => !ofEverybody.has(run.subject.type) && (startedBy(run) || owners.get(subjectKey(run.subject)) === user.id),
     )
   })
 

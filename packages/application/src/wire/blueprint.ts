@@ -6,6 +6,7 @@ import {
   type GroupMember,
   homepageOf,
   type Source,
+  templateStates,
 } from "@rangewright/domain"
 import * as Schema from "effect/Schema"
 import type { Readiness } from "../blueprint/readiness.ts"
@@ -63,7 +64,12 @@ export const BlueprintDetail = Schema.Struct({
   min_ludus_version: Schema.String,
   tags: Schema.Array(Schema.String),
   templateStatus: Schema.Array(
-    Schema.Struct({ name: Schema.String, built: Schema.Boolean }).annotate({ identifier: "TemplateStatusEntry" }),
+    Schema.Struct({
+      name: Schema.String,
+      built: Schema.Boolean,
+      /** Ours: `missing` where the caller has nothing that it could be built from. */
+      status: Schema.Literals([...templateStates, "missing"]),
+    }).annotate({ identifier: "TemplateStatusEntry" }),
   ),
   roleStatus: Schema.Array(
     Schema.Struct({ name: Schema.String, installed: Schema.Boolean, subscription: Schema.Boolean }).annotate({

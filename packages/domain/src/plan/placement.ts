@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import type { ObservedNode, ObservedZone } from "../machine/observed.ts"
 import type { DesiredMachine } from "./desired.ts"
 import type { PlanIssue } from "./issue.ts"
+import { buildCall } from "../template/missing.ts"
 import type { Placement } from "./plan.ts"
 import { hindrance, offlineHolder, type Template, templateFor, templatesNamed } from "./templates.ts"
 import type { PlanSettings, PlanWorld, ReservedCapacity } from "./world.ts"
@@ -118,7 +119,7 @@ const fullTarget = ({ settings }: PlacementInput, machine: DesiredMachine): stri
 const noTemplate = (world: PlanWorld, name: string): PlanIssue => {
   const holder = offlineHolder(world, name)
   return holder === undefined
-    ? { code: "template-missing", message: name, hint: buildHint }
+    ? { code: "template-missing", message: name, hint: buildHint([name]) }
     : {
         code: "node-offline",
         message: `the template ${name} is on the node ${holder}, which is offline`,
@@ -126,7 +127,8 @@ const noTemplate = (world: PlanWorld, name: string): PlanIssue => {
       }
 }
 
-const buildHint = "Build the missing templates (POST /templates), or name others in the configuration."
+const buildHint = (names: readonly string[]): string =>
+  `Build what is missing with ${buildCall(names)}, or name other templates in the configuration.`
 
 const fixedNode = (
   { settings, world, defaultTarget }: PlacementInput,
@@ -186,7 +188,7 @@ const oneIssueForTemplates = (issues: readonly PlanIssue[]): readonly PlanIssue[
   if (missing.length === 0) return others
   const names = [...new Set(missing)].sort()
   const message = names.length === 1 ? `the template ${names[0]} is not built` : `the templates ${names.join(", ")} are not built`
-  return [{ code: "template-missing", message, hint: buildHint }, ...others]
+  return [{ code: "template-missing", message, hint: buildHint(names) }, ...others]
 }
 
 interface Load {

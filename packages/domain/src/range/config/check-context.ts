@@ -1,3 +1,4 @@
+import type { UnbuiltTemplates } from "../../template/missing.ts"
 import type { OtherRange } from "../naming.ts"
 import type { NameTemplate, RangeConfig } from "./model.ts"
 import type { Node, Path } from "./node.ts"
@@ -8,6 +9,8 @@ export interface RangeFacts {
   readonly rangeNumber: number
   /** Names of the templates that are built and visible to the caller. */
   readonly templates?: ReadonlySet<string> | undefined
+  /** What the caller knows of templates that are not built. Absent: nothing is known. */
+  readonly unbuilt?: UnbuiltTemplates | undefined
   readonly roles?: InstalledRoles | undefined
   readonly nodes?: ReadonlyArray<NodeFacts> | undefined
   readonly otherRanges?: ReadonlyArray<Pick<OtherRange, "id">> | undefined

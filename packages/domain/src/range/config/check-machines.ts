@@ -1,4 +1,5 @@
 /** Addresses, templates, nodes and sizes of machines (contract B 3.9, 2, 5, 9 and 10, and what it names as unchecked). */
+import { missingHint, missingText } from "../../template/missing.ts"
 import { dhcpPool } from "../../network/addressing.ts"
 import type { CheckContext } from "./check-context.ts"
 import { quote } from "./issue.ts"
@@ -39,13 +40,17 @@ const addresses = ({ config, facts, error, warning }: CheckContext): void => {
 const templates = ({ config, facts, error, warning }: CheckContext): void => {
   const known = facts.templates
   if (known === undefined) return
+  const { unbuilt } = facts
+  const missing = [...config.machines, config.router].flatMap(({ template }) => (known.has(template) ? [] : [template]))
   const built = known.size === 0 ? "none is built yet" : `built: ${[...known].toSorted().join(", ")}`
+  const why = (name: string): string | undefined =>
+    unbuilt === undefined ? undefined : `${missingText(name, unbuilt)}: ${missingHint(missing, unbuilt)}`
   for (const [index, { template }] of config.machines.entries())
     if (!known.has(template))
       error(
         ["ludus", index, "template"],
         "template-not-built",
-        `the template ${quote(template)} is not built or not visible`,
+        why(template) ?? `the template ${quote(template)} is not built or not visible`,
         built,
       )
   const { template } = config.router
@@ -54,7 +59,7 @@ const templates = ({ config, facts, error, warning }: CheckContext): void => {
     warning(
       ["router", "template"],
       "router-template-not-built",
-      `the router's template ${quote(template)} is not built or not visible`,
+      why(template) ?? `the router's template ${quote(template)} is not built or not visible`,
       built,
     )
 }
