@@ -4,6 +4,14 @@ import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type { HypervisorFault } from "./faults.ts"
 
+/** What a feature of the service needs of the service's own account. */
+export interface FeatureRights {
+  /** In words that follow "blocks": `consoles`. */
+  readonly feature: string
+  /** Each with its path, and whether it is held: `VM.Console on /vms`. */
+  readonly privileges: ReadonlyMap<string, boolean>
+}
+
 /** Accounts, groups, pools and rights on the hypervisor. */
 export class HypervisorAccess extends Context.Service<
   HypervisorAccess,
@@ -24,7 +32,7 @@ export class HypervisorAccess extends Context.Service<
     readonly ensurePool: (poolId: RangeId) => Effect.Effect<void, HypervisorFault>
     /** Fails with `failed` while the pool has members, and with `not-ours` while another pool lies below it. */
     readonly removePool: (poolId: RangeId) => Effect.Effect<void, HypervisorFault>
-    /** What the service's own credentials may do, for `doctor`: privilege -> held. */
-    readonly privileges: Effect.Effect<ReadonlyMap<string, boolean>, HypervisorFault>
+    /** What the service's own credentials may do, for `doctor`. Without the first feature there is no other. */
+    readonly privileges: Effect.Effect<readonly FeatureRights[], HypervisorFault>
   }
 >()("rangewright/HypervisorAccess") {}

@@ -3,6 +3,7 @@ import { createSimulator, type Simulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterEach, describe, expect, test } from "vitest"
+import { readFileSync } from "node:fs"
 import { loadConfig } from "../src/config/config.ts"
 import type { Finding } from "../src/doctor/finding.ts"
 import { checkHypervisor } from "../src/doctor/hypervisor-checks.ts"
@@ -61,6 +62,54 @@ describe("the doctor's look at the routers' outer network", () => {
     const found = await network(({ state }) => state.nodes.get("pve")!.interfaces.delete("vmbr1000"))
     expect(found?.level).toBe("fail")
     expect(found?.hint).toContain("VLAN-aware")
+  })
+})
+
+describe("the doctor's look at the token's rights", () => {
+  /** The findings for a token that has the README's role on everything, but for these privileges. */
+  const lacking = async (...missing: readonly string[]): Promise<readonly Finding[]> => {
+    const simulator = createSimulator()
+    open.push(simulator)
+    const root = async (method: string, path: string, fields: Readonly<Record<string, string>>) => {
+      const headers = { authorization: `PVEAPIToken=${simulator.rootToken}` }
+      const body = new URLSearchParams(fields).toString()
+      const answer = await simulator.handle({ method, path: `/api2/json${path}`, headers, body })
+      expect(answer.status, answer.reason).toBe(200)
+      return answer.body
+    }
+    const role = /--privs "([^"]+)"/u.exec(readFileSync(new URL("../../../README.md", import.meta.url), "utf8"))?.[1] ?? ""
+    const privs = role.split(" ").filter((name) => !missing.includes(name))
+    await root("POST", "/access/users", { userid: "service@pve" })
+    const made = JSON.parse(await root("POST", "/access/users/service@pve/token/own", { privsep: "0" })) as {
+      readonly data: { readonly value: string }
+    }
+    await root("POST", "/access/roles", { roleid: "Service", privs: privs.join(",") })
+    await root("PUT", "/access/acl", { path: "/", roles: "Service", users: "service@pve" })
+    const layer = proxmoxLayer({
+      urls: [],
+      transport: handlerTransport(simulator.handle),
+      auth: { type: "token", id: "service@pve!own", secret: Redacted.make(made.data.value) },
+    })
+    const found = await Effect.runPromise(checkHypervisor(config()).pipe(Effect.provide(layer)))
+    return found.filter(({ what }) => what === "rights")
+  }
+
+  test("is content with the role of the README", async () => {
+    expect(await lacking()).toMatchObject([{ level: "ok" }])
+  })
+
+  test("names what is missing, and which features that blocks", async () => {
+    expect(await lacking("VM.Console", "VM.Snapshot.Rollback", "User.Modify")).toMatchObject([
+      { level: "warn", detail: "the token lacks VM.Snapshot.Rollback on /vms, which blocks snapshots and testing mode" },
+      { level: "warn", detail: "the token lacks VM.Console on /vms, which blocks consoles" },
+      { level: "warn", detail: "the token lacks User.Modify on /access/groups, which blocks accounts of users and their rights" },
+    ])
+  })
+
+  test("fails where nothing works without them", async () => {
+    expect(await lacking("VM.Clone")).toMatchObject([
+      { level: "fail", detail: "the token lacks VM.Clone on /vms, which blocks ranges and their machines" },
+    ])
   })
 })
 

@@ -392,7 +392,8 @@ describe("the service's own rights", () => {
     await root(rig, "PUT", "/access/acl", "path=/vms&roles=PVEVMAdmin&users=svc@pve")
     const auth = { type: "token", id: "svc@pve!rw", secret: Redacted.make(made.data.value) } as const
     const poor = rig.as({ auth })
-    const privileges = await poor.run(HypervisorAccess.use((access) => access.privileges))
+    const features = await poor.run(HypervisorAccess.use((access) => access.privileges))
+    const privileges = new Map(features.flatMap(({ privileges: needed }) => [...needed]))
     expect(privileges.get("VM.Clone on /vms")).toBe(true)
     expect(privileges.get("Sys.Audit on /")).toBe(false)
     expect(privileges.get("Pool.Allocate on /pool")).toBe(false)

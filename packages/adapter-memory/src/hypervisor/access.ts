@@ -222,6 +222,6 @@ export const accessLayer = (world: MemoryWorld): Layer.Layer<HypervisorAccess> =
     poolExists: (poolId) => run("poolExists", false, () => world.pools.has(poolId)),
     ensurePool: (poolId) => run("ensurePool", true, () => void world.pools.add(poolId)),
     removePool: (poolId) => attempt("removePool", `remove pool ${poolId}`, () => removePool(world, poolId)),
-    privileges: run("privileges", false, () => new Map<string, boolean>()),
+    privileges: run("privileges", false, () => []),
   })
 }

@@ -1,13 +1,13 @@
-import type { HypervisorAccess, HypervisorFault } from "@rangewright/ports"
+import type { FeatureRights, HypervisorAccess, HypervisorFault } from "@rangewright/ports"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { PveClient } from "../client/client.ts"
 import type { ServiceAccount } from "../client/credentials.ts"
-import { child, recordOf, text } from "../wire/read.ts"
+import { child, type Fields, recordOf, text } from "../wire/read.ts"
 import { applyChange } from "./apply.ts"
 import { observeAccess } from "./observe.ts"
 import { ensurePool, poolExists, removePool } from "./pools.ts"
-import { neededPrivileges } from "./roles.ts"
+import { neededByFeature, neededPrivileges } from "./roles.ts"
 
 /** Before PVE 9 one privilege stood for all of the guest agent's. */
 const namesIn = (names: readonly string[], version: string): readonly string[] =>
@@ -16,20 +16,22 @@ const namesIn = (names: readonly string[], version: string): readonly string[] =
     : [...new Set(names.map((name) => name.replace(/^VM\.GuestAgent\..*$/u, "VM.Monitor")))]
 
 /** `1` is granted here and below, `0` here only; both are held (facts c5). */
-const privileges = Effect.fnUntraced(function* (
-  client: PveClient,
-): Effect.fn.Return<ReadonlyMap<string, boolean>, HypervisorFault> {
+const privileges = Effect.fnUntraced(function* (client: PveClient): Effect.fn.Return<readonly FeatureRights[], HypervisorFault> {
   const doing = "read the rights of the service's account"
   const version = text(recordOf((yield* client.get("/version", {}, { doing })).data), "version") ?? "9"
-  const held = yield* Effect.forEach(Object.entries(neededPrivileges), ([path, names]) =>
-    client.get("/access/permissions", { path }, { doing }).pipe(
-      Effect.map((reply) => {
-        const here = child(recordOf(reply.data), path)
-        return namesIn(names, version).map((name) => [`${name} on ${path}`, Object.hasOwn(here, name)] as const)
-      }),
+  const held = new Map<string, Fields>()
+  for (const path of Object.keys(neededPrivileges)) {
+    const { data } = yield* client.get("/access/permissions", { path }, { doing })
+    held.set(path, child(recordOf(data), path))
+  }
+  return Object.entries(neededByFeature).map(([feature, byPath]) => ({
+    feature,
+    privileges: new Map(
+      Object.entries(byPath).flatMap(([path, names]) =>
+        namesIn(names, version).map((name) => [`${name} on ${path}`, Object.hasOwn(held.get(path) ?? {}, name)] as const),
+      ),
     ),
-  )
-  return new Map(held.flat())
+  }))
 })
 
 export const makeHypervisorAccess = (

@@ -1,31 +1,46 @@
+/** Privileges by the path that they are needed on. */
+type ByPath = Readonly<Record<string, readonly string[]>>
+
 /**
- * What the service itself needs, by path: the least it can work with. A token with privilege separation needs these itself. Guest agent
- * rights are those of PVE 9; on 8 `VM.Monitor` stands for them.
+ * What the service itself needs, feature by feature: the least that each can work with. A token with privilege separation needs these itself. Guest
+ * agent rights are those of PVE 9; on 8 `VM.Monitor` stands for them. Without the first feature there is no other.
  */
-export const neededPrivileges: Readonly<Record<string, readonly string[]>> = {
-  "/": ["Sys.Audit"],
-  "/vms": [
-    "VM.Allocate",
-    "VM.Audit",
-    "VM.Clone",
-    "VM.Config.CPU",
-    "VM.Config.Memory",
-    "VM.Config.Network",
-    "VM.Config.Options",
-    "VM.Config.HWType",
-    "VM.Console",
-    "VM.GuestAgent.Audit",
-    "VM.GuestAgent.Unrestricted",
-    "VM.PowerMgmt",
-    "VM.Snapshot",
-    "VM.Snapshot.Rollback",
-  ],
-  "/pool": ["Pool.Allocate", "Pool.Audit", "Permissions.Modify"],
-  "/storage": ["Datastore.AllocateSpace", "Datastore.Audit"],
-  "/nodes": ["Sys.Modify"],
-  "/sdn/zones": ["SDN.Allocate", "SDN.Audit", "SDN.Use", "Permissions.Modify"],
-  "/sdn": ["SDN.Allocate"],
-  "/access": ["Sys.Audit"],
-  "/access/groups": ["User.Modify", "Group.Allocate"],
-  "/access/realm/pve": ["Realm.AllocateUser"],
+export const neededByFeature: Readonly<Record<string, ByPath>> = {
+  "ranges and their machines": {
+    "/": ["Sys.Audit"],
+    "/vms": [
+      "VM.Allocate",
+      "VM.Audit",
+      "VM.Clone",
+      "VM.Config.CPU",
+      "VM.Config.Memory",
+      "VM.Config.Network",
+      "VM.Config.Options",
+      "VM.Config.HWType",
+      "VM.PowerMgmt",
+    ],
+    "/pool": ["Pool.Allocate", "Pool.Audit"],
+    "/storage": ["Datastore.AllocateSpace", "Datastore.Audit"],
+  },
+  "work inside machines": { "/vms": ["VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted"] },
+  "snapshots and testing mode": { "/vms": ["VM.Snapshot", "VM.Snapshot.Rollback"] },
+  consoles: { "/vms": ["VM.Console"] },
+  "bridges of ranges on a single node": { "/nodes": ["Sys.Modify"] },
+  "networks of ranges in a cluster": {
+    "/sdn/zones": ["SDN.Allocate", "SDN.Audit", "SDN.Use", "Permissions.Modify"],
+    "/sdn": ["SDN.Allocate"],
+  },
+  "accounts of users and their rights": {
+    "/pool": ["Permissions.Modify"],
+    "/access": ["Sys.Audit"],
+    "/access/groups": ["User.Modify", "Group.Allocate"],
+    "/access/realm/pve": ["Realm.AllocateUser"],
+  },
 }
+
+const entries = Object.values(neededByFeature).flatMap((byPath) => Object.entries(byPath))
+
+/** All of them, by path. */
+export const neededPrivileges: ByPath = Object.fromEntries(
+  [...Map.groupBy(entries, ([path]) => path)].map(([path, needed]) => [path, [...new Set(needed.flatMap(([, names]) => names))]]),
+)

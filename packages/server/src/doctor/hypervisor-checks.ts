@@ -22,16 +22,24 @@ const reached = Effect.gen(function* () {
     : ok("version", `Proxmox VE ${version}`)
 })
 
+/** One finding where nothing is missing, else one for each feature that is blocked. Only without the first is everything. */
 const rights = Effect.gen(function* () {
-  const held = yield* (yield* HypervisorAccess).privileges
-  const missing = [...held].filter(([, has]) => !has).map(([name]) => name)
-  return missing.length === 0
-    ? ok("rights", `the token has all ${held.size} privileges that are needed`)
-    : fail(
-        "rights",
-        `the token lacks ${missing.join(", ")}`,
-        "Give the token's role these privileges on these paths; the README lists the commands.",
-      )
+  const features = yield* (yield* HypervisorAccess).privileges
+  const all = new Set(features.flatMap(({ privileges }) => [...privileges.keys()]))
+  const blocked = features.flatMap(({ feature, privileges }, index) => {
+    const missing = [...privileges].filter(([, has]) => !has).map(([name]) => name)
+    const say = index === 0 ? fail : warn
+    return missing.length === 0
+      ? []
+      : [
+          say(
+            "rights",
+            `the token lacks ${missing.join(", ")}, which blocks ${feature}`,
+            "Give the token's role these privileges on these paths; the README lists the commands.",
+          ),
+        ]
+  })
+  return blocked.length === 0 ? [ok("rights", `the token has all ${all.size} privileges that are needed`)] : blocked
 })
 
 const clockOf = Effect.gen(function* () {
@@ -157,18 +165,19 @@ const shellOf = Effect.map(NodeShell, ({ available }) =>
 /** A check that cannot be made is a finding too. */
 const attempt = <R>(
   what: string,
-  check: Effect.Effect<Finding, { readonly message: string; readonly hint: string | undefined }, R>,
-) =>
+  check: Effect.Effect<Finding | readonly Finding[], { readonly message: string; readonly hint: string | undefined }, R>,
+): Effect.Effect<readonly Finding[], never, R> =>
   Effect.map(
     Effect.result(check),
     Result.match({
-      onSuccess: (finding) => finding,
-      onFailure: (fault) =>
+      onSuccess: (found) => [found].flat(),
+      onFailure: (fault) => [
         fail(
           what,
           fault.message,
           fault.hint ?? "Check proxmox_url and the network to it, proxmox_fingerprint or proxmox_ca_file, and the token.",
         ),
+      ],
     }),
   )
 
@@ -176,20 +185,20 @@ const attempt = <R>(
 export const checkHypervisor = (config: Config) =>
   Effect.gen(function* () {
     const first = yield* attempt("hypervisor", reached)
-    if (first.what === "hypervisor") return [first]
+    if (first.some(({ what }) => what === "hypervisor")) return first
     const observed = yield* Effect.result((yield* Hypervisor).observe)
     if (Result.isFailure(observed))
-      return [first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Look at the cluster's state.")]
+      return [...first, fail("cluster", observed.failure.message, observed.failure.hint ?? "Look at the cluster's state.")]
     const cluster = observed.success
     return [
-      first,
-      yield* attempt("rights", rights),
-      yield* attempt("clock", clockOf),
+      ...first,
+      ...(yield* attempt("rights", rights)),
+      ...(yield* attempt("clock", clockOf)),
       nodesOf(cluster),
       storagesOf(cluster),
       ...cloneStorageOf(config, cluster),
       templatesOf(cluster),
-      yield* attempt("network", networkOf(config, cluster)),
+      ...(yield* attempt("network", networkOf(config, cluster))),
       ...zoneOf(config, cluster),
       yield* shellOf,
     ]
