@@ -91,6 +91,19 @@ describe("a build", () => {
     expect(site.builds.begun).toEqual([{ id, template, paths: [".rangewright-template.json", "debian.pkr.hcl"] }])
   })
 
+  it("that takes long tells for how long, how long it took before, and what it has made", async () => {
+    const site = await prepared()
+    site.builds.script = () => ({ prints: [], seconds: 700 })
+    const process = boot(site)
+    const first = await build(process)
+    expect(logOf(site, first.id)).toMatch(/\n=> 5 min so far; no build of it has succeeded before; it has VM \d+\n/u)
+    site.world.vms.clear()
+    const second = await build(process)
+    await process.dispose()
+    expect(logOf(site, second.id)).toMatch(/\n=> 10 min so far; the last one took 12 min; it has VM \d+\n/u)
+    expect(second.state.plan?.steps[0]?.estimate).toBeGreaterThanOrEqual(700)
+  })
+
   it("keeps the secrets of its account out of journal and log", async () => {
     const site = await prepared()
     site.builds.script = ({ id }) => ({ prints: [`password secret-1-of-${id} and token tok`, `en-1-of-${id}!\n`], seconds: 1 })

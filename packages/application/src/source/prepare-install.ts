@@ -39,9 +39,6 @@ export interface PreparedInstall {
   readonly pruned: readonly SourceRow[]
 }
 
-/** No template comes with the service itself, so a source may use every name. */
-const builtInTemplates: ReadonlySet<string> = new Set()
-
 /**
  * Plans an installation against what is there; changes nothing. `InvalidInput` names everything that the source does not ship,
  * `Forbidden` says why the user may not install roles and collections.
@@ -109,7 +106,7 @@ const presentFor = (
         same: isAsShipped(installation, row, shipped.get(sourceBlueprintID)),
       })),
       otherBlueprints: new Set(all.flatMap((row) => (rows.get(row.origin?.sourceBlueprintID ?? "") === row ? [] : [row.id]))),
-      builtInTemplates,
+      builtInTemplates: new Set(everybodys.templates.map(({ name }) => name)),
     }
   })
 

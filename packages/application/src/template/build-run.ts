@@ -21,10 +21,12 @@ import {
   HypervisorTemplates,
   type LibraryScope,
   Machines,
+  RunJournal,
   TemplateBuilder,
 } from "@rangewright/ports"
 import { runKind, type StepContext, work } from "@rangewright/run-engine"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Settings } from "../settings.ts"
@@ -54,6 +56,8 @@ export const buildRequestOf = ({ options }: Pick<RunHead, "options">) => decodeR
 
 const Build = Schema.Struct({
   template: Schema.String,
+  /** Seconds that it took before. */
+  usual: Schema.optionalKey(Schema.Number),
   user: Schema.String.pipe(Schema.refine(isUserId)),
   own: Schema.Boolean,
   node: Schema.String,
@@ -108,6 +112,30 @@ const nothingMade = (template: string, made: readonly { readonly name: string; r
     hint: "The builder file must use var.proxmox_pool as its pool and call its machine as the template.",
   })
 
+/** Seconds between two words on a build that says nothing for long. */
+const tellEverySeconds = 300
+const minutes = (seconds: number): string => `${Math.max(1, Math.round(seconds / 60))} min`
+
+/** Tells again and again for how long a build has been going on, how long it took before, and what it has made. */
+const tellForEver = (
+  { print, head }: Pick<StepContext, "print" | "head">,
+  usual: number | undefined,
+): Effect.Effect<never, never, HypervisorTemplates> =>
+  Effect.gen(function* () {
+    const { made } = yield* HypervisorTemplates
+    for (let seconds = tellEverySeconds; ; seconds += tellEverySeconds) {
+      yield* Effect.sleep(tellEverySeconds * 1000)
+      const vms = yield* Effect.option(made(head.id))
+      const before = usual === undefined ? "no build of it has succeeded before" : `the last one took ${minutes(usual)}`
+      const shown = Option.match(vms, {
+        onNone: () => "the hypervisor does not answer",
+        onSome: (found) =>
+          found.length === 0 ? "it has made no VM yet" : `it has VM ${found.map(({ vmid }) => vmid).join(", ")}`,
+      })
+      yield* Effect.ignore(print(`=> ${minutes(seconds)} so far; ${before}; ${shown}\n`))
+    }
+  })
+
 /**
  * All of one build in one step: its account's secrets are kept nowhere, so that whatever comes between, the next attempt starts over, with
  * nothing left of the one before.
@@ -115,7 +143,7 @@ const nothingMade = (template: string, made: readonly { readonly name: string; r
 const build = work({
   name: "build-template",
   input: Build,
-  settle: ({ template, user, own, node }, context) =>
+  settle: ({ template, user, own, node, usual }, context) =>
     Effect.gen(function* () {
       const { head, cancelled } = context
       const builder = yield* TemplateBuilder
@@ -128,7 +156,7 @@ const build = work({
         .build({ id: head.id, template, files, builderFile, node, account, output: push })
         .pipe(Effect.ensuring(end))
       const stopped = Effect.andThen(cancelled, new Conflict({ what: `The build of template ${template} was aborted` }))
-      yield* Effect.raceFirst(tool, stopped)
+      yield* Effect.raceFirst(tool, Effect.raceFirst(stopped, tellForEver(context, usual)))
       const made = yield* hypervisor.made(head.id)
       const [vm, ...more] = made.filter((one) => one.template && one.name === template)
       if (vm === undefined || more.length > 0) return yield* nothingMade(template, made)
@@ -182,8 +210,21 @@ const nodeFor = Effect.fnUntraced(function* (template: string) {
   })
 })
 
-/** Seconds that a build is expected to take. */
+/** Seconds that a build takes of which none has been seen yet. */
 const usualSeconds = 1800
+
+/** Seconds that the last successful build of the template took; undefined where none is kept. */
+const lastTook = Effect.fnUntraced(function* (template: string) {
+  const journal = yield* RunJournal
+  const runs = yield* journal.list({ subject: templateSubject(template), kinds: [templateBuildName], limit: 20 })
+  const last = runs.find(({ status }) => status === "success" || status === "partial")
+  if (last === undefined) return undefined
+  // from when the tool began: before that it waited for its turn
+  const began = (yield* journal.read(last.id, 0)).find(({ event }) => event.type === "StepStarted" && event.key === buildStep)
+  return began === undefined || last.endedAt === undefined
+    ? undefined
+    : Math.max(1, Math.round((last.endedAt.getTime() - began.at.getTime()) / 1000))
+})
 
 /** How many templates are built at once, whoever asked for them. */
 export const mostBuilds = Effect.map(Settings, ({ templateBuilds = 1 }) => Math.max(1, templateBuilds))
@@ -197,14 +238,15 @@ export const templateBuild = runKind({
     Effect.gen(function* () {
       yield* filesOf(ofLibrary({ own, user }), template)
       const node = yield* nodeFor(template)
+      const usual = yield* lastTook(template)
       const uses = [
         { resource: "template-build", slots: yield* mostBuilds },
         { resource: `template-build@${batch}`, slots: Math.max(1, parallel) },
       ]
       return workPlan([
         build.step(
-          { key: buildStep, title: `Build template ${template} on ${node}`, estimate: usualSeconds, uses },
-          { template, user, own, node },
+          { key: buildStep, title: `Build template ${template} on ${node}`, estimate: usual ?? usualSeconds, uses },
+          { template, user, own, node, ...(usual === undefined ? {} : { usual }) },
         ),
         adopt.step(
           { key: adoptStep, title: `Take over template ${template}`, after: [buildStep], estimate: 2, pointOfNoReturn: true },
