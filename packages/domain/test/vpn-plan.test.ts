@@ -42,6 +42,14 @@ describe("the plan for the VPN's server", () => {
     expect(planVpn([alice], server([], { peers: [wide], pairs: pairsOf(alice) })).difference.set).toEqual([peerOf(alice)])
   })
 
+  it("knows 2 to 150 as numbers of users, and nothing beyond", () => {
+    const at = (...octets: readonly number[]) =>
+      octets.map((octet) => ({ publicKey: `K${octet}`, allowed: [`198.51.100.${octet}/32`] }))
+    const { difference, notes } = planVpn([], server([], { peers: at(1, 2, 150, 151, 254) }))
+    expect([difference.remove, notes]).toEqual([["K2", "K150"], []])
+    expect(membersOf(server([], { peers: at(1, 150, 151) })).map(({ userNumber }) => userNumber)).toEqual([150])
+  })
+
   it("leaves peers of others alone, and names those that could pretend to be users", () => {
     const site = { publicKey: "SITE", allowed: ["10.99.0.0/16", "198.51.100.200/32", "2001:db8::/64"] }
     const fresh = { publicKey: "NEW", allowed: [] }

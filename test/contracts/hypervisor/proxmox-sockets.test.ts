@@ -128,6 +128,28 @@ describe("the shell", () => {
     await sim.close()
   })
 
+  it("goes on with a new connection when the other side closed the old one while nobody used it", async () => {
+    const { sim, ssh, options } = await overSockets()
+    const nodes = { pve: { ...options.ssh.nodes.pve } }
+    const version = Effect.result(NodeShell.use((shell) => shell.run("pve", { program: "pveversion", args: [] })))
+    const body = Effect.gen(function* () {
+      const first = yield* version
+      yield* Effect.promise(() => ssh.close())
+      // refused, or lost before: a failure either way, and not the end of whoever asks
+      const closed = yield* version
+      const again = yield* Effect.promise(() => sim.ssh())
+      Object.assign(nodes.pve, { port: again.port, hostKey: again.hostKey })
+      return [first, closed, yield* version]
+    })
+    const layer = proxmoxLayer({ ...options, ssh: { ...options.ssh, nodes } })
+    expect(await Effect.runPromise(Effect.provide(body, layer))).toMatchObject([
+      { success: { exitCode: 0 } },
+      { failure: { _tag: "ShellFault" } },
+      { success: { exitCode: 0 } },
+    ])
+    await sim.close()
+  })
+
   it("twenty commands at once all end", async () => {
     const { sim, world } = await overSockets()
     const results = await world().run(

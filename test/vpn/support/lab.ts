@@ -273,6 +273,8 @@ export const openVpnLab = async (rangeNumbers: readonly number[]) => {
     hold: (how: typeof held) => {
       held = how
     },
+    /** Answers what comes to an address of a namespace: the router and machine of range 7 are `r7`. */
+    answer: async (name: string, address: string): Promise<void> => void (await start(name, "python3", "-c", echo, address)),
     addClient,
     changeFile,
     reaches,

@@ -7,6 +7,7 @@ import {
   readRouterReport,
   renderGuard,
   renderIptablesRestore,
+  vpnServer,
 } from "@rangewright/domain"
 import type { RealHost } from "@rangewright/pve-simulator"
 import * as Result from "effect/Result"
@@ -176,7 +177,7 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
   beforeAll(async () => {
     lab = await openLab()
     await lab.setConfig(config)
-    internet = await openInternet(lab.hosts.outside, [good, bad, named, moved, client, stranger])
+    internet = await openInternet(lab.hosts.outside, [good, bad, named, moved, client, stranger, vpnServer])
     await internet.answer("allowed.example", [named])
     await internet.answer("sub.allowed.example", [named])
     await internet.answer("moving.example", [good])
@@ -248,6 +249,20 @@ describe.skipIf(obstacle !== undefined)(`testing mode${skipNote(obstacle)}`, { t
     expect(Object.entries(others).filter(([, said]) => said !== "5 ")).toEqual([])
     await stopFlows()
     expect(await check("all")).toBe(0)
+  })
+
+  it("lets clients of the VPN in by their grants, and no machine out by the VPN", async () => {
+    await internet.take()
+    const goals = [client, stranger, vpnServer]
+    for (const goal of goals)
+      for (const port of [80, 51_820]) {
+        const send = `import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"rw:vpn;", ("${goal}", ${port}))`
+        // refused by the router, which the sender may learn
+        await lab.host("LAB-web").run("python3", "-c", send)
+      }
+    const seen = await drained()
+    expect(Object.keys(seen).filter((key) => goals.some((goal) => key.endsWith(` ${goal}`)))).toEqual([])
+    expect([enters(client), enters(stranger)]).toEqual([true, false])
   })
 
   it("tells what it did not let out", async () => {
