@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { type DeployChoice, deployTags, keepOnly, predecessors, type RangeConfig, type Vertex } from "../src/index.ts"
 import { matchHosts } from "../src/plan/host-pattern.ts"
 import { labConfig, labWorld, routerName } from "./plan-lab.ts"
-import { inputFor, keysOf, type ModelWorld, planned, refusal, stepOf } from "./plan-model.ts"
+import { inputFor, keysOf, type ModelWorld, planned, refusal, settings, stepOf } from "./plan-model.ts"
 
 const deployed = (): ModelWorld => {
   const world = labWorld()
@@ -45,6 +45,13 @@ describe("tags", () => {
       `router:${routerName}`,
       `firewall:${routerName}`,
     ])
+  })
+
+  test("bring a new router's rules with the router: without them it passes nothing on", () => {
+    const world = labWorld()
+    const choice = { tags: ["assign-ip"] } as const
+    const steps = keysOf(planned(inputFor(world, labConfig(), choice, { settings: { ...settings, guestsOverNetwork: true } })))
+    expect(steps).toEqual(expect.arrayContaining([`router:${routerName}`, `firewall:${routerName}`, "address:LAB-web"]))
   })
 
   test("bring the settings of a VM that an interrupted run left, also when somebody has started it", () => {

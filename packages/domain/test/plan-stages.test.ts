@@ -28,9 +28,9 @@ describe("what a stage is given", () => {
     expect(inputOf(own, "address:LAB-web")["dns"]).toEqual(["1.1.1.1", "9.9.9.9"])
   })
 
-  test("address: waits for the router where stages speak to machines over their network, and for nothing else where not", () => {
+  test("address: waits for the router's rules where stages speak to machines over their network, and for nothing else where not", () => {
     const overNetwork = planned(inputFor(labWorld(), labConfig(), {}, { settings: { ...settings, guestsOverNetwork: true } }))
-    expect(stepOf(overNetwork, "address:LAB-web").after).toContain(`router:${routerName}`)
+    expect(stepOf(overNetwork, "address:LAB-web").after).toContain(`firewall:${routerName}`)
     expect(stepOf(first, "address:LAB-web").after).toEqual(["start:LAB-web"])
   })
 

@@ -82,7 +82,8 @@ const hostStages = (context: StageContext, machine: MachineConfig, name: string)
     title: `Set address and host name of ${name}`,
     tags: ["assign-ip"],
     input: inputs.address(context, machine),
-    needs: context.input.settings.guestsOverNetwork === true ? [stageKey("router", context.routerName)] : [],
+    // a new router passes nothing on before its rules are loaded
+    needs: context.input.settings.guestsOverNetwork === true ? [stageKey("firewall", context.routerName)] : [],
   }
   if (os.kind === "windows") return [address, ...windowsStages(context, machine, os, name)]
   if (os.kind === "macos" || os.packages.length === 0) return [address]
