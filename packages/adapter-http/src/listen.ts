@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { sharePort, type TlsPair } from "./share-port.ts"
 import type { HttpApp } from "./http-app.ts"
 
@@ -73,7 +74,13 @@ const started = (server: Server, { host, port }: ListenOptions): Promise<void> =
 export const listen = async (app: HttpApp, options: ListenOptions): Promise<Listener> => {
   const server = createServer({ ...usualLimits, ...options.limits, shouldUpgradeCallback: app.upgrades }, app.handle)
   server.on("clientError", answerBroken)
-  server.on("upgrade", app.upgrade)
+  // the server forgets connections that it has handed over
+  const upgraded = new Set<Duplex>()
+  server.on("upgrade", (request, connection, head) => {
+    upgraded.add(connection)
+    connection.once("close", () => upgraded.delete(connection))
+    app.upgrade(request, connection, head)
+  })
   // an expectation that nobody knows is ignored: node would answer 417, which clients misread
   server.on("checkExpectation", app.handle)
   const shared = options.tls === undefined ? undefined : sharePort(server, options.tls)
@@ -88,6 +95,7 @@ export const listen = async (app: HttpApp, options: ListenOptions): Promise<List
         const cut = setTimeout(() => {
           shared?.dropAll()
           server.closeAllConnections()
+          for (const connection of upgraded) connection.destroy()
         }, deadline)
         app.stop()
         server.close(() => {

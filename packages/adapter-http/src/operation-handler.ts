@@ -56,11 +56,14 @@ const inputOf = (operation: Operation, scratchOf: ScratchOf): ((ctx: Context, ca
 const parametersOf = (ctx: Context): Readonly<Record<string, string>> =>
   (ctx as Context & { params?: Readonly<Record<string, string>> }).params ?? {}
 
+/** A host as browsers and programs write it, without the port that both protocols have by themselves. */
+const bareHost = (host: string): string => host.toLowerCase().replace(/:(?:80|443)$/u, "")
+
 /** The page that sends the request, as its browser says; a program may say anything, and gets nothing by it. */
 const pageOf = ({ headers }: IncomingMessage, origins: HttpOptions["corsOrigins"]): Page | undefined => {
   const { origin, host } = headers
   if (origin === undefined) return undefined
-  const isOwn = URL.canParse(origin) && new URL(origin).host === host?.toLowerCase().replace(/:(?:80|443)$/u, "")
+  const isOwn = URL.canParse(origin) && bareHost(new URL(origin).host) === bareHost(host ?? "")
   return { origin, isKnown: isOwn || (origins !== "*" && origins.includes(origin)) }
 }
 

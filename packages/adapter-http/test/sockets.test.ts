@@ -150,6 +150,28 @@ describe("web sockets", () => {
     deaf.destroy()
   })
 
+  it("that are still being opened when the service stops are cut off at the deadline", async () => {
+    const begun = vi.fn()
+    const slow = operation({
+      id: "slow",
+      route: "GET /socket",
+      group: "Range",
+      does: "open a socket",
+      summary: "sample",
+      access: "anonymous",
+      target: "none",
+      output: { type: "socket", protocol: "binary" },
+      statuses: { 101: "open", 400: "bad", 404: undefined, 500: undefined },
+      handle: () => Effect.andThen(Effect.sync(begun), Effect.never),
+    })
+    service = await startService({ operations: [slow] })
+    const socket = new WebSocket(`ws://127.0.0.1:${service.port}/api/v2/socket`)
+    const failed = once(socket, "error")
+    await vi.waitFor(() => expect(begun).toHaveBeenCalledOnce())
+    await service.stop(50)
+    await failed
+  })
+
   it("tell of a session that fails in the log alone", async () => {
     const url = await serving({ serve: () => Effect.die(new Error("secret")), abandon: Effect.void })
     const socket = new WebSocket(url)

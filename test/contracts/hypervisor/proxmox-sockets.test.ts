@@ -1,4 +1,4 @@
-import { proxmoxLayer } from "@rangewright/adapter-proxmox"
+import { handlerTransport, proxmoxLayer } from "@rangewright/adapter-proxmox"
 import { Hypervisor, NodeShell } from "@rangewright/ports"
 import { createSimulator } from "@rangewright/pve-simulator"
 import * as Effect from "effect/Effect"
@@ -38,10 +38,28 @@ const overSockets = async () => {
   return { sim, https, ssh, options, world }
 }
 
+/** The adapter over a simulator in this process, in real time. */
+const inOneProcess = (): World => {
+  const sim = createSimulator({ speed })
+  const layer = proxmoxLayer({
+    urls: [],
+    auth: tokenAuth(sim.rootToken),
+    transport: handlerTransport(sim.handle, sim.connect),
+    timeScale: speed,
+  })
+  return {
+    ...worldOf(sim),
+    run: (effect) => Effect.runPromise(Effect.provide(effect, layer, { local: true })),
+    restarted: inOneProcess,
+    close: () => sim.close(),
+  }
+}
+
 const sockets: HypervisorUnderTest = { name: "Proxmox over HTTPS and SSH", make: async () => (await overSockets()).world() }
 hypervisorContracts(sockets)
 // viewers live in real time, which the other rigs do not have
 consoleContract(sockets)
+consoleContract({ name: "Proxmox in one process", make: async () => inOneProcess() })
 
 const observe = Hypervisor.use((h) => h.observe)
 

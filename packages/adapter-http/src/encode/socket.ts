@@ -131,7 +131,10 @@ export const serveSocket = async (
   upgrade.settled()
   response.detachSocket(upgrade.connection as never)
   const accepted = await accept(request, upgrade, protocol, sockets.farewell)
-  if (accepted === undefined) return exitOf(run(session.abandon))
+  if (accepted === undefined) {
+    response.statusCode = 400
+    return exitOf(run(session.abandon))
+  }
   const { socket, channel, ended } = accepted
   response.statusCode = 101
   const closed = new Promise<void>((resolve) => {
