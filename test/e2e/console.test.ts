@@ -1,3 +1,4 @@
+import { qemuObstacle } from "@rangewright/pve-simulator"
 import { randomBytes } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect, logIn, screenName, type Viewer } from "../consoles/support/viewer.ts"
@@ -29,8 +30,8 @@ interface Lab {
 }
 
 /** A range with a machine that runs, at a service over a simulator. */
-const lab = async (environment: Environment = {}): Promise<Lab> => {
-  const simulator = await startSimulator(["--speed", "60"])
+const lab = async (environment: Environment = {}, ...options: readonly string[]): Promise<Lab> => {
+  const simulator = await startSimulator(["--speed", "60", ...options])
   const own = onSimulator(simulator, environment)
   const folder = temporaryFolder()
   const service = await startService(folder, own)
@@ -76,8 +77,7 @@ window.show = async (service, key, vmid) => {
   const { ticket, password } = await answer.json()
   const url = service.replace(/^http/, "ws") + "/api/v2/vm/console/view?ticket=" + ticket
   const rfb = new RFB(document.getElementById("screen"), url, { credentials: { password } })
-  window.rfb = rfb
-  window.ended = new Promise((resolve) => rfb.addEventListener("disconnect", ({ detail }) => resolve(detail.clean)))
+  rfb.addEventListener("desktopname", ({ detail }) => (window.title = detail.name))
   await new Promise((resolve, reject) => {
     rfb.addEventListener("connect", resolve)
     rfb.addEventListener("securityfailure", ({ detail }) => reject(new Error(detail.reason)))
@@ -96,6 +96,11 @@ window.lit = () => {
   for (let i = 0; i < data.length; i += 4) if (data[i] === 0xf0) count++
   return count
 }
+window.colours = () => {
+  const canvas = document.querySelector("canvas")
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+  return new Set(new Uint32Array(data.buffer)).size
+}
 window.isReady = true
 </script>`
 
@@ -104,7 +109,8 @@ interface Shown {
   readonly show: (service: string, key: string, vmid: number) => Promise<void>
   readonly dot: (x: number, y: number) => string
   readonly lit: () => number
-  readonly ended: Promise<boolean>
+  readonly colours: () => number
+  readonly title: string
   readonly isReady: boolean
 }
 
@@ -188,6 +194,27 @@ describe("consoles", { timeout: 180_000 }, () => {
     await noViewers(shared)
   })
 })
+
+const noScreen = noBrowser ?? qemuObstacle()
+
+describe.skipIf(noScreen !== undefined)(
+  `consoles with QEMU's own screens (skipped when ${noScreen ?? "there is no QEMU"})`,
+  { timeout: 180_000 },
+  () => {
+    test("noVNC draws what QEMU shows", async () => {
+      const { service, key, vmid } = await lab({}, "--screens")
+      const site = await servePackage(import.meta.resolve("@novnc/novnc"), page)
+      const browser = await openPage(site.url)
+      await browser.page.waitForFunction(() => window.isReady)
+      await browser.page.evaluate(([url, apiKey, id]) => window.show(url, apiKey, id), [service.url, key, vmid] as const)
+      expect(await browser.page.evaluate(() => window.title)).toBe(`QEMU (VM ${vmid})`)
+      // the firmware writes that it found nothing to start from
+      await browser.page.waitForFunction(() => window.colours() > 1)
+      await browser.close()
+      await site.close()
+    })
+  },
+)
 
 describe.skipIf(testServer === undefined)(
   `consoles at two services over one PostgreSQL (${testServer === undefined ? noServer : "given"})`,

@@ -28,4 +28,5 @@ export {
 export { ConnectionReset } from "./http/handle.ts"
 export type { SimRequest, SimResponse } from "./http/message.ts"
 export { createSimulator, type HttpListener, type ListenOptions, type Simulator, type SimulatorOptions } from "./simulator.ts"
+export { qemuObstacle, qemuScreens, type Screens } from "./screen/qemu.ts"
 export type { SshListener, SshOptions } from "./ssh/server.ts"

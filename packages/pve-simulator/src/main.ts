@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs"
 import { labTemplates, withTemplates } from "./core/template-names.ts"
 import { openLabHosts, type LabHosts } from "./hosts/index.ts"
 import { parseCommandLine, usage, UsageError, type CommandLine } from "./options.ts"
+import { qemuObstacle, qemuScreens, type Screens } from "./screen/qemu.ts"
 import { createSimulator, type HttpListener, type Simulator } from "./simulator.ts"
 import type { SshListener } from "./ssh/server.ts"
 
@@ -67,6 +68,12 @@ const introduce = ({ simulator, http, ssh, lab }: Running, options: CommandLine)
   say(`  ${curl} -H 'Authorization: Bearer ${simulator.controlToken}' ${http.url}/simulator/stats`)
 }
 
+const openScreens = (): Screens => {
+  const obstacle = qemuObstacle()
+  if (obstacle !== undefined) throw new Error(`cannot show QEMU's screens: ${obstacle}`)
+  return qemuScreens()
+}
+
 const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Running> => {
   const simulator = createSimulator({
     nodes: options.nodes,
@@ -76,6 +83,7 @@ const open = async (options: CommandLine, lab: LabHosts | undefined): Promise<Ru
     // a cluster of machines with nothing prepared would be of no use to a range manager
     sdnZone: options.nodes > 1 ? "ludus" : undefined,
     ...(lab === undefined ? {} : { backing: lab.guests }),
+    ...(options.screens ? { screens: openScreens() } : {}),
   })
   if (options.state !== undefined) loadState(simulator, options.state)
   const certificateFile = options.state === undefined ? undefined : `${options.state}.pem`

@@ -13,6 +13,7 @@ export interface CommandLine {
   readonly state: string | undefined
   readonly tls: boolean
   readonly realHosts: boolean
+  readonly screens: boolean
   /** Templates beside those that labs are usually made from. */
   readonly templates: readonly TemplateSpec[]
   readonly help: boolean
@@ -37,6 +38,8 @@ export const usage = `A Proxmox VE API without a hypervisor.
   --real-hosts   put a host behind each VM with Linux: a   (off)
                  network namespace with an SSH server, on
                  this machine; needs Linux and root
+  --screens      QEMU's own screen for each VM that is     (a small picture)
+                 looked at; needs qemu-system-x86_64
   --template T   one more template, NAME or NAME=SYSTEM    (those of common labs:
                  (windows, debian, ubuntu, …); repeatable   Windows, Debian, Ubuntu, …)
   --help         this text
@@ -82,6 +85,7 @@ export const parseCommandLine = (args: readonly string[]): CommandLine => {
     state: values.state,
     tls: values.tls,
     realHosts: values["real-hosts"],
+    screens: values.screens,
     templates: values.template.map(template),
     help: values.help,
   }
@@ -102,6 +106,7 @@ const parse = (args: readonly string[]) => {
         state: { type: "string" },
         tls: { type: "boolean", default: true },
         "real-hosts": { type: "boolean", default: false },
+        screens: { type: "boolean", default: false },
         template: { type: "string", multiple: true, default: [] },
         help: { type: "boolean", default: false },
       },

@@ -22,6 +22,7 @@ import { handle, type Api } from "./http/handle.ts"
 import type { SimRequest, SimResponse } from "./http/message.ts"
 import { connector, listen, type Listener, type Served } from "./http/server.ts"
 import type { OpenConsole } from "./http/websocket.ts"
+import type { Screens } from "./screen/qemu.ts"
 import { newScreen, type Screen } from "./screen/screen.ts"
 import { runNodeCommand } from "./ssh/commands.ts"
 import type { CommandResult } from "./ssh/network-commands.ts"
@@ -53,6 +54,8 @@ export interface SimulatorOptions {
   readonly memoryGib?: number
   /** Hosts behind the guests with Linux, such as `realGuests`. Default: guests are a notion of the simulator. */
   readonly backing?: GuestBacking
+  /** What shows the screens of guests, such as `qemuScreens`. Default: a small picture of the simulator's own. */
+  readonly screens?: Screens
 }
 
 /** Where and how the REST surface listens. */
@@ -134,10 +137,10 @@ const freshState = (
 
 /** The screen of a guest that runs. */
 const screenOf = (world: World, vmid: number): Screen => {
-  const there = world.screens.get(vmid)
+  const there = world.pictures.get(vmid)
   if (there !== undefined) return there
   const screen = newScreen(`${vmid} ${String(world.state.guests.get(vmid)?.config["name"] ?? "")}`.trim())
-  world.screens.set(vmid, screen)
+  world.pictures.set(vmid, screen)
   return screen
 }
 
@@ -149,7 +152,9 @@ const servedBy = (world: World, serve: Simulator["handle"]): Served => {
     held.viewer = "here"
     // one connection is taken, and the port is free for the next console
     world.consoles.delete(port)
-    return { ...held, screen: screenOf(world, held.vmid), onClose: () => void (held.viewer = "gone") }
+    const { screens } = world
+    const attach = screens === undefined ? undefined : () => screens.open(held.vmid, held.password)
+    return { ...held, screen: screenOf(world, held.vmid), attach, onClose: () => void (held.viewer = "gone") }
   }
   return { handle: serve, onConsole }
 }
@@ -182,6 +187,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     timing: timingWith(options.timing),
     faults: new FaultPlan(),
     backing: options.backing,
+    screens: options.screens,
   })
   build()
   world.wakeManager = makeManager(world)
@@ -213,7 +219,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
   return {
     handle: serve,
     connect: connector(servedBy(world, serve)),
-    typed: (vmid) => world.screens.get(vmid)?.typed ?? "",
+    typed: (vmid) => world.pictures.get(vmid)?.typed ?? "",
     clock,
     get state() {
       return world.state
@@ -248,6 +254,7 @@ export const createSimulator = (options: SimulatorOptions = {}): Simulator => {
     close: async () => {
       await Promise.all([...open].map((listener) => listener.close()))
       halt(world)
+      world.screens?.close()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { createSimulator } from "@rangewright/pve-simulator"
+import { createSimulator, qemuObstacle, qemuScreens } from "@rangewright/pve-simulator"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { answerOf } from "../src/screen/rfb.ts"
@@ -59,6 +59,34 @@ const key = (keysym: number) => {
   return bytes
 }
 const ask = (isIncremental: boolean) => Buffer.from([3, isIncremental ? 1 : 0, 0, 0, 0, 0, 1, 64, 0, 200])
+
+const obstacle = qemuObstacle()
+
+describe.skipIf(obstacle !== undefined)(`QEMU's own screen of a guest (skipped when ${obstacle ?? "there is no QEMU"})`, () => {
+  beforeEach(async () => {
+    await sim.close()
+    sim = createSimulator({ speed: 100, screens: qemuScreens() })
+    sim.guest(vmid)!.status = "running"
+  })
+
+  test("is shown to who has the password, to several viewers, until the guest is turned off", async () => {
+    const wrong = await loggedIn("wrong")
+    expect(wrong.result).toBe(1)
+    const one = await loggedIn()
+    const other = await loggedIn()
+    for (const { say, take, result } of [one, other]) {
+      expect(result).toBe(0)
+      say(Buffer.from([1]))
+      const init = await take(24)
+      expect([init.readUInt16BE(0) >= 640, init.readUInt16BE(2) >= 400]).toEqual([true, true])
+      expect((await take(init.readUInt32BE(20))).toString()).toBe(`QEMU (VM ${vmid})`)
+    }
+    one.say(Buffer.from([3, 0, 0, 0, 0, 0, 0, 64, 0, 64]))
+    expect((await one.take(16)).readInt32BE(12)).toBe(0)
+    await sim.handle({ method: "POST", path: `/api2/json/nodes/pve/qemu/${vmid}/status/stop`, headers: headers() })
+    await Promise.all([one.closed, other.closed])
+  })
+})
 
 describe("the screen of a guest", () => {
   test("shows a picture, and another one when a key was pressed", async () => {

@@ -53,7 +53,7 @@ export const halt = (world: World): void => {
   for (const guest of world.state.guests.values()) powerOff(world, guest)
   world.bootQueues.clear()
   world.consoles.clear()
-  for (const vmid of world.screens.keys()) darken(world, vmid)
+  for (const vmid of world.pictures.keys()) darken(world, vmid)
 }
 
 const parse = (text: string): { readonly state: State; readonly now: number } => {

@@ -6,6 +6,7 @@ import type { State } from "./state.ts"
 import type { Timing } from "./timing.ts"
 import { Trace } from "./trace.ts"
 import type { FaultPlan } from "../faults/plan.ts"
+import type { Screens } from "../screen/qemu.ts"
 import type { Screen } from "../screen/screen.ts"
 
 /** The API's processes of one daemon on one node: how many work, and how many requests wait for one. */
@@ -52,8 +53,10 @@ export interface World {
   readonly stages: Map<number, Map<number, Running>>
   /** Consoles that wait for their viewer or have one, by port. */
   readonly consoles: Map<number, Console>
-  /** The screens of guests that run and were looked at, by VMID. */
-  readonly screens: Map<number, Screen>
+  /** The built-in screens of guests that run and were looked at, by VMID. */
+  readonly pictures: Map<number, Screen>
+  /** What shows other screens; undefined: the built-in ones are shown. */
+  readonly screens: Screens | undefined
   /** Network cards (`110 net0`) that are just being moved. */
   readonly unplugged: Set<string>
   /** SHA-256 fingerprint of each node's certificate. */
@@ -74,8 +77,10 @@ export const createWorld = (parts: {
   readonly timing: Timing
   readonly faults: FaultPlan
   readonly backing: GuestBacking | undefined
+  readonly screens?: Screens | undefined
 }): World => ({
   ...parts,
+  screens: parts.screens,
   locks: new Locks(parts.clock),
   trace: new Trace(),
   wakeManager: () => undefined,
@@ -84,7 +89,7 @@ export const createWorld = (parts: {
   bootQueues: new Map(),
   stages: new Map(),
   consoles: new Map(),
-  screens: new Map(),
+  pictures: new Map(),
   unplugged: new Set(),
   fingerprint: "",
   certificate: "",
@@ -98,6 +103,7 @@ export const nowSeconds = (world: World): number => Math.floor(world.clock.now()
 
 /** A guest is off: nobody sees its screen any more, and what was typed is gone. */
 export const darken = (world: World, vmid: number): void => {
-  for (const close of world.screens.get(vmid)?.closers ?? []) close()
-  world.screens.delete(vmid)
+  for (const close of world.pictures.get(vmid)?.closers ?? []) close()
+  world.pictures.delete(vmid)
+  world.screens?.end(vmid)
 }

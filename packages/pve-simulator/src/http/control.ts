@@ -98,7 +98,7 @@ const perform = (sim: Controlled, method: string, path: string, body: Parameters
     case "GET /simulator/stats":
       return stats(sim)
     case "GET /simulator/screens":
-      return [...sim.world.screens].map(([vmid, { typed, closers }]) => ({ vmid, viewers: closers.size, typed }))
+      return [...sim.world.pictures].map(([vmid, { typed, closers }]) => ({ vmid, viewers: closers.size, typed }))
     case "GET /simulator/calls":
       return sim.calls.recent()
     case "DELETE /simulator/calls":

@@ -15,6 +15,8 @@ export interface OpenConsole {
   /** What a screen's viewer must know. */
   readonly password: string
   readonly screen: Screen
+  /** Another screen than the built-in one. */
+  readonly attach?: (() => Promise<Duplex>) | undefined
   readonly onClose: () => void
 }
 
@@ -51,8 +53,27 @@ const firstFrame = (data: Buffer): Frame | undefined => {
 
 const longest = 65_536
 
+/** Carries another program's screen; what the viewer says waits until that is there. */
+const carry = (screen: Promise<Duplex>, socket: Duplex, write: (bytes: Buffer) => boolean, end: () => void) => {
+  const connected = screen.then(
+    (program) => {
+      program.on("error", () => program.destroy())
+      program.on("close", end)
+      socket.on("close", () => program.destroy())
+      if (socket.destroyed) program.destroy()
+      socket.on("drain", () => program.resume())
+      program.on("data", (bytes: Buffer) => {
+        if (!write(bytes)) program.pause()
+      })
+      return program
+    },
+    () => end(),
+  )
+  return (payload: Buffer) => void connected.then((program) => program?.write(payload))
+}
+
 /** Answers pings and the close, and shows the screen. A terminal says `OK` to who gives its ticket, and ends for others; there is nothing behind it. */
-const serve = (socket: Duplex, { type, login, password, screen }: OpenConsole): void => {
+const serve = (socket: Duplex, { type, login, password, screen, attach }: OpenConsole): void => {
   let waiting: Buffer = Buffer.alloc(0)
   let said = ""
   let isKnown = type === "vncproxy"
@@ -64,7 +85,9 @@ const serve = (socket: Duplex, { type, login, password, screen }: OpenConsole): 
       socket.once("drain", () => socket.resume())
     }
   }
-  const show = isKnown ? rfbSession(screen, password, { write, end }) : undefined
+  const raw = (bytes: Buffer) => socket.write(frame(opcodes.binary, bytes))
+  const picture = () => (attach === undefined ? rfbSession(screen, password, { write, end }) : carry(attach(), socket, raw, end))
+  const show = isKnown ? picture() : undefined
   screen.closers.add(end)
   socket.on("close", () => screen.closers.delete(end))
   const take = ({ opcode, payload }: Frame): void => {
