@@ -27,10 +27,10 @@ export const makeMemoryVpn = (): MemoryVpn => ({
 })
 
 const keyOf = (first: number, n: number): string => {
-  const bytes = Buffer.alloc(32)
-  bytes.writeUInt8(first, 0)
-  bytes.writeUInt32BE(n, 28)
-  return bytes.toString("base64")
+  const bytes = new Uint8Array(32)
+  bytes[0] = first
+  new DataView(bytes.buffer).setUint32(28, n)
+  return btoa(String.fromCharCode(...bytes))
 }
 
 let made = 0

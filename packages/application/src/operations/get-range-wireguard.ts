@@ -10,7 +10,8 @@ export const getRangeWireguard = operation({
   group: "Range",
   origin: "ours",
   does: "read who reaches a range through the VPN",
-  summary: "Who may reach the range through the VPN, by which address, and whether its server lets them; asks the store alone",
+  summary:
+    "Who may reach the range through the VPN, by which address, and whether its server lets them; everybody for administrators, else oneself. Asks the store alone",
   access: "range-access",
   target: "range",
   output: {
@@ -26,12 +27,12 @@ export const getRangeWireguard = operation({
           isLetIn: Schema.Boolean,
         }),
       ),
-      /** Revoked here and not on the server yet. */
+      /** Revoked here and not on the server yet; for administrators. */
       revocations: Schema.Array(Schema.String),
     }).annotate({ identifier: "RangeWireguard" }),
   },
   statuses: { 200: "the users of the range" },
-  handle: ({ range }) =>
+  handle: ({ range, user }) =>
     Effect.gen(function* () {
       const records = yield* VpnRecords
       const { held } = yield* records.held
@@ -52,9 +53,10 @@ export const getRangeWireguard = operation({
         rangeID: range.id,
         network: rangeNetwork(range.number).text,
         users: [...people]
+          .filter(([, id]) => user.isAdmin || id === user.id)
           .sort(([a], [b]) => a - b)
           .map(([number, userID]) => ({ userID, address: vpnAddress(number), isLetIn: isLetIn(number) })),
-        revocations: pendingVpn(narrowed, ofRange(wanted)).revocations,
+        revocations: user.isAdmin ? pendingVpn(narrowed, ofRange(wanted)).revocations : [],
       }
     }),
 })
