@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { inwardSocket } from "./inward.ts"
 import { relaySocket } from "./relay.ts"
 
 /** A folder or file of the host that a sandboxed program sees. */
@@ -64,7 +65,7 @@ const nobody = { id: "65534", home: "/nonexistent" }
  * namespace that leads nowhere; no capabilities; nothing of the kernel to set; of the host's files nothing but the system's programs
  * and these mounts. What it can write to is limited in size, or is one of the mounts.
  */
-export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] => [
+export const sandboxArguments = (mounts: readonly Mount[], network: "own" | "given" = "own"): readonly string[] => [
   "--die-with-parent",
   "--new-session",
   "--unshare-user",
@@ -73,7 +74,7 @@ export const sandboxArguments = (mounts: readonly Mount[]): readonly string[] =>
   "--gid",
   nobody.id,
   "--disable-userns",
-  "--unshare-net",
+  ...(network === "own" ? ["--unshare-net"] : []),
   "--unshare-pid",
   "--unshare-ipc",
   "--unshare-uts",
@@ -132,6 +133,73 @@ export const sandboxed = (tool: readonly string[], { folder, mounts }: Confineme
   folder,
   "--",
   ...gated(tool),
+]
+
+/** A network of machines that a tool works with as if its host were in it. */
+export interface LentNetwork {
+  /** The tool's own address there, by which it tells machines where it waits for them. */
+  readonly address: string
+  /** All addresses of machines, as `192.0.2.0/24`. */
+  readonly networks: readonly string[]
+  /** Ports of machines that it connects to. */
+  readonly ports: readonly number[]
+  /** Ports of loopback that lead to hosts which only the relay knows, by their names there, port 80. */
+  readonly named: Readonly<Record<string, number>>
+}
+
+/**
+ * Makes the network namespace: addresses of machines are its own, so that connections to them reach the gate. Who does this has rights in
+ * that namespace; what comes after has none.
+ */
+const makeNetwork = `ip address add "$1/32" dev lo
+shift
+while [ "$1" != -- ]; do ip route add local "$1" dev lo; shift; done
+shift
+echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
+exec setpriv --ambient-caps=-all --inh-caps=-all -- "$@"`
+
+/** The command line of a tool in a sandbox that works with machines; ways out and in as `sandboxed` has them, and `inward.ts`. */
+export const sandboxedAmong = (
+  tool: readonly string[],
+  { folder, mounts }: Confinement,
+  { address, networks, ports, named }: LentNetwork,
+): readonly string[] => [
+  "bwrap",
+  "--die-with-parent",
+  "--unshare-user",
+  "--uid",
+  nobody.id,
+  "--gid",
+  nobody.id,
+  "--unshare-net",
+  "--cap-drop",
+  "ALL",
+  "--cap-add",
+  "CAP_NET_ADMIN",
+  "--dev-bind",
+  "/",
+  "/",
+  "--",
+  "/bin/sh",
+  "-ec",
+  makeNetwork,
+  "sh",
+  address,
+  ...networks,
+  "--",
+  "bwrap",
+  ...sandboxArguments([{ from: filesFolder }, ...mounts, { from: folder, writable: true }], "given"),
+  "--chdir",
+  folder,
+  "--",
+  ...python,
+  join(filesFolder, "machine-gate.py"),
+  relaySocket,
+  inwardSocket,
+  ...ports.map(String),
+  ...Object.entries(named).map(([name, port]) => `${name}:${port}`),
+  "--",
+  ...tool,
 ]
 
 /** The same tool where there is no sandbox: it uses the relay, and nothing holds it to that. */

@@ -6,7 +6,7 @@ import { lookup } from "node:dns/promises"
 import { ownAddresses, permission, type Reach, type Resolve, resolvePublic, type Surroundings } from "./reach.ts"
 import type { Limits } from "./limited.ts"
 import { openRelay } from "./relay.ts"
-import { type Mount, sandboxed, unconfined } from "./sandbox.ts"
+import { type LentNetwork, type Mount, sandboxed, sandboxedAmong, unconfined } from "./sandbox.ts"
 import { sandboxAvailability, type SandboxAvailability, type SandboxChoice } from "./sandbox-availability.ts"
 
 /** How tools run on this host. Everything has a safe default. */
@@ -72,6 +72,8 @@ export interface RunOptions {
   /** For addresses that the host has no route to; the host's own routes where absent. */
   readonly dial?: Dial
   readonly onRefused?: (because: string) => void
+  /** Machines that it works with. Such a tool runs in a sandbox or not at all. */
+  readonly among?: LentNetwork
 }
 
 /** A run that is prepared: its relay is open, and its control group is there. */
@@ -85,7 +87,9 @@ export interface PreparedRun {
 /** Prepares a run of a tool; what was opened for it is closed with the scope, and whatever it started ends. */
 export const prepareRun = (host: ToolHost, options: RunOptions): Effect.Effect<PreparedRun, Error, Scope.Scope> =>
   Effect.gen(function* () {
-    const { folder, mounts, reach, dial = host.dial, onRefused } = options
+    const { folder, mounts, reach, dial = host.dial, onRefused, among } = options
+    if (among !== undefined && !host.sandbox.works)
+      return yield* Effect.fail(new Error(`it may only run in a sandbox, and ${host.sandbox.because}`))
     const allowed = { ...reach, internet: reach.internet && host.internet }
     yield* openRelay(folder, {
       permission: (name, port) => permission(allowed, host.surroundings, name, port),
@@ -94,7 +98,10 @@ export const prepareRun = (host: ToolHost, options: RunOptions): Effect.Effect<P
     })
     const { joins } = yield* openCgroup(host.cgroups, host.limits)
     return {
-      confine: (tool) => (host.sandbox.works ? sandboxed(tool, { folder, mounts }) : unconfined(tool)),
+      confine: (tool) => {
+        if (among !== undefined) return sandboxedAmong(tool, { folder, mounts }, among)
+        return host.sandbox.works ? sandboxed(tool, { folder, mounts }) : unconfined(tool)
+      },
       limits: { joins, ...host.limits },
     }
   })
