@@ -1,6 +1,6 @@
 export type { PveAuth } from "./client/credentials.ts"
 export { handlerTransport, type PveHandler } from "./client/handler-transport.ts"
-export { httpsTransport, type PveTls } from "./client/https-transport.ts"
+export { httpsTransport, proxmoxAgent, type PveTls } from "./client/https-transport.ts"
 export { type PveAnswer, type PveMethod, type PveRequest, type PveTransport, TransportFailure } from "./client/transport.ts"
 export { noGuestAutomation } from "./guest/no-automation.ts"
 export { proxmoxLayer } from "./layer.ts"

@@ -3,6 +3,7 @@ import {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   MachineConsole,
   NetworkMigration,
   NodeShell,
@@ -23,6 +24,8 @@ import { makeNetworkMigration } from "./migration/network-migration.ts"
 import { makeHypervisorNetwork } from "./network/hypervisor-network.ts"
 import type { ProxmoxOptions } from "./options.ts"
 import { noShell, sshShell } from "./shell/ssh-shell.ts"
+import { makeHypervisorTemplates } from "./templates/hypervisor-templates.ts"
+import { ordinaryPlaces } from "./templates/rights.ts"
 import { atScale, serviceAtScale } from "./time.ts"
 import { makeWatcher } from "./tasks/watcher.ts"
 
@@ -56,6 +59,7 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
   return Context.make(Hypervisor, timed(hypervisor)).pipe(
     Context.add(HypervisorNetwork, timed(networks)),
     Context.add(HypervisorAccess, timed(makeHypervisorAccess(client, serviceAccountOf(options.auth)))),
+    Context.add(HypervisorTemplates, timed(makeHypervisorTemplates(client, awaitTask, options.builds ?? ordinaryPlaces))),
     Context.add(GuestAutomation, timed(guestProgramAutomation(client, identity, { stageSeconds, silentSeconds: 600 }))),
     Context.add(NetworkMigration, timed(makeNetworkMigration(client, awaitTask, shell))),
     // viewers and commands on a node live in real time
@@ -71,5 +75,12 @@ const make = Effect.fnUntraced(function* (options: ProxmoxOptions) {
 export const proxmoxLayer = (
   options: ProxmoxOptions,
 ): Layer.Layer<
-  Hypervisor | HypervisorNetwork | HypervisorAccess | GuestAutomation | MachineConsole | NetworkMigration | NodeShell
+  | Hypervisor
+  | HypervisorNetwork
+  | HypervisorAccess
+  | HypervisorTemplates
+  | GuestAutomation
+  | MachineConsole
+  | NetworkMigration
+  | NodeShell
 > => Layer.effectContext(atScale(options.timeScale ?? 1)(make(options)))

@@ -3,6 +3,7 @@ import type * as Context from "effect/Context"
 import type { PveAuth } from "./client/credentials.ts"
 import type { PveTls } from "./client/https-transport.ts"
 import type { PveTransport } from "./client/transport.ts"
+import type { BuildPlaces } from "./templates/rights.ts"
 import type { SshOptions } from "./shell/ssh-shell.ts"
 
 /** How one Proxmox cluster is reached and used. Everything optional has a default that suits a cluster of a few nodes. */
@@ -27,6 +28,8 @@ export interface ProxmoxOptions {
   /** Shortest and longest time between two looks at running tasks (0.25 and 3). */
   readonly fastestPollSeconds?: number | undefined
   readonly slowestPollSeconds?: number | undefined
+  /** What builds of templates may use: storages of disks and of images, and the NAT network (local-lvm, local; vmbr1000). */
+  readonly builds?: BuildPlaces | undefined
   /** How many times as fast as real the hypervisor's time goes (1): a simulator's speed. All waits shrink by it. */
   readonly timeScale?: number | undefined
   /** Longest wait for a guest's agent after a start (900). */

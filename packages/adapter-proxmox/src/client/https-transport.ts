@@ -76,7 +76,9 @@ class PinnedAgent extends https.Agent {
   }
 }
 
-const agentFor = (url: URL, trust: PveTls): http.Agent => {
+/** What connects to a node and trusts it as that says. */
+export const proxmoxAgent = (base: string, trust: PveTls): http.Agent => {
+  const url = new URL(base)
   const keep = { keepAlive: true, timeout: idleMs, maxSockets: 16 }
   if (url.protocol === "http:") return new http.Agent(keep)
   if (trust.fingerprint !== undefined) return new PinnedAgent([trust.fingerprint].flat(), keep)
@@ -117,7 +119,7 @@ const receive = (
 export const httpsTransport = (base: string, trust: PveTls = {}): PveTransport => {
   const url = new URL(base)
   if (url.protocol !== "https:" && url.protocol !== "http:") throw new RangeError(`${base} is not an https or http URL`)
-  const agent = agentFor(url, trust)
+  const agent = proxmoxAgent(base, trust)
   const client = url.protocol === "http:" ? http : https
   const send = (request: PveRequest, signal: AbortSignal): Promise<PveAnswer> =>
     new Promise((resolve, reject) => {

@@ -6,6 +6,7 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from "@rangewright/pve-simulator"
+import type { HypervisorTemplates } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { expect } from "vitest"
@@ -13,10 +14,11 @@ import { asRoot } from "./as-root.ts"
 import { othersOf } from "./others.ts"
 import { checkedTransport } from "./schema-check.ts"
 import { runOnSimTime } from "./sim-time.ts"
-import { vmidOf, type World } from "./under-test.ts"
+import { type HypervisorPorts, vmidOf, type World } from "./under-test.ts"
 
 /** The adapter over a simulator in this process, on simulated time. Every request is held against Proxmox's schema. */
 export interface Rig extends World {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, HypervisorPorts | HypervisorTemplates>) => Promise<A>
   readonly sim: Simulator
   readonly restarted: () => Rig
   /** The adapter with other options over the same simulator. */

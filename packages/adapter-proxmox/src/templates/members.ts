@@ -1,0 +1,35 @@
+import { isVmid, type Vmid } from "@rangewright/domain"
+import type { HypervisorFault, MadeMachine } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { has } from "../access/faults.ts"
+import type { PveClient } from "../client/client.ts"
+import { readConfig } from "../hypervisor/identity.ts"
+import { type Fields, flag, list, number, rows, text } from "../wire/read.ts"
+
+/** A pool with its members; undefined where there is none. */
+export const readPool = (client: PveClient, poolid: string, doing: string): Effect.Effect<Fields | undefined, HypervisorFault> =>
+  client.get("/pools", { poolid }, { doing }).pipe(
+    Effect.map((reply) => rows(reply.data).find((row) => text(row, "poolid") === poolid)),
+    Effect.catchIf(has("not-found"), () => Effect.succeed(undefined)),
+  )
+
+/** Where the VMs in a pool are. */
+export const placesIn = (pool: Fields | undefined): readonly { readonly vmid: Vmid; readonly node: string }[] =>
+  (pool === undefined ? [] : list(pool, "members")).flatMap((row) => {
+    const [vmid, node] = [number(row, "vmid"), text(row, "node")]
+    return vmid !== undefined && isVmid(vmid) && node !== undefined ? [{ vmid, node }] : []
+  })
+
+/** The VMs in a pool, as their own configurations tell: the list of members is late by seconds. */
+export const membersIn = Effect.fnUntraced(function* (
+  client: PveClient,
+  poolid: string,
+  doing: string,
+): Effect.fn.Return<readonly MadeMachine[], HypervisorFault> {
+  const found: MadeMachine[] = []
+  for (const { vmid, node } of placesIn(yield* readPool(client, poolid, doing))) {
+    const config = yield* readConfig(client, node, vmid, doing)
+    if (config !== undefined) found.push({ vmid, node, name: text(config, "name") ?? "", template: flag(config, "template") })
+  }
+  return found
+})

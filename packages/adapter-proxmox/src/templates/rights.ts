@@ -1,0 +1,98 @@
+import { HypervisorFault } from "@rangewright/ports"
+import * as Effect from "effect/Effect"
+import { has } from "../access/faults.ts"
+import { writeRight } from "../access/rights.ts"
+import type { PveClient } from "../client/client.ts"
+import { recordOf, rows, text } from "../wire/read.ts"
+import { poolOf, sharedPool } from "./names.ts"
+import type { RunId } from "@rangewright/domain"
+
+/** What builds work with beside their own pool. */
+export interface BuildPlaces {
+  /** Storages of disks and of images of discs. */
+  readonly storages: readonly string[]
+  /** The NAT network: its bridge, or its VNet with the SDN zone that this is in. Rights on what is not there do no harm. */
+  readonly networks: readonly { readonly bridge: string; readonly zone?: string }[]
+}
+
+/** As a node is set up by its installer. */
+export const ordinaryPlaces: BuildPlaces = { storages: ["local-lvm", "local"], networks: [{ bridge: "vmbr1000" }] }
+
+/** Roles of the service's own; the hypervisor's built-in ones give builds too much, or too little. */
+export const buildRoles = {
+  RangewrightBuild: [
+    "VM.Allocate",
+    "VM.Audit",
+    "VM.Clone",
+    "VM.Config.CDROM",
+    "VM.Config.CPU",
+    "VM.Config.Cloudinit",
+    "VM.Config.Disk",
+    "VM.Config.HWType",
+    "VM.Config.Memory",
+    "VM.Config.Network",
+    "VM.Config.Options",
+    "VM.Console",
+    "VM.GuestAgent.Audit",
+    "VM.PowerMgmt",
+    "Pool.Audit",
+  ],
+  RangewrightBuildStorage: ["Datastore.AllocateSpace", "Datastore.AllocateTemplate", "Datastore.Audit"],
+  RangewrightBuildDownload: ["Sys.AccessNetwork"],
+} as const
+type RoleName = keyof typeof buildRoles
+
+/** Before PVE 9 one privilege stood for all of the guest agent's. */
+const privilegesOf = (role: RoleName, version: string): readonly string[] =>
+  buildRoles[role].map((name) => (Number.parseInt(version, 10) >= 9 ? name : name.replace(/^VM\.GuestAgent\..*$/u, "VM.Monitor")))
+
+const ensureRole = Effect.fnUntraced(function* (
+  client: PveClient,
+  role: RoleName,
+  there: ReadonlySet<string>,
+  version: string,
+  doing: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  if (there.has(role)) return
+  const privs = privilegesOf(role, version).join(",")
+  yield* client.post("/access/roles", { roleid: role, privs }, { doing }).pipe(
+    Effect.catchIf(has("taken"), () => Effect.void),
+    Effect.catchIf(has("forbidden"), ({ facts }) =>
+      Effect.fail(
+        new HypervisorFault({
+          ...facts,
+          detail: `there is no role ${role}, and the service may not make it (${facts.detail})`,
+          hint: `Make it on a node, as root: pveum role add ${role} --privs "${privs.replaceAll(",", " ")}"`,
+        }),
+      ),
+    ),
+  )
+})
+
+/** A node may be of a version without the privilege, and the service may have no say there: then only builds that let the node download fail. */
+const isMissable = ({ facts }: HypervisorFault): boolean => facts.reason === "forbidden" || facts.reason === "invalid"
+
+/** Gives the account of a build what builders need: all of its own pool, little of anything else. */
+export const grantBuild = Effect.fnUntraced(function* (
+  client: PveClient,
+  { storages, networks }: BuildPlaces,
+  build: { readonly id: RunId; readonly account: string; readonly node: string },
+  doing: string,
+): Effect.fn.Return<void, HypervisorFault> {
+  const version = text(recordOf((yield* client.get("/version", {}, { doing })).data), "version") ?? "9"
+  const known = new Set(
+    rows((yield* client.get("/access/roles", {}, { doing })).data).flatMap((row) => text(row, "roleid") ?? []),
+  )
+  const grant = (path: string, role: string) =>
+    writeRight(client, { path, role, type: "user", subject: build.account, propagate: true }, doing)
+  yield* ensureRole(client, "RangewrightBuild", known, version, doing)
+  yield* ensureRole(client, "RangewrightBuildStorage", known, version, doing)
+  yield* grant(`/pool/${poolOf(build.id)}`, "RangewrightBuild")
+  for (const storage of new Set(storages)) yield* grant(`/storage/${storage}`, "RangewrightBuildStorage")
+  for (const { bridge, zone = "localnetwork" } of networks) yield* grant(`/sdn/zones/${zone}/${bridge}`, "PVESDNUser")
+  yield* grant(`/pool/${sharedPool}`, "PVETemplateUser")
+  yield* Effect.andThen(
+    ensureRole(client, "RangewrightBuildDownload", known, version, doing),
+    grant(`/nodes/${build.node}`, "RangewrightBuildDownload"),
+  ).pipe(Effect.catchIf(isMissable, () => Effect.void))
+})
