@@ -1,0 +1,143 @@
+import type { BuilderAvailability } from "@rangewright/ports"
+import { openToolHost, placesOf, systemPath, type ToolHost } from "@rangewright/host-tools"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { access, constants, mkdtemp, readdir, realpath, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { type LocalOptions, type LocalSettings, settingsOf } from "./options.ts"
+import { addressTowards } from "./own-address.ts"
+
+/** What this host has for builds. */
+export interface Found {
+  readonly host: ToolHost
+  readonly version: string | undefined
+  /** Where machines reach this host. */
+  readonly address: string | undefined
+  /** Folders outside the system's own that the program needs. */
+  readonly toolFolders: readonly string[]
+  /** What is missing, one fact each. */
+  readonly because: readonly string[]
+  /** What only some templates miss. */
+  readonly lacks: readonly string[]
+}
+
+/** The oldest that is tested, the last with a free licence, and the first that brings no builder for Proxmox VE. */
+const oldest = [1, 6, 6] as const
+const firstWithoutBuilder = [1, 9, 0] as const
+const lastFree = [1, 10, 0] as const
+
+const isBefore = (version: string, other: readonly number[]): boolean => {
+  const parts = version.split(".").map((part) => Number.parseInt(part, 10))
+  for (const [at, part] of other.entries()) if ((parts[at] ?? 0) !== part) return (parts[at] ?? 0) < part
+  return false
+}
+
+const firstThere = async (program: string): Promise<string | undefined> => {
+  for (const path of placesOf(program)) {
+    const works = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (works) return path
+  }
+  return undefined
+}
+
+/** Packer's version; a text that is none says why it is not known. */
+const askVersion = async (program: string): Promise<{ readonly version?: string; readonly because?: string }> => {
+  const home = await mkdtemp(join(tmpdir(), "rangewright-ask-"))
+  const env = { PATH: systemPath, LC_ALL: "C.UTF-8", HOME: home, CHECKPOINT_DISABLE: "1" }
+  const said = await new Promise<string>((resolve) => {
+    execFile(program, ["version"], { env, timeout: 20_000, cwd: "/" }, (error, stdout) => resolve(error === null ? stdout : ""))
+  })
+  await rm(home, { recursive: true, force: true })
+  const version = /\bPacker v(?<version>\d+\.\d+\.\d+)/u.exec(said)?.groups?.["version"]
+  return version === undefined ? { because: `${program} does not tell its version` } : { version }
+}
+
+const pluginsIn = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes("packer-plugin-"))
+
+const builderProblem = async ({ plugins }: LocalSettings, version: string): Promise<string | undefined> => {
+  if (isBefore(version, oldest)) return `Packer ${version} is too old; ${oldest.join(".")} or later is needed`
+  if (isBefore(version, firstWithoutBuilder)) return undefined
+  if (plugins === undefined)
+    return `Packer ${version} brings no builder for Proxmox VE, and packer_plugins names no folder of plugins`
+  return (await pluginsIn(plugins)).some((name) => name.includes("packer-plugin-proxmox"))
+    ? undefined
+    : `there is no packer-plugin-proxmox in ${plugins} (packer_plugins)`
+}
+
+/** Asks the host what it has. Changes nothing. */
+export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
+  Effect.gen(function* () {
+    const host = yield* openToolHost(settings.tools)
+    return yield* Effect.promise(async () => {
+      const program = await firstThere(settings.program)
+      const { version, because } =
+        program === undefined ? { because: `${settings.program} is not installed` } : await askVersion(program)
+      const builder = version === undefined ? because : await builderProblem(settings, version)
+      const [network] = settings.networks
+      const address = settings.address ?? (await addressTowards(network!))
+      const needed = await Promise.all(["python3", "ip", "setpriv"].map(async (name) => ((await firstThere(name)) ? [] : [name])))
+      const discs = await Promise.all(["xorriso", "mkisofs", "genisoimage"].map(firstThere))
+      const ansible = await firstThere("ansible-playbook")
+      const real = program === undefined ? undefined : await realpath(program)
+      const folders = [real, program].flatMap((path) => (path === undefined ? [] : [dirname(path)]))
+      return {
+        host,
+        version,
+        address,
+        toolFolders: [...new Set(folders)].filter((folder) => !`${folder}/`.startsWith("/usr/")),
+        because: [
+          builder,
+          host.sandbox.works ? undefined : `templates are only built in a sandbox, and ${host.sandbox.because}`,
+          ...needed.flat().map((name) => `the program ${name} is not installed`),
+          address === undefined ? `this host has no address that machines in ${network?.text} reach` : undefined,
+        ].filter((fact) => fact !== undefined),
+        lacks: [
+          ...(discs.some((path) => path !== undefined)
+            ? []
+            : ["templates that bring files on a disc (cd_files), such as those of Windows, need xorriso"]),
+          ...(ansible === undefined ? ["templates that use Ansible need ansible-playbook"] : []),
+        ],
+      }
+    })
+  })
+
+const hint =
+  "Install Packer 1.6.6 or later (Debian: packer; newer ones need the plugin proxmox in packer_plugins), bubblewrap, iproute2 and python3, and give this host an address that machines in the NAT network reach (packer_address)."
+
+export const availabilityOf = ({ version, because }: Found): BuilderAvailability =>
+  because.length === 0 && version !== undefined ? { available: true, version } : { available: false, because, hint }
+
+/** One thing that an operator should know. */
+export interface BuilderFinding {
+  readonly level: "ok" | "warn"
+  readonly what: string
+  readonly detail: string
+  readonly hint?: string
+}
+
+/** What was found, in words. */
+export const builderFindings = (options: LocalOptions): Effect.Effect<readonly BuilderFinding[]> =>
+  Effect.map(lookAround(settingsOf(options)), (found) => [
+    found.because.length > 0
+      ? { level: "warn", what: "Packer", detail: `no templates are built: ${found.because.join("; ")}`, hint }
+      : {
+          level: "ok",
+          what: "Packer",
+          detail: `Packer ${found.version}${isBefore(found.version ?? "", lastFree) ? "" : ", whose licence (BUSL) has conditions"}`,
+        },
+    ...(found.address === undefined
+      ? []
+      : [
+          {
+            level: "ok",
+            what: "build network",
+            detail: `machines fetch their answers from ${found.address}, from the ports that templates choose (8000 to 9000 where they choose none)`,
+          } as const,
+        ]),
+    ...found.lacks.map((detail): BuilderFinding => ({ level: "warn", what: "Packer", detail, hint: "Install it." })),
+  ])

@@ -1,0 +1,191 @@
+import { coverOf } from "@rangewright/domain"
+import { BuildFault, type TemplateBuild } from "@rangewright/ports"
+import {
+  interruptWithin,
+  permission,
+  prepareRun,
+  type ProcessEnd,
+  runCommand,
+  type ToolHost,
+  untilLarger,
+} from "@rangewright/host-tools"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { serveAnswers } from "./answers.ts"
+import { availabilityOf, type Found, lookAround } from "./availability.ts"
+import { cleanLines, cleanLine } from "./clean-lines.ts"
+import { doorName, openDoor } from "./door.ts"
+import { buildFolders, failed } from "./files.ts"
+import type { Settings } from "./options.ts"
+import { environmentOf, machinePorts, named, packerCommand, templateSeen, variablesOf } from "./variables.ts"
+import { tellWaiting } from "./waiting.ts"
+
+/** What Packer may print before it is taken for one that never ends. */
+const outputBytes = 256 * 1024 * 1024
+const flushMillis = 1000
+
+/** Why the node may not fetch from there; undefined: it is public. */
+const refusesWith =
+  (host: ToolHost) =>
+  async (text: string): Promise<string | undefined> => {
+    const url = URL.parse(text)
+    if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return "only http and https are fetched"
+    if (url.username !== "" || url.password !== "") return "it holds a login"
+    const port = url.port === "" ? (url.protocol === "http:" ? 80 : 443) : Number(url.port)
+    const allowed = await permission(
+      { networks: [], servers: [], internet: host.internet },
+      host.surroundings,
+      url.hostname.replace(/^\[|\]$/gu, ""),
+      port,
+    )
+    return "because" in allowed ? allowed.because : undefined
+  }
+
+/** What Packer said last that tells why it failed. */
+const reasonIn = (said: readonly string[]): string => {
+  const errored = said.filter((line) => /errored(?: after [^:]*)?: /u.test(line)).at(-1)
+  const telling =
+    errored?.replace(/^.*errored(?: after [^:]*)?: /u, "") ??
+    said
+      .filter((line) => line.trim() !== "")
+      .slice(-3)
+      .join(" ")
+  return telling.trim().slice(-1000)
+}
+
+const faultOf = (doing: string, end: ProcessEnd, said: readonly string[]): BuildFault | undefined => {
+  switch (end.type) {
+    case "exited":
+      if (end.code === 0) return undefined
+      return failed(doing, reasonIn(said) || `Packer ended with exit code ${end.code}`, "The log of the build tells more.")
+    case "killed":
+      return failed(
+        doing,
+        `Packer was ended (${end.signal}): it took more memory or processes than a build may, or this host ended it`,
+      )
+    case "flooded":
+      return failed(doing, `it printed more than ${outputBytes / 1024 ** 2} MiB`)
+    case "not-started":
+      return new BuildFault({ doing, reason: "missing", detail: `Packer cannot be started: ${end.because}` })
+  }
+}
+
+/** What ended a build that Packer did not end itself. */
+type Stopped = { readonly type: "too-large" } | { readonly type: "too-long" }
+
+/** Runs Packer for one build, from its own folders to the end of its last process. */
+export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effect<void, BuildFault> => {
+  const doing = `build template ${build.template}`
+  const { account } = build
+  const ofHost = Effect.mapError((error: Error) => failed(doing, `the service's host cannot: ${error.message}`))
+  return Effect.scoped(
+    Effect.gen(function* () {
+      const found: Found = yield* lookAround(settings)
+      const able = availabilityOf(found)
+      if (!able.available)
+        return yield* new BuildFault({ doing, reason: "missing", detail: able.because.join("; "), hint: able.hint })
+      const address = found.address ?? ""
+      const bridge = yield* Effect.mapError(settings.bridge, ({ message }) => failed(doing, message))
+      const { host } = found
+      const places = yield* buildFolders(settings.folder, build, doing)
+      const { work } = places
+      yield* ofHost(
+        Effect.tryPromise({
+          try: () =>
+            writeFile(
+              join(work, "variables.json"),
+              JSON.stringify(variablesOf(settings, build, `${work}/home/.ansible`, bridge)),
+              { mode: 0o600 },
+            ),
+          catch: (cause) => new Error(String(cause)),
+        }),
+      )
+      const lines = cleanLines(coverOf({}, [Redacted.value(account.password), Redacted.value(account.tokenSecret)]))
+      const said: string[] = []
+      const waiting = tellWaiting(lines.say)
+      const door = openDoor({ hypervisor: settings.hypervisor, account, refuses: refusesWith(host), onCall: waiting.onCall })
+      yield* Effect.addFinalizer(() => Effect.sync(door.close))
+      const { confine, limits } = yield* ofHost(
+        prepareRun(host, {
+          folder: work,
+          mounts: [
+            { from: places.template, to: templateSeen },
+            ...found.toolFolders.map((from) => ({ from })),
+            ...(settings.plugins === undefined ? [] : [{ from: settings.plugins }]),
+          ],
+          reach: {
+            networks: settings.networks,
+            servers: [{ host: doorName, port: 80, addresses: [doorName] }],
+            internet: true,
+          },
+          dial: (to, port) => (to === doorName ? door.dial(to, port) : host.dial(to, port)),
+          onRefused: (because) => lines.say(because),
+          among: { address, networks: settings.networks.map(({ text }) => text), ports: machinePorts, named },
+        }),
+      )
+      yield* serveAnswers({
+        folder: work,
+        address,
+        networks: settings.networks,
+        onFetched: waiting.onFetched,
+        say: lines.say,
+      })
+      const [program = "", ...args] = confine(packerCommand(settings, build.builderFile, work))
+      const command = {
+        program,
+        args,
+        env: environmentOf(settings, build, places, found.toolFolders, bridge),
+        folder: work,
+        fileBytes: settings.diskBytes,
+        ...limits,
+      }
+      const handOn = Effect.suspend(() => {
+        const text = lines.take()
+        return text === "" ? Effect.void : build.output(text)
+      })
+      lines.say(`Packer ${found.version} builds ${build.template} on ${build.node}; machines reach this host at ${address}`)
+      const tool = yield* Effect.forkScoped(
+        runCommand(command, outputBytes, (_, line) => {
+          lines.add(line)
+          said.push(cleanLine(line))
+          if (said.length > 200) said.splice(0, 100)
+        }),
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(flushMillis), Effect.uninterruptible(handOn))))
+      /** Packer removes what it made when it is interrupted; it has its time for that. */
+      const stop = Effect.gen(function* () {
+        const heard = yield* Effect.promise(() => interruptWithin(work))
+        if (heard) {
+          lines.say("the build is stopped: Packer cleans up")
+          yield* Effect.timeoutOption(Fiber.await(tool), settings.patienceSeconds * 1000)
+        }
+        yield* Fiber.interrupt(tool)
+        yield* handOn
+      })
+      const stopped = (type: Stopped["type"]) => (): Stopped => ({ type })
+      const end: ProcessEnd | Stopped = yield* Effect.raceAllFirst([
+        Fiber.join(tool),
+        Effect.map(untilLarger([work], settings.diskBytes), stopped("too-large")),
+        Effect.map(Effect.sleep(settings.longestSeconds * 1000), stopped("too-long")),
+      ]).pipe(Effect.onInterrupt(() => stop))
+      if (end.type === "too-large" || end.type === "too-long") yield* stop
+      yield* handOn
+      if (end.type === "too-large")
+        return yield* failed(
+          doing,
+          `its files took more than ${Math.round(settings.diskBytes / 1024 ** 3)} GiB of the service's host`,
+        )
+      if (end.type === "too-long")
+        return yield* new BuildFault({
+          doing,
+          reason: "timeout",
+          detail: `it took longer than ${settings.longestSeconds / 3600} hours`,
+        })
+      const fault = faultOf(doing, end, said)
+      if (fault !== undefined) return yield* fault
+    }),
+  )
+}

@@ -1,0 +1,3 @@
+export { type BuilderFinding, builderFindings } from "./availability.ts"
+export { packerLayer } from "./layer.ts"
+export type { PackerOptions } from "./options.ts"

@@ -1,0 +1,33 @@
+import { BuildFault, TemplateBuilder } from "@rangewright/ports"
+import { endProcessesBelow, removeFolder } from "@rangewright/host-tools"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { mkdir } from "node:fs/promises"
+import { availabilityOf, lookAround } from "./availability.ts"
+import { buildWith } from "./build.ts"
+import { clearBuild } from "./files.ts"
+import { type PackerOptions, settingsOf } from "./options.ts"
+
+const open = async (folder: string): Promise<void> => {
+  await endProcessesBelow(folder)
+  await removeFolder(folder)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+}
+
+/** Builds with the operator's Packer. What a killed service left of builds ends when it starts again. */
+export const packerLayer = (options: PackerOptions): Layer.Layer<TemplateBuilder, BuildFault> =>
+  Layer.effect(
+    TemplateBuilder,
+    Effect.gen(function* () {
+      const settings = settingsOf(options)
+      yield* Effect.tryPromise({
+        try: () => open(settings.folder),
+        catch: (cause) => new BuildFault({ doing: "open the folder of builds", reason: "failed", detail: String(cause) }),
+      })
+      return {
+        available: Effect.map(lookAround(settings), availabilityOf),
+        build: (build) => buildWith(settings, build),
+        clear: (id) => clearBuild(settings.folder, id),
+      }
+    }),
+  )

@@ -1,0 +1,27 @@
+import type { Cidr } from "@rangewright/domain"
+import { addressNumber } from "@rangewright/domain"
+import { ownAddresses } from "@rangewright/host-tools"
+import { createSocket } from "node:dgram"
+
+const isIn =
+  ({ first, last }: Cidr) =>
+  (address: string): boolean => {
+    const number = addressNumber(address)
+    return number !== undefined && first <= number && number <= last
+  }
+
+/** The address that packets to a network leave from; no packet is sent. */
+const routedFrom = (network: Cidr): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const socket = createSocket("udp4")
+    const done = (address: string | undefined): void => {
+      socket.close()
+      resolve(address === "0.0.0.0" ? undefined : address)
+    }
+    socket.once("error", () => done(undefined))
+    socket.connect(9, network.text.replace(/\.\d+\/\d+$/u, ".1"), () => done(socket.address().address))
+  })
+
+/** Address by which machines in a network reach this host: its own there, or the one it speaks to them from. */
+export const addressTowards = async (network: Cidr): Promise<string | undefined> =>
+  ownAddresses().find(isIn(network)) ?? (await routedFrom(network))
