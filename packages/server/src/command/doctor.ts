@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { bindVpn } from "../compose/vpn.ts"
 import { bindHypervisor, type HypervisorPorts, makeSimulator } from "../compose/hypervisor.ts"
 import { useTemporaryFolder } from "../compose/temporary-folder.ts"
+import { templateFindings } from "../compose/templates.ts"
 import { settingsOf } from "../compose/settings.ts"
 import { checkAccess, notCompared } from "../doctor/access-checks.ts"
 import { checkContent } from "../doctor/content-checks.ts"
@@ -56,6 +57,7 @@ export const doctor = async (args: Arguments): Promise<number> => {
     ...checkDataFolder(config),
     ...(await Effect.runPromise(checkContent(config))),
     ...(await Effect.runPromise(checkInside(config))),
+    ...(await Effect.runPromise(templateFindings(config))),
     ...(await Effect.runPromise(checkSubscription(config))),
     ...(await Effect.runPromise(checkHypervisor(config).pipe(Effect.provide(hypervisor.layer)))),
   ]

@@ -17,11 +17,13 @@ import {
 import type {
   CredentialHasher,
   GuestFault,
+  Hypervisor,
   LegacyData,
   NameLookup,
   SecretStore,
   StorageFault,
   StoragePorts,
+  TemplateBuilder,
   TokenSigner,
   VpnKeys,
   VpnServer,
@@ -33,7 +35,6 @@ import type { GuestLayer } from "./guest.ts"
 import type { SubscriptionPorts } from "./subscription.ts"
 import type { LibraryPorts } from "./library.ts"
 import type { HypervisorPorts } from "./hypervisor.ts"
-import { noTemplates } from "./templates.ts"
 
 /** All storage ports, what an older installation left, and the database under them. */
 export type Storage = StoragePorts | Database | LegacyData
@@ -54,6 +55,7 @@ export interface Parts<E> {
   readonly library: Layer.Layer<LibraryPorts, E, ContentPorts>
   readonly names: Layer.Layer<NameLookup>
   readonly vpn: Layer.Layer<VpnServer>
+  readonly builder: Layer.Layer<TemplateBuilder, E, Hypervisor>
   readonly description: Layer.Layer<ApiDescription>
   readonly auditDays: number
   /** Names this process among those that share the store. */
@@ -69,8 +71,7 @@ export type Service = AppServices | RunPlanner | Database
 /** The whole graph, checked by the compiler: what a part needs and nobody gives does not compile. */
 export const assemble = <E>(parts: Parts<E>): Layer.Layer<Service, E | GuestFault | StorageFault> => {
   const driven = Layer.mergeAll(
-    parts.hypervisor,
-    noTemplates,
+    Layer.provideMerge(parts.builder, parts.hypervisor),
     Layer.provideMerge(Layer.merge(parts.library, parts.subscription), parts.content),
     Layer.succeed(Settings, parts.settings),
     parts.description,

@@ -22,6 +22,7 @@ import { settingsOf } from "./settings.ts"
 import { bindSubscription, type SubscriptionPorts } from "./subscription.ts"
 import { toolOptions } from "./tools.ts"
 import { T, type AppRuntime } from "./tokens.ts"
+import { bindBuilder } from "./templates.ts"
 import { bindVpn } from "./vpn.ts"
 
 /** What exists before anything is chosen. */
@@ -108,6 +109,7 @@ const runtimeOf = ({ background, owner }: Given) =>
               library,
               names: nameLookupLayer(toolOptions(config)),
               vpn: bindVpn(config),
+              builder: bindBuilder(config, folder.path),
               description: apiDescriptionLayer(all, { version }),
               auditDays: config.auditDays,
               owner,

@@ -4,6 +4,7 @@ import type {
   Hypervisor,
   HypervisorAccess,
   HypervisorNetwork,
+  HypervisorTemplates,
   MachineConsole,
   NetworkMigration,
   NodeShell,
@@ -12,12 +13,14 @@ import type { Simulator } from "@rangewright/pve-simulator"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { ConfigurationError, hypervisorKind, type Config } from "../config/config.ts"
+import { buildPlaces, proxmoxTls } from "./proxmox-parts.ts"
 import { readNamedFile } from "./named-file.ts"
 
 export type HypervisorPorts =
   | Hypervisor
   | HypervisorAccess
   | HypervisorNetwork
+  | HypervisorTemplates
   | MachineConsole
   | NetworkMigration
   | GuestAutomation
@@ -86,10 +89,8 @@ const real = (config: Config): BoundHypervisor => {
   const layer = proxmoxLayer({
     urls: config.proxmoxUrl,
     auth: { type: "token", id: config.proxmoxTokenId ?? "", secret: Redacted.make(config.proxmoxTokenSecret ?? "") },
-    tls: {
-      fingerprint: config.proxmoxFingerprint.length > 0 ? config.proxmoxFingerprint : undefined,
-      ca: config.proxmoxCaFile === undefined ? undefined : readNamedFile("proxmox_ca_file", config.proxmoxCaFile),
-    },
+    tls: proxmoxTls(config),
+    builds: buildPlaces(config),
     defaultNode: config.proxmoxNode,
     ssh: sshOf(config),
   })

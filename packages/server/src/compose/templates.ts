@@ -1,30 +1,54 @@
-import { HypervisorFault, HypervisorTemplates, TemplateBuilder } from "@rangewright/ports"
+import { type BuilderFinding, builderFindings, type PackerOptions, packerLayer } from "@rangewright/adapter-packer"
+import { proxmoxAgent } from "@rangewright/adapter-proxmox"
+import { isCluster, natNetworkName } from "@rangewright/domain"
+import { type BuildFault, Hypervisor, TemplateBuilder } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { join } from "node:path"
+import { type Config, hypervisorKind } from "../config/config.ts"
+import { diskStorage, proxmoxTls } from "./proxmox-parts.ts"
+import { toolOptions } from "./tools.ts"
 
-export type TemplatePorts = HypervisorTemplates | TemplateBuilder
-
-const refused = (doing: string) =>
-  Effect.fail(new HypervisorFault({ doing, reason: "failed", detail: "this service has no way to templates on the hypervisor" }))
-
-/** A service that builds no templates, and leaves those that are there alone. */
-export const noTemplates: Layer.Layer<TemplatePorts> = Layer.merge(
-  Layer.succeed(TemplateBuilder, {
-    available: Effect.succeed({
-      available: false as const,
-      because: ["this service has no builder"],
-      hint: "Build them with another tool, and put them into the pool SHARED.",
-    }),
-    build: ({ template }) => Effect.die(new Error(`nothing can build ${template}`)),
-    clear: () => Effect.void,
+/** The built-in simulator has no machines that anything could be installed in. */
+const noBuilder = Layer.succeed(TemplateBuilder, {
+  available: Effect.succeed({
+    available: false as const,
+    because: ["the built-in simulator is the hypervisor, which has no real machines"],
+    hint: "Set proxmox_url. The simulator has the templates of public labs; simulator_templates adds further ones.",
   }),
-  Layer.succeed(HypervisorTemplates, {
-    open: () => refused("open a build"),
-    made: () => Effect.succeed([]),
-    adopt: () => refused("take over a template"),
-    close: () => Effect.void,
-    opened: Effect.succeed([]),
-    clones: () => refused("look for clones of a template"),
-    remove: () => refused("remove a template"),
-  }),
-)
+  build: ({ template }) => Effect.die(new Error(`nothing can build ${template}`)),
+  clear: () => Effect.void,
+})
+
+export const packerOptions = (config: Config, data: string): Omit<PackerOptions, "hypervisor" | "bridge"> => ({
+  folder: join(data, "template-builds"),
+  program: config.packer,
+  ...(config.packerPlugins === undefined ? {} : { plugins: config.packerPlugins }),
+  tools: toolOptions(config),
+  storage: diskStorage(config),
+  storageFormat: config.vmStorageFormat,
+  isoStorage: config.isoStorage,
+  ...(config.packerAddress === undefined ? {} : { address: config.packerAddress }),
+})
+
+/** Builds with the operator's Packer. */
+export const bindBuilder = (config: Config, data: string): Layer.Layer<TemplateBuilder, BuildFault, Hypervisor> => {
+  const [url] = config.proxmoxUrl
+  if (hypervisorKind(config) === "simulator" || url === undefined) return noBuilder
+  return Layer.unwrap(
+    Effect.map(Hypervisor, (hypervisor) =>
+      packerLayer({
+        ...packerOptions(config, data),
+        hypervisor: { url, agent: proxmoxAgent(url, proxmoxTls(config)) },
+        bridge: Effect.map(
+          hypervisor.observe,
+          ({ nodes }) => config.natNetwork ?? natNetworkName(isCluster(config.clusterMode, nodes)),
+        ),
+      }),
+    ),
+  )
+}
+
+/** What this host has for builds of templates, in words. */
+export const templateFindings = (config: Config): Effect.Effect<readonly BuilderFinding[]> =>
+  hypervisorKind(config) === "simulator" ? Effect.succeed([]) : builderFindings(packerOptions(config, config.data))

@@ -253,9 +253,32 @@ export const keys = {
     shown: "the hosts of proxmox_url that are addresses",
   }),
   vmStorage: optionalText(network, "proxmox_vm_storage_pool", {
-    about: "Storage of full clones.",
+    about: "Storage of full clones, and of templates that are built.",
     default: undefined,
-    shown: "that of the template",
+    shown: "that of the template; local-lvm for templates that are built",
+  }),
+  vmStorageFormat: text(network, "proxmox_vm_storage_format", {
+    about: "Format of the disks of templates that are built. `raw` on storage that holds no files.",
+    default: "raw",
+  }),
+  isoStorage: text(network, "proxmox_iso_storage_pool", {
+    about: "Storage of the images that templates are installed from.",
+    default: "local",
+  }),
+  packer: text(network, "packer", {
+    about: "The program that builds templates: a name on PATH or a path. Packer 1.6.6 or later.",
+    default: "packer",
+  }),
+  packerPlugins: optionalText(network, "packer_plugins", {
+    about:
+      "Folder of Packer's plugins. From Packer 1.9 on, which brings none for Proxmox VE, it must hold packer-plugin-proxmox.",
+    default: undefined,
+  }),
+  packerAddress: optionalText(network, "packer_address", {
+    about:
+      "This host's address for machines in the NAT network, from which they fetch their answers while they are installed (ports 8000 to 9000).",
+    default: undefined,
+    shown: "its own address there, or the one that it speaks to that network from",
   }),
   templateBuilds: wholeNumber(1, 64)(network, "template_builds", {
     about: "Templates that are built at once, whoever asked for them; others wait for their turn.",
