@@ -153,6 +153,7 @@ describe("consoles", { timeout: 180_000 }, () => {
     const open: Viewer[] = []
     for (let i = 0; i < 20; i++) open.push(...(await Promise.all(Array.from({ length: 10 }, () => look(user, service, vmid)))))
     expect(await viewers(simulator, vmid)).toBe(200)
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toContain("rangewright_consoles_open 200")
     for (const { socket } of open) socket.send(Buffer.from([3, 0, 0, 0, 0, 0, 1, 64, 0, 200]))
     for (const { take } of open) expect((await take(16 + 320 * 200 * 4)).subarray(0, 4)).toEqual(Buffer.from([0, 0, 0, 1]))
     for (const { socket } of open) socket.terminate()

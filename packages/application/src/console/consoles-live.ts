@@ -150,7 +150,9 @@ const make = Effect.gen(function* () {
         yield* close(session, codes.failed, "the store cannot tell whether it may stay open")
     }
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look)))
+  // a look that meets a bug is not the last one
+  const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be looked at", cause))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), looked)))
 
   const toldOf = (
     { callerId, userId, rangeId, vmid }: ConsoleTicket,
@@ -246,24 +248,29 @@ const make = Effect.gen(function* () {
           const { user, caller, machine } = yield* admitted(ticket)
           const refusal = tooMany(user.id)
           if (refusal !== undefined) return yield* refusal
-          count(user.id, 1)
-          const scope = yield* Scope.make()
-          const giveBack = Effect.andThen(
-            Scope.close(scope, Exit.void),
-            Effect.sync(() => count(user.id, -1)),
-          )
           const place = { vmid: ticket.vmid, node: machine.node, range: ticket.rangeId }
-          const screen = yield* Effect.onError(Scope.provide(consoles.open(place), scope), () => giveBack)
-          const session: Session = {
-            ticket,
-            callerRecord: caller.recordId,
-            userRecord: user.recordId,
-            over: yield* Deferred.make<SocketEnd>(),
-            seenAt: yield* monotonicMillis,
-          }
-          sessions.add(session)
-          opened = sessionOver(session, screen, scope, passwordOf(text), meta)
-          return opened
+          // between the connection and the session that owns it nothing comes in between
+          return yield* Effect.uninterruptibleMask((restore) =>
+            Effect.gen(function* () {
+              count(user.id, 1)
+              const scope = yield* Scope.make()
+              const giveBack = Effect.andThen(
+                Scope.close(scope, Exit.void),
+                Effect.sync(() => count(user.id, -1)),
+              )
+              const screen = yield* Effect.onError(restore(Scope.provide(consoles.open(place), scope)), () => giveBack)
+              const session: Session = {
+                ticket,
+                callerRecord: caller.recordId,
+                userRecord: user.recordId,
+                over: yield* Deferred.make<SocketEnd>(),
+                seenAt: yield* monotonicMillis,
+              }
+              sessions.add(session)
+              opened = sessionOver(session, screen, scope, passwordOf(text), meta)
+              return opened
+            }),
+          )
         })
         const key = hasher.randomText(20)
         // a console that nobody could find in the trail is none

@@ -1,6 +1,6 @@
 import type { Probes } from "@rangewright/adapter-http"
 import { sealingKey, storageHealth } from "@rangewright/adapter-storage"
-import { SignIns } from "@rangewright/application"
+import { Consoles, SignIns } from "@rangewright/application"
 import { sealingKeyOf } from "@rangewright/domain"
 import { type Freshness, Machines, RunJournal, SecretStore } from "@rangewright/ports"
 import * as Clock from "effect/Clock"
@@ -80,6 +80,7 @@ export const readiness = (runtime: AppRuntime, metrics: Metrics, folder: string 
       }
     },
     metrics: async () => {
+      metrics.consoles(await runtime.runPromise(Consoles.use(({ open }) => Effect.sync(open))))
       metrics.passwords(await runtime.runPromise(SignIns.use(({ counts }) => Effect.sync(counts))))
       const exit = await looked()
       if (Exit.isSuccess(exit)) {

@@ -6,6 +6,7 @@ export interface Metrics {
   /** One answered request. `operation` is the operation's id, never a path, so that the number of series stays bounded. */
   readonly request: (operation: string, status: number, seconds: number) => void
   /** Passwords that were tried since the process began, by what became of them. */
+  readonly consoles: (open: number) => void
   readonly passwords: (counts: Readonly<Record<string, number>>) => void
   readonly runsActive: (count: number) => void
   readonly observed: (facts: { readonly machines: number; readonly ageSeconds: number; readonly away: boolean }) => void
@@ -28,6 +29,7 @@ export const makeMetrics = (): Metrics => {
     labelNames: ["result"],
     registers,
   })
+  const consoles = new Gauge({ name: "rangewright_consoles_open", help: "Consoles that are open in this process.", registers })
   const active = new Gauge({ name: "rangewright_runs_active", help: "Runs that have not ended.", registers })
   const machines = new Gauge({
     name: "rangewright_machines_observed",
@@ -39,6 +41,7 @@ export const makeMetrics = (): Metrics => {
   return {
     text: () => registry.metrics(),
     request: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
+    consoles: (open) => consoles.set(open),
     passwords: (counts) => {
       passwords.reset()
       for (const [result, count] of Object.entries(counts)) passwords.inc({ result }, count)
