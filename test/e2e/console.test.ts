@@ -104,6 +104,9 @@ window.colours = () => {
 window.isReady = true
 </script>`
 
+/** How the page is looked at: by the clock, as a page that nobody sees draws no frames when its host is busy. */
+const looks = { polling: 50, timeout: 60_000 } as const
+
 /** What the page above offers. */
 interface Shown {
   readonly show: (service: string, key: string, vmid: number) => Promise<void>
@@ -129,10 +132,10 @@ describe("consoles", { timeout: 180_000 }, () => {
       const { simulator, service, key, vmid } = shared
       const site = await servePackage(import.meta.resolve("@novnc/novnc"), page)
       const browser = await openPage(site.url)
-      await browser.page.waitForFunction(() => window.isReady)
+      await browser.page.waitForFunction(() => window.isReady, undefined, looks)
       await browser.page.evaluate(([url, apiKey, id]) => window.show(url, apiKey, id), [service.url, key, vmid] as const)
       // the bar on top of the simulator's screen
-      await browser.page.waitForFunction(() => window.dot(5, 5) === "224 123 31")
+      await browser.page.waitForFunction(() => window.dot(5, 5) === "224 123 31", undefined, looks)
       expect(await browser.page.evaluate(() => window.dot(300, 190))).toBe("30 42 74")
       expect(await browser.page.evaluate(() => window.lit())).toBe(0)
       await browser.page.keyboard.type("Hello 42")
@@ -141,7 +144,7 @@ describe("consoles", { timeout: 180_000 }, () => {
         async () => (await simulator.screens()).find((screen) => screen.vmid === vmid)?.typed,
         (typed) => typed === "Hello 42",
       )
-      await browser.page.waitForFunction(() => window.lit() > 50)
+      await browser.page.waitForFunction(() => window.lit() > 50, undefined, looks)
       await browser.close()
       await site.close()
       await noViewers(shared)
@@ -206,11 +209,11 @@ describe.skipIf(noScreen !== undefined)(
       const { service, key, vmid } = await lab({}, "--screens")
       const site = await servePackage(import.meta.resolve("@novnc/novnc"), page)
       const browser = await openPage(site.url)
-      await browser.page.waitForFunction(() => window.isReady)
+      await browser.page.waitForFunction(() => window.isReady, undefined, looks)
       await browser.page.evaluate(([url, apiKey, id]) => window.show(url, apiKey, id), [service.url, key, vmid] as const)
       expect(await browser.page.evaluate(() => window.title)).toBe(`QEMU (VM ${vmid})`)
       // the firmware writes that it found nothing to start from
-      await browser.page.waitForFunction(() => window.colours() > 1)
+      await browser.page.waitForFunction(() => window.colours() > 1, undefined, looks)
       await browser.close()
       await site.close()
     })
