@@ -8,7 +8,7 @@ import {
   type SourceId,
   userPasswordContext,
 } from "@rangewright/domain"
-import { Blueprints, ContentFetcher, Groups, Ranges, SecretStore, Sources, Users } from "@rangewright/ports"
+import { Blueprints, ContentFetcher, Groups, Machines, Ranges, SecretStore, Sources, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
@@ -82,8 +82,10 @@ describe.each([
 })
 
 describe("an API read", () => {
-  /** These compare with the hypervisor as it is now, which is what they are for. */
-  const lookAnew = new Set(["planRange", "getRangeDrift"])
+  /** These compare with the hypervisor as it is now, or ask whether it would open a console, which is what they are for. */
+  const lookAnew = new Set(["planRange", "getRangeDrift", "getConsoleWebsocketTicket"])
+  /** These fail, since nobody has built a template here; that, too, is told without a call. */
+  const failing = new Set(["getPackerLogs", "getTemplateLogHistoryByID"])
   const reads = operations.filter(({ route, mutates }) => route.method === "GET" && !mutates)
 
   let lab: VirtualLab
@@ -95,7 +97,7 @@ describe("an API read", () => {
       "ansible/roles/hello/meta/main.yml": "galaxy_info: {author: acme, role_name: hello, description: Says hello}\n",
     })
     const { runId } = await deployLab(lab)
-    const [user, range, group] = await lab.run(
+    const [user, range, group, machine] = await lab.run(
       Effect.gen(function* () {
         const users = yield* Users
         const sealedPassword = (yield* SecretStore).seal("a long password", userPasswordContext(owner))
@@ -123,7 +125,8 @@ describe("an API read", () => {
           thumbnail: { name: "web_x.png", type: "image/png", bytes: new Uint8Array([1]) },
           createdAt: new Date(0),
         })
-        return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id), group] as const
+        const [first] = yield* (yield* Machines).ofRange(lab.range.id)
+        return [yield* users.find(owner), yield* (yield* Ranges).find(lab.range.id), group, first] as const
       }),
     )
     const file = { collection: "blueprints", recordID: "blueprint000000", filename: "web_x.png" }
@@ -138,17 +141,17 @@ describe("an API read", () => {
       ...blueprint,
     }
     const meta = { requestId: "r", remote: "", lastEventId: undefined }
-    request = { path, query: {}, body: undefined, file: undefined, caller: user, user, range, group, meta }
+    request = { path, query: { VMID: machine?.vmid }, body: undefined, file: undefined, caller: user, user, range, group, meta }
   })
   beforeEach(() => lab.simulator.calls.clear())
 
   /** Reads to its end what the handler answers. */
-  const answer = (operation: Operation): Promise<void> =>
-    lab.run(
-      Effect.flatMap(operation.handle(request), (answered) =>
-        Stream.isStream(answered) ? Stream.runDrain(answered as Stream.Stream<ServerSentEvent, Fault>) : Effect.void,
-      ),
+  const answer = (operation: Operation): Promise<void> => {
+    const read = Effect.flatMap(operation.handle(request), (answered) =>
+      Stream.isStream(answered) ? Stream.runDrain(answered as Stream.Stream<ServerSentEvent, Fault>) : Effect.void,
     )
+    return lab.run(failing.has(operation.id) ? Effect.asVoid(Effect.flip(read)) : read)
+  }
 
   it.each(reads.filter(({ id }) => !lookAnew.has(id)).map((operation) => [operation.id, operation] as const))(
     "makes no call to the hypervisor: %s",
