@@ -102,11 +102,16 @@ export const httpApp = (options: HttpOptions): HttpApp => {
     upgrade: (request, connection, head) => {
       connection.on("error", () => connection.destroy())
       if (opening.size >= mostOpening) return void connection.end(tooManyOpening)
+      const response = new ServerResponse(request)
+      try {
+        response.assignSocket(connection as Socket)
+      } catch {
+        // an answer before it is still being written: clients have to wait for it before they ask for another protocol
+        return void connection.destroy()
+      }
       opening.add(connection)
       const settled = () => void opening.delete(connection)
       connection.once("close", settled)
-      const response = new ServerResponse(request)
-      response.assignSocket(connection as Socket)
       response.shouldKeepAlive = false
       response.once("finish", () => (connection as Socket).destroySoon())
       upgrades.set(request, { connection, head, settled })

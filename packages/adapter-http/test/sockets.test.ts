@@ -199,6 +199,19 @@ describe("web sockets", () => {
     expect(url).toContain("socket")
   })
 
+  it("are refused to a request that did not wait for the answer before it, which harms nobody else", async () => {
+    const url = await serving(never())
+    const socket = connect(service.port, "127.0.0.1")
+    const upgrade =
+      "GET /api/v2/socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    socket.on("error", () => undefined).resume()
+    socket.write(`GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${upgrade}`)
+    await once(socket, "close")
+    const other = new WebSocket(url)
+    await once(other, "open")
+    other.terminate()
+  })
+
   it("are refused while too many are being opened, and not longer", { timeout: 30_000 }, async () => {
     let open = () => undefined as void
     const gate = new Promise<void>((resolve) => (open = resolve))
