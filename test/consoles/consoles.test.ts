@@ -235,6 +235,11 @@ describe("an open console closes", () => {
     ],
     "when its user is removed": ["member", "", Users.use((users) => users.remove(idOf.member))],
     "when who acts as its user is removed": ["admin", "&userID=ME", Users.use((users) => users.remove(idOf.admin))],
+    "when the key of its user is replaced": [
+      "member",
+      "",
+      Users.use((users) => users.setSecrets(idOf.member, { apiKeyHash: "another" })),
+    ],
     "when its range is removed": ["member", "", Ranges.use((ranges) => ranges.remove("R1" as RangeId))],
     "when who acts as its user is no administrator any more": [
       "admin",

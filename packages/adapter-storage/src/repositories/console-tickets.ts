@@ -4,13 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../engine/database.ts"
 import { consoleTickets, toConsoleTicket } from "../records/console-ticket.ts"
-import { first } from "../schema/table.ts"
+import { every, first } from "../schema/table.ts"
 import { requireRange, requireUser } from "./require.ts"
 
 export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> = Layer.effect(
   ConsoleTickets,
   Effect.gen(function* () {
     const database = yield* Database
+    const isKept = database.prepared(
+      "read the ticket of a console",
+      "select * from console_tickets where hash = ?",
+      every(toConsoleTicket),
+    )
     return {
       issue: (ticket) =>
         database.write("keep the ticket of a console", (tx) =>
@@ -23,8 +28,10 @@ export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> =
             yield* tx((db) => db.insertInto("console_tickets").values(consoleTickets.write(ticket)).execute())
           }),
         ),
-      take: (hash) =>
-        database.write("take the ticket of a console", (tx) =>
+      take: Effect.fnUntraced(function* (hash) {
+        // anybody may ask with any text: only a ticket that is there is worth a place among the writers
+        if ((yield* isKept(hash)).length === 0) return undefined
+        return yield* database.write("take the ticket of a console", (tx) =>
           Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
             const taken = yield* tx((db) =>
@@ -32,7 +39,8 @@ export const consoleTicketsLayer: Layer.Layer<ConsoleTickets, never, Database> =
             )
             return taken !== undefined && taken.expiresAt.getTime() > now ? taken : undefined
           }),
-        ),
+        )
+      }),
     }
   }),
 )

@@ -2,6 +2,7 @@ import { Failed, Forbidden, type User, type UserId } from "@rangewright/domain"
 import {
   AuditTrail,
   type ByteChannel,
+  type ConsoleRef,
   type ConsoleTicket,
   ConsoleTickets,
   CredentialHasher,
@@ -18,7 +19,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { audited, type Told } from "../access/audited.ts"
 import { machineFor } from "../access/machine-for.ts"
@@ -32,6 +32,7 @@ import { admitViewer } from "./viewer.ts"
 const ticketMillis = 30_000
 /** 43 letters and digits are 256 bits. They need no escaping in an address. */
 const ticketLength = 43
+const ticketForm = /^[0-9A-Za-z]{43}$/u
 /** How many of them the password has: VNC looks at no more. */
 const passwordLength = 8
 /** A viewer has so long to log in. */
@@ -40,6 +41,10 @@ const loginTime = "30 seconds"
 const lookEvery = "1 second"
 /** A console whose rights cannot be looked at for so long is closed. */
 const blindMillis = 30_000
+/** A store that does not answer for so long cannot be looked at. */
+const lookTime = "5 seconds"
+/** Rights that are looked at at once. */
+const looksAtOnce = 8
 
 /** Close codes of web sockets (RFC 6455, 7.4.1). */
 const codes = { done: 1000, refused: 1008, failed: 1011 } as const
@@ -53,6 +58,8 @@ interface Session {
   /** Who they were: another user of the same id is somebody else. */
   readonly callerRecord: string
   readonly userRecord: string
+  /** What the caller signs in with: somebody who replaces it means to lock somebody out. */
+  readonly credentials: string
   readonly over: Deferred.Deferred<SocketEnd>
   /** When it was last found that it may be open; milliseconds of the monotonic clock. */
   seenAt: number
@@ -108,25 +115,35 @@ const make = Effect.gen(function* () {
     else taken.set(user, now)
   }
 
+  /** To whoever has a ticket, whatever the hypervisor refuses is a console that it does not give. */
+  const screenOf = (place: ConsoleRef) =>
+    Effect.mapError(consoles.open(place), (fault) =>
+      fault.kind === "unavailable"
+        ? fault
+        : new Failed({ what: fault.message, hint: "Ask for a new ticket (GET /vm/console/ticket)." }),
+    )
+
   /** Both users of a ticket, and the machine, while they are there and its console is theirs to open. */
   const admitted = (ticket: ConsoleTicket) =>
     Effect.gen(function* () {
-      const [user, caller] = [yield* users.find(ticket.userId), yield* users.find(ticket.callerId)]
-      if (user === undefined || caller === undefined) return yield* unusable
+      const [user, known] = [yield* users.find(ticket.userId), yield* users.forAuthentication(ticket.callerId)]
+      if (user === undefined || known === undefined) return yield* unusable
+      const { user: caller, secrets } = known
       if (caller.id !== user.id && !caller.isAdmin)
         return yield* new Forbidden({ reason: `${caller.id} is no administrator any more, and cannot act as ${user.id}` })
       const { machine, range } = yield* machineOf(user, ticket.vmid)
       if (range.id !== ticket.rangeId)
         return yield* new Forbidden({ reason: `VM ${ticket.vmid} is not of range ${ticket.rangeId} any more` })
-      return { user, caller, machine }
+      return { user, caller, machine, credentials: `${secrets.apiKeyHash ?? ""} ${secrets.tokenKey}` }
     })
 
   /** Why an open console must close; undefined: it may stay. */
   const reasonToClose = (session: Session): Effect.Effect<string | undefined, StorageFault> =>
     admitted(session.ticket).pipe(
-      Effect.map(({ user, caller }) =>
-        user.recordId === session.userRecord && caller.recordId === session.callerRecord ? undefined : "the user was removed",
-      ),
+      Effect.map(({ user, caller, credentials }) => {
+        if (user.recordId !== session.userRecord || caller.recordId !== session.callerRecord) return "the user was removed"
+        return credentials === session.credentials ? undefined : `the credentials of ${caller.id} were replaced`
+      }),
       Effect.catchTags({
         Forbidden: ({ message }) => Effect.succeed(message),
         NotFound: ({ message }) => Effect.succeed(message),
@@ -135,21 +152,25 @@ const make = Effect.gen(function* () {
 
   const close = (session: Session, code: number, reason: string) => Deferred.succeed(session.over, { code, reason })
 
-  const look = Effect.gen(function* () {
-    const found = new Map<string, Result.Result<string | undefined, StorageFault>>()
-    for (const session of sessions) {
-      const { callerId, userId, vmid, rangeId } = session.ticket
-      const key = [callerId, session.callerRecord, userId, session.userRecord, vmid, rangeId].join(" ")
-      const answer = found.get(key) ?? (yield* Effect.result(reasonToClose(session)))
-      found.set(key, answer)
-      const now = yield* monotonicMillis
-      if (Result.isSuccess(answer)) {
+  const keyOf = ({ ticket: { callerId, userId, vmid, rangeId }, callerRecord, userRecord, credentials }: Session): string =>
+    [callerId, callerRecord, userId, userRecord, vmid, rangeId, credentials].join(" ")
+
+  /** Looks at sessions that stand on the same rights. */
+  const lookAt = Effect.fnUntraced(function* ([first, ...more]: readonly Session[]) {
+    if (first === undefined) return
+    const answer = yield* Effect.option(Effect.timeout(reasonToClose(first), lookTime))
+    const now = yield* monotonicMillis
+    for (const session of [first, ...more]) {
+      if (Option.isSome(answer)) {
         session.seenAt = now
-        if (answer.success !== undefined) yield* close(session, codes.refused, answer.success)
+        if (answer.value !== undefined) yield* close(session, codes.refused, answer.value)
       } else if (now - session.seenAt > blindMillis)
         yield* close(session, codes.failed, "the store cannot tell whether it may stay open")
     }
   })
+  const look = Effect.suspend(() =>
+    Effect.forEach([...Map.groupBy(sessions, keyOf).values()], lookAt, { concurrency: looksAtOnce, discard: true }),
+  )
   // a look that meets a bug is not the last one
   const looked = Effect.catchCause(look, (cause) => Effect.logError("open consoles could not be looked at", cause))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), looked)))
@@ -236,7 +257,7 @@ const make = Effect.gen(function* () {
       }),
     view: (text, meta) =>
       Effect.gen(function* () {
-        const ticket = yield* tickets.take(hasher.hash(text))
+        const ticket = ticketForm.test(text) ? yield* tickets.take(hasher.hash(text)) : undefined
         if (ticket === undefined) return yield* unusable
         let opened: SocketSession | undefined
         const open = Effect.gen(function* () {
@@ -245,7 +266,7 @@ const make = Effect.gen(function* () {
               reason: `A page of ${meta.page?.origin ?? "no origin"} may not open this console`,
               hint: "A ticket opens a console on the page that asked for it, or on one of the service's own; cors_origin names further origins.",
             })
-          const { user, caller, machine } = yield* admitted(ticket)
+          const { user, caller, machine, credentials } = yield* Effect.catchTag(admitted(ticket), "NotFound", () => unusable)
           const refusal = tooMany(user.id)
           if (refusal !== undefined) return yield* refusal
           const place = { vmid: ticket.vmid, node: machine.node, range: ticket.rangeId }
@@ -258,11 +279,12 @@ const make = Effect.gen(function* () {
                 Scope.close(scope, Exit.void),
                 Effect.sync(() => count(user.id, -1)),
               )
-              const screen = yield* Effect.onError(restore(Scope.provide(consoles.open(place), scope)), () => giveBack)
+              const screen = yield* Effect.onError(restore(Scope.provide(screenOf(place), scope)), () => giveBack)
               const session: Session = {
                 ticket,
                 callerRecord: caller.recordId,
                 userRecord: user.recordId,
+                credentials,
                 over: yield* Deferred.make<SocketEnd>(),
                 seenAt: yield* monotonicMillis,
               }
