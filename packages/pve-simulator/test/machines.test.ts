@@ -40,6 +40,19 @@ test("a moved disk keeps its source as an unused one unless told to delete it", 
   expect(lab.sim.state.storages.get("local-lvm")?.volumes.has("pve/local-lvm:vm-300-disk-1")).toBe(false)
 })
 
+test("a disk is stored with its volume first, however it was written", async () => {
+  const lab = createLab()
+  await lab.task("POST", "/nodes/pve/qemu", {
+    vmid: 300,
+    scsi0: "format=raw,file=local-lvm:4,iothread=1",
+    ide2: "media=cdrom,file=none",
+  })
+  const config = async () => await lab.ok("GET", "/nodes/pve/qemu/300/config")
+  expect(await config()).toMatchObject({ scsi0: "local-lvm:vm-300-disk-0,iothread=1,size=4G", ide2: "none,media=cdrom" })
+  await lab.ok("PUT", "/nodes/pve/qemu/300/config", { scsi0: "iothread=1,file=local-lvm:vm-300-disk-0,discard=on" })
+  expect(await config()).toMatchObject({ scsi0: expect.stringMatching(/^local-lvm:vm-300-disk-0,iothread=1,discard=on/u) })
+})
+
 test("a machine is created whole or not at all", async () => {
   const lab = createLab()
   lab.sim.faults.add({ kind: "storage-full", storage: "local" })

@@ -8,6 +8,7 @@ import {
   isCloudInit,
   isDisk,
   isNet,
+  normaliseDisk,
   normaliseNic,
   normaliseTags,
   parseNic,
@@ -38,6 +39,7 @@ export const normalise = (world: World, changes: Config): Config => {
   const out: Config = {}
   for (const [key, value] of Object.entries(changes)) {
     if (isNet(key)) out[key] = normaliseNic(world, String(value))
+    else if (isDisk(key)) out[key] = normaliseDisk(String(value))
     else if (key === "tags") out[key] = normaliseTags(String(value))
     else out[key] = value
   }

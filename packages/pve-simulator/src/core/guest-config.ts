@@ -31,6 +31,12 @@ export const volumeOf = (disk: string): string => {
   return pairs.get("") ?? pairs.get("file") ?? pairs.get("volume") ?? ""
 }
 
+/** A disk as it is stored: its volume first, without the key that it may have. */
+export const normaliseDisk = (disk: string): string => {
+  const rest = disk.split(",").filter((part) => part.includes("=") && !/^(?:file|volume)=/u.test(part))
+  return [volumeOf(disk), ...rest].join(",")
+}
+
 /** Whether a disk's property string says that it is a CD. */
 export const isCdrom = (disk: string): boolean => parsePairs(disk).get("media") === "cdrom"
 /** Whether it is a cloud-init drive. */
