@@ -24,7 +24,7 @@ import { environmentOf, machinePorts, named, packerCommand, templateSeen, variab
 import { tellWaiting } from "./waiting.ts"
 
 /** What Packer may print before it is taken for one that never ends. */
-const outputBytes = 256 * 1024 * 1024
+const outputBytes = 64 * 1024 * 1024
 const flushMillis = 1000
 
 /** Why the node may not fetch from there; undefined: it is public. */
