@@ -1,6 +1,7 @@
-import { makeMemoryVpn, type MemoryVpn } from "@rangewright/adapter-memory"
+import { makeMemoryVpn, type MemoryVpn, memoryVpnLayer } from "@rangewright/adapter-memory"
 import { type GroupName, type Range, type User, userNumberRestMillis, vpnAddress } from "@rangewright/domain"
-import { AccessRecords, beingTold, Groups, Ranges, Users, VpnRecords } from "@rangewright/ports"
+import { AccessRecords, beingTold, Groups, Ranges, Users, VpnKeys, VpnRecords } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
@@ -26,14 +27,24 @@ beforeEach(async () => {
   lab = await app.addRange("LAB", [alice])
 })
 
+/** Everything that can go on without the clock has gone on. */
+const settled = Effect.promise(async () => {
+  for (let turn = 0; turn < 100; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+})
+const second = Effect.andThen(TestClock.adjust(1000), settled)
+
 /** Runs this beside a keeper, in the time of `seconds`. */
-const beside = (of: TestApp, body: (pass: (seconds: number) => Effect.Effect<void>) => Effect.Effect<void, unknown, never>) =>
+const beside = (
+  of: TestApp,
+  body: (pass: (seconds: number) => Effect.Effect<void>) => Effect.Effect<void, unknown, never>,
+  keeper: typeof vpnKeeperLayer = vpnKeeperLayer,
+) =>
   of.run(
     Effect.scoped(
       Effect.gen(function* () {
-        yield* Layer.build(vpnKeeperLayer)
-        yield* TestClock.adjust(0)
-        yield* body((seconds) => TestClock.adjust(seconds * 1000))
+        yield* Layer.build(keeper)
+        yield* settled
+        yield* body((seconds) => Effect.forEach(Array.from({ length: seconds }), () => second, { discard: true }))
       }),
     ).pipe(Effect.provide(TestClock.layer()), Effect.orDie) as Effect.Effect<void>,
   )
@@ -172,6 +183,76 @@ describe("the VPN's server", () => {
   })
 })
 
+describe("the keeper of the VPN", () => {
+  it("revokes also while keys cannot be made", async () => {
+    const noKeys = Layer.succeed(VpnKeys, { make: Effect.die("no randomness") })
+    await beside(app, () => Effect.void)
+    const without = makeTestApp({
+      settings: { vpn: vpnSettings },
+      vpn: Layer.provideMerge(noKeys, memoryVpnLayer(vpn)),
+      after: app,
+    })
+    await without.addUser("Keyless")
+    await beside(without, (pass) =>
+      Effect.gen(function* () {
+        yield* write(Users.use((users) => users.remove(bob.id)))
+        yield* pass(2)
+        expect(letIn()).toEqual({ [at(alice)]: [network(lab)] })
+      }),
+    )
+  })
+
+  it("asks the store again when it hung", async () => {
+    let hangs = false
+    const hanging = Layer.effect(
+      VpnRecords,
+      Effect.map(VpnRecords, (records) => ({
+        ...records,
+        members: Effect.suspend(() => (hangs ? Effect.never : records.members)),
+      })),
+    )
+    await beside(
+      app,
+      (pass) =>
+        Effect.gen(function* () {
+          hangs = true
+          yield* pass(2)
+          yield* write(Users.use((users) => users.remove(bob.id)))
+          hangs = false
+          yield* pass(12)
+          expect(letIn()).toEqual({ [at(alice)]: [network(lab)] })
+        }),
+      Layer.provide(vpnKeeperLayer, hanging),
+    )
+  })
+
+  it("looks every fifteen seconds also when the host's time of day was set back", async () => {
+    let back = 0
+    const wrong = Layer.effect(
+      Clock.Clock,
+      Effect.map(Clock.Clock, (clock) => ({
+        ...clock,
+        sleep: clock.sleep.bind(clock),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() - back,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now - back),
+      })),
+    )
+    await beside(
+      app,
+      (pass) =>
+        Effect.gen(function* () {
+          back = 3_600_000
+          vpn.peers.clear()
+          yield* pass(17)
+          expect(letIn()).toEqual({ [at(alice)]: [network(lab)], [at(bob)]: [] })
+        }),
+      Layer.provide(vpnKeeperLayer, wrong),
+    )
+  })
+})
+
 describe("a removed user's number", () => {
   const nextNumber = async (): Promise<number> => (await app.addUser(`Next${Math.random().toString(36).slice(2, 8)}`)).number
   const age = () => {
@@ -195,5 +276,30 @@ describe("a removed user's number", () => {
     await app.run(AccessRecords.use((records) => records.tell(lab.id, [alice.number])))
     expect(await nextNumber()).toBe(freed)
     expect(await app.run(VpnRecords.use((records) => records.key(bob.id)))).toBeUndefined()
+  })
+
+  it("is not given again where nobody sees the server, and what was handed out is shown as not revoked", async () => {
+    const unseen = makeTestApp({ settings: { vpn: vpnSettings }, after: app })
+    await beside(unseen, (pass) =>
+      Effect.gen(function* () {
+        const { publicKey: handedOut } =
+          (yield* write<{ publicKey: string }>(VpnRecords.use((records) => records.key(bob.id)))) ?? {}
+        yield* write(Users.use((users) => users.remove(bob.id)))
+        // gone before the keeper saw it
+        const brief = yield* done(unseen.addUser("Brief"))
+        yield* write(Users.use((users) => users.remove(brief.id)))
+        yield* pass(6)
+        age()
+        expect([bob.number, brief.number]).not.toContain(yield* done(nextNumber()))
+        expect(yield* done(unseen.call("getVPNStatus", alice))).toMatchObject({
+          inLine: false,
+          revocations: [`${vpnAddress(bob.number)} with the key ${handedOut}`],
+        })
+      }),
+    )
+    // the server is seen
+    await beside(app, () => Effect.void)
+    expect(await status()).toMatchObject({ inLine: true, revocations: [] })
+    expect(await nextNumber()).toBe(bob.number)
   })
 })

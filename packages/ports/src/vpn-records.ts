@@ -17,7 +17,7 @@ export class VpnRecords extends Context.Service<
     readonly replaceKey: (user: UserId, key: VpnKey) => Effect.Effect<void, UserNotFound | StorageFault>
     /** All users that have a key, with the ranges that they may use, as it is stored at one moment. Ascending by number. */
     readonly members: Effect.Effect<readonly VpnMember[], StorageFault>
-    /** What the service knows of the server. The version goes up with each write, from 0 for what was never written. */
+    /** What the service knows of the server; a damaged record is `damagedHeldVpn`. The version goes up with each write, from 0 for what was never written. */
     readonly held: Effect.Effect<{ readonly held: HeldVpn; readonly version: number }, RecordDamaged | StorageFault>
     /** Replaces it where nobody else has since it was read. */
     readonly hold: (held: HeldVpn, version: number) => Effect.Effect<void, StaleVersion | StorageFault>

@@ -21,11 +21,11 @@ import { Database } from "../engine/database.ts"
 import type { Transaction } from "../engine/transaction.ts"
 import { toldRouters } from "../records/installation.ts"
 import { restingNumbers, toSecrets, toUser, users } from "../records/user.ts"
-import { vpnServers } from "../records/vpn.ts"
 import { first } from "../schema/table.ts"
 import type { Tables } from "../schema/tables.ts"
 import { inOrder } from "./in-order.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
+import { toHeldVpn } from "./vpn-records.ts"
 
 const emailKeyOf = (email: string): string | undefined => (email === "" ? undefined : email.toLowerCase())
 
@@ -60,7 +60,6 @@ const refuseTwin = (tx: Transaction, user: NewUser) =>
 
 const toResting = restingNumbers.reader()
 const toTold = toldRouters.reader()
-const toVpnServer = vpnServers.reader()
 
 /** The lowest free number; numbers whose rest is over are free again. */
 const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
@@ -72,7 +71,7 @@ const takeNumber = (tx: Transaction, { id, number }: NewUser, now: number) =>
       resting: new Map(resting.map(toResting).map(({ number, since }) => [number, since.getTime()])),
       now,
       routers: told.map(toTold).map(({ users }) => (users.includes(beingTold) ? undefined : users)),
-      vpn: numbersHeldByVpn(server === undefined ? nothingHeldByVpn : toVpnServer(server).held),
+      vpn: numbersHeldByVpn(server === undefined ? nothingHeldByVpn : toHeldVpn(server)),
     })
     if (rested.length > 0) yield* tx((db) => db.deleteFrom("resting_user_numbers").where("number", "in", rested).execute())
     const used = yield* tx((db) =>

@@ -1,4 +1,4 @@
-import { nothingHeldByVpn, rootUserId, type VpnMember } from "@rangewright/domain"
+import { damagedHeldVpn, type HeldVpn, nothingHeldByVpn, rootUserId, type VpnMember } from "@rangewright/domain"
 import { RecordDamaged, StaleVersion, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,19 +6,30 @@ import { Database } from "../engine/database.ts"
 import { userId } from "../schema/ids.ts"
 import { toVpnKey, vpnKeys, vpnServers } from "../records/vpn.ts"
 import { key, optional, text, whole } from "../schema/column.ts"
-import { first, readerOf, type StoredRow } from "../schema/table.ts"
+import { DamagedRow, first, readerOf, type StoredRow } from "../schema/table.ts"
 import { refuseForeignSeal } from "./refuse-foreign-seal.ts"
 import { requireUser } from "./require.ts"
 
 /** The one row. */
 const id = 1
 
-const readHeld = vpnServers.reader({ without: ["id"] })
+const readRecord = vpnServers.reader({ only: ["held"] })
+const readVersion = vpnServers.reader({ only: ["version"] })
 
 const damaged = new RecordDamaged({
-  what: "the record of whom the VPN's server lets in",
+  what: "the version of the record of whom the VPN's server lets in",
   hint: "Remove the row of the table vpn_server: the service looks at the server and writes it anew.",
 })
+
+/** Revocations must not wait for a record that the next look at the server makes again. */
+export const toHeldVpn = (row: StoredRow): HeldVpn => {
+  try {
+    return readRecord(row).held
+  } catch (cause) {
+    if (cause instanceof DamagedRow) return damagedHeldVpn
+    throw cause
+  }
+}
 
 /** One statement, so that it is one snapshot on both engines. */
 const membersSql = `select u.number as user_number, k.public_key, r.number as range_number
@@ -62,7 +73,8 @@ export const vpnRecordsLayer: Layer.Layer<VpnRecords, never, Database> = Layer.e
           db.selectFrom("vpn_server").select(["record", "version"]).where("id", "=", id).executeTakeFirst(),
         )
         if (row === undefined) return { held: nothingHeldByVpn, version: 0 }
-        return yield* Effect.try({ try: () => readHeld(row), catch: () => damaged })
+        const { version } = yield* Effect.try({ try: () => readVersion(row), catch: () => damaged })
+        return { held: toHeldVpn(row), version }
       }),
       hold: (held, version) =>
         database.write("keep what the VPN's server has", (tx) =>

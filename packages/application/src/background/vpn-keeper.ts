@@ -1,11 +1,11 @@
 import { isFault, type VpnMember } from "@rangewright/domain"
-import { VpnRecords } from "@rangewright/ports"
+import { monotonicMillis, VpnRecords } from "@rangewright/ports"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Settings } from "../settings.ts"
 import { bringVpnInLine } from "../vpn/in-line.ts"
+import { vpnRecordsInTime } from "../vpn/in-time.ts"
 import { giveMissingVpnKeys } from "../vpn/keys.ts"
 
 /** Seconds between two reads of the store. What it says otherwise than before is on the server a moment later, whoever changed it. */
@@ -15,34 +15,42 @@ const lookEverySeconds = 15
 /** Seconds until the next look after one that failed: revocations may wait for it. */
 const againAfterSeconds = 5
 
-/** Reads the store, and looks at the server when something changed or its time has come. */
-const keeper = Effect.sync(() => {
-  let known: string | undefined
-  let lookAt = 0
+/** Part of a turn: what failed is said once, and tried again in the next turn. False: there was nothing to do yet. */
+const part = <E, R>(doing: Effect.Effect<boolean, E, R>) => {
   let said = ""
-  const read = Effect.gen(function* () {
-    yield* giveMissingVpnKeys
-    const shown = (members: readonly VpnMember[]): string => JSON.stringify(members)
-    const wanted = shown(yield* (yield* VpnRecords).members)
-    const now = yield* Clock.currentTimeMillis
-    if (wanted === known && now < lookAt) return
-    known = wanted
-    lookAt = now + againAfterSeconds * 1000
-    known = shown(yield* bringVpnInLine)
-    lookAt = now + lookEverySeconds * 1000
-    said = ""
-  })
-  // what failed is said once, and tried again
   const say = (message: string) => {
     const isNews = message !== said
     said = message
     return isNews ? Effect.logWarning(`the VPN is not in line, which is tried again: ${message}`) : Effect.void
   }
-  return Effect.catchCause(read, (cause) => {
+  const done = Effect.map(doing, (isDone) => {
+    if (isDone) said = ""
+  })
+  return Effect.catchCause(done, (cause) => {
     // also what nobody expected must not end this: revocations wait for it
     const failure = Cause.squash(cause)
     return Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : say(isFault(failure) ? failure.message : String(failure))
   })
+}
+
+/** Reads the store, and looks at the server when something changed or its time has come. */
+const keeper = Effect.sync(() => {
+  let known: string | undefined
+  let lookAt = 0
+  const shown = (members: readonly VpnMember[]): string => JSON.stringify(members)
+  const look = Effect.gen(function* () {
+    const wanted = shown(yield* (yield* VpnRecords).members)
+    const now = yield* monotonicMillis
+    if (wanted === known && now < lookAt) return false
+    known = wanted
+    lookAt = now + againAfterSeconds * 1000
+    known = shown(yield* bringVpnInLine)
+    lookAt = now + lookEverySeconds * 1000
+    return true
+  })
+  // each goes on when the other fails
+  const turn = Effect.andThen(part(Effect.as(giveMissingVpnKeys, true)), part(look))
+  return Effect.flatMap(vpnRecordsInTime, (records) => Effect.provideService(turn, VpnRecords, records))
 })
 
 /** Where there is a VPN: gives users a key who have none, and keeps its server in line with who may use which range. */

@@ -1,4 +1,4 @@
-import { type Fault, type HeldVpn, isNoVpnDifference, membersOf, planVpn, type VpnMember } from "@rangewright/domain"
+import { type Fault, handedOut, type HeldVpn, isNoVpnDifference, membersOf, planVpn, type VpnMember } from "@rangewright/domain"
 import { VpnFault, VpnRecords, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
@@ -27,6 +27,10 @@ const keyNotes = (publicKey: string) =>
 const look = Effect.gen(function* () {
   const records = yield* VpnRecords
   const server = yield* VpnServer
+  if (!server.available) {
+    const handed = yield* records.members
+    yield* keep((held) => handedOut(held, handed))
+  }
   const observed = yield* server.observe
   // asked after the look: what was revoked meanwhile is in it
   const wanted = yield* records.members

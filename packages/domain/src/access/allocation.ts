@@ -17,16 +17,16 @@ export const userNumberRestMillis = 24 * 60 * 60 * 1000
 
 /**
  * The numbers of removed users that can be given again: no router and no server of the VPN lets them in any more. `resting`: when each user went.
- * `routers`: whom each router lets in; undefined: nobody knows, because it is being told.
+ * `routers`: whom each router lets in; undefined: nobody knows, because it is being told. `vpn`: likewise, whom the server lets in.
  */
 export const restedNumbers = (facts: {
   readonly resting: ReadonlyMap<number, number>
   readonly now: number
   readonly routers: readonly (readonly number[] | undefined)[]
-  readonly vpn: ReadonlySet<number>
+  readonly vpn: ReadonlySet<number> | undefined
 }): readonly number[] => {
   const { resting, now, routers, vpn } = facts
-  if (routers.includes(undefined)) return []
+  if (vpn === undefined || routers.includes(undefined)) return []
   const letIn = new Set([...routers.flatMap((numbers) => numbers ?? []), ...vpn])
   return [...resting].flatMap(([number, since]) => (since <= now - userNumberRestMillis && !letIn.has(number) ? [number] : []))
 }
@@ -54,7 +54,7 @@ export const allocateUserNumber = (
     ? Result.fail(
         new Exhausted({
           what: `Cannot create user ${userId}: all user numbers from ${userNumberSpan.from} to ${userNumberSpan.to} are taken`,
-          hint: "Remove users that are no longer needed; their numbers are given again after a day, when no router and no VPN server lets them in any more (GET /access, GET /vpn).",
+          hint: "Remove users that are no longer needed; their numbers are given again after a day, when no router and no VPN server lets them in any more (GET /access, GET /vpn), which the service has to see (wireguard_server).",
         }),
       )
     : Result.succeed(number)

@@ -19,14 +19,42 @@ export const HeldVpnJson = Schema.Struct({
   notes: Schema.Array(Schema.String),
   /** Why it could not be brought in line the last time. */
   trouble: Schema.optionalKey(Schema.String),
+  /** Nobody knows all whom it lets in: the service cannot look at it, or lost what it knew. */
+  unseen: Schema.optionalKey(Schema.Boolean),
 })
 export type HeldVpn = typeof HeldVpnJson.Type
 
 export const nothingHeldByVpn: HeldVpn = { has: [], adding: [], notes: [] }
 
-/** The numbers of users that the server lets in, or may. */
-export const numbersHeldByVpn = ({ has, adding }: HeldVpn): ReadonlySet<number> =>
-  new Set([...has, ...adding].map(({ userNumber }) => userNumber))
+/** The record that says it is damaged: whom the server lets in is not known until it was looked at. */
+export const damagedHeldVpn: HeldVpn = {
+  ...nothingHeldByVpn,
+  unseen: true,
+  trouble:
+    "What was known of the VPN's server is damaged (the row of the table vpn_server); the next look at the server writes it anew",
+}
+
+/** The numbers of users that the server lets in, or may; undefined: nobody knows. */
+export const numbersHeldByVpn = ({ has, adding, unseen }: HeldVpn): ReadonlySet<number> | undefined =>
+  unseen === true ? undefined : new Set([...has, ...adding].map(({ userNumber }) => userNumber))
+
+/** What is remembered of a user's keys that may be on a server that nobody sees. */
+const keysRemembered = 10
+
+/** What is known of a server that nobody sees, when these may come in: everything that was ever handed out may be there. */
+export const handedOut = (held: HeldVpn, wanted: readonly VpnMember[]): HeldVpn => {
+  const all = Map.groupBy([...held.has, ...held.adding, ...wanted], ({ userNumber }) => userNumber)
+  const adding = [...all].flatMap(([userNumber, members]) =>
+    [...Map.groupBy(members, ({ publicKey }) => publicKey)]
+      .map(([publicKey, same]) => ({
+        userNumber,
+        publicKey,
+        rangeNumbers: [...new Set(same.flatMap(({ rangeNumbers }) => rangeNumbers))].sort((a, b) => a - b),
+      }))
+      .slice(-keysRemembered),
+  )
+  return { ...held, has: [], adding, unseen: true }
+}
 
 /** What a client may exchange packets with. */
 export interface VpnPair {
