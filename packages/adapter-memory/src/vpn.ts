@@ -1,4 +1,4 @@
-import type { ObservedVpn, VpnPeer } from "@rangewright/domain"
+import type { VpnPair, VpnPeer } from "@rangewright/domain"
 import { VpnFault, VpnKeys, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,10 +9,12 @@ export interface MemoryVpn {
   publicKey: string
   /** By their public keys. */
   readonly peers: Map<string, VpnPeer>
-  pairs: ObservedVpn["pairs"]
+  pairs: readonly VpnPair[]
   guarded: boolean
   /** False: nobody reaches it. */
   reachable: boolean
+  /** True: its rules can be neither looked at nor changed. */
+  rulesBroken: boolean
   /** Called when it is changed, before anything is done. */
   changing: () => void
 }
@@ -23,6 +25,7 @@ export const makeMemoryVpn = (): MemoryVpn => ({
   pairs: [],
   guarded: false,
   reachable: true,
+  rulesBroken: false,
   changing: () => undefined,
 })
 
@@ -54,22 +57,27 @@ export const memoryVpnLayer = (vpn?: MemoryVpn): Layer.Layer<VpnKeys | VpnServer
     Layer.succeed(VpnKeys, keys),
     Layer.succeed(VpnServer, {
       available: vpn !== undefined,
-      observe: Effect.map(reach("look at the VPN's server"), ({ publicKey, peers, pairs, guarded }) => ({
+      observe: Effect.map(reach("look at the VPN's server"), ({ publicKey, peers, pairs, guarded, rulesBroken }) => ({
         publicKey,
         peers: [...peers.values()],
-        pairs,
-        guarded,
+        pairs: rulesBroken ? undefined : pairs,
+        guarded: guarded && !rulesBroken,
       })),
       obstacles: () => Effect.as(reach("look at the VPN's server"), []),
       apply: ({ remove, set, pairs }) =>
-        Effect.map(reach("change the VPN's server"), (there) => {
+        Effect.flatMap(reach("change the VPN's server"), (there) => {
           there.changing()
+          for (const key of remove) there.peers.delete(key)
+          if (there.rulesBroken && pairs !== undefined)
+            return Effect.fail(
+              new VpnFault({ doing: "change the VPN's server", reason: "refused", detail: "its rules cannot be changed" }),
+            )
           if (pairs !== undefined) {
             there.pairs = pairs
             there.guarded = true
           }
-          for (const key of remove) there.peers.delete(key)
           for (const peer of set) there.peers.set(peer.publicKey, peer)
+          return Effect.void
         }),
     }),
   )

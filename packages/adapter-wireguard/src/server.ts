@@ -1,6 +1,7 @@
 import { isVpnKey, natHost, rangeNetwork, vpnNetwork, type VpnPeer, wanAddress } from "@rangewright/domain"
 import { VpnFault, type VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { WireguardOptions } from "./options.ts"
 import { parseRules, rulesOf, tableOf } from "./rules.ts"
 
@@ -68,23 +69,26 @@ export const wireguardServer = ({ interface: name, shell }: WireguardOptions): V
       if (!isVpnKey(publicKey)) return yield* unexpected(`no public key: ${saying(publicKey)}`)
       const lines = (yield* run(looking, "wg", ["show", name, "allowed-ips"])).split("\n").filter((line) => line !== "")
       const peers = yield* Effect.forEach(lines, peer)
-      const { pairs, rules } = yield* listRules(looking)
+      // peers can be removed also when the rules cannot be read
+      const listed = yield* Effect.result(listRules(looking))
+      if (Result.isFailure(listed)) return { publicKey, peers, pairs: undefined, whyNoPairs: listed.failure, guarded: false }
+      const { pairs, rules } = listed.success
       return { publicKey, peers, pairs, guarded: rules !== undefined && rules === loaded }
     }),
     apply: ({ remove, set, pairs }) =>
       Effect.gen(function* () {
         const doing = "change the VPN's server"
+        // one by one: `wg syncconf` would repeat the peers of others with their secrets, and remove who was added since the look
+        const setPeers = (changes: readonly string[]) =>
+          changes.length === 0 ? Effect.void : Effect.asVoid(run(doing, "wg", ["set", name, ...changes]))
+        // what fails keeps the rest of what is revoked from nothing; new peers come last, when all else is done
+        const removed = yield* Effect.result(setPeers(remove.flatMap((key) => ["peer", key, "remove"])))
         if (pairs !== undefined) {
           yield* run(doing, "nft", ["-f", "-"], rulesOf(name, pairs))
           loaded = (yield* listRules(doing)).rules
         }
-        if (remove.length + set.length === 0) return
-        // one by one: `wg syncconf` would repeat the peers of others with their secrets, and remove who was added since the look
-        const changes = [
-          ...remove.flatMap((key) => ["peer", key, "remove"]),
-          ...set.flatMap(({ publicKey, allowed }) => ["peer", publicKey, "allowed-ips", allowed.join(",")]),
-        ]
-        yield* run(doing, "wg", ["set", name, ...changes])
+        yield* Effect.fromResult(removed)
+        yield* setPeers(set.flatMap(({ publicKey, allowed }) => ["peer", publicKey, "allowed-ips", allowed.join(",")]))
       }),
     obstacles: (rangeNumbers) =>
       Effect.gen(function* () {

@@ -66,16 +66,42 @@ describe("the host of the VPN's server", () => {
     expect(await Effect.runPromise(server.observe)).toMatchObject({ guarded: false, pairs: [] })
   })
 
-  it("is told all rules in one change before any peer, and peers by name alone", async () => {
+  it("loses peers, and shows them, also when its rules can be neither read nor changed", async () => {
+    const broken = failing("Error: Could not process rule: Device or resource busy")
+    const { asked, server } = host({ ...usual, "nft -f -": broken, "nft list tables inet": broken })
+    expect(await Effect.runPromise(server.observe)).toMatchObject({
+      peers: [{ publicKey: key }, { publicKey: own }],
+      pairs: undefined,
+      whyNoPairs: { message: expect.stringContaining("resource busy") },
+      guarded: false,
+    })
+    const change = server.apply({ remove: [own], set: [{ publicKey: key, allowed: ["198.51.100.4/32"] }], pairs: [] })
+    expect(await Effect.runPromise(Effect.flip(change))).toMatchObject({ message: expect.stringContaining("resource busy") })
+    const sets = asked.filter(({ args }) => args[0] === "set").map(({ args }) => args.join(" "))
+    expect(sets).toEqual([`set wg0 peer ${own} remove`])
+  })
+
+  it("is told its rules also when peers cannot be removed, and then gets no new ones", async () => {
+    const { asked, server } = host({ ...usual, [`wg set wg0 peer ${own} remove`]: failing("no such thing") })
+    const change = server.apply({ remove: [own], set: [{ publicKey: key, allowed: ["198.51.100.4/32"] }], pairs: [] })
+    expect(await Effect.runPromise(Effect.flip(change))).toMatchObject({ message: expect.stringContaining("no such thing") })
+    expect(asked.filter(({ args }) => args[0] !== "list").map(({ args }) => args.join(" "))).toEqual([
+      `set wg0 peer ${own} remove`,
+      "-f -",
+    ])
+  })
+
+  it("loses peers first, is told all rules in one change before any new peer, and peers by name alone", async () => {
     const { asked, server } = host(usual)
     const pairs = [{ client: "198.51.100.4", network: "10.7.0.0/16" }]
     await Effect.runPromise(server.apply({ remove: [own], set: [{ publicKey: key, allowed: ["198.51.100.4/32"] }], pairs }))
     const changes = asked.filter(({ args }) => args[0] !== "list")
     expect(changes.map(({ program, args }) => [program, ...args].join(" "))).toEqual([
+      `wg set wg0 peer ${own} remove`,
       "nft -f -",
-      `wg set wg0 peer ${own} remove peer ${key} allowed-ips 198.51.100.4/32`,
+      `wg set wg0 peer ${key} allowed-ips 198.51.100.4/32`,
     ])
-    expect(changes[0]?.input).toContain("elements = { 198.51.100.4 . 10.7.0.0/16 }")
+    expect(changes[1]?.input).toContain("elements = { 198.51.100.4 . 10.7.0.0/16 }")
   })
 
   it("that answers something else is named with what it said, shortened and without signs that a terminal obeys", async () => {

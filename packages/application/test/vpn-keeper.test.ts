@@ -172,6 +172,45 @@ describe("the VPN's server", () => {
     expect(vpn.peers.has("WIDE")).toBe(true)
   })
 
+  it("loses the peer of a removed user also while its rules cannot be changed, and revoked ranges are still shown", async () => {
+    await beside(app, (pass) =>
+      Effect.gen(function* () {
+        vpn.rulesBroken = true
+        yield* write(Users.use((users) => users.remove(bob.id)))
+        yield* write(Ranges.use((ranges) => ranges.revoke(lab.id, alice.id)))
+        yield* pass(7)
+        expect(Object.keys(letIn())).toEqual([at(alice)])
+        expect(yield* done(status())).toMatchObject({
+          inLine: false,
+          revocations: [`${vpnAddress(alice.number)} to ${network(lab)}`],
+          trouble: expect.stringContaining("its rules"),
+        })
+        vpn.rulesBroken = false
+        yield* pass(6)
+        expect(letIn()).toEqual({ [at(alice)]: [] })
+        expect(yield* done(status())).toMatchObject({ inLine: true, revocations: [] })
+      }),
+    )
+  })
+
+  it("loses peers with users' addresses that were never known here, which is shown from then on", async () => {
+    const comes = () => void vpn.peers.set("STRANGER", { publicKey: "STRANGER", allowed: ["198.51.100.77/32"] })
+    comes()
+    await beside(app, (pass) =>
+      Effect.gen(function* () {
+        yield* write(Users.use((users) => users.remove(bob.id)))
+        yield* pass(40)
+        comes()
+        yield* pass(16)
+      }),
+    )
+    expect(letIn()).toEqual({ [at(alice)]: [network(lab)] })
+    expect(await status()).toMatchObject({
+      inLine: true,
+      notes: ["1970-01-01T00:00:46.000Z: the service removes the peer STRANGER (198.51.100.77/32), which it did not put there"],
+    })
+  })
+
   it("is told at once again what changed while it was being told", async () => {
     let changes = 0
     vpn.changing = () => {

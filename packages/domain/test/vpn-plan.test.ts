@@ -19,7 +19,7 @@ const server = (members: readonly VpnMember[], more: Partial<ObservedVpn> = {}):
 describe("the plan for the VPN's server", () => {
   it("is nothing where nothing differs, in whatever order", () => {
     const there = server([bob, alice])
-    expect(planVpn([alice, bob], there)).toEqual({ difference: { remove: [], set: [], pairs: undefined }, notes: [] })
+    expect(planVpn([alice, bob], there)).toEqual({ difference: { remove: [], set: [], pairs: undefined }, notes: [], taken: [] })
     expect(membersOf(there)).toEqual([alice, bob])
   })
 
@@ -57,6 +57,24 @@ describe("the plan for the VPN's server", () => {
     const { difference, notes } = planVpn([], server([], { peers: [site, fresh, wide] }))
     expect(difference).toEqual({ remove: [], set: [], pairs: undefined })
     expect(notes).toEqual([expect.stringContaining("the peer WIDE is not of this service")])
+  })
+
+  it("says what it takes from peers that were never known here, and nothing of its own", () => {
+    const site = { publicKey: "SITE", allowed: ["10.99.0.0/16", "198.51.100.4/32", "198.51.100.5/32", "198.51.100.0/24"] }
+    const there = server([bob, member(6, "STRANGER")], { peers: [...[bob, member(6, "STRANGER")].map(peerOf), site] })
+    const { difference, taken } = planVpn([alice], there, new Set(["B"]))
+    expect(difference.remove).toEqual(["B", "STRANGER"])
+    expect(taken).toEqual([
+      expect.stringContaining("removes the peer STRANGER (198.51.100.6/32)"),
+      expect.stringContaining("takes 198.51.100.4/32 from the peer SITE"),
+    ])
+    expect(planVpn([bob], server([bob]), new Set()).taken).toEqual([])
+  })
+
+  it("loads the rules where nobody could look at them, and knows the peers all the same", () => {
+    const blind = server([alice, bob], { pairs: undefined, guarded: false })
+    expect(planVpn([alice], blind).difference).toEqual({ remove: ["B"], set: [], pairs: pairsOf(alice) })
+    expect(membersOf(blind)).toEqual([member(4, "A"), member(5, "B")])
   })
 })
 

@@ -1,3 +1,4 @@
+import { nothingHeldByVpn } from "@rangewright/domain"
 import { VpnFault, VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { expect, it } from "vitest"
@@ -8,9 +9,10 @@ const publicKey = "6LLkGhyZ4rh8K7xqNZ5jDLzX5A7gxrXqgGm6VhXHXXI="
 const environment = { RANGEWRIGHT_WIREGUARD_ENDPOINT: "vpn", RANGEWRIGHT_WIREGUARD_PUBLIC_KEY: publicKey }
 const config = loadConfig({ file: undefined, environment })
 const observed = { publicKey, peers: [], pairs: [], guarded: true }
-const check = (server: Partial<VpnServer["Service"]>) =>
+const stored = { rangeNumbers: [7], wanted: [], held: nothingHeldByVpn }
+const check = (server: Partial<VpnServer["Service"]>, known: Parameters<typeof checkVpn>[1] = stored) =>
   Effect.runPromise(
-    Effect.provideService(checkVpn(config, [7]), VpnServer, {
+    Effect.provideService(checkVpn(config, known), VpnServer, {
       available: true,
       observe: Effect.succeed(observed),
       apply: () => Effect.die("changed"),
@@ -31,4 +33,22 @@ it("doctor looks at the VPN's server: whether it answers, its key, and its way t
   expect(await check({ observe: Effect.fail(away) })).toMatchObject([
     { level: "fail", detail: "Cannot look: nobody answers", hint: "Start it." },
   ])
+  const blind = { ...observed, pairs: undefined, whyNoPairs: { message: "Cannot look: no nft", hint: "Install it." } }
+  expect(await check({ observe: Effect.succeed(blind) })).toMatchObject([
+    { level: "fail", detail: "Cannot look: no nft", hint: "Install it." },
+    { level: "ok" },
+  ])
+})
+
+it("doctor lists which peers the service would remove", async () => {
+  const peers = [{ publicKey: "STRANGER", allowed: ["198.51.100.9/32"] }]
+  const observe = Effect.succeed({ ...observed, peers })
+  expect(await check({ observe })).toMatchObject([
+    { level: "warn", detail: expect.stringContaining("removes the peer STRANGER (198.51.100.9/32)") },
+    { level: "ok" },
+  ])
+  const users = { ...stored, wanted: [{ userNumber: 9, publicKey: "STRANGER", rangeNumbers: [] }] }
+  expect(await check({ observe }, users)).toMatchObject([{ level: "ok" }])
+  // nobody could read whose they are
+  expect(await check({ observe }, { rangeNumbers: [] })).toMatchObject([{ level: "ok" }])
 })

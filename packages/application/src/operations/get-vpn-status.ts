@@ -48,7 +48,7 @@ export const getVpnStatus = operation({
         revocations,
         grants,
         ...(held.trouble === undefined ? {} : { trouble: held.trouble }),
-        notes: held.notes,
+        notes: [...held.notes, ...(held.taken ?? []).map(({ at, what }) => `${new Date(at).toISOString()}: ${what}`)],
       }
     }),
 })

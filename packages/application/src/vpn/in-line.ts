@@ -1,10 +1,24 @@
-import { type Fault, handedOut, type HeldVpn, isNoVpnDifference, membersOf, planVpn, type VpnMember } from "@rangewright/domain"
+import {
+  type Fault,
+  handedOut,
+  type HeldVpn,
+  isNoVpnDifference,
+  keysKnownToVpn,
+  membersOf,
+  pairsOf,
+  planVpn,
+  type VpnMember,
+} from "@rangewright/domain"
 import { VpnFault, VpnRecords, VpnServer } from "@rangewright/ports"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Settings } from "../settings.ts"
 
 /** Looks that may find the server otherwise than wanted. */
 const looksAtMost = 5
+
+/** What was taken from peers of others, of which this many are shown. */
+const takenAtMost = 20
 
 /** Changes what is known of the server, from what it is now. */
 const keep = (change: (held: HeldVpn) => HeldVpn) =>
@@ -34,16 +48,33 @@ const look = Effect.gen(function* () {
   const observed = yield* server.observe
   // asked after the look: what was revoked meanwhile is in it
   const wanted = yield* records.members
-  const { difference, notes } = planVpn(wanted, observed)
-  const has = membersOf(observed)
+  const { held } = yield* records.held
+  const { difference, notes, taken } = planVpn(wanted, observed, keysKnownToVpn(held))
+  // rules that cannot be looked at may let through what they did
+  const pairs = observed.pairs ?? [...held.has, ...held.adding].flatMap(pairsOf)
+  const has = membersOf({ peers: observed.peers, pairs })
   const said = [...(yield* keyNotes(observed.publicKey)), ...notes]
   if (isNoVpnDifference(difference)) {
-    yield* keep(() => ({ has, adding: [], notes: said }))
+    yield* keep((now) => ({ has, adding: [], notes: said, ...(now.taken === undefined ? {} : { taken: now.taken }) }))
     return { wanted, isInLine: true }
   }
-  // written before anything is put there: what a crash leaves is known
+  // written before anything is changed: what a crash leaves is known
   const adding = wanted.filter((member) => !has.some((one) => JSON.stringify(one) === JSON.stringify(member)))
-  yield* keep(({ trouble }) => ({ has, adding, notes: said, ...(trouble === undefined ? {} : { trouble }) }))
+  const at = yield* Clock.currentTimeMillis
+  // a change that failed is planned again, which is no news
+  const news = taken.filter((what) => held.adding.length === 0 || held.taken?.some((one) => one.what === what) !== true)
+  const before = (known: HeldVpn["taken"]) => (known ?? []).filter(({ what }) => !news.includes(what))
+  yield* keep((now) => ({
+    has,
+    adding,
+    notes: said,
+    ...(now.trouble === undefined ? {} : { trouble: now.trouble }),
+    ...(now.unseen === true && observed.pairs === undefined ? { unseen: true } : {}),
+    ...(now.taken === undefined && news.length === 0
+      ? {}
+      : { taken: [...before(now.taken), ...news.map((what) => ({ at, what }))].slice(-takenAtMost) }),
+  }))
+  for (const what of news) yield* Effect.logWarning(`on the VPN's server, ${what}`)
   yield* server.apply(difference)
   return { wanted, isInLine: false }
 })

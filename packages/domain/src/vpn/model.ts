@@ -21,6 +21,8 @@ export const HeldVpnJson = Schema.Struct({
   trouble: Schema.optionalKey(Schema.String),
   /** Nobody knows all whom it lets in: the service cannot look at it, or lost what it knew. */
   unseen: Schema.optionalKey(Schema.Boolean),
+  /** What was taken from peers that the service did not put there, and when; the newest last. */
+  taken: Schema.optionalKey(Schema.Array(Schema.Struct({ at: Schema.Number, what: Schema.String }))),
 })
 export type HeldVpn = typeof HeldVpnJson.Type
 
@@ -37,6 +39,10 @@ export const damagedHeldVpn: HeldVpn = {
 /** The numbers of users that the server lets in, or may; undefined: nobody knows. */
 export const numbersHeldByVpn = ({ has, adding, unseen }: HeldVpn): ReadonlySet<number> | undefined =>
   unseen === true ? undefined : new Set([...has, ...adding].map(({ userNumber }) => userNumber))
+
+/** The keys that the service put on the server, or meant to. */
+export const keysKnownToVpn = ({ has, adding }: HeldVpn): ReadonlySet<string> =>
+  new Set([...has, ...adding].map(({ publicKey }) => publicKey))
 
 /** What is remembered of a user's keys that may be on a server that nobody sees. */
 const keysRemembered = 10
@@ -76,7 +82,9 @@ export interface ObservedVpn {
   readonly publicKey: string
   /** Those of others, too. */
   readonly peers: readonly VpnPeer[]
-  readonly pairs: readonly VpnPair[]
+  /** Undefined: the rules could not be looked at. */
+  readonly pairs: readonly VpnPair[] | undefined
+  readonly whyNoPairs?: { readonly message: string; readonly hint?: string | undefined }
   /** Whether the rules that let nothing but the pairs through are as they were loaded. */
   readonly guarded: boolean
 }

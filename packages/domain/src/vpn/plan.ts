@@ -37,30 +37,50 @@ const mayPretend = ({ allowed }: VpnPeer): boolean =>
 const sorted = (texts: readonly string[]): string => [...texts].sort().join()
 const pairText = ({ client, network }: VpnPair): string => `${client} ${network}`
 
-/** How the server has to change to let in these users, and what people have to know. Peers of others stay as they are. */
+/**
+ * How the server has to change to let in these users, and what people have to know. Peers of others stay as they are, but for addresses of users. `known`:
+ * the keys that were put there. `taken`: what the change takes from peers with other keys, each time it is planned.
+ */
 export const planVpn = (
   wanted: readonly VpnMember[],
   observed: ObservedVpn,
-): { readonly difference: VpnDifference; readonly notes: readonly string[] } => {
+  known: ReadonlySet<string> = new Set(),
+): { readonly difference: VpnDifference; readonly notes: readonly string[]; readonly taken: readonly string[] } => {
   const peers = new Map(wanted.map((member) => [member.publicKey, peerOf(member)]))
   const there = new Map(observed.peers.map((peer) => [peer.publicKey, peer]))
   const pairs = wanted.flatMap(pairsOf)
-  const isInLine = observed.guarded && sorted(pairs.map(pairText)) === sorted(observed.pairs.map(pairText))
+  const isInLine =
+    observed.guarded && observed.pairs !== undefined && sorted(pairs.map(pairText)) === sorted(observed.pairs.map(pairText))
   const others = observed.peers.filter((peer) => !peers.has(peer.publicKey))
+  const set = [...peers.values()].filter(
+    ({ publicKey, allowed }) => sorted(there.get(publicKey)?.allowed ?? []) !== sorted(allowed),
+  )
+  // an address is with one peer: whoever is given it takes it from the other
+  const moved = new Set(set.flatMap(({ allowed }) => allowed))
   return {
     difference: {
       remove: others.filter(isOurs).map(({ publicKey }) => publicKey),
-      set: [...peers.values()].filter(
-        ({ publicKey, allowed }) => sorted(there.get(publicKey)?.allowed ?? []) !== sorted(allowed),
-      ),
+      set,
       pairs: isInLine ? undefined : pairs,
     },
     notes: others
       .filter((peer) => !isOurs(peer) && mayPretend(peer))
       .map(
         ({ publicKey, allowed }) =>
-          `the peer ${publicKey} is not of this service and may send as users of the VPN (${allowed.join(", ")}): take ${members.text} out of its AllowedIPs`,
+          `the peer ${publicKey} is not of this service and may send as users of the VPN (${allowed.join(", ")}): take 198.51.100.${userNumberSpan.from} to .${userNumberSpan.to} out of its AllowedIPs`,
       ),
+    taken: others.flatMap((peer) => {
+      if (isOurs(peer))
+        return known.has(peer.publicKey)
+          ? []
+          : [`the service removes the peer ${peer.publicKey} (${peer.allowed.join(", ")}), which it did not put there`]
+      const lost = peer.allowed.filter((address) => moved.has(address))
+      return lost.length === 0
+        ? []
+        : [
+            `the service takes ${lost.join(", ")} from the peer ${peer.publicKey}, which it did not put there, and gives it to a user`,
+          ]
+    }),
   }
 }
 
@@ -68,7 +88,7 @@ export const isNoVpnDifference = ({ remove, set, pairs }: VpnDifference): boolea
   remove.length + set.length === 0 && pairs === undefined
 
 /** Whom the server lets in as it is: everybody who has a peer or a pair there. */
-export const membersOf = ({ peers, pairs }: ObservedVpn): readonly VpnMember[] => {
+export const membersOf = ({ peers, pairs = [] }: Pick<ObservedVpn, "peers" | "pairs">): readonly VpnMember[] => {
   const keys = new Map<number, string>()
   for (const { publicKey, allowed } of peers)
     for (const number of allowed.flatMap((text) => numberOf(text) ?? [])) keys.set(number, publicKey)
@@ -84,6 +104,6 @@ export const membersOf = ({ peers, pairs }: ObservedVpn): readonly VpnMember[] =
     .map((userNumber) => ({
       userNumber,
       publicKey: keys.get(userNumber) ?? "",
-      rangeNumbers: (ranges.get(userNumber) ?? []).map(({ rangeNumber }) => rangeNumber).sort((a, b) => a - b),
+      rangeNumbers: [...new Set((ranges.get(userNumber) ?? []).map(({ rangeNumber }) => rangeNumber))].sort((a, b) => a - b),
     }))
 }

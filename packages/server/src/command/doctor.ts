@@ -1,5 +1,6 @@
 import { Settings } from "@rangewright/application"
-import { Ranges } from "@rangewright/ports"
+import { nothingHeldByVpn } from "@rangewright/domain"
+import { Ranges, VpnRecords } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
@@ -16,7 +17,7 @@ import { checkHypervisor } from "../doctor/hypervisor-checks.ts"
 import { type Finding, renderFinding } from "../doctor/finding.ts"
 import { checkSubscription } from "../doctor/subscription-checks.ts"
 import { checkDataFolder } from "../doctor/local-checks.ts"
-import { checkVpn } from "../doctor/vpn-checks.ts"
+import { checkVpn, type StoredForVpn } from "../doctor/vpn-checks.ts"
 import type { Config } from "../config/config.ts"
 import type { Arguments } from "./arguments.ts"
 import { databaseFile, withStore } from "./open-store.ts"
@@ -34,18 +35,18 @@ const accessFindings = (config: Config, hypervisor: Layer.Layer<HypervisorPorts>
 const vpnFindings = async (config: Config): Promise<readonly Finding[]> => {
   if (config.wireguardEndpoint === undefined || config.wireguardServer === "none") return []
   const file = databaseFile(config)
-  const numbers =
+  const read = Effect.gen(function* () {
+    const records = yield* VpnRecords
+    const ranges = yield* (yield* Ranges).list()
+    const { held } = yield* records.held
+    return { rangeNumbers: ranges.map(({ number }) => number), wanted: yield* records.members, held }
+  })
+  const nothing: StoredForVpn = { rangeNumbers: [], wanted: [], held: nothingHeldByVpn }
+  const stored: StoredForVpn =
     file !== undefined && !existsSync(file)
-      ? []
-      : await withStore(
-          config,
-          Ranges.use(({ list }) => list()),
-          { look: true },
-        ).then(
-          (ranges) => ranges.map(({ number }) => number),
-          () => [],
-        )
-  return Effect.runPromise(Effect.provide(checkVpn(config, numbers), bindVpn(config)))
+      ? nothing
+      : await withStore(config, read, { look: true }).catch(() => ({ rangeNumbers: [] }))
+  return Effect.runPromise(Effect.provide(checkVpn(config, stored), bindVpn(config)))
 }
 
 /** Looks at everything the service needs and says what to do. Status 1 when something would keep it from working. */

@@ -413,7 +413,7 @@ export const keys = {
   }),
   wireguardInterface: text(vpn, "wireguard_interface", {
     about:
-      "The interface on the VPN's server. It is there, with its key and 198.51.100.1/24; peers of others on it are left alone.",
+      "The interface on the VPN's server. It is there, with its key and 198.51.100.1/24. Peers with nothing but addresses from 198.51.100.2 to .150 that are no users are removed from it; others stay.",
     default: "wg0",
   }),
   wireguardSshHost: optionalText(vpn, "wireguard_ssh_host", {

@@ -1,3 +1,4 @@
+import { type HeldVpn, keysKnownToVpn, planVpn, type VpnMember } from "@rangewright/domain"
 import { VpnServer } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import type { VpnConfig } from "../config/vpn.ts"
@@ -5,14 +6,22 @@ import { fail, type Finding, ok, warn } from "./finding.ts"
 
 const what = "vpn"
 
-/** Looks at the server of the VPN: its programs, its interface, its key, and its way to these ranges and back. Changes nothing. */
+/** What is stored; `wanted` and `held` are absent when that cannot be read. */
+export interface StoredForVpn {
+  readonly rangeNumbers: readonly number[]
+  readonly wanted?: readonly VpnMember[]
+  readonly held?: HeldVpn
+}
+
+/** Looks at the server of the VPN: its programs, its interface, its key, its peers, and its way to ranges and back. Changes nothing. */
 export const checkVpn = (
   config: VpnConfig,
-  rangeNumbers: readonly number[],
+  { rangeNumbers, wanted, held }: StoredForVpn,
 ): Effect.Effect<readonly Finding[], never, VpnServer> =>
   Effect.gen(function* () {
     const server = yield* VpnServer
-    const { publicKey } = yield* server.observe
+    const observed = yield* server.observe
+    const { publicKey, whyNoPairs } = observed
     if (publicKey !== config.wireguardPublicKey)
       return [
         fail(
@@ -23,9 +32,20 @@ export const checkVpn = (
       ]
     const obstacles = yield* server.obstacles(rangeNumbers)
     const hint = "Without it clients connect and reach no machine; docs/guides/operate.md has the commands."
-    return obstacles.length === 0
-      ? [ok(what, `${config.wireguardInterface} is up and leads to the ranges`)]
-      : obstacles.map((obstacle) => warn(what, obstacle, hint))
+    const taken = wanted === undefined || held === undefined ? [] : planVpn(wanted, observed, keysKnownToVpn(held)).taken
+    return [
+      ...(whyNoPairs === undefined ? [] : [fail(what, whyNoPairs.message, whyNoPairs.hint ?? "Look at nft on the VPN's host.")]),
+      ...taken.map((one) =>
+        warn(
+          what,
+          `when it looks, ${one}`,
+          "To keep the peer, give it addresses other than 198.51.100.2 to .150, or another interface.",
+        ),
+      ),
+      ...(obstacles.length === 0
+        ? [ok(what, `${config.wireguardInterface} is up and leads to the ranges`)]
+        : obstacles.map((obstacle) => warn(what, obstacle, hint))),
+    ]
   }).pipe(
     Effect.catch(({ message, hint }) =>
       Effect.succeed([fail(what, message, hint ?? "Look at wireguard_server and the keys beside it.")]),
