@@ -171,6 +171,18 @@ describe.skipIf(obstacle !== undefined || tooNew)(`Packer on real hosts${note}`,
     expect(await leftovers()).toEqual([])
   })
 
+  it("ends a hostile template that answers nobody", async () => {
+    const build = start("unending", "unending")
+    await eventually(
+      "the hostile template's word",
+      async () => build.log(),
+      (log) => /: never ends/u.test(log),
+    )
+    build.child.kill("SIGTERM")
+    expect(await build.ended, build.log()).toBe(1)
+    expect(await leftovers()).toEqual([])
+  })
+
   it.each([
     ["before its VM starts", /Creating VM/u],
     ["while it waits for the machine", /Waiting for SSH/u],

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer, type AddressInfo } from "node:net"
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { createServer, type AddressInfo, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
@@ -109,5 +109,42 @@ except KeyboardInterrupt:
   it("does not run without a sandbox", async () => {
     const bare: ToolHost = { ...host, sandbox: { works: false, because: "bwrap: it is not installed" } }
     await expect(Effect.runPromise(running("true", [], [], bare))).rejects.toThrow("it may only run in a sandbox, and bwrap")
+  })
+})
+
+describe("what a hostile tool leaves in place of the gate's socket", () => {
+  let folder: string
+  let server: Server | undefined
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "inward-"))
+  })
+  afterEach(() => {
+    server?.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  /** A socket that answers as told; the words that it heard. */
+  const listen = async (path: string, answer: string | undefined): Promise<readonly string[]> => {
+    const heard: string[] = []
+    server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => socket.destroy())
+      socket.setEncoding("utf8").on("data", (text: string) => heard.push(text))
+      if (answer !== undefined) socket.end(answer)
+    })
+    await new Promise<void>((resolve) => server?.listen(path, resolve))
+    return heard
+  }
+
+  it("keeps nobody waiting when it never answers", { timeout: 15_000 }, async () => {
+    const heard = await listen(join(folder, "inward"), undefined)
+    expect(await Promise.all([interruptWithin(folder), portsWithin(folder)])).toEqual([false, []])
+    expect(heard.toSorted()).toEqual(["interrupt\n", "ports\n"])
+  })
+
+  it("leads to no other socket of this host", async () => {
+    const heard = await listen(join(folder, "other"), "done")
+    symlinkSync(join(folder, "other"), join(folder, "inward"))
+    expect([await interruptWithin(folder), await portsWithin(folder)]).toEqual([false, []])
+    await expect(connectWithin(folder, 8000)).rejects.toThrow("is no socket")
+    expect(heard).toEqual([])
   })
 })
