@@ -23,6 +23,11 @@ export interface AnswersOptions {
 
 const lookMillis = 300
 
+/** Where Packer serves unless a template says otherwise; that much of this host is open to machines that are installed. */
+export const answerPorts = { first: 8000, last: 9000 } as const
+/** Ports of which it is said that they are not passed on, and those that are passed on at once. */
+const [mostTold, mostOpen] = [4, 8]
+
 const isIn = (networks: readonly Cidr[], address: string): boolean => {
   const number = addressNumber(address.replace(/^::ffff:/u, ""))
   return number !== undefined && networks.some(({ first, last }) => first <= number && number <= last)
@@ -65,6 +70,7 @@ const serve = (options: AnswersOptions, port: number, sockets: Set<Socket>): Pro
 export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const sockets = new Set<Socket>()
+    const told = new Set<number>()
     const open = new Map<number, Server | undefined>()
     yield* Effect.addFinalizer(() =>
       Effect.promise(async () => {
@@ -74,14 +80,21 @@ export const serveAnswers = (options: AnswersOptions): Effect.Effect<void, never
       }),
     )
     const look = async (): Promise<void> => {
-      const ports = (await portsWithin(options.folder)).filter((port) => port >= 1024)
+      const waiting = await portsWithin(options.folder)
+      const { first, last } = answerPorts
+      const ports = waiting.filter((port) => first <= port && port <= last)
+      for (const port of waiting) {
+        if (ports.includes(port) || told.has(port) || told.size >= mostTold) continue
+        told.add(port)
+        options.say(`machines do not reach port ${port} here: answers are served from ports ${first} to ${last} only`)
+      }
       for (const [port, server] of open)
         if (!ports.includes(port)) {
           server?.close()
           open.delete(port)
         }
       for (const port of ports) {
-        if (open.has(port) || open.size >= 8) continue
+        if (open.has(port) || open.size >= mostOpen) continue
         const server = await serve(options, port, sockets).catch((error: Error) => {
           options.say(`machines cannot reach port ${port} of ${options.address}, where their answers are: ${error.message}`)
           return undefined

@@ -1,3 +1,4 @@
+import { natNetwork } from "@rangewright/domain"
 import type { BuilderAvailability } from "@rangewright/ports"
 import { openToolHost, placesOf, systemPath, type ToolHost } from "@rangewright/host-tools"
 import * as Effect from "effect/Effect"
@@ -5,6 +6,7 @@ import { execFile } from "node:child_process"
 import { access, constants, mkdtemp, readdir, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { answerPorts } from "./answers.ts"
 import { type LocalOptions, type LocalSettings, settingsOf } from "./options.ts"
 import { addressTowards } from "./own-address.ts"
 
@@ -78,8 +80,7 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
       const { version, because } =
         program === undefined ? { because: `${settings.program} is not installed` } : await askVersion(program)
       const builder = version === undefined ? because : await builderProblem(settings, version)
-      const [network] = settings.networks
-      const address = settings.address ?? (await addressTowards(network!))
+      const address = settings.address ?? (await addressTowards(natNetwork))
       const needed = await Promise.all(["python3", "ip", "setpriv"].map(async (name) => ((await firstThere(name)) ? [] : [name])))
       const discs = await Promise.all(["xorriso", "mkisofs", "genisoimage"].map(firstThere))
       const ansible = await firstThere("ansible-playbook")
@@ -94,7 +95,7 @@ export const lookAround = (settings: LocalSettings): Effect.Effect<Found> =>
           builder,
           host.sandbox.works ? undefined : `templates are only built in a sandbox, and ${host.sandbox.because}`,
           ...needed.flat().map((name) => `the program ${name} is not installed`),
-          address === undefined ? `this host has no address that machines in ${network?.text} reach` : undefined,
+          address === undefined ? `this host has no address that machines in ${natNetwork.text} reach` : undefined,
         ].filter((fact) => fact !== undefined),
         lacks: [
           ...(discs.some((path) => path !== undefined)
@@ -136,7 +137,7 @@ export const builderFindings = (options: LocalOptions): Effect.Effect<readonly B
           {
             level: "ok",
             what: "build network",
-            detail: `machines fetch their answers from ${found.address}, from the ports that templates choose (8000 to 9000 where they choose none)`,
+            detail: `machines fetch their answers from ${found.address}, at ports ${answerPorts.first} to ${answerPorts.last}`,
           } as const,
         ]),
     ...found.lacks.map((detail): BuilderFinding => ({ level: "warn", what: "Packer", detail, hint: "Install it." })),

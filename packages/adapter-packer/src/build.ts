@@ -118,6 +118,7 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
           ],
           reach: {
             networks: settings.networks,
+            ports: machinePorts,
             servers: [{ host: doorName, port: 80, addresses: [doorName] }],
             internet: true,
           },
@@ -137,7 +138,7 @@ export const buildWith = (settings: Settings, build: TemplateBuild): Effect.Effe
       const command = {
         program,
         args,
-        env: environmentOf(settings, build, places, found.toolFolders, bridge),
+        env: environmentOf(settings, build, places, found.toolFolders, bridge, address),
         folder: work,
         fileBytes: settings.diskBytes,
         ...limits,

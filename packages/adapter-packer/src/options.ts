@@ -1,4 +1,4 @@
-import { natNetwork } from "@rangewright/domain"
+import { natLeases } from "@rangewright/domain"
 import type { ToolOptions } from "@rangewright/host-tools"
 import type * as Effect from "effect/Effect"
 import type { Agent } from "node:http"
@@ -39,7 +39,7 @@ export const settingsOf = <O extends LocalOptions>(options: O) => ({
   diskBytes: 32 * 1024 ** 3,
   longestSeconds: 8 * 3600,
   patienceSeconds: 120,
-  networks: [natNetwork],
+  networks: natLeases,
   ...options,
 })
 

@@ -53,7 +53,9 @@ export const environmentOf = (
   { work }: Places,
   toolFolders: readonly string[],
   bridge: string,
+  address: string,
 ): Readonly<Record<string, string>> => {
+  const near = ["localhost", "127.0.0.1", address, ...settings.networks.map(({ text }) => text)].join(",")
   const home = `${work}/home`
   const variables = Object.entries(variablesOf(settings, build, `${home}/.ansible`, bridge))
   return {
@@ -63,8 +65,8 @@ export const environmentOf = (
     LANG: "C.UTF-8",
     LC_ALL: "C.UTF-8",
     TERM: "dumb",
-    no_proxy: ["localhost", "127.0.0.1", ...settings.networks.map(({ text }) => text)].join(","),
-    NO_PROXY: ["localhost", "127.0.0.1", ...settings.networks.map(({ text }) => text)].join(","),
+    no_proxy: near,
+    NO_PROXY: near,
     CHECKPOINT_DISABLE: "1",
     PACKER_CACHE_DIR: `${work}/cache`,
     PACKER_CONFIG_DIR: home,

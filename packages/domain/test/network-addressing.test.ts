@@ -7,6 +7,8 @@ import {
   gatewayAddress,
   machineAddress,
   machineOctets,
+  natHost,
+  natLeases,
   natNetwork,
   overlaps,
   parseCidr,
@@ -28,6 +30,15 @@ const contains = (network: { readonly first: number; readonly last: number }, ad
   const number = addressNumber(address)
   return number !== undefined && number >= network.first && number <= network.last
 }
+
+test("what the NAT network hands out is .50 to .100 to the last address, and holds neither the host nor a router", () => {
+  const handedOut = (octet: number) => natLeases.some((network) => contains(network, `192.0.2.${octet}`))
+  const octets = Array.from({ length: 256 }, (_, octet) => octet).filter(handedOut)
+  expect([octets[0], octets.at(-1), octets.length]).toEqual([50, 100, 51])
+  expect(natLeases.map(({ text }) => parseCidr(text))).toEqual(natLeases)
+  for (const address of [natHost, wanAddress(rangeNumbers.first), wanAddress(rangeNumbers.last)])
+    expect(natLeases.some((network) => contains(network, address))).toBe(false)
+})
 
 test("range 7 has these addresses and names", () => {
   expect({

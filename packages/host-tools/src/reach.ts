@@ -15,6 +15,8 @@ export interface NamedServer {
 export interface Reach {
   /** Networks of the run's own range. */
   readonly networks: readonly Cidr[]
+  /** The only ports that count there; all where absent. */
+  readonly ports?: readonly number[]
   readonly servers: readonly NamedServer[]
   /** Public addresses, but those that are never reached. */
   readonly internet: boolean
@@ -78,7 +80,10 @@ export const permission = async (
   const kept = new Set((await never()).map(plainAddress))
   // one wrong address is enough: whoever answers for the name could order them as he likes
   if (found.some((address) => kept.has(plainAddress(address)))) return refused("it belongs to the service or the hypervisor")
-  if (found.every((address) => isIn(reach.networks, address))) return { addresses: found }
+  if (found.every((address) => isIn(reach.networks, address)))
+    return reach.ports?.includes(port) === false
+      ? refused(`of machines only the ports ${reach.ports.join(", ")} are reached`)
+      : { addresses: found }
   if (!found.every((address) => mayConnect(address, []))) return refused("it is neither of this range nor public")
   return reach.internet ? { addresses: found } : refused("this run may not use the internet")
 }

@@ -33,6 +33,16 @@ describe("what a run may connect to", () => {
     expect(await ask("own.example", 443)).toEqual(["10.7.10.11"])
   })
 
+  it("is only some ports of machines where these are told, and any of what is public", async () => {
+    const given: Reach = { ...reach, ports: [22, 5986] }
+    expect(await ask("10.7.10.11", 5986, given)).toEqual(["10.7.10.11"])
+    for (const host of ["10.7.10.11", "own.example"])
+      expect(await ask(host, 8006, given)).toBe(
+        `${host}:8006 is not reached from here: of machines only the ports 22, 5986 are reached`,
+      )
+    expect(await ask("93.184.216.34", 443, given)).toEqual(["93.184.216.34"])
+  })
+
   it("is nothing else, however it is spelled", async () => {
     for (const host of [
       "10.8.10.11",

@@ -26,6 +26,23 @@ export const natNetwork: Cidr = { text: "192.0.2.0/24", first: 0xc0_00_02_00, la
 export const natNetworkName = (clusterMode: boolean): string => (clusterMode ? "ludusnat" : "vmbr1000")
 /** The host in it: gateway, name server, and where routers are managed from. */
 export const natHost = "192.0.2.254"
+const natPart = (first: number, length: number): Cidr => ({
+  text: `192.0.2.${first}/${length}`,
+  first: natNetwork.first + first,
+  last: natNetwork.first + first + 2 ** (32 - length) - 1,
+})
+/**
+ * What its DHCP hands out, 192.0.2.50 to 192.0.2.100: machines that templates are built in, and routers at their first boot. Neither the host nor any
+ * router that is set up is among them, nor is what speaks through those routers.
+ */
+export const natLeases: readonly Cidr[] = [
+  natPart(50, 31),
+  natPart(52, 30),
+  natPart(56, 29),
+  natPart(64, 27),
+  natPart(96, 30),
+  natPart(100, 32),
+]
 /** VPN clients; user number n has .n. */
 export const vpnNetwork: Cidr = { text: "198.51.100.0/24", first: 0xc6_33_64_00, last: 0xc6_33_64_ff }
 export const vpnServer = "198.51.100.1"

@@ -7,6 +7,7 @@ export {
   machineAddress,
   machineOctets,
   natHost,
+  natLeases,
   natNetwork,
   natNetworkName,
   networkComment,
