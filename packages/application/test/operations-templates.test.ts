@@ -1,7 +1,7 @@
 import type { MemoryFiles } from "@rangewright/adapter-memory"
 import type { StoredFile } from "@rangewright/application"
 import type { ObservedMachine, User, UserId, Vmid } from "@rangewright/domain"
-import { ArtifactLibrary, Users } from "@rangewright/ports"
+import { ArtifactLibrary, type LibraryScope, Users } from "@rangewright/ports"
 import * as Effect from "effect/Effect"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import { makeTestApp, type TestApp } from "./support/app.ts"
@@ -25,7 +25,9 @@ const machine = (vmid: number, name: string, more: Partial<ObservedMachine> = {}
 })
 
 beforeEach(async () => {
-  app = makeTestApp({ settings: { templateBuilds: 2 } })
+  app = makeTestApp({
+    settings: { templateBuilds: 2, templateLogins: new Map([["golden", { user: "admin", password: "secret" }]]) },
+  })
   ada = await app.addUser("ADA")
   bob = await app.addUser("BOB")
   boss = await app.addUser("BOSS", { isAdmin: true })
@@ -219,6 +221,97 @@ describe("building", () => {
     expect((await start(ada, ["debian"])).builds).toHaveLength(1)
     await app.call("abortTemplates", ada)
     await app.call("abortTemplates", bob)
+  })
+})
+
+describe("a name that the service itself uses", () => {
+  const router = "debian-11-x64-server-template"
+  const files: MemoryFiles = { "deb/deb.pkr.hcl": builder(router) }
+  const place = (scope: LibraryScope, name: string) => {
+    const bytes = new TextEncoder().encode(builder(name))
+    return app.run(
+      ArtifactLibrary.use((library) =>
+        library.place(
+          { scope, kind: "template", name },
+          [{ kind: "file", path: "s.pkr.hcl", size: bytes.length, executable: false, read: Effect.succeed(bytes) }],
+          { replace: true },
+        ),
+      ),
+    )
+  }
+
+  it("is an administrator's to upload", async () => {
+    const refused = {
+      kind: "forbidden",
+      message: expect.stringContaining(`Cannot add template ${router}: the service itself uses`),
+    }
+    for (const force of [false, true]) expect(await addFails(ada, files, force)).toMatchObject(refused)
+    expect(await addFails(ada, { "k/k.pkr.hcl": builder("golden") })).toMatchObject({ kind: "forbidden" })
+    await add(boss, files)
+    expect(await listed(boss)).toEqual([`${router} not_built`])
+  })
+
+  it("is not built from a member's files, however they came; from the service's own it is", async () => {
+    await place({ type: "user", userId: ada.id }, router)
+    await add(ada, debian)
+    expect(await app.fails("buildTemplates", ada, { body: { templates: [router, "debian"] } })).toMatchObject({
+      kind: "forbidden",
+      message: expect.stringContaining(`Cannot build template ${router}`),
+    })
+    const { result, builds } = await start(ada, ["all"])
+    expect(result).toContain(`Left out: ${router} can only be built by an administrator`)
+    expect(builds.map(({ template }) => template)).toEqual(["debian"])
+    for (const { runID } of builds) await app.ended(runID)
+    await place({ type: "global" }, router)
+    expect((await build(bob, [router])).map(({ template }) => template)).toEqual([router])
+    expect(await listed(bob)).toContain(`${router} built`)
+  })
+})
+
+describe("a template of the same name that is anywhere else on the hypervisor", () => {
+  const elsewhere = (pool: string) =>
+    app.world.vms.set(900 as Vmid, {
+      ...machine(900, "debian", { pool }),
+      balloonMiB: undefined,
+      description: "",
+      nics: [],
+      storage: "local",
+      agentAt: undefined,
+      addresses: [],
+      sessions: [],
+      stages: new Map(),
+      name: "debian",
+      memoryMiB: 1,
+    })
+
+  it("keeps one from being built", async () => {
+    await add(ada, debian)
+    elsewhere("GOLDEN")
+    const [run] = await build(ada, ["debian"])
+    const page = (await app.call("getTemplateLogHistoryByID", ada, { path: { logID: run?.runID ?? "" } })) as { result: string }
+    expect(page.result).toContain("there is another template of this name, VM 900 in pool GOLDEN")
+    expect(app.builds.begun).toEqual([])
+    expect([...app.world.vms.keys()]).toEqual([900])
+  })
+
+  it("is only of its range where it lies in the pool of one", async () => {
+    await add(ada, debian)
+    await app.addRange("LAB", [bob])
+    elsewhere("LAB")
+    await build(ada, ["debian"])
+    expect(await listed(ada)).toEqual(["debian built"])
+  })
+
+  it("keeps one from being taken over that came meanwhile", async () => {
+    await add(ada, debian)
+    app.builds.script = () => {
+      elsewhere("GOLDEN")
+      return { prints: ["==> Creating VM\n"], seconds: 0.01 }
+    }
+    const [run] = await build(ada, ["debian"])
+    const page = (await app.call("getTemplateLogHistoryByID", ada, { path: { logID: run?.runID ?? "" } })) as { result: string }
+    expect(page.result).toContain("there is another template of this name, VM 900 in pool GOLDEN")
+    expect([...app.world.vms.keys()]).toEqual([900])
   })
 })
 

@@ -16,6 +16,7 @@ import * as Semaphore from "effect/Semaphore"
 import { hostFailures, listInstalled, scopeOf } from "../ansible/installed.ts"
 import { uploadedEntries } from "../ansible/uploaded-entries.ts"
 import type { StoredFile } from "../operation/operation.ts"
+import { mayHaveName } from "./may-build.ts"
 
 /** Folders that tools of older services keep beside templates. */
 const scratchFolders: ReadonlySet<string> = new Set(["tmp", "packer_cache", "log-history"])
@@ -92,6 +93,7 @@ export const addTemplate = (file: StoredFile, user: User, force: boolean) =>
       }
       const entries = yield* Effect.flatMap(uploadedEntries(archive, scopeOf(user)), inOneFolder)
       const { name, undeclared } = yield* readFacts(entries)
+      yield* mayHaveName(user, name, "add template")
       const place = Effect.gen(function* () {
         const { own } = yield* listInstalled(user)
         if (own.templates.some((one) => one.name === name)) {

@@ -3,6 +3,7 @@ import {
   Failed,
   type Fault,
   isBuilder,
+  isFinishedTemplate,
   isRecordId,
   isUserId,
   NotFound,
@@ -18,9 +19,11 @@ import {
 import {
   ArtifactLibrary,
   type BuildAccount,
+  Hypervisor,
   HypervisorTemplates,
   type LibraryScope,
   Machines,
+  Ranges,
   RunJournal,
   TemplateBuilder,
 } from "@rangewright/ports"
@@ -93,6 +96,23 @@ const leaveNothing = Effect.fnUntraced(function* ({ id }: Pick<RunHead, "id">) {
   yield* (yield* HypervisorTemplates).close(id)
 })
 
+/**
+ * Fails where the hypervisor has another template of this name, whoever made it and in whatever pool: deploys would clone the one or the other.
+ * What lies in the pool of a range is only that range's.
+ */
+const noOther = Effect.fnUntraced(function* (template: string, made?: Vmid) {
+  const { machines } = yield* (yield* Hypervisor).observe
+  const ofRanges = new Set<string>((yield* (yield* Ranges).list()).map(({ id }) => id))
+  const other = machines.find(
+    (one) => one.name === template && one.vmid !== made && isFinishedTemplate(one) && !ofRanges.has(one.pool ?? ""),
+  )
+  if (other !== undefined)
+    return yield* new Conflict({
+      what: `Cannot build template ${template}: there is another template of this name, VM ${other.vmid}${other.pool === undefined ? "" : ` in pool ${other.pool}`}`,
+      hint: "Give vm_name another value, or remove that template.",
+    })
+})
+
 /** Lines are written together: each write to the journal waits for the disk. */
 const printer = ({ print }: Pick<StepContext, "print">, { password, tokenSecret }: BuildAccount) => {
   const output = openBuildOutput([Redacted.value(password), Redacted.value(tokenSecret)])
@@ -149,6 +169,7 @@ const build = work({
       const builder = yield* TemplateBuilder
       const hypervisor = yield* HypervisorTemplates
       yield* leaveNothing(head)
+      yield* noOther(template)
       const { files, builderFile } = yield* filesOf(ofLibrary({ own, user }), template)
       const account = yield* hypervisor.open(head.id, node)
       const { push, end } = printer(context, account)
@@ -174,6 +195,7 @@ const adopt = work({
         Effect.mapError(() => new Failed({ what: `Cannot take over template ${template}: nobody knows its VM` })),
       )
       const vmid = made.vmid as Vmid
+      yield* noOther(template, vmid)
       yield* (yield* HypervisorTemplates).adopt(head.id, { vmid, name: template })
       const machines = yield* Machines
       // shown at once, and whole with the next observation

@@ -16,6 +16,7 @@ import * as Result from "effect/Result"
 import { hostFailures, listInstalled } from "../ansible/installed.ts"
 import { mostBuilds, templateBuild, templateSubject } from "./build-run.ts"
 import { listTemplates } from "./list-templates.ts"
+import { mayHaveName, usedByService } from "./may-build.ts"
 
 export interface StartedBuilds {
   readonly started: readonly { readonly template: string; readonly run: string }[]
@@ -65,15 +66,21 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
       what: `Cannot build templates: there is no template ${named(unknown)} that you can build`,
       hint: "GET /templates lists them; PUT /templates adds one.",
     })
+  const isOwn = (template: string) => has(own.templates, template) || !has(global.templates, template)
+  if (!names.includes("all"))
+    for (const template of wanted) if (isOwn(template)) yield* mayHaveName(user, template, "build template")
+  const isUsedByService = yield* usedByService
   const most = yield* mostBuilds
   const atOnce = Math.min(Math.max(1, parallel), most)
   const batch = (yield* Random.nextInt).toString(36).replace("-", "n")
   const engine = yield* RunEngine
   const skipped: { template: string; because: string }[] = []
   const started: { template: string; run: string }[] = []
+  const mayNot = (template: string) =>
+    !user.isAdmin && isOwn(template) && isUsedByService(template) ? "can only be built by an administrator" : undefined
   const toBuild = wanted.filter((template) => {
     const state = states.get(template)
-    const because = state?.state === "building" ? "is being built" : state?.built === true ? "is built" : undefined
+    const because = state?.state === "building" ? "is being built" : state?.built === true ? "is built" : mayNot(template)
     if (because !== undefined) skipped.push({ template, because })
     return because === undefined
   })
@@ -84,7 +91,7 @@ export const startBuilds = Effect.fnUntraced(function* (user: User, names: reado
       template,
       user: user.id,
       userRecord: user.recordId,
-      own: has(own.templates, template) || !has(global.templates, template),
+      own: isOwn(template),
       batch,
       parallel: atOnce,
     })
